@@ -4,7 +4,7 @@ import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
 import { DueQueue } from './DueQueue.js';
-import { dueAt, type Entry, newEntry } from './Entry.js';
+import { dueAt, type Entry, isOpen, newEntry } from './Entry.js';
 import type { Places } from './Places.js';
 import type { Acted, Rule } from './Rule.js';
 
@@ -18,7 +18,7 @@ const clockMs = 60_000;
 export class Agenda {
   readonly #entries = new Map<string, Entry>();
   readonly #queue = new DueQueue<Entry>();
-  readonly #committed = new Set<Entry>();
+  readonly #waiting = new Set<Entry>();
   #known: NonNullable<View<AnyContract>['known']> | undefined;
   #isLive = false;
   /** Whether the contracts have changed since idle contracts were last looked at. */
@@ -46,23 +46,24 @@ export class Agenda {
     this.#isLive = isLive;
     if (known === undefined || known === this.#known) return [];
     this.#hasChanged ||= known.contracts !== this.#known?.contracts;
+    // a view that others use already begins with its last change
+    const isWhole = this.#known === undefined || resetOf(known) !== undefined;
     this.#known = known;
     const obsolete: Acted[] = [];
     const remove = (contractId: string): void => {
       obsolete.push(...this.#remove(contractId));
     };
-    const reset = resetOf(known);
-    if (reset !== undefined) {
+    if (isWhole) {
       for (const contractId of this.#entries.keys()) if (!known.contracts.has(contractId)) remove(contractId);
-      for (const contract of reset.contracts) this.#admit(contract);
+      for (const contract of known.contracts) this.#admit(contract);
     }
-    for (const change of known.changes) {
+    for (const change of isWhole ? [] : known.changes) {
       if (change._tag !== 'ContractsChanged') continue;
       for (const { contractId } of change.removed) remove(contractId);
       for (const contract of change.added) this.#admit(contract);
       for (const { contract } of change.moved) this.#admit(contract);
     }
-    for (const entry of this.#committed) if (known.offset >= entry.committedAt) this.#passed(entry);
+    for (const entry of this.#waiting) if (known.offset >= entry.awaits) this.#passed(entry);
     return obsolete;
   }
 
@@ -73,7 +74,6 @@ export class Agenda {
     while (this.places.isFree) {
       const entry = this.#queue.take(asyncScheduler.now());
       if (entry === undefined) return;
-      if (entry.isGone && entry.submission === undefined) continue;
       entry.state = 'busy';
       yield entry;
     }
@@ -89,28 +89,49 @@ export class Agenda {
     return Math.max(1, Math.min(this.#queue.nextAt - now, recheckAt - now, clockMs));
   }
 
-  /** There is nothing to do for the contract in this round until the contracts change. */
-  rest(entry: Entry, round: string): void {
+  /**
+   * Calls the rule again right before a decision: the contract may be in flight by now, and a rule that threw has not said when
+   * it is due. Returns whether to decide. Throws what the rule throws.
+   */
+  confirm(entry: Entry): boolean {
+    const at = dueAt(this.rule, entry);
+    // what was due stays due, even if the rule now names the next time
+    if (at !== undefined && Math.min(at, entry.dueTime) <= asyncScheduler.now()) return true;
+    this.#scheduleAt(entry, at);
+    return false;
+  }
+
+  /** There is nothing to do for the contract in this round until the contracts are others than those of the decision. */
+  rest(entry: Entry, round: string, contracts: ContractSet): void {
     entry.state = 'idle';
     entry.idleRound = round;
+    this.#hasChanged ||= contracts !== this.contracts;
   }
 
-  /** A decision that took long has ended: the submission begins when there is a place. */
+  /** A decision that took long has ended: the submission begins when there is a place, in the order of the due times. */
   ready(entry: Entry): void {
-    this.#schedule(entry, asyncScheduler.now(), 'scheduled');
+    this.#schedule(entry, entry.dueTime, 'scheduled');
   }
 
-  /** The contract is due again at a time, after its action failed. */
-  retry(entry: Entry, at: number): void {
+  /** The contract has changed since its decision began: it is decided again. */
+  reconsider(entry: Entry): void {
+    this.#scheduleByRule(entry);
+  }
+
+  /** The contract is due again after a delay, because its action failed. Returns when. */
+  retry(entry: Entry, delayMs: number): number {
+    const at = asyncScheduler.now() + delayMs;
+    entry.delayMs = delayMs;
     this.#schedule(entry, at, 'retrying');
+    return at;
   }
 
-  /** The action is committed. The contract is not looked at before the view shows the transaction. */
+  /** The contract is not looked at before the view has passed an offset, such as that of its transaction. */
   await(entry: Entry, offset: Offset): void {
-    entry.state = 'committed';
-    entry.committedAt = offset;
+    entry.state = 'waiting';
+    entry.awaits = offset;
     if (entry.isGone) return;
-    this.#committed.add(entry);
+    this.#waiting.add(entry);
     if (this.offset >= offset) this.#passed(entry);
   }
 
@@ -154,15 +175,17 @@ export class Agenda {
     const entry = this.#entries.get(contractId);
     if (entry === undefined) return [];
     this.#entries.delete(contractId);
-    this.#committed.delete(entry);
+    this.#waiting.delete(entry);
     entry.isGone = true;
+    // only an open outcome is still of interest
+    if (!isOpen(entry)) this.#queue.remove(entry);
     const isOvertaken = entry.state === 'retrying' && entry.races > 0 && entry.submission === undefined;
     return isOvertaken ? [{ _tag: 'Obsolete', contractId }] : [];
   }
 
-  /** The view shows the transaction of an action. */
+  /** The view has passed the offset. */
   #passed(entry: Entry): void {
-    this.#committed.delete(entry);
+    this.#waiting.delete(entry);
     entry.state = 'idle';
     this.#hasChanged = true;
   }
@@ -177,28 +200,34 @@ export class Agenda {
     this.#hasChanged = false;
     for (const entry of this.#entries.values()) {
       if (hasChanged) entry.idleRound = undefined;
+      const at = this.#queue.timeOf(entry) ?? -Infinity;
       // what is due stays due, even if the rule now names the next time
-      if (entry.state === 'idle' || (entry.state === 'scheduled' && !this.#queue.isDue(entry, now)))
-        this.#scheduleByRule(entry);
+      if (entry.state === 'idle' || (entry.state === 'scheduled' && at > now)) this.#scheduleByRule(entry);
+      else if (entry.state === 'retrying' && at > now + entry.delayMs) this.retry(entry, entry.delayMs);
     }
   }
 
   #scheduleByRule(entry: Entry): void {
-    let at: number | undefined;
+    // decided for other circumstances, and not submitted
+    if (!isOpen(entry)) entry.submission = undefined;
     try {
-      at = dueAt(this.rule, entry);
+      this.#scheduleAt(entry, dueAt(this.rule, entry));
     } catch {
       // the decision fails with the error
-      at = asyncScheduler.now();
+      this.#schedule(entry, asyncScheduler.now(), 'scheduled');
+      entry.dueTime = Infinity;
     }
-    // decided for other circumstances, and not submitted
-    if (entry.submission?.transaction$ === undefined) entry.submission = undefined;
-    if (at !== undefined) {
-      this.#schedule(entry, at, 'scheduled');
+  }
+
+  /** Schedules a contract for the time that the rule names. */
+  #scheduleAt(entry: Entry, at: number | undefined): void {
+    if (at === undefined) {
+      entry.state = 'idle';
+      this.#queue.remove(entry);
       return;
     }
-    entry.state = 'idle';
-    this.#queue.remove(entry);
+    entry.dueTime = at;
+    this.#schedule(entry, at, 'scheduled');
   }
 
   #schedule(entry: Entry, at: number, state: Entry['state']): void {

@@ -2,15 +2,17 @@
 interface Place<A> {
   readonly item: A;
   readonly at: number;
+  /** Of places that are due at the same time, the earlier one comes first. */
+  readonly number: number;
 }
 
 /** Items in the order in which they are due. Each has one place. */
 export class DueQueue<A> {
-  /** Ascending. The places before `#head` are taken. */
-  #list: Place<A>[] = [];
-  #head = 0;
-  /** The valid place of each item. Its earlier places are skipped. */
+  /** A binary heap: no place comes before that at half its index. */
+  #heap: Place<A>[] = [];
+  /** The valid place of each item. Its other places in the heap are skipped. */
   readonly #places = new Map<A, Place<A>>();
+  #count = 0;
 
   get size(): number {
     return this.#places.size;
@@ -21,22 +23,15 @@ export class DueQueue<A> {
     return this.#first()?.at ?? Infinity;
   }
 
-  /** Adds an item, or changes its time. Almost all items are due later than those before them, so that little is moved. */
+  /** Adds an item, or changes its time. */
   add(item: A, at: number): void {
-    const place = { item, at };
+    if (this.timeOf(item) === at) return;
+    const place = { item, at, number: (this.#count += 1) };
     this.#places.set(item, place);
-    let low = this.#head;
-    for (let high = this.#list.length; low < high;) {
-      const middle = (low + high) >>> 1;
-      if ((this.#list[middle]?.at ?? Infinity) <= at) low = middle + 1;
-      else high = middle;
-    }
-    this.#list.splice(low, 0, place);
-    // places that are taken or skipped must not pile up
-    if (this.#list.length > 2 * this.#places.size + 1_000) {
-      this.#list = this.#list.filter((valid) => this.#places.get(valid.item) === valid);
-      this.#head = 0;
-    }
+    this.#heap.push(place);
+    this.#rise(this.#heap.length - 1, place);
+    // places that are not valid must not pile up
+    if (this.#heap.length > 2 * this.#places.size + 1_000) this.#heap = [...this.#places.values()].sort(compare);
   }
 
   remove(item: A): void {
@@ -51,21 +46,55 @@ export class DueQueue<A> {
     return first.item;
   }
 
-  /** Whether an item is due. */
-  isDue(item: A, now: number): boolean {
-    return (this.#places.get(item)?.at ?? Infinity) <= now;
+  /** When an item is due; `undefined` if it has no place. */
+  timeOf(item: A): number | undefined {
+    return this.#places.get(item)?.at;
   }
 
   /** The number of items that are due. */
   countDue(now: number): number {
-    return [...this.#places.keys()].filter((item) => this.isDue(item, now)).length;
+    return [...this.#places.values()].filter(({ at }) => at <= now).length;
   }
 
   #first(): Place<A> | undefined {
-    for (; this.#head < this.#list.length; this.#head += 1) {
-      const first = this.#list[this.#head];
-      if (first !== undefined && this.#places.get(first.item) === first) return first;
+    for (;;) {
+      const [first] = this.#heap;
+      if (first === undefined || this.#places.get(first.item) === first) return first;
+      this.#dropFirst();
     }
-    return undefined;
+  }
+
+  #dropFirst(): void {
+    const last = this.#heap.pop();
+    if (last !== undefined && this.#heap.length > 0) this.#sink(last);
+  }
+
+  /** Moves a place from an index towards the start. */
+  #rise(index: number, place: Place<A>): void {
+    let at = index;
+    while (at > 0) {
+      const parentAt = (at - 1) >>> 1;
+      const parent = this.#heap[parentAt];
+      if (parent === undefined || compare(parent, place) <= 0) break;
+      this.#heap[at] = parent;
+      at = parentAt;
+    }
+    this.#heap[at] = place;
+  }
+
+  /** Moves a place from the start towards the end. */
+  #sink(place: Place<A>): void {
+    let at = 0;
+    for (;;) {
+      const [left, right] = [this.#heap[2 * at + 1], this.#heap[2 * at + 2]];
+      const isRight = left !== undefined && right !== undefined && compare(right, left) < 0;
+      const child = isRight ? right : left;
+      if (child === undefined || compare(place, child) <= 0) break;
+      this.#heap[at] = child;
+      at = 2 * at + (isRight ? 2 : 1);
+    }
+    this.#heap[at] = place;
   }
 }
+
+const compare = (a: Place<unknown>, b: Place<unknown>): number => a.at - b.at || a.number - b.number;

@@ -10,6 +10,8 @@ export interface Submission extends Decision {
   readonly request: NonNullable<Decision['request']>;
   /** The offset of the contracts by which it was decided. */
   readonly decidedAt: Offset;
+  /** The deduplication offset; absent until the decision is sent. */
+  since?: Offset;
   /** Subscribed to again while the outcome is unknown, because it continues with the same commands. */
   transaction$?: Observable<SubmittedTransaction> | undefined;
 }
@@ -21,10 +23,12 @@ export interface Entry {
    * - `scheduled`: due at a time, or now.
    * - `idle`: nothing to do until the contracts change.
    * - `busy`: a decision or a submission is in progress.
-   * - `committed`: the view does not show the transaction yet.
+   * - `waiting`: the view has not passed an offset yet, such as that of the transaction.
    * - `retrying`: failed, and due again at a time.
    */
-  state: 'scheduled' | 'idle' | 'busy' | 'committed' | 'retrying';
+  state: 'scheduled' | 'idle' | 'busy' | 'waiting' | 'retrying';
+  /** When the rule became due, in milliseconds; `Infinity` if it threw. */
+  dueTime: number;
   /** Whether the view no longer has the contract. */
   isGone: boolean;
   /** The offset of the creation; `undefined` if the contract was reassigned before it was seen. */
@@ -37,30 +41,37 @@ export interface Entry {
   failures: number;
   /** The number of lost races since the last success. */
   races: number;
+  /** The delay after the last of them, in milliseconds. */
+  delayMs: number;
   /** What is submitted, from the decision until its outcome is known. */
   submission: Submission | undefined;
-  /** The offset of the last transaction. */
-  committedAt: Offset;
+  /** The offset that the view must pass before the contract is looked at again. */
+  awaits: Offset;
 }
 
 /** Returns the entry of a contract that was not known before. */
 export const newEntry = (contract: Contract): Entry => ({
   contract,
   state: 'idle',
+  dueTime: Infinity,
   isGone: false,
   createdOffset: contract.reassignmentCounter === 0 ? contract.offset : undefined,
   endedRounds: new Set(),
   idleRound: undefined,
   failures: 0,
   races: 0,
+  delayMs: 0,
   submission: undefined,
-  committedAt: 0,
+  awaits: 0,
 });
+
+/** Whether an action was sent whose outcome is not known. */
+export const isOpen = ({ submission }: Entry): boolean => submission?.transaction$ !== undefined;
 
 /** When a rule wants to act on a contract, in milliseconds; `undefined` if it does not. Throws what the rule throws. */
 export function dueAt(rule: Rule, { contract, endedRounds, idleRound }: Entry): number | undefined {
   // a contract in flight cannot be used
-  if (!('synchronizerId' in contract.location) || rule.where?.(contract) === false) return undefined;
+  if (!('synchronizerId' in contract.location) || !(rule.where?.(contract) ?? true)) return undefined;
   const round = rule.round?.(contract) ?? '';
   if (round === idleRound || endedRounds.has(round)) return undefined;
   const now = asyncScheduler.now();

@@ -30,8 +30,8 @@ import type { Acted, Rule } from './Rule.js';
 export interface Memory {
   /** Completes when it is saved that an action may have been submitted after an offset. */
   begin(commandId: string, after: Offset): Observable<never>;
-  /** Notes that an action is committed. */
-  end(commandId: string, transaction: SubmittedTransaction): void;
+  /** Notes that an action is committed. Its transaction may be unreadable. */
+  end(commandId: string, transaction?: SubmittedTransaction): void;
   /** Whether an action is known to be committed. */
   has(commandId: string): boolean;
   /** Saves what is not saved yet. */
@@ -147,11 +147,13 @@ class StoredMemory implements Memory {
     });
   }
 
-  end(commandId: string, { offset, updateId }: SubmittedTransaction): void {
+  end(commandId: string, transaction?: SubmittedTransaction): void {
     if (!this.#actions.has(commandId)) return;
     this.#actions.set(commandId, { commandId });
-    if (offset > this.#cursor.offset) this.#cursor = { ...this.#cursor, offset, lastUpdate: { offset, updateId } };
     this.#isSaved = false;
+    if (transaction === undefined || transaction.offset <= this.#cursor.offset) return;
+    const { offset, updateId } = transaction;
+    this.#cursor = { ...this.#cursor, offset, lastUpdate: { offset, updateId } };
   }
 
   has(commandId: string): boolean {

@@ -7,7 +7,8 @@ const maxRunning = 1_000;
 export class Places {
   #taken = 0;
   #pauses = 0;
-  #pausedUntil = -Infinity;
+  #pausedAt = 0;
+  #pausedForMs = 0;
   /** The number of submissions and decisions in progress. */
   running = 0;
 
@@ -25,7 +26,10 @@ export class Places {
 
   /** How long the pause lasts, in milliseconds. */
   get pauseMs(): number {
-    return Math.max(0, this.#pausedUntil - asyncScheduler.now());
+    const now = asyncScheduler.now();
+    // a clock that was set back must not prolong it
+    this.#pausedAt = Math.min(this.#pausedAt, now);
+    return Math.max(0, this.#pausedAt + this.#pausedForMs - now);
   }
 
   /** The number of pauses since the participant last showed that it is not overloaded. */
@@ -51,8 +55,11 @@ export class Places {
 
   /** Begins a pause, or prolongs it. */
   pause(delayMs: number): void {
-    this.#pauses += 1;
-    this.#pausedUntil = Math.max(this.#pausedUntil, asyncScheduler.now() + delayMs);
+    const leftMs = this.pauseMs;
+    // what was sent before it and is refused during it says nothing new
+    if (leftMs === 0) this.#pauses += 1;
+    this.#pausedAt = asyncScheduler.now();
+    this.#pausedForMs = Math.max(leftMs, delayMs);
   }
 
   /** The participant is not overloaded. */

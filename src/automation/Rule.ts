@@ -16,12 +16,12 @@ export type RuleContract<M extends ContractTypes = ContractTypes> = Extract<Cont
 
 /**
  * What a rule submits for a contract: a command, several commands as one transaction, or a request with further fields. The
- * library adds the parties, the command id and the deduplication period.
+ * library adds the user, the parties, the command id and the deduplication period.
  *
  * @category Automation
  */
 export type Action =
-  Command | readonly Command[] | Omit<CommandsRequest, 'actAs' | 'commandId' | 'deduplicationPeriod'>;
+  Command | readonly Command[] | Omit<CommandsRequest, 'userId' | 'actAs' | 'commandId' | 'deduplicationPeriod'>;
 
 /**
  * What `act` gets in addition to the contract.
@@ -58,7 +58,8 @@ export interface Rule<M extends ContractTypes = ContractTypes> {
   readonly userId?: string | undefined;
   /**
    * Whether every action archives the contract that it was called with. Default: the library knows this of `Archive`, and of
-   * choices that have archived their contract since the start. Until then, it acts as carefully as if they did not.
+   * choices that have always archived their contract since the start. Until then, it acts as carefully as if they did not. Set
+   * it to `false` if the choice of an action archives its contract only sometimes.
    */
   readonly consumes?: boolean | undefined;
   /** Selects contracts. It must always return the same result for the same contract. Default: all. */
@@ -99,8 +100,8 @@ export type ActionRequest = CommandsRequest & {
  *
  * - `Committed`: the ledger committed the action. `isRepeated` if an earlier attempt or process had committed it.
  * - `Obsolete`: another transaction archived the contract first. Nothing was committed.
- * - `Failed`: the action failed, and is tried again at `retryAt`, in milliseconds since the epoch. Without `retryAt` it is not
- *   tried again before the contract moves or the round changes.
+ * - `Failed`: the action failed, and is tried again at `retryAt`, in milliseconds since the epoch. Without `retryAt` this run
+ *   does not try it again in the same round.
  *
  * @category Automation
  */

@@ -21,7 +21,9 @@ import {
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { type Decision, decide } from './decide.js';
+import type { Contract } from '../contracts/Contract.js';
+import type { ContractSet } from '../contracts/ContractSet.js';
+import { type Decision, decide, explain } from './decide.js';
 import type { Entry, Submission } from './Entry.js';
 import type { Memory } from './Memory.js';
 import { commit, fail, giveUp, type OutcomeContext, refuse } from './outcome.js';
@@ -38,8 +40,8 @@ export interface RuleRun extends OutcomeContext {
   readonly stop$: Observable<unknown>;
   /** Called when the agenda may have more to do. */
   readonly wake: () => void;
-  /** The choices that have archived the contract of their action. */
-  readonly consuming: Set<string>;
+  /** Whether the choices of the actions so far have always archived their contract. */
+  readonly consuming: Map<string, boolean>;
 }
 
 /** Decides on a contract and submits the decision, or continues with a submission. Emits what it did, and never fails. */
@@ -63,16 +65,18 @@ function decideOn(run: RuleRun, entry: Entry, giveBack: () => void): Observable<
   const { rule, agenda, actTimeoutMs } = run;
   const { contract, failures, races } = entry;
   const { contracts, offset } = agenda;
-  if (contracts === undefined) return of();
+  if (contracts === undefined) return EMPTY;
+  const basis = { contract, contracts, offset };
   let decision: ReturnType<typeof decide>;
   try {
+    if (!agenda.confirm(entry)) return EMPTY;
     decision = decide(rule, contract, { contracts, attempt: failures + races + 1 }, actTimeoutMs);
   } catch (error) {
-    return of(fail(run, entry, error));
+    return of(fail(run, entry, explain(rule, contract, error)));
   }
   if (!isObservable(decision)) {
-    const submission = accept(run, entry, decision, offset);
-    return submission === undefined ? of() : submit(run, entry, submission);
+    const submission = accept(run, entry, decision, basis);
+    return submission === undefined ? EMPTY : submit(run, entry, submission);
   }
   const slow$ = timer(slowAfterMs).pipe(
     tap(() => {
@@ -83,7 +87,7 @@ function decideOn(run: RuleRun, entry: Entry, giveBack: () => void): Observable<
   );
   return decision.pipe(
     tap((decided) => {
-      if (accept(run, entry, decided, offset) !== undefined) agenda.ready(entry);
+      if (accept(run, entry, decided, basis) !== undefined) agenda.ready(entry);
     }),
     ignoreElements(),
     catchError((error: unknown) => (entry.isGone ? [] : [fail(run, entry, error)])),
@@ -92,17 +96,29 @@ function decideOn(run: RuleRun, entry: Entry, giveBack: () => void): Observable<
   );
 }
 
+/** What a decision is made by. */
+interface Basis {
+  readonly contract: Contract;
+  readonly contracts: ContractSet;
+  readonly offset: Offset;
+}
+
 /** Notes what a rule decided. Returns what to submit, if there is anything. */
 function accept(
   { agenda, memory }: RuleRun,
   entry: Entry,
   { round, request }: Decision,
-  decidedAt: Offset,
+  { contract, contracts, offset }: Basis,
 ): Submission | undefined {
+  if (entry.isGone) return undefined;
+  if (entry.contract !== contract) {
+    agenda.reconsider(entry);
+    return undefined;
+  }
   const isCommitted = request !== undefined && memory.has(request.commandId);
   if (isCommitted) entry.endedRounds.add(round);
-  entry.submission = request === undefined || isCommitted || entry.isGone ? undefined : { round, request, decidedAt };
-  if (entry.submission === undefined) agenda.rest(entry, round);
+  entry.submission = request === undefined || isCommitted ? undefined : { round, request, decidedAt: offset };
+  if (entry.submission === undefined) agenda.rest(entry, round, contracts);
   return entry.submission;
 }
 
@@ -111,7 +127,7 @@ const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<
   defer(() => {
     const { agenda, memory } = run;
     const { round, request } = submission;
-    const since = isSafe(run, entry, submission) ? agenda.earliest : 0;
+    const since = (submission.since ??= isSafe(run, entry, submission) ? agenda.earliest : 0);
     submission.transaction$ ??= run.submit({
       ...request,
       deduplicationPeriod: { DeduplicationOffset: { value: since } },
@@ -125,6 +141,8 @@ const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<
       }),
       catchError((error: unknown) => {
         const earliest = earliestOffset(error);
+        if (isLedgerError(error, 'OutcomeUnknownError') && error.completionOffset !== undefined)
+          memory.end(request.commandId);
         if (earliest === undefined) return refuse(run, entry, error);
         agenda.earliest = Math.max(agenda.earliest, earliest);
         if (!isSafe(run, entry, submission)) {
@@ -135,7 +153,7 @@ const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<
           agenda.await(entry, earliest);
           return [];
         }
-        entry.submission = { ...submission, transaction$: undefined };
+        entry.submission = { round, request, decidedAt: submission.decidedAt };
         return earliest > since ? submit(run, entry, entry.submission) : refuse(run, entry, error);
       }),
     );
@@ -173,10 +191,10 @@ const isSafe = (run: RuleRun, entry: Entry, submission: Submission): boolean => 
 const consumes = ({ rule, consuming }: RuleRun, { contract }: Entry, { request }: Submission): boolean => {
   if (rule.consumes !== undefined) return rule.consumes;
   const choice = choiceOn(contract.contractId, request);
-  return choice !== undefined && (choice.endsWith(':Archive') || consuming.has(choice));
+  return choice !== undefined && (choice.endsWith(':Archive') || consuming.get(choice) === true);
 };
 
-/** Notes that a choice archives its contract, if the transaction shows it. */
+/** Notes whether a choice has archived its contract. If the transaction had other commands, they may have. */
 function learn(
   { consuming }: RuleRun,
   { contract }: Entry,
@@ -185,8 +203,9 @@ function learn(
 ): void {
   const { contractId } = contract;
   const choice = choiceOn(contractId, request);
+  if (choice === undefined || request.commands.length > 1) return;
   const isArchived = events.some((event) => event._tag === 'ArchivedEvent' && event.contractId === contractId);
-  if (choice !== undefined && isArchived) consuming.add(choice);
+  consuming.set(choice, isArchived && consuming.get(choice) !== false);
 }
 
 /** The template and the choice that a request exercises on a contract; `undefined` unless it is exactly one. */

@@ -163,7 +163,16 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
           isWorking = true;
           const agenda = new Agenda(rule, new Places(concurrency));
           const memory = memoryOf((contractId) => agenda.contracts?.has(contractId) !== false);
-          const run = { rule, agenda, retry, memory, actTimeoutMs, submit, stop$, consuming: new Set<string>() };
+          const run = {
+            rule,
+            agenda,
+            retry,
+            memory,
+            actTimeoutMs,
+            submit,
+            stop$,
+            consuming: new Map<string, boolean>(),
+          };
           watch(agenda);
           return concat(workOn(run, view$, overload(service.diagnostics$, agenda)), memory.flush());
         }).pipe(

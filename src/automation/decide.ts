@@ -25,12 +25,10 @@ export function decide(
 ): Decision | Observable<Decision> {
   const { name } = rule;
   const { contractId } = contract;
-  const explain = (error: unknown): unknown =>
-    error instanceof RuleError ? error : thrownError(name, contractId, error);
   const invalid = (explanation: string): RuleError => new RuleError('act', name, contractId, explanation);
   try {
     const round = rule.round?.(contract) ?? '';
-    if (rule.done?.(contract, contracts) === true) return { round, request: undefined };
+    if (rule.done?.(contract, contracts) ?? false) return { round, request: undefined };
     const commandId = commandIdOf(rule, contractId, round);
     const toDecision = (action: Action | undefined): Decision => ({
       round,
@@ -48,12 +46,16 @@ export function decide(
       }),
       throwIfEmpty(() => invalid('act completed without a value')),
       map(toDecision),
-      mapError(explain),
+      mapError((error) => explain(rule, contract, error)),
     );
   } catch (error) {
-    throw explain(error);
+    throw explain(rule, contract, error);
   }
 }
+
+/** Returns the error for what a function of a rule threw. */
+export const explain = ({ name }: Rule, { contractId }: Contract, error: unknown): unknown =>
+  error instanceof RuleError ? error : thrownError(name, contractId, error);
 
 /**
  * The command id of an action. The ledger commits it once, so it is the same in every process and after every restart. A name
@@ -82,7 +84,8 @@ function requestOf(
   const request = 'commands' in action ? action : { commands: [action].flat() as readonly Command[] };
   if (request.commands.length === 0) return undefined;
   const [first = '', ...others] = actAs;
-  return { ...(userId !== undefined && { userId }), ...request, actAs: [first, ...others], commandId };
+  // the ledger recognizes a repetition by user, parties and command id, so that they must not depend on the decision
+  return { ...request, userId, actAs: [first, ...others], commandId };
 }
 
 /** Whether a value is an Observable, a Promise or an iterable that is not a list of commands. */

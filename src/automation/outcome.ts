@@ -1,7 +1,6 @@
-import { asyncScheduler } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
-import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError, type OutcomeUnknownError } from '../errors/LedgerError.js';
 import type { SubmissionRejectedError } from '../errors/submission.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
 import type { Agenda } from './Agenda.js';
@@ -33,25 +32,37 @@ function end({ agenda }: OutcomeContext, entry: Entry, offset: Offset): void {
 /** The submission of an action failed. Decides what that means for its contract, and when it is tried again. */
 export function refuse(context: OutcomeContext, entry: Entry, error: unknown): Acted[] {
   if (isLedgerError(error, 'OutcomeUnknownError')) {
-    // the outcome must be known before anything else is done
-    if (error.completionOffset === undefined) return [fail(context, entry, error)];
+    if (error.completionOffset === undefined) return [unclear(context, entry, error)];
     // committed, but the transaction is pruned or cannot be decoded
-    const { contractId } = entry.contract;
     end(context, entry, error.completionOffset);
-    return [{ _tag: 'Failed', contractId, error }];
+    return [{ _tag: 'Failed', contractId: entry.contract.contractId, error }];
   }
   entry.submission = undefined;
   // whatever the reason, there is nothing left to act on
   if (entry.isGone) return [{ _tag: 'Obsolete', contractId: entry.contract.contractId }];
   if (isLedgerError(error) && concernsAll(error)) return [pause(context, entry, error)];
+  if (isLedgerError(error, 'SubmissionRejectedError')) context.agenda.places.resume();
   if (isLedgerError(error, 'SubmissionRejectedError') && error.isContention) return overtake(context, entry, error);
   return [fail(context, entry, error)];
 }
 
 /** The action failed. It is tried again after a delay that grows. */
-export function fail({ agenda, retry }: OutcomeContext, entry: Entry, error: unknown): Acted {
-  agenda.places.resume();
-  return retryAt(agenda, entry, error, asyncScheduler.now() + delayMs(retry, entry.failures));
+export const fail = ({ agenda, retry }: OutcomeContext, entry: Entry, error: unknown): Acted =>
+  retryAfter(agenda, entry, error, delayMs(retry, entry.failures));
+
+/** How often the outcome for a contract that is gone is determined again, before it stays unknown. */
+const maxUnclear = 5;
+
+/** The outcome must be known before anything else is done. The submission continues later, with the same commands. */
+function unclear(context: OutcomeContext, entry: Entry, error: OutcomeUnknownError): Acted {
+  const { submission } = entry;
+  // the submission began on another ledger, as far as it knows: only a new one learns of the present ledger
+  const isReset = isLedgerError(error.lastError, 'LedgerResetError');
+  // nothing more can be done for the contract, and the participant may have pruned what would show the outcome
+  const isLost = entry.isGone && (isReset || entry.failures >= maxUnclear);
+  if (submission === undefined || isLost) return giveUp(entry, submission?.round ?? '', error);
+  if (isReset) submission.transaction$ = undefined;
+  return fail(context, entry, error);
 }
 
 /** The action failed, and is not tried again in its round. */
@@ -70,9 +81,8 @@ const raceDelayMs = 200;
 /** Another transaction uses the same contracts: the action is decided again, by what the view shows then. */
 function overtake(context: OutcomeContext, entry: Entry, error: SubmissionRejectedError): Acted[] {
   const { agenda } = context;
-  agenda.places.resume();
   if (entry.races >= maxRaces) return [fail(context, entry, error)];
-  agenda.retry(entry, asyncScheduler.now() + halfJitter(raceDelayMs * 2 ** entry.races));
+  agenda.retry(entry, halfJitter(raceDelayMs * 2 ** entry.races));
   entry.races += 1;
   return [];
 }
@@ -85,14 +95,13 @@ const concernsAll = (error: LedgerError): boolean =>
 /** The rule begins nothing for a while. */
 function pause({ agenda, retry }: OutcomeContext, entry: Entry, error: LedgerError): Acted {
   const { places } = agenda;
-  places.pause(delayMs(retry, places.pauses));
-  return retryAt(agenda, entry, error, asyncScheduler.now() + places.pauseMs);
+  if (!places.isPaused) places.pause(delayMs(retry, places.pauses));
+  return retryAfter(agenda, entry, error, places.pauseMs);
 }
 
-function retryAt(agenda: Agenda, entry: Entry, error: unknown, at: number): Acted {
+function retryAfter(agenda: Agenda, entry: Entry, error: unknown, delayMs: number): Acted {
   entry.failures += 1;
-  agenda.retry(entry, at);
-  return { _tag: 'Failed', contractId: entry.contract.contractId, error, retryAt: at };
+  return { _tag: 'Failed', contractId: entry.contract.contractId, error, retryAt: agenda.retry(entry, delayMs) };
 }
 
 const delayMs = ({ baseDelayMs, maxDelayMs }: CompleteRetryPolicy, failures: number): number =>
