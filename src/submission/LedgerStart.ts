@@ -1,12 +1,12 @@
 import {
   catchError,
+  concatMap,
   defer,
-  forkJoin,
   ignoreElements,
   map,
   type Observable,
   of,
-  shareReplay,
+  share,
   takeUntil,
   tap,
   throwIfEmpty,
@@ -62,15 +62,18 @@ export class LedgerStarts {
 
   /** Reads the start once for all changes that need it meanwhile or later, unless that fails. */
   #read(): Observable<LedgerStart> {
-    return readStart(this.service).pipe(
+    const shared$ = readStart(this.service).pipe(
       map((now) => (this.#last !== undefined && isSameLedger(this.#last, now) ? this.#last : now)),
       tap((start) => {
         this.#last = start;
+        // unless it was forgotten while it was read
+        if (this.#shared$ === shared$) this.#shared$ = of(start);
       }),
       takeUntil(timer(startTimeoutMs)),
       throwIfEmpty(),
-      shareReplay({ bufferSize: 1, refCount: true }),
+      share(),
     );
+    return shared$;
   }
 }
 
@@ -78,7 +81,9 @@ const isSameLedger = (last: LedgerStart, now: LedgerStart): boolean =>
   now.since >= last.since && now.participantId === last.participantId;
 
 const readStart = (service: Service): Observable<LedgerStart> =>
-  forkJoin({ since: ledgerEnd(service.link), participantId: readParticipantId(service) });
+  ledgerEnd(service.link).pipe(
+    concatMap((since) => readParticipantId(service).pipe(map((participantId) => ({ since, participantId })))),
+  );
 
 /**
  * Completes if the ledger is still the one of a start. A deduplication period that begins at an offset of another ledger
