@@ -18,8 +18,8 @@ const examples = compileExamples(
   findExamples(root).map(({ name, code }) => ({ name, code: code.replaceAll(address, sandbox.url) })),
   root,
 );
-/** Services, which need a database and have tests of their own. */
-const isService = (code: string): boolean => /^\/\/ (service\.ts|project\.mts)\n/.test(code);
+/** Services, which do not end, or need a database, and have tests of their own. */
+const isService = (code: string): boolean => /^\/\/ (service\.ts|project\.mts|desk\.mts)\n/.test(code);
 /** Examples that end by themselves. */
 const programs = examples.filter(({ code }) => !isService(code) && !code.includes('// Ctrl-C'));
 /** Examples without an end. */
