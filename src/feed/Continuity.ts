@@ -84,6 +84,11 @@ export class Continuity {
   failed(error: LedgerError): void {
     const isAboutToken = isLedgerError(error, 'UnauthorizedError') || isLedgerError(error, 'TokenError');
     if (isAboutToken || (!isTransient(error) && !isLedgerError(error, 'LedgerResetError'))) return;
+    this.interrupted();
+  }
+
+  /** Records an outage: what answers from now on may be another ledger. */
+  interrupted(): void {
     this.#outages += 1;
     this.#isDoubtful ||= this.#hasRead;
   }

@@ -27,7 +27,7 @@ export const readLedgerEnd = (feed: AnyFeed, position: Position): Observable<Ste
  * while.
  */
 export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable<Step<never>> => {
-  const { request, service } = feed;
+  const { request, service, continuity } = feed;
   return ledgerEnd(service.link).pipe(
     map((end): Step<never> => {
       if (end < position.cursor) throw new LedgerResetError(position.cursor, end);
@@ -41,8 +41,11 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
     catchError((error: unknown): ObservableInput<Step<never>> => {
       if (!isLedgerError(error, 'ApiError') || !isUnavailable(error)) throw error;
       service.ledgerEndUnavailable();
+      // it was served before: a gateway may respond so during an outage
+      if (position.ledgerEndReadAt > 0) continuity.interrupted();
       const target = request.endInclusive ?? position.target;
-      return [{ position: { ...position, ...unknownDensity, target, next: catchUpOrPoll(feed) } }];
+      const next = catchUpOrPoll(feed);
+      return [{ position: { ...position, ...unknownDensity, target, ledgerEndReadAt: 0, next } }];
     }),
   );
 };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { Observable, of, switchMap, takeUntil, timer } from 'rxjs';
+import { Observable, takeUntil, timer } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { observe, type Observed, offsets } from '../helpers/observe.js';
 import type { Reply, ServiceRequest } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
 import type { Entry } from '../helpers/virtualLedger.js';
-import { ok, transactionWithId, unknownVariant } from '../helpers/wire.js';
+import { errorReply, transactionWithId, unknownVariant } from '../helpers/wire.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 
 /** The updates of another ledger: the same offsets, but other updates. */
@@ -104,36 +104,6 @@ describe('after an outage, a feed', () => {
     });
   });
 
-  it.each([
-    ['the participant cannot search everything up to the cursor in time', {}, true],
-    ['a page has one update at most', { maxListElements: 1 }, false],
-  ])('notices that, too, if %s', (_, options, takesLong) => {
-    marbles(({ flush }) => {
-      let isSlow = false;
-      const { ledger, feed } = world({
-        ...options,
-        latencyMs: 5,
-        participantId: 'first::1220',
-        client: { requestTimeoutMs: 10_000 },
-        fault: ({ body }) => {
-          const { beginExclusive, endInclusive } = body;
-          const isWide = Number(endInclusive) - Number(beginExclusive) > 500;
-          return isSlow && isWide ? timer(12_000).pipe(switchMap(() => of(ok([])))) : undefined;
-        },
-      });
-      fill(ledger, ...upTo(9));
-      ledger.end = 2_000;
-      const seen = observe(feed().pipe(takeUntil(timer(200_000))));
-      timer(20_000).subscribe(() => {
-        isSlow = takesLong;
-        ledger.replace([...ledger.between(0, 9), ...others(1_500, 2_001, 2_002)], 2_002);
-      });
-      flush();
-      expect(offsets(seen.values)).toEqual(upTo(9));
-      expect(seen.error).toMatchObject(another);
-    });
-  });
-
   it('resumes on another ledger where onGap says (G19)', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({ participantId: 'first::1220' });
@@ -156,6 +126,27 @@ describe('after an outage, a feed', () => {
       expect(offsets(seen.values)).toEqual([...upTo(9), 21, 22]);
       expect(gaps).toEqual([{ cursor: 9, error: expect.objectContaining(another) }]);
     });
+  });
+
+  it('notices another ledger if a gateway refused only the request for the ledger end meanwhile', () => {
+    let replace: (() => void) | undefined;
+    const { seen } = outageOf(
+      {
+        fault: ({ path }) => {
+          if (path !== '/v2/state/ledger-end' || replace === undefined) return undefined;
+          replace();
+          return errorReply(404, 'default backend - 404');
+        },
+      },
+      ({ ledger }) => {
+        replace = () => {
+          ledger.replace(others(...upTo(30)), 30);
+        };
+        ledger.append(10, transactionWithId(10, '122010'));
+      },
+    );
+    expect(offsets(seen.values)).toEqual(upTo(10));
+    expect(seen.error).toMatchObject(another);
   });
 
   it('in descending order emits nothing of another ledger', () => {
