@@ -12,7 +12,6 @@ import {
   type Observable,
   of,
   repeat,
-  tap,
   throwError,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
@@ -60,22 +59,23 @@ export const proveAfterOutage =
  * cursor. If the cursor is after it, another participant could have the same updates so far; then the ID of the
  * participant must be the same, too.
  */
-const proveLedger = (feed: AnyFeed, outages: number): Observable<never> => {
-  const { continuity } = feed;
-  const { evidence, cursor } = continuity;
-  const evidence$ = evidence === undefined ? of(undefined) : findEvidence(feed, evidence, cursor);
-  return evidence$.pipe(
-    concatMap((isFound) => {
-      if (isFound === false && evidence !== undefined) throw new LedgerResetError(cursor, undefined, gone(evidence));
-      const isCertain = isFound === true && evidence?.offset === cursor;
-      return isCertain ? of(undefined) : compareParticipant(feed, isFound === true);
-    }),
-    map(() => {
-      continuity.proven(outages);
-    }),
-    ignoreElements(),
-  );
-};
+const proveLedger = (feed: AnyFeed, outages: number): Observable<never> =>
+  defer(() => {
+    const { continuity } = feed;
+    const { evidence, cursor } = continuity;
+    const evidence$ = evidence === undefined ? of(undefined) : findEvidence(feed, evidence, cursor);
+    return evidence$.pipe(
+      concatMap((isFound) => {
+        if (isFound === false && evidence !== undefined) throw new LedgerResetError(cursor, undefined, gone(evidence));
+        const isCertain = isFound === true && evidence?.offset === cursor;
+        return isCertain ? of(undefined) : compareParticipant(feed, isFound === true);
+      }),
+      map(() => {
+        continuity.proven(outages);
+      }),
+      ignoreElements(),
+    );
+  });
 
 const gone = (evidence: Evidence): string =>
   'updateId' in evidence
@@ -93,36 +93,19 @@ const recheckDelayMs = 500;
  * ledger was restored, and has grown past the cursor
  */
 export const findEvidence = (feed: AnyFeed, evidence: Evidence, cursor: Offset): Observable<boolean | undefined> => {
-  const { service, source } = feed;
-  const begin = evidence.offset - 1;
-  const end = 'updateId' in evidence ? Math.max(evidence.offset, cursor) : evidence.offset;
+  const { offset } = evidence;
   const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
-  // up to here it is the last update. Kept after a failure, because the participant may search only a part in time
-  let searched = begin;
-  let maxWidth = Infinity;
-  const search$: Observable<boolean | undefined> = defer(() => {
-    const range = { beginExclusive: searched, endInclusive: Math.min(end, searched + service.maxRange) };
+  return defer(() => {
+    const reach = 'updateId' in evidence ? Math.min(cursor - offset + 1, feed.service.maxRange) : 1;
+    const range = { beginExclusive: offset - 1, endInclusive: Math.max(offset, offset - 1 + reach) };
     // the range may be after the end of the request
     const request = { ...feed.request, endInclusive: range.endInclusive };
-    return requestPage({ ...feed, request, report }, range, { limit: 2 }).pipe(
-      tap({
-        error: () => {
-          if (searched > begin) maxWidth = Math.min(maxWidth, Math.ceil((range.endInclusive - searched) / 2));
-        },
-      }),
-      concatMap((page) => {
-        if (page.failure !== undefined) throw page.failure;
-        const isFound = searched === begin ? isIn(feed, page, evidence) : idsIn(page).length === 0;
-        if (isFound !== true) return [isFound];
-        const reached = page.isFull ? page.last : range.endInclusive;
-        const isDone = !source.hasEnd || reached >= end;
-        searched = isDone ? begin : reached;
-        if (2 * service.maxRange <= maxWidth) service.rangeAnswered();
-        return isDone ? [true] : search$;
-      }),
-    );
-  });
-  return search$.pipe(
+    return requestPage({ ...feed, request, report }, range, { limit: 2 });
+  }).pipe(
+    map((page) => {
+      if (page.failure !== undefined) throw page.failure;
+      return isIn(feed, page, evidence);
+    }),
     repeat({ count: 2, delay: recheckDelayMs }),
     first((isFound) => isFound !== false, false),
     catchError((error: unknown): Observable<undefined> => {
@@ -163,13 +146,10 @@ function isIn({ source }: AnyFeed, { updates, last }: Page<FeedElement>, evidenc
     );
   // the participant may have been slow
   if (!source.hasEnd && last < evidence.offset) return undefined;
-  const ids = idsIn({ updates });
+  const ids = updates.flatMap((update) => ('updateId' in update ? update.updateId : []));
   // the other path for completions also sends those of other users
   return (ids.length === 1 || !source.hasEnd) && ids[0] === evidence.updateId;
 }
-
-const idsIn = ({ updates }: Pick<Page<FeedElement>, 'updates'>): readonly (string | undefined)[] =>
-  updates.flatMap((update) => ('updateId' in update ? update.updateId : []));
 
 function createdId(event: object): string | undefined {
   const created: object = 'createdEvent' in event ? (event.createdEvent as object) : event;
