@@ -220,6 +220,7 @@ Usage: canton-rx sandbox [OPTIONS]
   --updates N           Start with N updates of generated traffic. Default: 0
   --rate N              Then generate N updates per second. Default: 0
   --seed N              The seed of the generated traffic. Default: 1
+  --contend             Other transactions win some races for the contracts of commands
   --token TOKEN         Answer 401 to requests without this bearer token. Other users of this
                         machine can see it: do not use a token of a real ledger
   --token-file FILE     The same, with the token in a file, read at the start

@@ -57,6 +57,7 @@ function readSandboxOptions(args: readonly string[]) {
     seed: { type: 'string' },
     token: { type: 'string' },
     'token-file': { type: 'string' },
+    contend: { type: 'boolean' },
     cors: { type: 'boolean' },
   });
   return {
@@ -66,6 +67,7 @@ function readSandboxOptions(args: readonly string[]) {
     updates: readInteger('updates', values.updates, 0, 10_000_000),
     rate: readInteger('rate', values.rate, 0, 100_000),
     seed: readInteger('seed', values.seed, 1),
+    contention: (values.contend ?? false) ? 0.3 : 0,
     cors: values.cors ?? false,
     token: readSandboxToken(values),
     tokenFile: values['token-file'],
@@ -82,11 +84,15 @@ function readSandboxToken(values: { readonly token?: string; readonly 'token-fil
 }
 
 /** Where the sandbox runs, and commands to try. */
-function greeting(sandbox: Sandbox, { profile, rate, token, tokenFile }: SandboxCommandOptions, paint: Paint): string {
+function greeting(
+  sandbox: Sandbox,
+  { profile, rate, token, tokenFile, contention }: SandboxCommandOptions,
+  paint: Paint,
+): string {
   const { url, ledgerEnd, parties } = sandbox;
   const [party = ''] = parties;
   const traffic = rate === 0 ? 'no traffic' : `${rate} ${rate === 1 ? 'update' : 'updates'} per second`;
-  const access = token === undefined ? '' : ', a token is required';
+  const access = `${contention === 0 ? '' : ', races for contracts'}${token === undefined ? '' : ', a token is required'}`;
   const options = `--ledger ${url}${tokenFile === undefined ? '' : ` --token-file ${quote(tokenFile)}`}`;
   const variable =
     token !== undefined && tokenFile === undefined ? `  export CANTON_RX_LEDGER_TOKEN=${quote(token)}\n` : '';

@@ -162,6 +162,14 @@ export interface SandboxOptions {
    */
   readonly archiveLagMs?: number;
   /**
+   * The share of hosted submissions for whose contract another transaction is faster, from 0 to 1. It archives the contract,
+   * replaces it, or locks it for the moment. The submission is then rejected with `CONTRACT_NOT_FOUND` or
+   * `LOCAL_VERDICT_LOCKED_CONTRACTS`.
+   *
+   * @defaultValue 0
+   */
+  readonly contention?: number;
+  /**
    * Whether the sandbox reassigns contracts, if the contracts of a submission are on different synchronizers, or not on
    * the requested one. Each half of such a reassignment has a completion with the command id of the submission. With
    * `false`, the commands are rejected.

@@ -2,6 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { filter, firstValueFrom } from 'rxjs';
+import { automate } from '../../src/automation/index.js';
+import type { AnyContract } from '../../src/contracts/index.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { parseLines, runCli } from './runCli.js';
 
@@ -77,6 +81,23 @@ describe('canton-rx sandbox', () => {
     signals.emit('SIGINT');
     expect(await code).toBe(0);
     rmSync(folder, { recursive: true });
+  });
+
+  it('lets other transactions win some races with --contend', async () => {
+    const { code, out, signals } = runCli(['sandbox', '--port', '0', '--updates', '100', '--contend']);
+    const [first = ''] = await out.lines(4);
+    expect(first).toContain('races for contracts');
+    const ledger = createLedger({ baseUrl: urlIn([first]) });
+    const party = /--party (\S+)/.exec(out.text())?.[1] ?? '';
+    const act = ({ templateId, contractId }: AnyContract) => ({
+      ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: {} },
+    });
+    const rule = { name: 'archive', query: { parties: [party] }, actAs: [party], userId: 'me', act };
+    const where = ({ signatories }: AnyContract): boolean => signatories.every((signatory) => signatory === party);
+    await firstValueFrom(automate(ledger, { ...rule, where }).pipe(filter(({ _tag }) => _tag === 'Obsolete')));
+    signals.emit('SIGINT');
+
+    expect(await code).toBe(0);
   });
 
   it('reports a port that is in use', async () => {

@@ -17,6 +17,7 @@ import { interpret, typeCommands } from '../submission/interpret.js';
 import { findInput, readDisclosed, route } from '../submission/route.js';
 import type { DeduplicationPeriod } from '../submission/Submission.js';
 import { checkVerdict, type Outcome, submit } from '../submission/submit.js';
+import { contend } from '../traffic/contend.js';
 import type { WireTransaction } from '../wire/WireUpdate.js';
 
 /** `POST /v2/commands/submit-and-wait` */
@@ -77,6 +78,7 @@ function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome
     const minLedgerTime = readMinimum(request);
     const period = readPeriod(request.deduplicationPeriod, settings);
     const ids = { commandId, userId, submissionId, actAs, trace, size: body.length };
+    const fault = call.fault ?? contend(request.commands, participant);
     const routed = withCommands(request, () => {
       const disclosed = readDisclosed(request, participant);
       const findContract = (contractId: string) => findInput(contractId, disclosed, participant);
@@ -86,7 +88,7 @@ function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome
       return { effects, synchronizerId: route({ ...ids, inputs, disclosed, synchronizerId: prescribed }, participant) };
     });
     const submission = { ...ids, ...routed, workflowId: workflowId ?? '', period, minLedgerTime };
-    return answer(submit(submission, call, checkVerdict));
+    return answer(submit(submission, { ...call, fault }, checkVerdict));
   });
 }
 

@@ -11,6 +11,7 @@ export class Settings {
   ledgerTimeToleranceMs = 60_000;
   defaultDeduplicationMs = 30_000;
   archiveLagMs = 0;
+  contention = 0;
   automaticReassignments = false;
   idleCheckpointMs: number | false = 60_000;
   webSocketIdleMs = 60_000;
@@ -76,6 +77,7 @@ function checkTimes(changes: SandboxOptions): void {
   checkNotNegative({ maxListElements }, true);
   checkNotNegative({ listWaitTimeMs, requestTimeoutMs, webSocketIdleMs });
   checkNotNegative({ preparationTimeToleranceMs, ledgerTimeToleranceMs });
+  checkNotNegative({ contention: changes.contention });
   checkNotNegative({ defaultDeduplicationMs: changes.defaultDeduplicationMs, archiveLagMs: changes.archiveLagMs });
   if (earlyCheckpointMs !== false) checkNotNegative({ earlyCheckpointMs });
   if (idleCheckpointMs !== false) checkNotNegative({ idleCheckpointMs });
