@@ -26,7 +26,7 @@ import type { ContractSet } from '../contracts/ContractSet.js';
 import { type Decision, decide, explain } from './decide.js';
 import type { Entry, Submission } from './Entry.js';
 import type { Memory } from './Memory.js';
-import { commit, fail, giveUp, type OutcomeContext, refuse } from './outcome.js';
+import { commit, fail, giveUp, isLost, type LostError, type OutcomeContext, refuse } from './outcome.js';
 import type { Acted, ActionRequest, Rule } from './Rule.js';
 import { prunedError } from './RuleError.js';
 
@@ -140,6 +140,7 @@ const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<
         return commit(run, entry, transaction);
       }),
       catchError((error: unknown) => {
+        if (isLost(error)) return [lose(run, entry, submission, error)];
         const earliest = earliestOffset(error);
         if (isLedgerError(error, 'OutcomeUnknownError') && error.completionOffset !== undefined)
           memory.end(request.commandId);
@@ -164,6 +165,19 @@ const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<
       return refuse(run, entry, error);
     }),
   );
+
+/** The outcome of a submission is lost. The action is decided again if the contracts show whether it was committed. */
+function lose(run: RuleRun, entry: Entry, submission: Submission, error: LostError): Acted {
+  const { agenda, rule } = run;
+  const { earliestOffset: earliest } = error.lastError;
+  if (earliest !== undefined) agenda.earliest = Math.max(agenda.earliest, earliest);
+  const isShown =
+    consumes(run, entry, submission) ||
+    (earliest !== undefined && (rule.done !== undefined || (entry.createdOffset ?? -1) >= earliest));
+  if (entry.isGone || !isShown) return giveUp(entry, submission.round, error);
+  entry.submission = undefined;
+  return fail(run, entry, error);
+}
 
 /** The smallest offset from which a participant that is pruned recognizes repetitions. */
 function earliestOffset(error: unknown): Offset | undefined {

@@ -1,5 +1,6 @@
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import type { PrunedError } from '../errors/feed.js';
 import { isLedgerError, type LedgerError, type OutcomeUnknownError } from '../errors/LedgerError.js';
 import type { SubmissionRejectedError } from '../errors/submission.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
@@ -45,6 +46,14 @@ export function refuse(context: OutcomeContext, entry: Entry, error: unknown): A
   if (isLedgerError(error, 'SubmissionRejectedError') && error.isContention) return overtake(context, entry, error);
   return [fail(context, entry, error)];
 }
+
+/** The error of a submission whose outcome stays unknown: the participant has pruned what may show it. */
+export type LostError = OutcomeUnknownError & { readonly lastError: PrunedError };
+
+export const isLost = (error: unknown): error is LostError =>
+  isLedgerError(error, 'OutcomeUnknownError') &&
+  error.completionOffset === undefined &&
+  isLedgerError(error.lastError, 'PrunedError');
 
 /** The action failed. It is tried again after a delay that grows. */
 export const fail = ({ agenda, retry }: OutcomeContext, entry: Entry, error: unknown): Acted =>
