@@ -371,3 +371,36 @@ async function end(child: ChildProcess): Promise<void> {
   child.kill('SIGINT');
   await over;
 }
+
+describeWithPostgres('the rule', () => {
+  const temporary = { amount: '1.0', tag: 'temporary' };
+  const left = async (one: Service): Promise<number> =>
+    (await read<Page>(one, '/contracts?payload.tag=temporary')).contracts.length;
+
+  it('of a party with a key archives what has expired, and nothing else', async () => {
+    const { one, sandbox } = await given({ TEMPORARY_MS: '1' }, 0);
+    expect(await post(one, '/contracts/assets', { amount: '1.0', tag: 'kept' })).toMatchObject({ status: 201 });
+    for (let made = 0; made < 3; made += 1) await post(one, '/contracts/assets', temporary);
+    await until(async () => (await left(one)) === 0);
+    expect((await read<Page>(one, '/contracts?payload.tag=kept')).contracts).toHaveLength(1);
+    expect(sandbox.updates).toHaveLength(7);
+    const { details } = await read<{ details: { expiry: object } }>(one, '/ready');
+    expect(details.expiry).toMatchObject({ status: 'up', state: 'running', due: 0, failed: 0 });
+  });
+
+  it('acts once on each contract, although its answers are lost and the process is ended twice', async () => {
+    const { one, sandbox, database, party } = await givenHosted();
+    for (let made = 0; made < 8; made += 1) await post(one, '/contracts/assets', temporary);
+    expect(await one.kill('SIGTERM')).toMatchObject({ code: 0 });
+    const settings = { LEDGER_URL: sandbox.url, DATABASE_URL: database.url, PARTY: party, LEDGER_USER: 'service' };
+    sandbox.fault({ kind: 'reset', when: 'after' }, { path: submitPath, times: 2, after: 1 });
+    const second = await start({ ...settings, TEMPORARY_MS: '1' });
+    await until(() => sandbox.updates.length > 10);
+    await second.kill('SIGKILL');
+    const third = await start({ ...settings, TEMPORARY_MS: '1' });
+    await becomes(third, '/ready', 200);
+    await until(async () => (await left(third)) === 0);
+    expect(sandbox.updates).toHaveLength(16);
+    expect(await third.kill('SIGTERM')).toMatchObject({ code: 0 });
+  });
+});

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
 import { undiciPort } from 'canton-rx/undici';
+import { AutomationModule } from './automation/automation.module.js';
 import { Environment } from './config/environment.js';
 import { ContractsModule } from './contracts/contracts.module.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -32,6 +33,7 @@ import { UpdatesModule } from './updates/updates.module.js';
     DatabaseModule,
     ContractsModule,
     SubmissionsModule,
+    AutomationModule,
     UpdatesModule,
     HealthModule,
   ],

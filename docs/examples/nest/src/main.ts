@@ -3,6 +3,7 @@ import { ConfigService } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
+import { Expiry } from './automation/expiry.js';
 import type { Environment } from './config/environment.js';
 import { Projection } from './contracts/projection.js';
 import { PinoLogger } from './telemetry/pino-logger.js';
@@ -29,8 +30,10 @@ process.once('exit', (code) => {
 });
 
 // a permanent failure ends the process; its supervisor restarts it, and it continues from the stored position
-projection.over.catch(async (error: unknown) => {
-  logger.fatal(error, 'Projection');
+const endWith = (name: string) => async (error: unknown) => {
+  logger.fatal(error, name);
   await app.close();
   process.exit(1);
-});
+};
+projection.over.catch(endWith('Projection'));
+app.get(Expiry).over.catch(endWith('Expiry'));

@@ -26,6 +26,8 @@ export const Environment = z.object({
   LEDGER_USER: unlessEmpty(z.string()),
   /** How long a submission may take to determine its outcome after a lost response. */
   SUBMIT_WITHIN_MS: ms(20_000),
+  /** How long assets with the tag `temporary` exist. */
+  TEMPORARY_MS: ms(60_000),
   /** The parties whose contracts are kept, separated by commas; by default all parties of the participant. */
   PARTIES: unlessEmpty(
     z.string().transform((text) =>

@@ -21,6 +21,8 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'SocketClosed':
     case 'TokenRefreshed':
     case 'SubmissionCommitted':
+    case 'ActionCommitted':
+    case 'ActionObsolete':
       return 'info';
     case 'RetryScheduled':
     case 'ResponseDelayed':
@@ -34,6 +36,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'NameLost':
     case 'LedgerUnproven':
     case 'SubmissionUnclear':
+    case 'ActionFailed':
       return 'warn';
     case 'GapFound':
     case 'RowsReplaced':

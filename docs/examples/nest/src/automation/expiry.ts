@@ -1,0 +1,87 @@
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { ConfigService } from '@nestjs/config';
+import { exercise, type Ledger, type Signer } from 'canton-rx';
+import { automate, toAutomationStatus, type AutomationOptions, type AutomationStatus } from 'canton-rx/automation';
+import { preparedTransactionVerifier } from 'canton-rx/verify';
+import { concatMap, defer, EMPTY, lastValueFrom, tap, type Observable } from 'rxjs';
+import type { Environment } from '../config/environment.js';
+import { types } from '../contracts/types.js';
+import { LEDGER } from '../ledger/ledger.js';
+import { keySigner } from '../submissions/key-signer.js';
+
+/** The tag of assets that expire. */
+const temporary = 'temporary';
+
+/**
+ * A rule: archives each temporary asset of the service's party some time after its creation. Several processes may run it,
+ * since the ledger commits each action once.
+ */
+@Injectable()
+export class Expiry implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  /** Fulfilled when it has stopped; rejected when it has failed permanently. */
+  over: Promise<unknown> = Promise.resolve();
+  /** Absent before it has started, and without a party. */
+  status: AutomationStatus | undefined;
+  private readonly stopping = new AbortController();
+
+  constructor(
+    @Inject(LEDGER) private readonly ledger: Ledger,
+    private readonly config: ConfigService<Environment, true>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const party = this.config.get('PARTY', { infer: true });
+    const status$ = party === undefined ? EMPTY : this.run(party);
+    this.over = lastValueFrom(status$, { defaultValue: undefined });
+    // main.ts awaits it later; until then a rejection must not end the process as unhandled
+    this.over.catch(() => undefined);
+  }
+
+  /** Finishes the submissions in progress, and begins no other. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    // main.ts reports a failure
+    await this.over.catch(() => undefined);
+  }
+
+  private run(party: string): Observable<AutomationStatus> {
+    const lifeMs = this.config.get('TEMPORARY_MS', { infer: true });
+    return automate(
+      this.ledger,
+      {
+        name: 'expire-assets',
+        query: { types: { asset: types.asset }, parties: [party] },
+        actAs: [party],
+        userId: this.config.get('LEDGER_USER', { infer: true }),
+        where: ({ payload }) => payload.owner === party && payload.tag === temporary,
+        dueAt: ({ createdAt }) => new Date(Date.parse(createdAt) + lifeMs),
+        act: ({ contractId }) => exercise(types.asset.Archive, contractId, {}),
+      },
+      {
+        signal: this.stopping.signal,
+        stopWithinMs: this.config.get('STOP_WITHIN_MS', { infer: true }),
+        ...this.signing(party),
+      },
+    ).pipe(
+      toAutomationStatus({ everyMs: this.config.get('STATUS_EVERY_MS', { infer: true }) }),
+      tap((status) => {
+        this.status = status;
+      }),
+    );
+  }
+
+  /** With a key, the service verifies and signs. Without one, the participant hosts the party and signs. */
+  private signing(party: string): Pick<AutomationOptions, 'submit'> {
+    const file = this.config.get('PARTY_KEY_FILE', { infer: true });
+    if (file === undefined) return {};
+    const verify = preparedTransactionVerifier();
+    const signer: Signer = {
+      party,
+      sign: (hash) => defer(() => keySigner(party, file)).pipe(concatMap((key) => key.sign(hash))),
+    };
+    return {
+      submit: ({ commandId, actAs, commands, deduplicationPeriod }) =>
+        this.ledger.submit({ commandId, actAs, commands }, signer, { verify, deduplicationPeriod }),
+    };
+  }
+}
