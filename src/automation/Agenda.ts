@@ -1,4 +1,5 @@
 import { asyncScheduler } from 'rxjs';
+import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
@@ -60,7 +61,7 @@ export class Agenda {
     for (const change of isWhole ? [] : known.changes) {
       if (change._tag !== 'ContractsChanged') continue;
       for (const { contractId } of change.removed) remove(contractId);
-      for (const contract of change.added) this.#admit(contract);
+      for (const contract of change.added) this.#admit(contract, change.update.traceContext);
       for (const { contract } of change.moved) this.#admit(contract);
     }
     for (const entry of this.#waiting) if (known.offset >= entry.awaits) this.#passed(entry);
@@ -96,9 +97,13 @@ export class Agenda {
   confirm(entry: Entry): boolean {
     const at = dueAt(this.rule, entry);
     // what was due stays due, even if the rule now names the next time
-    if (at !== undefined && Math.min(at, entry.dueTime) <= asyncScheduler.now()) return true;
-    this.#scheduleAt(entry, at);
-    return false;
+    const dueTime = Math.min(at ?? Infinity, entry.dueTime);
+    if (at === undefined || dueTime > asyncScheduler.now()) {
+      this.#scheduleAt(entry, at);
+      return false;
+    }
+    entry.dueTime = dueTime;
+    return true;
   }
 
   /** There is nothing to do for the contract in this round until the contracts are others than those of the decision. */
@@ -108,9 +113,10 @@ export class Agenda {
     this.#hasChanged ||= contracts !== this.contracts;
   }
 
-  /** A decision that took long has ended: the submission begins when there is a place, in the order of the due times. */
+  /** A decision that took long has ended: the submission begins when there is a place. */
   ready(entry: Entry): void {
-    this.#schedule(entry, entry.dueTime, 'scheduled');
+    // before the contracts that became due at the same time and are not decided
+    this.#schedule(entry, entry.dueTime - 1, 'scheduled');
   }
 
   /** The contract has changed since its decision began: it is decided again. */
@@ -152,8 +158,8 @@ export class Agenda {
     };
   }
 
-  /** Adds a contract, or the new state of one. */
-  #admit(contract: AnyContract): void {
+  /** Adds a contract, which may have been created in a trace, or the new state of one. */
+  #admit(contract: AnyContract, traceContext?: TraceContext): void {
     const { contractId } = contract;
     if (contract._tag === 'UndecodedContract') {
       this.#remove(contractId);
@@ -166,7 +172,7 @@ export class Agenda {
       if (entry.state === 'idle' || entry.state === 'scheduled') this.#scheduleByRule(entry);
       return;
     }
-    const added = newEntry(contract);
+    const added = newEntry(contract, traceContext);
     this.#entries.set(contractId, added);
     this.#scheduleByRule(added);
   }

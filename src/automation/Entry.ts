@@ -1,4 +1,5 @@
 import { asyncScheduler, type Observable } from 'rxjs';
+import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Contract } from '../contracts/Contract.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
@@ -33,6 +34,8 @@ export interface Entry {
   isGone: boolean;
   /** The offset of the creation; `undefined` if the contract was reassigned before it was seen. */
   readonly createdOffset: Offset | undefined;
+  /** The trace in which it was created; `undefined` if it is from a snapshot. */
+  readonly traceContext: TraceContext | undefined;
   /** The rounds that need no further action. */
   readonly endedRounds: Set<string>;
   /** The round in which there was nothing to do when the contracts last changed. */
@@ -50,12 +53,13 @@ export interface Entry {
 }
 
 /** Returns the entry of a contract that was not known before. */
-export const newEntry = (contract: Contract): Entry => ({
+export const newEntry = (contract: Contract, traceContext?: TraceContext): Entry => ({
   contract,
   state: 'idle',
   dueTime: Infinity,
   isGone: false,
   createdOffset: contract.reassignmentCounter === 0 ? contract.offset : undefined,
+  traceContext,
   endedRounds: new Set(),
   idleRound: undefined,
   failures: 0,
@@ -71,7 +75,8 @@ export const isOpen = ({ submission }: Entry): boolean => submission?.transactio
 /** When a rule wants to act on a contract, in milliseconds; `undefined` if it does not. Throws what the rule throws. */
 export function dueAt(rule: Rule, { contract, endedRounds, idleRound }: Entry): number | undefined {
   // a contract in flight cannot be used
-  if (!('synchronizerId' in contract.location) || !(rule.where?.(contract) ?? true)) return undefined;
+  if (!('synchronizerId' in contract.location)) return undefined;
+  if (rule.where !== undefined && !rule.where(contract)) return undefined;
   const round = rule.round?.(contract) ?? '';
   if (round === idleRound || endedRounds.has(round)) return undefined;
   const now = asyncScheduler.now();

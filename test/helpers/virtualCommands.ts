@@ -341,9 +341,9 @@ export class VirtualCommands {
   }
 }
 
-const failureStatus = { UPDATE_NOT_FOUND: 404, INDEX_DB_SQL_TRANSIENT_ERROR: 503, NA: 500 };
+export const failureStatus = { UPDATE_NOT_FOUND: 404, INDEX_DB_SQL_TRANSIENT_ERROR: 503, NA: 500 };
 
-const failureCategory = { UPDATE_NOT_FOUND: 11, INDEX_DB_SQL_TRANSIENT_ERROR: 1, NA: -1 };
+export const failureCategory = { UPDATE_NOT_FOUND: 11, INDEX_DB_SQL_TRANSIENT_ERROR: 1, NA: -1 };
 
 interface Submitter {
   readonly userId: string;
@@ -388,7 +388,7 @@ function reassignment(offset: number, commandId: string): object {
   return { update: { Reassignment: { value } } };
 }
 
-const lose = (how: Loss, afterMs: number): Observable<Reply> => {
+export const lose = (how: Loss, afterMs: number): Observable<Reply> => {
   switch (how) {
     case 'reset':
       return timer(afterMs).pipe(
