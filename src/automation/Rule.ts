@@ -1,7 +1,7 @@
 import type { ObservableInput } from 'rxjs';
 import type { Command } from '../codecs/Command.js';
 import type { CommandsRequest } from '../codecs/CommandsRequest.js';
-import type { Party } from '../codecs/scalars.js';
+import type { Party, Timestamp } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Contract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
@@ -115,6 +115,8 @@ export type Acted =
       readonly transaction: SubmittedTransaction;
       /** Whether an earlier attempt or process had committed it. */
       readonly isRepeated: boolean;
+      /** When the contract was created. */
+      readonly createdAt: Timestamp;
     }
   | {
       /** The discriminant. */

@@ -35,7 +35,7 @@ export interface RuleRun extends OutcomeContext {
   readonly rule: Rule;
   readonly memory: Memory;
   readonly actTimeoutMs: number;
-  readonly submit: (request: ActionRequest) => Observable<SubmittedTransaction>;
+  readonly submit: (request: ActionRequest, entry: Entry) => Observable<SubmittedTransaction>;
   /** Emits once when the rule is stopped. */
   readonly stop$: Observable<unknown>;
   /** Called when the agenda may have more to do. */
@@ -128,10 +128,8 @@ const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<
     const { agenda, memory } = run;
     const { round, request } = submission;
     const since = (submission.since ??= isSafe(run, entry, submission) ? agenda.earliest : 0);
-    submission.transaction$ ??= run.submit({
-      ...request,
-      deduplicationPeriod: { DeduplicationOffset: { value: since } },
-    });
+    const deduplicationPeriod = { DeduplicationOffset: { value: since } };
+    submission.transaction$ ??= run.submit({ ...request, deduplicationPeriod }, entry);
     const begun$ = consumes(run, entry, submission) ? EMPTY : memory.begin(request.commandId, agenda.offset);
     return concat(begun$, submission.transaction$.pipe(throwIfEmpty(), take(1))).pipe(
       map((transaction) => {

@@ -19,11 +19,12 @@ import type { ContractTypes } from '../contracts/Contract.js';
 import { liveContracts } from '../contracts/liveContracts.js';
 import type { DiagnosticBody } from '../diagnostics/Diagnostic.js';
 import { checkNotNegative, checkPositive, clampTimer, retryPolicy, type RetryPolicy } from '../http/retry.js';
-import { requireConnection } from '../ledger/connection.js';
+import { requireConnection, withAction } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { CheckpointStore, TransactionalStore } from '../process/CheckpointStore.js';
 import { aborted } from '../process/processFeed.js';
 import { Agenda } from './Agenda.js';
+import type { Entry } from './Entry.js';
 import { noMemory, whileElected, type Work } from './Memory.js';
 import { Places } from './Places.js';
 import type { Acted, ActionRequest, Rule } from './Rule.js';
@@ -169,7 +170,8 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
             retry,
             memory,
             actTimeoutMs,
-            submit,
+            submit: (request: ActionRequest, { contract: { contractId }, traceContext }: Entry) =>
+              submit(withAction(request, { rule: rule.name, contractId, traceContext })),
             stop$,
             consuming: new Map<string, boolean>(),
           };
@@ -215,8 +217,10 @@ function toDiagnostic(rule: string, acted: Acted): DiagnosticBody {
   const { contractId } = acted;
   switch (acted._tag) {
     case 'Committed': {
-      const { offset, updateId } = acted.transaction;
-      return { _tag: 'ActionCommitted', rule, contractId, updateId, offset };
+      const { transaction, isRepeated, createdAt } = acted;
+      const { offset, updateId, recordTime } = transaction;
+      const latencyMs = Date.parse(recordTime) - Date.parse(createdAt);
+      return { _tag: 'ActionCommitted', rule, contractId, updateId, offset, isRepeated, latencyMs };
     }
     case 'Obsolete':
       return { _tag: 'ActionObsolete', rule, contractId };

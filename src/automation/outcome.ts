@@ -18,8 +18,8 @@ export interface OutcomeContext {
 /** The ledger committed the action. */
 export function commit(context: OutcomeContext, entry: Entry, transaction: SubmittedTransaction): Acted {
   end(context, entry, transaction.offset);
-  const isRepeated = transaction.isRepeated === true;
-  return { _tag: 'Committed', contractId: entry.contract.contractId, transaction, isRepeated };
+  const { contractId, createdAt } = entry.contract;
+  return { _tag: 'Committed', contractId, transaction, isRepeated: transaction.isRepeated === true, createdAt };
 }
 
 /** The action is committed at an offset. */

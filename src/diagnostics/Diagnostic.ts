@@ -307,6 +307,10 @@ type RuleDiagnostic =
       readonly updateId: string;
       /** The offset of the transaction. */
       readonly offset: Offset;
+      /** Whether an earlier attempt or process had committed it. */
+      readonly isRepeated: boolean;
+      /** The time from the creation of the contract to the commit, by the clock of the ledger, in milliseconds. */
+      readonly latencyMs: number;
     }
   /** Another transaction archived the contract before the action of a rule. */
   | {

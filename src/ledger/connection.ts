@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
@@ -34,6 +35,26 @@ export interface ProcessorProgress {
   readonly offset: Offset;
   readonly recordTimes: Readonly<Record<string, Timestamp>>;
 }
+
+/** The action of a rule that a request submits. */
+interface RuleAction {
+  readonly rule: string;
+  readonly contractId: string;
+  /** The trace in which the contract was created, if it is known. */
+  readonly traceContext: TraceContext | undefined;
+}
+
+/** The actions that requests submit, for telemetry. */
+const actions = new WeakMap<object, RuleAction>();
+
+/** Notes that a request submits an action. Returns the request. */
+export function withAction<R extends object>(request: R, action: RuleAction): R {
+  actions.set(request, action);
+  return request;
+}
+
+/** Returns the action that a request submits; `undefined` if it is not that of a rule. */
+export const actionOf = (request: object): RuleAction | undefined => actions.get(request);
 
 /** What identifies a ledger and its copies: the function `updates`. */
 interface LedgerKey {

@@ -156,6 +156,9 @@ const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 7.5
 /** Bucket boundaries in seconds: a submission takes seconds, or minutes if its outcome is recovered. */
 const submissionBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
+/** Bucket boundaries in seconds: a rule acts at once, or when the contract is due, which may take weeks. */
+const actionBuckets = [0.1, 0.5, 1, 5, 30, 60, 300, 3_600, 21_600, 86_400, 604_800, 2_592_000];
+
 /** What is measured: the kind of instrument, its unit, its description, and the bounds of its buckets. */
 const definitions = {
   'request.duration': ['Histogram', 's', 'Duration of requests to the participant', requestBuckets],
@@ -173,6 +176,13 @@ const definitions = {
   'updates.parked': ['Counter', '{update}', 'Updates that a processor parked'],
   submissions: ['Counter', '{submission}', 'Submissions by outcome'],
   'submission.duration': ['Histogram', 's', 'Duration of submissions until their outcome', submissionBuckets],
+  actions: ['Counter', '{action}', 'Actions of rules by outcome'],
+  'action.latency': [
+    'Histogram',
+    's',
+    'Time from the creation of a contract to the commit of its action',
+    actionBuckets,
+  ],
 } as const;
 
 type Measured = keyof typeof definitions;

@@ -4,14 +4,15 @@ import type { CommandsRequest } from '../codecs/CommandsRequest.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { bindLedger, createService } from '../ledger/createLedger.js';
-import { withConnection } from '../ledger/connection.js';
+import { actionOf, withConnection } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { LedgerOptions } from '../ledger/LedgerOptions.js';
 import { traceProcessor, traceUpdates } from './feeds.js';
-import { Followers } from './metrics.js';
-import { createRecorder, type Telemetry } from './Recorder.js';
+import { countAction, Followers } from './metrics.js';
+import { createRecorder, safely, type Telemetry } from './Recorder.js';
 import { tracedService, type Tracing } from './requests.js';
 import { traceSubmission } from './submissions.js';
+import { linkTo } from './traceContext.js';
 
 /**
  * Creates a ledger like `createLedger`, with spans and metrics through the OpenTelemetry API. Each request has a span
@@ -24,6 +25,8 @@ import { traceSubmission } from './submissions.js';
  *   no end, are separate traces with a link to that span.
  * - The span of a submission lasts from its subscription to its outcome. Its requests are child spans, and it has a
  *   link to the trace of the committed transaction. Verifiers and signers run in it.
+ * - The submission of a rule of `automate` has a span with the name of the rule, and a link to the trace in which its
+ *   contract was created.
  * - Each call of a handler of `processFeed`, over an `updatesFeed` of this ledger, is a separate trace, linked to the
  *   traces in which its updates were submitted.
  * - Instrumentations of `fetch` create no spans for these requests.
@@ -76,10 +79,16 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
       traceSubmission(tracing, 'submit', { 'canton.command.id': request.commandId }, (traced) =>
         traced.submit(request, signer, submitOptions),
       ),
-    submitAndWaitForTransaction: (request, commandsOptions) =>
-      traceSubmission(tracing, 'submit commands', commandAttributes(request), (traced) =>
-        traced.submitAndWaitForTransaction(request, commandsOptions),
-      ),
+    submitAndWaitForTransaction: (request, commandsOptions) => {
+      const { name, attributes, links } = describeCommands(request);
+      return traceSubmission(
+        tracing,
+        name,
+        attributes,
+        (traced) => traced.submitAndWaitForTransaction(request, commandsOptions),
+        links,
+      );
+    },
     executeAndWaitForTransaction: (request, executeOptions) =>
       traceSubmission(tracing, 'execute', {}, (traced) => traced.executeAndWaitForTransaction(request, executeOptions)),
     prepare: (request) => traced(false, (its) => its.prepare(request)),
@@ -87,12 +96,33 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
     diagnostics$: plain.diagnostics$,
   };
   const { retry, transport } = options;
-  return withConnection(ledger, { service, retry, transport, runProcessor: (run) => traceProcessor(tracing, run) });
+  const counted = service.withLink(service.link, (diagnostic) => {
+    safely(() => {
+      countAction(recorder, diagnostic);
+    });
+  });
+  return withConnection(ledger, {
+    service: counted,
+    retry,
+    transport,
+    runProcessor: (run) => traceProcessor(tracing, run),
+  });
 }
 
-/** The command id, unless each subscription has its own. */
-const commandAttributes = ({ commandId }: CommandsRequest): Attributes =>
-  commandId == null ? {} : { 'canton.command.id': commandId };
+/** Returns what the span of commands shows: the command id, unless each subscription has its own, and the rule. */
+function describeCommands(request: CommandsRequest) {
+  const { commandId } = request;
+  const action = actionOf(request);
+  const link = action && linkTo(action);
+  return {
+    name: action === undefined ? 'submit commands' : `act ${action.rule}`,
+    attributes: {
+      ...(commandId != null && { 'canton.command.id': commandId }),
+      ...(action && { 'canton_rx.rule.name': action.rule, 'canton.contract.id': action.contractId }),
+    },
+    links: link === undefined ? [] : [link],
+  };
+}
 
 /** Returns the attributes that identify a ledger: the address and port of its server. */
 function serverAttributes(baseUrl: string): Attributes {

@@ -44,6 +44,29 @@ const counterOf = {
   UpdateParked: 'updates.parked',
 } as const;
 
+/** Counts a diagnostic of a rule of `automate`. */
+export function countAction({ errorType, measure }: Recorder, diagnostic: Diagnostic): void {
+  const count = (outcome: string, more: Attributes = {}): void => {
+    const rule = 'rule' in diagnostic ? diagnostic.rule : undefined;
+    measure('actions', 1, { 'canton_rx.rule.name': rule, 'canton_rx.action.outcome': outcome, ...more });
+  };
+  switch (diagnostic._tag) {
+    case 'ActionCommitted': {
+      const { rule, isRepeated, latencyMs } = diagnostic;
+      count(isRepeated ? 'repeated' : 'committed');
+      if (!isRepeated) measure('action.latency', Math.max(0, latencyMs) / 1_000, { 'canton_rx.rule.name': rule });
+      break;
+    }
+    case 'ActionObsolete':
+      count('obsolete');
+      break;
+    case 'ActionFailed':
+      count('failed', { 'error.type': errorType(diagnostic.cause) });
+      break;
+    default:
+  }
+}
+
 /** Counts a failure that is a `DecodeError`, or an unknown outcome whose last error was one. */
 export function countUndecodable({ measure }: Recorder, attributes: Attributes, error: unknown): void {
   const cause = isLedgerError(error, 'OutcomeUnknownError') ? error.lastError : error;

@@ -1,4 +1,4 @@
-import { type Attributes, context, type Context, SpanKind, trace } from '@opentelemetry/api';
+import { type Attributes, context, type Context, type Link, SpanKind, trace } from '@opentelemetry/api';
 import { defer, type Observable } from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
@@ -19,6 +19,7 @@ export function traceSubmission(
   name: string,
   attributes: Attributes,
   submit: (ledger: Ledger) => Observable<SubmittedTransaction>,
+  links: readonly Link[] = [],
 ): Observable<SubmittedTransaction> {
   let inner: Context | undefined;
   const sender = { context: () => inner ?? context.active(), isFeed: false, attributes: {} };
@@ -31,7 +32,7 @@ export function traceSubmission(
   const transaction$ = submit(ledgerFor(sender, onDiagnostic));
   return defer(() => {
     const outer = context.active();
-    const span = recorder.startSpan(name, { kind: SpanKind.INTERNAL, attributes }, outer);
+    const span = recorder.startSpan(name, { kind: SpanKind.INTERNAL, attributes, links: [...links] }, outer);
     inner = trace.setSpan(outer, span);
     const elapsed = stopwatch();
     return transaction$.pipe(
