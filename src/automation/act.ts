@@ -1,6 +1,7 @@
 import {
   catchError,
   concat,
+  concatMap,
   connect,
   defer,
   EMPTY,
@@ -8,7 +9,6 @@ import {
   finalize,
   ignoreElements,
   isObservable,
-  map,
   merge,
   type Observable,
   of,
@@ -132,12 +132,16 @@ const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<
     submission.transaction$ ??= run.submit({ ...request, deduplicationPeriod }, entry);
     const begun$ = consumes(run, entry, submission) ? EMPTY : memory.begin(request.commandId, agenda.offset);
     return concat(begun$, submission.transaction$.pipe(throwIfEmpty(), take(1))).pipe(
-      map((transaction) => {
+      concatMap((transaction) => {
         memory.end(request.commandId, transaction);
         learn(run, entry, submission, transaction);
-        return commit(run, entry, transaction);
+        // the memory may not be saved again for a long time
+        const committed$ = defer(() => [commit(run, entry, transaction)]);
+        return concat(memory.flush(), committed$);
       }),
       catchError((error: unknown) => {
+        // of the memory: what is not saved must not be submitted
+        if (isLedgerError(error, 'StoreError', 'CursorError')) throw error;
         if (isLost(error)) return [lose(run, entry, submission, error)];
         const earliest = earliestOffset(error);
         if (isLedgerError(error, 'OutcomeUnknownError') && error.completionOffset !== undefined)
@@ -158,7 +162,6 @@ const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<
     );
   }).pipe(
     catchError((error: unknown) => {
-      // of the memory
       if (isLedgerError(error, 'StoreError', 'CursorError')) throw error;
       return refuse(run, entry, error);
     }),
