@@ -57,7 +57,7 @@ const house = {
   ledger: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission'],
   file: ['codecs', 'errors', 'process'],
   indexeddb: ['codecs', 'errors', 'process'],
-  postgres: ['codecs', 'errors', 'diagnostics', 'http', 'process', 'contracts'],
+  postgres: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission', 'ledger', 'process', 'contracts'],
   nats: ['codecs', 'errors', 'diagnostics', 'http', 'operators', 'process'],
   angular: ['codecs', 'contracts', 'errors', 'http', 'ledger'],
   otel: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission', 'operators', 'process', 'ledger'],

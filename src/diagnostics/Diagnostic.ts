@@ -44,7 +44,7 @@ export type Diagnostic = DiagnosticBody & {
  * @inline
  */
 export type DiagnosticBody =
-  FeedDiagnostic | ContractsDiagnostic | ProcessDiagnostic | SubmissionDiagnostic | RuleDiagnostic;
+  FeedDiagnostic | ContractsDiagnostic | ProcessDiagnostic | SubmissionDiagnostic | RuleDiagnostic | OutboxDiagnostic;
 
 /** The diagnostic of a kind, by its `_tag`. */
 export type DiagnosticOf<T extends DiagnosticBody['_tag']> = Extract<DiagnosticBody, { readonly _tag: T }>;
@@ -334,3 +334,22 @@ type RuleDiagnostic =
       /** When it is tried again, in milliseconds since the epoch; absent if it is not. */
       readonly retryAt?: number;
     };
+
+/**
+ * A diagnostic of a command outbox: a command was refused, or its outcome cannot be determined. It waits for a person, and so do
+ * the others of its key.
+ *
+ * @inline
+ */
+interface OutboxDiagnostic {
+  /** Discriminates the union. */
+  readonly _tag: 'CommandParked';
+  /** The name of the outbox. */
+  readonly outbox: string;
+  /** The number of the command in the outbox. */
+  readonly id: number;
+  /** The command id. */
+  readonly commandId: string;
+  /** The error. */
+  readonly cause: unknown;
+}

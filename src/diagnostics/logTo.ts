@@ -127,6 +127,10 @@ function lineOf(diagnostic: Diagnostic): Line | undefined {
       const group = `${_tag} ${rule} ${isLedgerError(cause) ? kindOf(cause) : summary(cause)}`;
       return warn(`rule ${rule}: no action on contract ${contractId}: ${summary(cause)}, ${next}`, group);
     }
+    case 'CommandParked': {
+      const { outbox, id, commandId, cause } = diagnostic;
+      return warn(`outbox ${outbox}: parked command ${id} (${commandId}): ${summary(cause)}`);
+    }
     case 'SubmissionUnclear': {
       const { submissionId, cause, delayMs } = diagnostic;
       const text = `submission ${submissionId} has no outcome yet: ${summary(cause)}, retry in ${inSeconds(delayMs)}`;

@@ -1,12 +1,24 @@
 /**
- * A store that saves the cursors of processors in the PostgreSQL transactions of their handlers, and a handler that keeps
- * the contracts of a ledger in tables. Needs the package `pg` in addition to `canton-rx`, and runs in Node.js.
+ * A store that saves the cursors of processors in the PostgreSQL transactions of their handlers, an outbox of commands that
+ * handlers enqueue in them, and a handler that keeps the contracts of a ledger in tables. Needs the package `pg` in addition
+ * to `canton-rx`, and runs in Node.js.
  *
  * @module canton-rx/postgres
  */
 
 export { postgresStore, type PostgresStoreOptions } from './postgresStore.js';
 export { postgresStoreSql } from './tables.js';
+export {
+  commandOutbox,
+  type CommandOutbox,
+  type CommandOutboxOptions,
+  type Enqueued,
+  type EnqueueOptions,
+  type ParkedCommand,
+} from './outbox/commandOutbox.js';
+export { outboxSql } from './outbox/outboxTables.js';
+export type { Submitted } from './outbox/outcome.js';
+export type { SubmitAllOptions } from './outbox/submitAll.js';
 export {
   contractsProjection,
   type ContractsProjectionOptions,

@@ -28,8 +28,10 @@ interface LockOptions {
 }
 
 /** A connection that holds the lock. */
-interface HeldLock {
+export interface HeldLock {
   readonly client: PoolClient;
+  /** The fencing token. */
+  readonly fence: string;
   readonly transactions: Transactions<PoolClient>;
 }
 
@@ -98,5 +100,5 @@ function whileConnected(
       throw error;
     }),
   );
-  return merge([{ client, transactions: { transact } }], lostWhileIdle$);
+  return merge([{ client, fence, transactions: { transact } }], lostWhileIdle$);
 }

@@ -97,7 +97,8 @@ export function commandSubmitter(
   };
 }
 
-function validateCommands(request: CommandsRequest, since: Offset | undefined): CommandsRequest {
+/** Validates the request of commands. Throws an {@link InvalidRequestError}. */
+export function validateCommands(request: CommandsRequest, since: Offset | undefined): CommandsRequest {
   const validated = validateRequest(CommandsRequest, request);
   if (validated.minLedgerTimeAbs != null && validated.minLedgerTimeRel != null)
     throw new InvalidRequestError([{ path: 'minLedgerTimeRel', expected: 'not together with minLedgerTimeAbs' }]);

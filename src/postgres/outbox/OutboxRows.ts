@@ -1,0 +1,201 @@
+import type { PoolClient } from 'pg';
+import { AsyncSubject, concat, defer, EMPTY, finalize, ignoreElements, map, type Observable } from 'rxjs';
+import type { CommandsRequest } from '../../codecs/CommandsRequest.js';
+import type { Offset } from '../../codecs/scalars.js';
+import { quotable } from '../../errors/internal/message.js';
+import { isLedgerError } from '../../errors/LedgerError.js';
+import { StoreError, type StoreOperation } from '../../errors/process.js';
+import { mapError } from '../../http/retry.js';
+import { query } from '../connection.js';
+import type { OutboxTables } from './outboxTables.js';
+
+/** A command that must be sent. */
+export interface OutboxRow {
+  readonly id: number;
+  readonly commandId: string;
+  readonly key: string | undefined;
+  readonly request: CommandsRequest;
+  /** Whether an earlier attempt may have been committed. */
+  readonly mayBeCommitted: boolean;
+  /** A ledger end before the first attempt. */
+  readonly since: Offset;
+  /** The participant to which that belongs, if it is known. */
+  readonly participant: string | undefined;
+  /** The number of failures in a row. */
+  readonly failures: number;
+}
+
+/** The present end of a ledger, and its participant, if that is known. */
+export interface LedgerPosition {
+  readonly since: Offset;
+  readonly participantId: string | undefined;
+}
+
+/** What an attempt changes in its row. */
+export interface RowChange {
+  readonly state: 'pending' | 'committed' | 'parked';
+  readonly mayBeCommitted: boolean;
+  readonly reason?: string;
+  readonly error?: string;
+  readonly updateId?: string | undefined;
+  readonly offset?: Offset;
+  /** After which time a pending command is sent again, in milliseconds. */
+  readonly delayMs?: number;
+  /** Whether the deduplication period gets another start, because the participant has pruned this one. */
+  readonly forgetsSince?: boolean;
+}
+
+/** The holder of an outbox's name. */
+interface Holder {
+  readonly client: PoolClient;
+  readonly tables: OutboxTables;
+  /** The name of the outbox. */
+  readonly name: string;
+  /** The name of its lock. */
+  readonly lockName: string;
+  /** The fencing token. A holder that has lost the name changes nothing. */
+  readonly fence: string;
+  readonly timeoutMs: number;
+}
+
+/** The maximum number of rows that one statement deletes. */
+const maxDeleted = 10_000;
+
+/**
+ * The statements of the process that sends the commands of an outbox. Each is a transaction by itself. They fail with a
+ * {@link StoreError}.
+ */
+export class OutboxRows {
+  readonly #held: string;
+  /** Completes after the last statement. */
+  #last$: Observable<unknown> = EMPTY;
+
+  constructor(private readonly holder: Holder) {
+    this.#held = `held AS (SELECT FROM ${holder.tables.cursors} WHERE name = $1 AND fence = $2::bigint)`;
+  }
+
+  /**
+   * Emits the commands that are due, oldest first: of each key the first one that is not committed, unless it is parked.
+   *
+   * @param sending - the ids of the commands that are being sent
+   */
+  due(limit: number, sending: readonly number[]): Observable<readonly OutboxRow[]> {
+    const { commands } = this.holder.tables;
+    const sql = `SELECT id::text AS id, command_id AS "commandId", key, request::text AS request,
+        may_be_committed AS "mayBeCommitted", since::text AS since, participant, failures
+      FROM ${commands} AS c
+      WHERE name = $1 AND state = 'pending' AND (retry_at IS NULL OR retry_at <= now()) AND id <> ALL ($2::bigint[])
+        AND (key IS NULL OR NOT EXISTS (
+          SELECT FROM ${commands} AS earlier
+          WHERE earlier.name = c.name AND earlier.key = c.key AND earlier.id < c.id
+            AND earlier.state IN ('pending', 'parked')))
+      ORDER BY c.id LIMIT $3`;
+    return this.#run('load', sql, [this.holder.name, sending, limit]).pipe(map((rows) => rows.map(toRow)));
+  }
+
+  /**
+   * Saves that commands may be committed after an offset, before any of them is sent. Emits those to send. A start that was saved before is kept, as long as it belongs to this ledger.
+   */
+  begin(due: readonly OutboxRow[], { since, participantId }: LedgerPosition): Observable<readonly OutboxRow[]> {
+    const isKept = `(c.may_be_committed OR (c.since <= $4 AND c.participant IS NOT DISTINCT FROM $5))`;
+    const sql = `WITH ${this.#held}
+      UPDATE ${this.holder.tables.commands} AS c SET
+        since = CASE WHEN ${isKept} THEN c.since ELSE $4 END,
+        participant = CASE WHEN ${isKept} THEN c.participant ELSE $5 END,
+        reason = CASE WHEN c.may_be_committed THEN c.reason END,
+        error = CASE WHEN c.may_be_committed THEN c.error END,
+        may_be_committed = true, changed_at = now()
+      FROM held
+      WHERE c.id = ANY ($3::bigint[]) AND c.state = 'pending' AND c.may_be_committed = (c.id = ANY ($6::bigint[]))
+      RETURNING c.id::text AS id, c.since::text AS since, c.participant`;
+    const open = due.filter(({ mayBeCommitted }) => mayBeCommitted);
+    const values = [due.map(({ id }) => id), since, participantId ?? null, open.map(({ id }) => id)];
+    return this.#runHeld(sql, values).pipe(
+      map((rows) => {
+        const begun = new Map(rows.map((row) => [Number(row['id']), row]));
+        return due.flatMap((row) => {
+          const now = begun.get(row.id);
+          return now === undefined
+            ? []
+            : [{ ...row, since: Number(now['since']), participant: textOf(now['participant']) }];
+        });
+      }),
+    );
+  }
+
+  /** Records the outcome of an attempt. Fails if another process has taken over the name. */
+  record({ id, failures }: OutboxRow, change: RowChange): Observable<unknown> {
+    const { state, mayBeCommitted, reason, error, updateId, offset, delayMs, forgetsSince = false } = change;
+    const sql = `WITH ${this.#held}, changed AS (
+        UPDATE ${this.holder.tables.commands} SET state = $4, may_be_committed = $5, reason = $6, error = $7,
+          update_id = $8, "offset" = $9, failures = $10, retry_at = now() + $11 * interval '1 millisecond',
+          since = CASE WHEN $12 THEN NULL ELSE since END, changed_at = now()
+        WHERE id = $3 AND state <> 'committed' AND EXISTS (SELECT FROM held))
+      SELECT EXISTS (SELECT FROM held) AS "isHeld"`;
+    return this.#runHeld(sql, [
+      id,
+      state,
+      mayBeCommitted,
+      reason ?? null,
+      error ?? null,
+      updateId ?? null,
+      offset ?? null,
+      state === 'committed' ? 0 : failures + 1,
+      delayMs ?? null,
+      forgetsSince,
+    ]).pipe(
+      map(([row]) => {
+        if (row?.['isHeld'] !== true)
+          throw new StoreError('hold', this.holder.lockName, 'another process holds the name now');
+      }),
+    );
+  }
+
+  /** Deletes commands that were committed or dropped long ago. */
+  deleteOld(keepMs: number): Observable<unknown> {
+    const { commands } = this.holder.tables;
+    const sql = `DELETE FROM ${commands} WHERE id IN (
+      SELECT id FROM ${commands} WHERE name = $1 AND state IN ('committed', 'dropped')
+        AND changed_at < now() - $2 * interval '1 millisecond' LIMIT ${maxDeleted})`;
+    return this.#run('save', sql, [this.holder.name, keepMs]);
+  }
+
+  #runHeld(sql: string, values: readonly unknown[]): ReturnType<typeof query> {
+    const { lockName, fence } = this.holder;
+    return this.#run('save', sql, [lockName, fence, ...values]);
+  }
+
+  #run(operation: StoreOperation, sql: string, values: readonly unknown[]): ReturnType<typeof query> {
+    const { client, timeoutMs, lockName } = this.holder;
+    return defer(() => {
+      // one after the other, because a connection has one statement at a time
+      const before$ = this.#last$.pipe(ignoreElements());
+      const ended$ = new AsyncSubject<never>();
+      this.#last$ = ended$;
+      return concat(before$, query(client, timeoutMs, sql, values)).pipe(
+        finalize(() => {
+          ended$.complete();
+        }),
+      );
+    }).pipe(mapError((error) => toStoreError(operation, lockName, error)));
+  }
+}
+
+/** Returns an error of the database as a {@link StoreError}. */
+export const toStoreError = (operation: StoreOperation, lockName: string, error: unknown): unknown =>
+  isLedgerError(error)
+    ? error
+    : new StoreError(operation, lockName, quotable(error instanceof Error ? error.message : String(error), []), error);
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+const toRow = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
+  id: Number(row['id']),
+  commandId: String(row['commandId']),
+  key: textOf(row['key']),
+  request: JSON.parse(String(row['request'])) as CommandsRequest,
+  mayBeCommitted: row['mayBeCommitted'] === true,
+  since: Number(row['since'] ?? 0),
+  participant: textOf(row['participant']),
+  failures: Number(row['failures']),
+});

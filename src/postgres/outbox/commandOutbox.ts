@@ -1,0 +1,288 @@
+import type { ClientBase, Pool, QueryResult } from 'pg';
+import { concatMap, defer, map, type Observable, of, tap } from 'rxjs';
+import type { CommandsRequest } from '../../codecs/CommandsRequest.js';
+import type { LedgerString } from '../../codecs/scalars.js';
+import { InvalidRequestError } from '../../errors/request.js';
+import { checkPositive } from '../../http/retry.js';
+import type { Ledger } from '../../ledger/Ledger.js';
+import { randomUuid } from '../../submission/Execution.js';
+import { validateCommands } from '../../submission/submitCommands.js';
+import { query } from '../connection.js';
+import { ensureOutbox, ensureOutboxSql, type OutboxTables, outboxTablesIn } from './outboxTables.js';
+import type { Submitted } from './outcome.js';
+import { submitAll, type SubmitAllOptions } from './submitAll.js';
+
+/**
+ * Options of {@link commandOutbox}.
+ *
+ * @category Outbox
+ */
+export interface CommandOutboxOptions {
+  /**
+   * The database, which must be that of the handlers that enqueue. The process that sends, and each standby, uses one connection
+   * of the pool in addition to those of processors, so the pool must allow at least two.
+   */
+  readonly pool: Pool;
+  /**
+   * The schema of the tables: lower-case letters, digits and underscores.
+   *
+   * @defaultValue 'public'
+   */
+  readonly schema?: string | undefined;
+  /**
+   * Identifies the outbox in the schema. Use one outbox for each participant and user.
+   *
+   * @defaultValue 'commands'
+   */
+  readonly name?: string | undefined;
+  /**
+   * Whether to create the tables if they are missing. For migrations, {@link outboxSql} returns the SQL.
+   *
+   * @defaultValue true
+   */
+  readonly createTables?: boolean | undefined;
+  /**
+   * How long the database may take for a statement of the outbox, in milliseconds. After that time the connection counts as
+   * lost. It does not apply to `enqueue`.
+   *
+   * @defaultValue 30000
+   */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Options of {@link CommandOutbox.enqueue}.
+ *
+ * @category Outbox
+ */
+export interface EnqueueOptions {
+  /**
+   * Commands with the same key are sent one after the other, in the order in which they were enqueued. Until the transaction
+   * ends, other transactions wait before they enqueue with the same key. Default: no order.
+   */
+  readonly key?: string | undefined;
+}
+
+/**
+ * The result of {@link CommandOutbox.enqueue}.
+ *
+ * @category Outbox
+ */
+export interface Enqueued {
+  /** The command id. */
+  readonly commandId: string;
+  /** The number of the command in the outbox; absent if the outbox already has a command with this command id. */
+  readonly id?: number;
+}
+
+/**
+ * A command that waits for a person.
+ *
+ * @category Outbox
+ */
+export interface ParkedCommand {
+  /** The number of the command in the outbox. */
+  readonly id: number;
+  /** The command id. */
+  readonly commandId: string;
+  /** The key, if the command has one. Later commands with this key wait, too. */
+  readonly key?: string;
+  /**
+   * Why: the reason of a `SubmissionRejectedError`; `unknown` if the participant has pruned what shows the outcome; `replaced` if the
+   * command may have been sent to another ledger.
+   */
+  readonly reason: string;
+  /** The message of the error. */
+  readonly error: string;
+  /** Whether the command may have been committed. */
+  readonly mayBeCommitted: boolean;
+}
+
+/**
+ * Commands that are committed to a database first, and then to a ledger.
+ *
+ * @category Outbox
+ */
+export interface CommandOutbox {
+  /**
+   * Adds a command to the outbox, in a transaction of yours: it will be sent if the transaction commits, and never otherwise. The
+   * statement is queued when the function returns, so it comes before a COMMIT even if you do not wait for the Promise.
+   *
+   * Its `commandId` is fixed here. If the outbox already has a command with the same one, nothing is added. A
+   * `deduplicationPeriod` must be an offset; it is extended to the ledger end before the first attempt.
+   *
+   * @param tx - a connection with an open transaction, such as the `tx` of a handler
+   * @param request - the commands. Default of its `commandId`: a random UUID
+   * @returns a Promise, which rejects if the database refuses the statement
+   * @throws InvalidRequestError synchronously, if the ledger would refuse the request; TypeError for an empty key
+   */
+  enqueue(tx: ClientBase, request: CommandsRequest, options?: EnqueueOptions): Promise<Enqueued>;
+  /**
+   * Sends the commands of the outbox, and records their outcomes. Cold and endless. Of several processes, one sends; another one
+   * takes over when its connection to the database ends.
+   *
+   * Each command is committed at most once, whatever crashes: that it may be sent is saved before it is sent, with the ledger
+   * end at that time. A command that fails for a reason that passes is sent again: contention, traffic, back-pressure, topology,
+   * timeouts, or a participant that cannot be reached. Any other refusal parks it, also that a contract is archived: then the
+   * later commands of its key wait until a person retries or drops it.
+   *
+   * Fails with a `StoreError` if the database fails for longer than `retry` allows. Unsubscribing aborts what is being sent; the
+   * next start determines its outcome.
+   *
+   * @param ledger - the ledger, of `createLedger`, with the same participant and user at each start
+   * @throws TypeError synchronously, for invalid options
+   */
+  submitAll(ledger: Ledger, options?: SubmitAllOptions): Observable<Submitted>;
+  /** Emits the commands that are parked, oldest first. */
+  parked(): Observable<ParkedCommand>;
+  /**
+   * Lets a parked command be sent again. A command that may have been committed is looked for first. Emits whether it was
+   * parked.
+   *
+   * @param id - the number of the command
+   * @param options - `anew`: forgets that it may have been committed, for a ledger that was replaced. If the ledger has committed
+   * it, it commits it again
+   */
+  retry(id: number, options?: { readonly anew?: boolean }): Observable<boolean>;
+  /** Gives up a parked command, so that the later ones of its key are sent. Emits whether it was parked. */
+  drop(id: number): Observable<boolean>;
+}
+
+/**
+ * Returns an outbox: commands that handlers of events enqueue in their PostgreSQL (12 or later) transactions. The decision, the
+ * cursor and the command are committed together, or none of them. The ledger then commits each command once.
+ *
+ * @throws TypeError for an invalid option, and for a pool of one connection
+ * @example
+ * ```ts
+ * import { type Command, createLedger } from 'canton-rx';
+ * import { commandOutbox } from 'canton-rx/postgres';
+ * import { Pool } from 'pg';
+ *
+ * const pool = new Pool();
+ * const outbox = commandOutbox({ pool });
+ *
+ * export const order = async (party: string, command: Command) => {
+ *   const tx = await pool.connect();
+ *   try {
+ *     await tx.query('BEGIN');
+ *     await tx.query('INSERT INTO orders (party) VALUES ($1)', [party]);
+ *     await outbox.enqueue(tx, { commands: [command], actAs: [party] }, { key: party });
+ *     await tx.query('COMMIT');
+ *   } finally {
+ *     tx.release(true); // rolls back after an error
+ *   }
+ * };
+ *
+ * export const send = () => outbox.submitAll(createLedger({ baseUrl: 'http://127.0.0.1:7575' }));
+ * ```
+ *
+ * @category Outbox
+ */
+export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
+  const { pool, schema = 'public', name = 'commands', createTables = true, timeoutMs = 30_000 } = options;
+  checkPositive({ timeoutMs });
+  const tables = outboxTablesIn(schema);
+  const { commands } = tables;
+  checkText({ name });
+  if (pool.options.max < 2)
+    throw new TypeError('pool must allow at least 2 connections: the outbox holds one, and handlers need another');
+  const ensure = ensureOutboxSql(schema);
+  let isReady = !createTables;
+  const ready$ = defer(() => (isReady ? of(true) : ensureOutbox(pool, schema, timeoutMs))).pipe(
+    tap(() => {
+      isReady = true;
+    }),
+  );
+  const change = (id: number, set: string): Observable<boolean> => {
+    const sql = `UPDATE ${commands} SET ${set}, changed_at = now() WHERE name = $1 AND id = $2 AND state = 'parked'
+      RETURNING true`;
+    return ready$.pipe(
+      concatMap(() => query(pool, timeoutMs, sql, [name, id])),
+      map((rows) => rows.length === 1),
+    );
+  };
+  return {
+    enqueue: (tx, request, { key } = {}) => {
+      if (key !== undefined) checkText({ key });
+      const { commandId = randomUuid(), ...validated } = validateForOutbox(request);
+      const insert = insertSql(
+        tables,
+        [name, key, commandId, JSON.stringify(validated)].map((text) =>
+          text === undefined ? 'NULL' : tx.escapeLiteral(text),
+        ),
+      );
+      // as one request, because a connection has one statement at a time
+      const enqueued = tx.query(isReady ? insert : `${ensure};${insert}`).then(
+        (result: unknown): Enqueued => {
+          isReady = true;
+          const [row] = ([result].flat().at(-1) as QueryResult<{ id: string }>).rows;
+          return { commandId, ...(row !== undefined && { id: Number(row.id) }) };
+        },
+        (error: unknown) => {
+          // the transaction that created the tables may have been rolled back
+          isReady = !createTables;
+          throw error;
+        },
+      );
+      // a caller that does not wait cannot commit either
+      enqueued.catch(() => undefined);
+      return enqueued;
+    },
+    submitAll: (ledger, submitOptions = {}) =>
+      submitAll({ pool, schema, name, timeoutMs, ready$ }, ledger, submitOptions),
+    parked: () =>
+      ready$.pipe(
+        concatMap(() => query(pool, timeoutMs, parkedSql(commands), [name])),
+        concatMap((rows) => rows as unknown as readonly ParkedRow[]),
+        map(({ id, key, ...parked }) => ({ id: Number(id), ...parked, ...(key !== null && { key }) })),
+      ),
+    retry: (id, { anew = false } = {}) => {
+      const forget = anew ? ', may_be_committed = false, since = NULL, participant = NULL' : '';
+      return change(id, `state = 'pending', retry_at = NULL, failures = 0${forget}`);
+    },
+    drop: (id) => change(id, `state = 'dropped'`),
+  };
+}
+
+/**
+ * Returns the statement that adds a command. Its key is locked until the transaction ends, so that the ids of the commands of a
+ * key have the order of the commits.
+ */
+function insertSql({ commands, id }: OutboxTables, values: readonly string[]): string {
+  const [name = '', key = ''] = values;
+  const lock = `pg_advisory_xact_lock(hashtextextended(concat_ws(' ', '${id}', ${name}, ${key}), 2))::text`;
+  return `WITH locked AS MATERIALIZED (SELECT CASE WHEN ${key} IS NOT NULL THEN ${lock} END AS done)
+    INSERT INTO ${commands} (name, key, command_id, request) SELECT ${values.join(', ')} FROM locked
+    ON CONFLICT (name, command_id) DO NOTHING RETURNING id::text AS id`;
+}
+
+/** A row of {@link parkedSql}. */
+interface ParkedRow extends Omit<ParkedCommand, 'id' | 'key'> {
+  readonly id: string;
+  readonly key: string | null;
+}
+
+const parkedSql = (commands: string): string => `SELECT id::text AS id, command_id AS "commandId", key,
+    coalesce(reason, 'other') AS reason, coalesce(error, '') AS error, may_be_committed AS "mayBeCommitted"
+  FROM ${commands} AS c WHERE name = $1 AND state = 'parked' ORDER BY c.id`;
+
+/** Throws a TypeError for a text that is empty, or that PostgreSQL cannot store. */
+function checkText(texts: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(texts))
+    if (typeof text !== 'string' || text === '' || text.includes('\0'))
+      throw new TypeError(`${name} must be a text that is not empty`);
+}
+
+/** Validates a request. Throws an `InvalidRequestError` if the ledger would refuse it, or if it could not be repeated safely. */
+function validateForOutbox(
+  request: CommandsRequest,
+): Omit<CommandsRequest, 'commandId'> & { commandId?: LedgerString } {
+  const { commandId, ...validated } = validateCommands(request, undefined);
+  // a duration would be measured from each attempt
+  if (validated.deduplicationPeriod != null && 'DeduplicationDuration' in validated.deduplicationPeriod)
+    throw new InvalidRequestError([
+      { path: 'deduplicationPeriod', expected: 'a DeduplicationOffset, which is extended' },
+    ]);
+  return { ...validated, ...(commandId != null && { commandId }) };
+}

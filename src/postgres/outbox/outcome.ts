@@ -1,0 +1,142 @@
+import { asyncScheduler } from 'rxjs';
+import type { Offset } from '../../codecs/scalars.js';
+import type { SubmittedTransaction } from '../../codecs/Transaction.js';
+import { LedgerResetError } from '../../errors/feed.js';
+import { isLedgerError } from '../../errors/LedgerError.js';
+import type { SubmissionRejectedError } from '../../errors/submission.js';
+import type { LedgerPosition, OutboxRow, RowChange } from './OutboxRows.js';
+
+/** The command of a {@link Submitted}. */
+interface OutboxCommand {
+  /** The number of the command in the outbox. */
+  readonly id: number;
+  /** The command id. */
+  readonly commandId: string;
+  /** The key, if the command has one. */
+  readonly key?: string;
+}
+
+/**
+ * What happened to a command of an outbox. It is recorded before it is emitted.
+ *
+ * - `Committed`: the ledger has committed it. `isRepeated` if an earlier attempt or process had done so.
+ * - `Rejected`: it was not committed. It is sent again at `retryAt`, or parked.
+ * - `Unknown`: it may have been committed. It is looked for again at `retryAt`, or parked, because the participant has pruned
+ *   the time of the attempt, or is another one.
+ *
+ * @category Outbox
+ */
+export type Submitted =
+  | (OutboxCommand & {
+      /** The discriminant. */
+      readonly _tag: 'Committed';
+      /** The offset of the transaction. */
+      readonly offset: Offset;
+      /** The transaction; absent if it can no longer be read. */
+      readonly transaction?: SubmittedTransaction;
+      /** Whether an earlier attempt or process had committed it. */
+      readonly isRepeated: boolean;
+    })
+  | (OutboxCommand & {
+      /** The discriminant. */
+      readonly _tag: 'Rejected' | 'Unknown';
+      /** An error of the submission, or a `LedgerResetError` if the participant is another one. */
+      readonly error: unknown;
+      /** When it is sent or looked for again, in milliseconds since the epoch; absent if it is parked. */
+      readonly retryAt?: number;
+    });
+
+/** What an attempt to send a command means. */
+export interface Outcome extends Omit<RowChange, 'delayMs'> {
+  /** Absent if the transaction is not known. */
+  readonly transaction?: SubmittedTransaction;
+  readonly cause?: unknown;
+  /** Whether the other commands would fail, too. */
+  readonly concernsAll?: boolean;
+}
+
+/** The ledger committed the command. */
+export const commitOf = (transaction: SubmittedTransaction): Outcome => {
+  const { updateId, offset } = transaction;
+  return { state: 'committed', mayBeCommitted: false, updateId, offset, transaction };
+};
+
+/**
+ * Returns what an error means. Only a command that is known not to be committed is sent again as if for the first time.
+ *
+ * @param row - the command, as it was before the attempt
+ */
+export function failureOf(error: unknown, row: OutboxRow): Outcome {
+  const failed = { cause: error, error: textOf(error) };
+  if (isLedgerError(error, 'OutcomeUnknownError')) {
+    const { completionOffset, lastError } = error;
+    if (completionOffset !== undefined) return { state: 'committed', mayBeCommitted: false, offset: completionOffset };
+    if (isLedgerError(lastError, 'LedgerResetError'))
+      return { ...failed, state: 'parked', mayBeCommitted: true, reason: 'replaced', error: textOf(lastError) };
+    // time does not bring back what is pruned
+    const state = isLedgerError(lastError, 'PrunedError') ? 'parked' : 'pending';
+    return { ...failed, state, mayBeCommitted: true, reason: 'unknown' };
+  }
+  if (isLedgerError(error, 'SubmissionRejectedError')) {
+    const { reason } = error;
+    const forgetsSince = error.code === 'INVALID_DEDUPLICATION_PERIOD';
+    const passes = forgetsSince || passing.has(reason) || isOfProxy(error);
+    const concernsAll = reason === 'traffic' || reason === 'backPressure' || isOfProxy(error);
+    return {
+      ...failed,
+      state: passes ? 'pending' : 'parked',
+      mayBeCommitted: false,
+      reason,
+      concernsAll,
+      forgetsSince,
+    };
+  }
+  if (isLedgerError(error, 'NotSentError', 'UnauthorizedError', 'TokenError'))
+    return { ...failed, state: 'pending', mayBeCommitted: false, reason: 'notSent', concernsAll: true };
+  if (isLedgerError(error, 'InvalidRequestError'))
+    return { ...failed, state: 'parked', mayBeCommitted: row.mayBeCommitted, reason: 'invalid' };
+  // the program's own code failed, at a moment that is not known
+  return { ...failed, state: 'pending', mayBeCommitted: true, reason: 'unknown' };
+}
+
+/**
+ * The reasons that pass by themselves. A contract that is archived or unknown is none: a stored command names its contracts, so
+ * it would be refused again.
+ */
+const passing: ReadonlySet<SubmissionRejectedError['reason']> = new Set([
+  'contention',
+  'traffic',
+  'backPressure',
+  'topology',
+  'timeout',
+]);
+
+/** Whether a proxy refused the command: it says nothing about the command, unless that is malformed or too large. */
+const isOfProxy = ({ code, status }: SubmissionRejectedError): boolean =>
+  code === undefined && status !== 400 && status !== 413;
+
+/** Returns the outcome of a command that may have been sent to another ledger than the present one; `undefined` for others. */
+export function replacementOf(
+  { mayBeCommitted, participant, since }: OutboxRow,
+  { participantId }: LedgerPosition,
+): Outcome | undefined {
+  if (!mayBeCommitted || participant === undefined || participantId === undefined) return undefined;
+  if (participant === participantId) return undefined;
+  const cause = new LedgerResetError(since, undefined, `the participant is ${participantId}, not ${participant}`);
+  return { state: 'parked', mayBeCommitted: true, reason: 'replaced', cause, error: textOf(cause) };
+}
+
+/** Returns what to emit after an outcome has been recorded. */
+export function toSubmitted(row: OutboxRow, outcome: Outcome, delay: false | { readonly delayMs: number }): Submitted {
+  const { id, commandId, key } = row;
+  const command = { id, commandId, ...(key !== undefined && { key }) };
+  const { state, mayBeCommitted, cause, transaction, offset = 0 } = outcome;
+  if (state === 'committed') {
+    const isRepeated = transaction === undefined || transaction.isRepeated === true;
+    return { _tag: 'Committed', ...command, offset, ...(transaction && { transaction }), isRepeated };
+  }
+  const retryAt = delay && { retryAt: asyncScheduler.now() + delay.delayMs };
+  return { _tag: mayBeCommitted ? 'Unknown' : 'Rejected', ...command, error: cause, ...retryAt };
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
