@@ -15,6 +15,9 @@ export const phases = {
   s: 'save',
   c: 'commit',
   d: 'committed',
+  a: 'decision',
+  w: 'submission',
+  k: 'action',
 } as const;
 export type Mark = keyof typeof phases;
 

@@ -1,0 +1,190 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { automationLedger, type AutomationLedger, submissions } from './automationLedger.js';
+import { bundlePrograms, type Child, type Programs } from './Child.js';
+import { type Parameters, parameters, print } from './crashes.js';
+
+/** How long it may take after the last fault until all contracts are acted on, in milliseconds. */
+const maxSettleMs = 30_000;
+
+/** How long a kill waits for its moment, in milliseconds: another process may do the work. */
+const maxWaitMs = 700;
+
+/** How many processes run at a time. */
+const processes = 2;
+
+describe('rules act once on each contract and round', () => {
+  let children: Programs;
+  let folder: string;
+
+  beforeAll(async () => {
+    children = await bundlePrograms('automation');
+  });
+  afterAll(async () => {
+    await children.remove();
+  });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'canton-rx-crash-'));
+  });
+  afterEach(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Kills processes at random moments and starts others, then lets the last ones finish all that is due. */
+  async function kill(
+    what: string,
+    given: AutomationLedger,
+    { storeUrl = '', kills, random, afterKill }: Pick<Parameters, 'kills' | 'random'> & Chaos,
+  ): Promise<ReadonlyMap<string, number>> {
+    const begunAt = performance.now();
+    const { sandbox, party, notes, roundFile } = given;
+    const phases = new Map<string, number>();
+    let life = 0;
+    const start = (): Child =>
+      children.start('automation', {
+        ...{ ledgerUrl: sandbox.url, storeUrl, party, notes, roundFile, commitEvery: 1 },
+        life: (life += 1),
+      });
+    const running = Array.from({ length: processes }, start);
+    given.injectFaults();
+    for (let killed = 1; killed <= kills; killed += 1) {
+      given.grow(2);
+      // with a store, one process works while the others wait
+      const working = running.findIndex((each) => each.count('a') > 0);
+      const index = working >= 0 && random() < 0.5 ? working : Math.floor(random() * processes);
+      const child = running[index] ?? start();
+      await moment(child, given, random);
+      const ended = running.find((each) => each.isOver());
+      if (ended !== undefined) throw new Error(`it ended by itself: ${(await ended.over) ?? 'without an error'}`);
+      const { committed, uncommitted } = given.openOf(child.life);
+      child.signal('SIGKILL');
+      await child.over;
+      const open = uncommitted > 0 ? 'sent' : child.phase();
+      const phase = committed > 0 ? 'committed and not answered' : open;
+      phases.set(phase, (phases.get(phase) ?? 0) + 1);
+      await afterKill(killed);
+      running[index] = start();
+    }
+    await given.endFaults();
+    given.grow(1);
+    const settledMs = await given.settled(maxSettleMs);
+    // nothing is committed again
+    await wait(500);
+    for (const child of running) child.signal('SIGKILL');
+    expect(await Promise.all(running.map(({ over }) => over))).toEqual(Array(processes).fill(undefined));
+    const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
+    const hit = [...phases].map(([phase, count]) => `${phase} ${count}`).join(', ');
+    print(`${what}: ${kills} kills in ${seconds} s: ${hit}; ${given.commits()} commits, settled in ${settledMs} ms`);
+    return phases;
+  }
+
+  const many = parameters(60, 30);
+  it(
+    'when two processes without a store are killed at any moment, and the participant is restarted and pruned',
+    async () => {
+      const given = await automationLedger('stateful', folder, many.random);
+      try {
+        const phases = await kill('rules without a store', given, { ...many, afterKill: disturb(given, many.random) });
+        expect(given.flaws()).toEqual([]);
+        if (many.kills >= 30) expect(phases.get('committed and not answered') ?? 0).toBeGreaterThan(0);
+      } finally {
+        await given.close();
+      }
+    },
+    many.timeoutMs,
+  );
+
+  const some = parameters(40, 20);
+  it(
+    'when two processes with a store are killed at any moment, and the participant is restarted and pruned',
+    async () => {
+      const given = await automationLedger('stored', folder, some.random);
+      try {
+        const disturbed = disturb(given, some.random);
+        const afterKill = async (killed: number): Promise<void> => {
+          if (killed % 4 === 0) given.nextRound();
+          await disturbed();
+        };
+        await kill('a rule with a store', given, { ...some, storeUrl: folder, afterKill });
+        expect(given.flaws()).toEqual([]);
+      } finally {
+        await given.close();
+      }
+    },
+    some.timeoutMs,
+  );
+
+  const few = parameters(20, 10);
+  it(
+    'when two processes are killed at any moment, and the ledger is replaced again and again',
+    async () => {
+      const given = await automationLedger('stateful', folder, few.random);
+      try {
+        const afterKill = async (): Promise<void> => {
+          if (few.random() < 0.5) await given.replace(Math.floor(few.random() * given.sandbox.ledgerEnd));
+        };
+        await kill('rules over a ledger that is replaced', given, { ...few, afterKill });
+        expect(given.flaws()).toEqual([]);
+      } finally {
+        await given.close();
+      }
+    },
+    few.timeoutMs,
+  );
+});
+
+interface Chaos {
+  /** The folder of the store; absent for rules without one. */
+  readonly storeUrl?: string;
+  readonly afterKill: (killed: number) => Promise<unknown>;
+}
+
+/** Restarts the participant and prunes it, now and then. */
+const disturb =
+  ({ sandbox }: AutomationLedger, random: () => number) =>
+  async (): Promise<void> => {
+    if (random() < 0.2) await sandbox.restart({ downMs: Math.floor(random() * 60) });
+    if (random() < 0.4) sandbox.prune(Math.max(0, sandbox.ledgerEnd - Math.floor(random() * 30)));
+  };
+
+/** Resolves at a random moment of a process, when it must be killed. */
+async function moment(
+  child: Child,
+  { sandbox, openOf, isStored }: AutomationLedger,
+  random: () => number,
+): Promise<void> {
+  const upTo = (most: number): number => Math.floor(random() * most);
+  const marked = (mark: string, more: number): (() => boolean) => {
+    const count = child.count(mark) + 1 + more;
+    return () => child.count(mark) >= count;
+  };
+  const until = async (isReached: () => boolean): Promise<void> => {
+    const startedAt = performance.now();
+    while (!isReached() && !child.isOver() && performance.now() - startedAt < maxWaitMs) await wait(2);
+  };
+  const moments: readonly (() => Promise<unknown>)[] = [
+    () => wait(upTo(maxWaitMs)),
+    () => until(marked('a', upTo(5))),
+    () => until(marked('w', upTo(5))),
+    () => until(marked('k', upTo(5))),
+    () => until(marked(isStored ? 's' : 'a', upTo(3))),
+    async () => {
+      sandbox.fault({ kind: 'delay', ms: 400 }, { ...submissions, times: 8 });
+      await until(() => openOf(child.life).committed > 0);
+    },
+    async () => {
+      sandbox.fault({ kind: 'commitLate', ms: 50 + upTo(400), how: 'timeout' }, { ...submissions, times: 3 });
+      await until(marked('w', upTo(3)));
+      await wait(upTo(40));
+    },
+    async () => {
+      sandbox.fault({ kind: 'reset', when: 'after' }, { ...submissions, times: 3 });
+      await until(marked('w', upTo(3)));
+      await wait(upTo(20));
+    },
+  ];
+  await moments[upTo(moments.length)]?.();
+}
