@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, delay, from, of } from 'rxjs';
 import { automate } from '../../src/automation/index.js';
-import type { Command } from '../../src/index.js';
 import type { CommandFault } from '../helpers/virtualCommands.js';
 import { committedIds } from '../helpers/virtualTasks.js';
 import {
@@ -137,8 +136,10 @@ describe('a rule acts', () => {
   it('not on a contract that done knows', () => {
     virtually(10_000, ({ tasks, start }) => {
       tasks.create('a', 'b', receiptOf('a'));
-      const act = createReceipt;
-      const seen = start({ act, done: ({ contractId }, contracts) => contracts.has(receiptOf(contractId)) });
+      const seen = start({
+        act: ({ contractId }) => createReceipt(contractId),
+        done: ({ contractId }, contracts) => contracts.has(receiptOf(contractId)),
+      });
       return () => {
         expect(brief(seen)).toEqual(['Committed b']);
         expect(committedIds(tasks)).toEqual(['rule:b']);
@@ -325,10 +326,7 @@ describe('a rule acts', () => {
   it('not on a contract that is archived while it decides, even to create another one', () => {
     virtually(60_000, ({ tasks, start, at }) => {
       tasks.create('a', 'b');
-      const receipt = (contractId: string): Command => ({
-        CreateCommand: { templateId: '#paints:Paints:Paint', createArguments: { id: receiptOf(contractId) } },
-      });
-      const seen = start({ act: ({ contractId }) => of(receipt(contractId)).pipe(delay(3_000)) });
+      const seen = start({ act: ({ contractId }) => of(createReceipt(contractId)).pipe(delay(3_000)) });
       at(1_000, () => {
         tasks.archive('a');
       });

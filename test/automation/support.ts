@@ -28,8 +28,8 @@ export const touchIt: TaskRule['act'] = ({ contractId }) => exerciseOn(contractI
 /** The contract id of the receipt for a contract. */
 export const receiptOf = (contractId: string): string => `paint-${contractId}`;
 
-/** Creates a receipt for the contract. */
-export const createReceipt: TaskRule['act'] = ({ contractId }) => ({
+/** Creates a receipt for a contract. */
+export const createReceipt = (contractId: string): Command => ({
   CreateCommand: { templateId: '#paints:Paints:Paint', createArguments: { id: receiptOf(contractId) } },
 });
 

@@ -140,7 +140,7 @@ export class VirtualTasks {
       baseUrl: 'http://ledger.example',
       port: this.service.port,
       ...(this.options.isPolled !== true && { transport: socketTransport(sockets.port) }),
-      retry: { baseDelayMs: 100, maxDelayMs: 2_000 },
+      retry: { baseDelayMs: 100, maxDelayMs: 10_000 },
     });
   }
 
