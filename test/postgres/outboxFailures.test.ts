@@ -1,0 +1,267 @@
+import { expect, it } from '@jest/globals';
+import { firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
+import { logTo } from '../../src/index.js';
+import { commandOutbox } from '../../src/postgres/index.js';
+import { switchableProxy } from '../helpers/localServers.js';
+import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { until } from '../helpers/time.js';
+import { assetOf, exerciseAsset } from '../sandbox/commands.js';
+import { committedIds, outboxes, soon, transactionPath } from './outboxSupport.js';
+import { poolOf, withDatabase } from './support.js';
+
+const submissions = { path: transactionPath };
+
+describeWithPostgres('commandOutbox, when something fails', () => {
+  const database = withDatabase();
+  const world = outboxes(database);
+
+  it.each([
+    ['is lost after the commit', { kind: 'reset', when: 'after' }],
+    ['times out after the commit', { kind: 'status', status: 503, when: 'after' }],
+    ['is lost, and the commit comes later', { kind: 'commitLate', ms: 100 }],
+    ['is lost before the participant has the command', { kind: 'reset' }],
+  ] as const)('commits once if the answer %s', async (_, fault) => {
+    const { sandbox, outbox, create, inTransaction, send } = await world();
+    for (const id of ['one', 'two']) await inTransaction((tx) => outbox.enqueue(tx, create(id), { key: 'k' }));
+    sandbox.fault(fault, submissions);
+    expect((await send(2)).submitted.map(({ _tag, commandId }) => [_tag, commandId])).toEqual([
+      ['Committed', 'one'],
+      ['Committed', 'two'],
+    ]);
+    expect(committedIds(sandbox)).toEqual(['one', 'two']);
+  });
+
+  it('continues a command whose outcome is unknown, before the next of its key', async () => {
+    const { sandbox, outbox, create, inTransaction, send, rows, bodies } = await world();
+    for (const id of ['one', 'two']) await inTransaction((tx) => outbox.enqueue(tx, create(id), { key: 'k' }));
+    sandbox.fault({ kind: 'reset', when: 'after' }, { ...submissions, times: 3 });
+    const { submitted } = await send(3, { recover: false });
+    expect(submitted.map(({ _tag, commandId }) => `${_tag} ${commandId}`)).toEqual([
+      'Unknown one',
+      'Unknown one',
+      'Unknown one',
+    ]);
+    expect(submitted[0]).toMatchObject({ retryAt: expect.any(Number), error: { _tag: 'OutcomeUnknownError' } });
+    expect(await rows()).toMatchObject([
+      { state: 'pending', may_be_committed: true, reason: 'unknown', failures: 3 },
+      { state: 'pending', may_be_committed: false },
+    ]);
+    const { rows: status } = await database.pool.query('SELECT pending, sending, unknown FROM canton_rx_outbox_status');
+    expect(status).toEqual([{ pending: '1', sending: '0', unknown: '1' }]);
+    expect((await send(2)).submitted).toMatchObject([{ commandId: 'one', isRepeated: true }, { commandId: 'two' }]);
+    expect(committedIds(sandbox)).toEqual(['one', 'two']);
+    // all attempts have the same start
+    expect(new Set(bodies()['one']?.map((body) => JSON.stringify(Object(body).deduplicationPeriod))).size).toBe(1);
+  });
+
+  it('saves that a command may be committed before it is sent (G63)', async () => {
+    const { sandbox, ledger, outbox, create, inTransaction, rows, send } = await world();
+    sandbox.generate(3);
+    const since = sandbox.ledgerEnd;
+    await inTransaction((tx) => outbox.enqueue(tx, create('one')));
+    const seen: unknown[] = [];
+    const spying = {
+      ...ledger,
+      submitAndWaitForTransaction: (...args: Parameters<typeof ledger.submitAndWaitForTransaction>) => {
+        seen.push(args[1], rows());
+        return ledger.submitAndWaitForTransaction(...args);
+      },
+    };
+    // the answer is lost, and so is the process
+    sandbox.fault({ kind: 'hang' }, submissions);
+    const dying = outbox.submitAll(spying, soon).subscribe();
+    await until(() => sandbox.requests.some(({ path }) => path === transactionPath));
+    dying.unsubscribe();
+    expect(seen[0]).toEqual({});
+    expect(await seen[1]).toMatchObject([{ state: 'pending', may_be_committed: true, since: String(since) }]);
+    sandbox.generate(3);
+    const [next] = await lastValueFrom(outbox.submitAll(spying, soon).pipe(take(1), toArray()));
+    expect(next).toMatchObject({ _tag: 'Committed', commandId: 'one' });
+    expect(seen[2]).toEqual({ since });
+    await inTransaction((tx) => outbox.enqueue(tx, create('two')));
+    await send(1);
+    expect(committedIds(sandbox).filter((id) => ['one', 'two'].includes(id))).toEqual(['one', 'two']);
+  });
+
+  it('parks a command that is refused, with those of its key, until it is retried or dropped (G64)', async () => {
+    const { sandbox, outbox, alice, create, inTransaction, send, rows, diagnostics } = await world();
+    const contractId = await assetOf(sandbox, alice);
+    const exercise = (commandId: string) => ({ ...create(commandId), commands: [exerciseAsset(contractId)] });
+    const lines: string[] = [];
+    const log = (line: string): void => void lines.push(line);
+    await inTransaction(async (tx) => {
+      await outbox.enqueue(tx, exercise('one'), { key: 'a' });
+      await outbox.enqueue(tx, exercise('two'), { key: 'a' });
+      await outbox.enqueue(tx, create('three'), { key: 'a' });
+      await outbox.enqueue(tx, create('four'), { key: 'b' });
+    });
+    const { submitted } = await send(3, { concurrency: 1 });
+    expect(submitted).toMatchObject([
+      { _tag: 'Committed', commandId: 'one', key: 'a' },
+      { _tag: 'Rejected', commandId: 'two', error: { _tag: 'SubmissionRejectedError', reason: 'inactiveContract' } },
+      { _tag: 'Committed', commandId: 'four' },
+    ]);
+    expect(submitted[1]).not.toHaveProperty('retryAt');
+    const parked = await lastValueFrom(outbox.parked().pipe(toArray()));
+    expect(parked).toEqual([
+      {
+        id: 2,
+        commandId: 'two',
+        key: 'a',
+        reason: 'inactiveContract',
+        error: expect.stringContaining('CONTRACT_NOT_FOUND'),
+        mayBeCommitted: false,
+      },
+    ]);
+    const diagnostic = diagnostics.find(({ _tag }) => _tag === 'CommandParked');
+    expect(diagnostic).toMatchObject({ outbox: 'commands', id: 2, commandId: 'two' });
+    if (diagnostic !== undefined) logTo({ warn: log, error: log, info: log })(diagnostic);
+    expect(lines).toEqual([expect.stringMatching(/^canton-rx: outbox commands: parked command 2 \(two\): .*rejected/)]);
+    expect(await firstValueFrom(outbox.retry(2))).toBe(true);
+    expect(await firstValueFrom(outbox.retry(2))).toBe(false);
+    expect((await send(1)).submitted).toMatchObject([{ _tag: 'Rejected', commandId: 'two' }]);
+    expect(await firstValueFrom(outbox.drop(3))).toBe(false);
+    expect(await firstValueFrom(outbox.drop(2))).toBe(true);
+    expect((await send(1)).submitted).toMatchObject([{ _tag: 'Committed', commandId: 'three' }]);
+    expect((await rows()).map(({ state }) => state)).toEqual(['committed', 'dropped', 'committed', 'committed']);
+    expect(await lastValueFrom(outbox.parked().pipe(toArray()))).toEqual([]);
+  });
+
+  it.each(['LOCAL_VERDICT_LOCKED_CONTRACTS', 'NOT_CONNECTED_TO_ANY_SYNCHRONIZER', 'NOT_SEQUENCED_TIMEOUT'])(
+    'sends a command again after %s, while other keys go on',
+    async (code) => {
+      const { sandbox, ledger, outbox, create, inTransaction, send } = await world();
+      await inTransaction((tx) => outbox.enqueue(tx, create('one'), { key: 'a' }));
+      sandbox.fault({ kind: 'reject', code }, { ...submissions, times: 4 });
+      const { submitted } = await send(1, { recover: false });
+      expect(submitted).toMatchObject([{ _tag: 'Rejected', commandId: 'one', retryAt: expect.any(Number) }]);
+      await inTransaction((tx) => outbox.enqueue(tx, create('two'), { key: 'b' }));
+      const got: string[] = [];
+      const sending = outbox
+        .submitAll(ledger, { ...soon, recover: false })
+        .subscribe(({ _tag, commandId }) => got.push(`${_tag} ${commandId}`));
+      await until(() => got.includes('Committed one') && got.includes('Committed two'));
+      sending.unsubscribe();
+      expect([...committedIds(sandbox)].sort()).toEqual(['one', 'two']);
+    },
+  );
+
+  it('pauses all commands while the participant has no traffic', async () => {
+    const { sandbox, outbox, create, inTransaction, send } = await world();
+    for (let n = 0; n < 30; n += 1) await inTransaction((tx) => outbox.enqueue(tx, create(`c${n}`)));
+    const code = 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT';
+    sandbox.fault({ kind: 'reject', code }, { ...submissions, times: 6 });
+    const how = { retry: { baseDelayMs: 100, maxDelayMs: 100 } };
+    const { submitted } = await send(36, how);
+    expect(submitted.filter(({ _tag }) => _tag === 'Committed')).toHaveLength(30);
+    const refused = sandbox.requests.filter(({ path, status }) => path === transactionPath && status === 400);
+    expect(refused).toHaveLength(6);
+    // four at once, then one after each pause
+    const [first, , , fourth, fifth, sixth] = refused.map(({ at }) => at);
+    expect([(fifth ?? 0) - (fourth ?? 0), (sixth ?? 0) - (fifth ?? 0)].every((ms) => ms >= 40)).toBe(true);
+    expect((fourth ?? 0) - (first ?? 0)).toBeLessThan(100);
+  });
+
+  it('waits while the participant is down, and sends nothing to another one (G65)', async () => {
+    const { sandbox, outbox, create, inTransaction, send, rows } = await world();
+    await inTransaction((tx) => outbox.enqueue(tx, create('one'), { key: 'k' }));
+    await inTransaction((tx) => outbox.enqueue(tx, create('two'), { key: 'k' }));
+    sandbox.fault({ kind: 'reset' }, { ...submissions, times: 2 });
+    expect((await send(1, { recover: false })).submitted).toMatchObject([{ _tag: 'Unknown', commandId: 'one' }]);
+    await sandbox.restart({ participantId: 'other::1220', downMs: 100 });
+    const before = sandbox.requests.length;
+    expect((await send(1, { recover: false })).submitted).toMatchObject([
+      { _tag: 'Unknown', commandId: 'one', error: { _tag: 'LedgerResetError' } },
+    ]);
+    expect(sandbox.requests.slice(before).filter(({ path }) => path === transactionPath)).toEqual([]);
+    expect(await rows()).toMatchObject([{ state: 'parked', reason: 'replaced', may_be_committed: true }, {}]);
+    // a retry does not forget it; a person may
+    expect(await firstValueFrom(outbox.retry(1))).toBe(true);
+    expect((await send(1)).submitted).toMatchObject([{ _tag: 'Unknown', commandId: 'one' }]);
+    expect(await firstValueFrom(outbox.retry(1, { anew: true }))).toBe(true);
+    expect((await send(2)).submitted).toMatchObject([
+      { _tag: 'Committed', commandId: 'one' },
+      { _tag: 'Committed', commandId: 'two' },
+    ]);
+    expect(committedIds(sandbox)).toEqual(['one', 'two']);
+  });
+
+  it('parks a command that may be on a ledger which was restored to an earlier end', async () => {
+    const { sandbox, outbox, create, inTransaction, send } = await world();
+    sandbox.generate(10);
+    await inTransaction((tx) => outbox.enqueue(tx, create('one')));
+    sandbox.fault({ kind: 'reset' }, { ...submissions, times: 1 });
+    expect((await send(1, { recover: false })).submitted).toMatchObject([{ _tag: 'Unknown' }]);
+    sandbox.restore(5);
+    const { submitted } = await send(1, { recover: false });
+    expect(submitted).toMatchObject([{ _tag: 'Unknown', error: { lastError: { _tag: 'LedgerResetError' } } }]);
+    expect(await firstValueFrom(outbox.parked())).toMatchObject({ reason: 'replaced', mayBeCommitted: true });
+    expect(committedIds(sandbox)).not.toContain('one');
+  });
+
+  it('gives a refused command another start if the participant has pruned the first', async () => {
+    const { sandbox, outbox, create, inTransaction, send } = await world();
+    await inTransaction((tx) => outbox.enqueue(tx, create('one')));
+    sandbox.fault({ kind: 'reject', code: 'DAML_FAILURE' }, submissions);
+    expect((await send(1)).submitted).toMatchObject([{ _tag: 'Rejected' }]);
+    sandbox.generate(20);
+    sandbox.prune(15);
+    await firstValueFrom(outbox.retry(1));
+    const { submitted } = await send(2);
+    expect(submitted.at(-1)).toMatchObject({ _tag: 'Committed', commandId: 'one' });
+  });
+
+  it('lets another process take over within a moment, and refuses what the former one records (G66)', async () => {
+    const { sandbox, ledger, outbox, create, inTransaction } = await world();
+    await inTransaction((tx) => outbox.enqueue(tx, create('zero')));
+    const pools = [poolOf(database.server.url, 2), poolOf(database.server.url, 2)];
+    const got: string[] = [];
+    const [first, second] = pools.map((pool, index) =>
+      commandOutbox({ pool })
+        .submitAll(ledger, { ...soon, concurrency: 2 })
+        .subscribe(({ commandId }) => got.push(`${index} ${commandId}`)),
+    );
+    await until(() => got.length === 1);
+    for (let n = 0; n < 5; n += 1) await inTransaction((tx) => outbox.enqueue(tx, create(`a${n}`)));
+    await until(() => got.length === 6);
+    const leader = got[0]?.[0];
+    expect(got.every((each) => each.startsWith(leader ?? '?'))).toBe(true);
+    (leader === '0' ? first : second)?.unsubscribe();
+    for (let n = 0; n < 5; n += 1) await inTransaction((tx) => outbox.enqueue(tx, create(`b${n}`)));
+    await until(() => got.length === 11);
+    expect(got.slice(6).every((each) => !each.startsWith(leader ?? '?'))).toBe(true);
+    // its fencing token is no longer the current one
+    sandbox.fault({ kind: 'delay', ms: 100 }, submissions);
+    await inTransaction((tx) => outbox.enqueue(tx, create('last')));
+    await until(() => sandbox.requests.filter(({ path }) => path === transactionPath).length === 12);
+    await database.pool.query('UPDATE canton_rx_cursors SET fence = fence + 1');
+    await until(() => got.length === 12);
+    expect(committedIds(sandbox)).toHaveLength(12);
+    expect(new Set(committedIds(sandbox)).size).toBe(12);
+    for (const running of [first, second]) running?.unsubscribe();
+    await Promise.all(pools.map((pool) => pool.end()));
+  });
+
+  it('continues when the database is back (G66)', async () => {
+    const { sandbox, ledger, outbox, create, inTransaction } = await world();
+    const proxy = await switchableProxy(database.server.url.replace('postgres:', 'http:'));
+    const pool = poolOf(proxy.url.replace('http://', 'postgres://postgres@') + '/postgres', 2);
+    const got: string[] = [];
+    const sending = commandOutbox({ pool })
+      .submitAll(ledger, { ...soon, recover: { withinMs: 5_000 } })
+      .subscribe(({ commandId }) => got.push(commandId));
+    await inTransaction((tx) => outbox.enqueue(tx, create('one')));
+    await until(() => got.length === 1);
+    sandbox.fault({ kind: 'delay', ms: 50 }, submissions);
+    await inTransaction((tx) => outbox.enqueue(tx, create('two')));
+    await until(() => sandbox.requests.filter(({ path }) => path === transactionPath).length === 2);
+    proxy.disconnect();
+    await inTransaction((tx) => outbox.enqueue(tx, create('three')));
+    setTimeout(proxy.reconnect, 200);
+    await until(() => got.length === 3);
+    expect(committedIds(sandbox)).toEqual(['one', 'two', 'three']);
+    sending.unsubscribe();
+    await pool.end();
+    proxy.close();
+  });
+});
