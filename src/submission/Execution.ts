@@ -95,9 +95,11 @@ export function extendDeduplication(
 }
 
 /** Returns a random UUID, version 4. Pages loaded over plain HTTP lack `crypto.randomUUID`. */
-export const randomUuid = (): string =>
+export function randomUuid(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(31)).values();
   // x is any digit; y, the variant, is one of 8, 9, a and b
-  'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, (digit) => {
-    const random = (crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) % 16;
+  return 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, (digit) => {
+    const random = (bytes.next().value ?? 0) % 16;
     return (digit === 'x' ? random : 8 + (random % 4)).toString(16);
   });
+}
