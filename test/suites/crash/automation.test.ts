@@ -83,7 +83,7 @@ describe('rules act once on each contract and round', () => {
 
   const many = parameters(60, 30);
   it(
-    'when two processes without a store are killed at any moment, and the participant is restarted and pruned',
+    'when two processes without a store are killed at any moment, and the participant is restarted and pruned (G63)',
     async () => {
       const given = await automationLedger('stateful', folder, many.random);
       try {
@@ -99,7 +99,7 @@ describe('rules act once on each contract and round', () => {
 
   const some = parameters(40, 20);
   it(
-    'when two processes with a store are killed at any moment, and the participant is restarted and pruned',
+    'when two processes with a store are killed at any moment, and the participant is restarted and pruned (G63)',
     async () => {
       const given = await automationLedger('stored', folder, some.random);
       try {
@@ -119,7 +119,7 @@ describe('rules act once on each contract and round', () => {
 
   const few = parameters(20, 10);
   it(
-    'when two processes are killed at any moment, and the ledger is replaced again and again',
+    'when two processes are killed at any moment, and the ledger is replaced again and again (G71)',
     async () => {
       const given = await automationLedger('stateful', folder, few.random);
       try {
