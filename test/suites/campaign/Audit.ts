@@ -186,8 +186,12 @@ export class Audit {
   mustEnd(forced: ForcedEnd, request?: ServiceRequest): void {
     // a feed continues without the ID of the participant
     if (request?.path.endsWith('/participant-id') === true) return;
-    if (request !== undefined && this.isProof(request)) this.dropUnproven();
-    if (request === undefined || this.isInTurn(request)) this.end ??= { ...forced, atMs: this.feed.age() };
+    const isOfProof = request !== undefined && this.isProof(request);
+    if (isOfProof) this.dropUnproven();
+    if (request !== undefined && !this.isInTurn(request)) return;
+    const end = { ...forced, atMs: this.feed.age() };
+    // a page that must end the feed has no effect if it is not proven
+    this.end = isOfProof ? end : (this.end ?? end);
   }
 
   /** The feed has ended with an error: it may have had no time to prove what was delivered last. */
@@ -221,10 +225,28 @@ export class Audit {
   private isRepetition(request: ServiceRequest): boolean {
     if (!isPage(request) || !isBounded(request) || this.feed.isDownward) return false;
     const begin = Number(request.body['beginExclusive']);
-    const isLookUp = Number(request.query['limit']) <= 2 && this.ledger.between(begin, begin + 1).length > 0;
-    if (isLookUp || begin < (this.expected[this.feed.emitted() - 1]?.offset ?? 0)) return false;
-    const delivered = [...this.taken, ...this.held, ...this.shortPages.map(({ cover }) => cover)];
-    return delivered.some((cover) => cover.begin === begin && (cover.reached > begin || cover.bad !== undefined));
+    if (this.isLookUp(request) || begin < (this.expected[this.feed.emitted() - 1]?.offset ?? 0)) return false;
+    return this.delivery.some((cover) => cover.begin === begin && (cover.reached > begin || cover.bad !== undefined));
+  }
+
+  /** Whether a request may be for the last update with an ID of a page, and for what the page has after it. */
+  private isLookUp({ query, body }: ServiceRequest): boolean {
+    const offset = Number(body['beginExclusive']) + 1;
+    const covers = this.delivery;
+    return (
+      Number(query['limit']) <= 2 &&
+      covers.some((page) => {
+        const rest = covers.find(({ begin, isRest }) => isRest === true && begin === page.reached);
+        const entries = [...page.entries, ...(rest?.entries ?? [])];
+        const last = entries.findLast((entry) => 'updateId' in (this.updateOf(entry) ?? {}));
+        return last?.offset === offset && Number(body['endInclusive']) <= (rest ?? page).reached;
+      })
+    );
+  }
+
+  /** What was delivered and may not have been emitted. */
+  private get delivery(): readonly Cover[] {
+    return [...this.taken, ...this.held, ...this.shortPages.map(({ cover }) => cover)];
   }
 
   /** What was delivered of a range is dropped, and so is the end that it forced. What was delivered after it is held. */
@@ -236,7 +258,8 @@ export class Audit {
     const kept = this.expected.findIndex(({ offset }) => offset > begin);
     if (kept >= 0) this.expected.splice(kept);
     this.end = undefined;
-    this.cursor = begin;
+    // the rest of a page may be read again before the page is passed
+    this.cursor = Math.min(this.cursor, begin);
     this.held = [...this.taken, ...this.held].filter((cover) => cover.begin >= bound).sort((a, b) => a.begin - b.begin);
     this.shortPages = this.shortPages.filter(({ cover }) => cover.begin < begin || cover.begin >= bound);
     this.taken = [];

@@ -5,6 +5,9 @@ import { observe, offsets } from '../../helpers/observe.js';
 import { fill, upTo, world } from '../../helpers/world.js';
 import { marbles } from '../../helpers/time.js';
 import { errorReply, notFound, ok } from '../../helpers/wire.js';
+import { describeError, findFlaws, findMissing } from './flaws.js';
+import { play } from './play.js';
+import type { FaultRule, Schedule } from './Schedule.js';
 
 const isEnd = (path: string): boolean => path.endsWith('ledger-end');
 
@@ -101,9 +104,79 @@ describe('bugs that the campaign found', () => {
       });
       flush();
       expect(offsets(seen.values)).toEqual(upTo(30));
-      const bounds = service.requests.slice(before).flatMap(({ body }) => body['endInclusive'] ?? []);
+      // without the proof after the outage, which is up to the cursor
+      const bounds = service.requests
+        .slice(before)
+        .flatMap(({ body }) => body['endInclusive'] ?? [])
+        .filter((bound) => bound !== 30);
       expect(bounds.length).toBeGreaterThan(3);
       expect(new Set(bounds)).toEqual(new Set([100_000]));
     });
+  });
+});
+
+describe('what the model took for a flaw of the feed', () => {
+  /** A schedule in which the feed follows from the beginning of a ledger that has these gaps between its updates. */
+  const scheduleOf = (
+    gaps: readonly number[],
+    { withoutId, ...changes }: Partial<Schedule> & { readonly withoutId?: number },
+  ): Schedule => ({
+    ledger: gaps.map((gap, i) => ({ gap, sample: i === withoutId ? 77 : 0, afterMs: 0 })),
+    ...{ changes: [], known: gaps.length, begin: 0, bound: null, isDownward: false, isLegacy: false, profile: '3.4' },
+    ...{ latencyMs: 400, spreadMs: 0, jitter: 0, checkpointMs: null, lag: null, token: null, onGap: null },
+    ...{ maxListElements: 40, maxPageSize: 10, parallelRanges: 2, idleTimeoutMs: 1, giveUpAfterMs: 1_000_000 },
+    ...{ faults: [], socketFaults: [] },
+    ...changes,
+  });
+  const within = (fromMs: number, forMs: number, fault: FaultRule['fault']): FaultRule => ({
+    ...{ on: 'any', when: { fromMs, forMs } },
+    fault,
+  });
+  const at = (request: number, on: FaultRule['on'], fault: FaultRule['fault']): FaultRule => ({
+    ...{ on, when: { request } },
+    fault,
+  });
+
+  it.each<readonly [string, Schedule]>([
+    [
+      // a prefetched page without an update ID cannot be looked up
+      'a page that is read again in parts requests the same rest of its range as before the outage',
+      scheduleOf([1, 1, 1, 1, 921, 1, 3_185, 1, 1, 1, 1, 1, 4_360, 3_856, 1_446, 1_973, 862, 296, 720, 555], {
+        ...{ withoutId: 12, maxPageSize: 12, parallelRanges: 16, jitter: 408_998_953 },
+        faults: [
+          within(8_630, 4_658, { kind: 'reset', afterMs: 0 }),
+          within(14_769, 2_382, { kind: 'twice' }),
+          at(22, 'any', { kind: 'status', status: '501 path', afterMs: 0 }),
+          within(16_174, 3_008, { kind: 'cut', at: 893 }),
+          at(1, 'any', { kind: 'never' }),
+          at(12, 'bounded', { kind: 'status', status: '429 seconds', afterMs: 0 }),
+          at(34, 'page', { kind: 'reset', afterMs: 2_000 }),
+          within(5_756, 4_924, { kind: 'reset', afterMs: 2_000 }),
+        ],
+      }),
+    ],
+    [
+      'a page of one update without an ID is read again, which is no look-up of that update',
+      scheduleOf([69, 1, 1, 1, 268, 1, 1, 1, 753], {
+        ...{ withoutId: 7, profile: '3.6 gone', maxListElements: 2, maxPageSize: 6 },
+        faults: [within(913, 9_199, { kind: 'never' })],
+        lag: { fromMs: 20_000, forMs: 3_133, by: 46 },
+      }),
+    ],
+    [
+      'after a silent socket, neither a page nor the proof that it waits for decodes',
+      scheduleOf([], {
+        ledger: [1, 0].map((afterMs) => ({ gap: 1, sample: 0, afterMs })),
+        ...{ known: 0, latencyMs: 1, maxListElements: 1, maxPageSize: 1, parallelRanges: 1 },
+        faults: [within(8_010, 11_995, { kind: 'undecodable', at: 0 })],
+        socketFaults: [{ socket: 1, fault: { kind: 'silent', after: 1 } }],
+      }),
+    ],
+  ])('%s', (_, schedule) => {
+    const outcome = play(schedule);
+    const { error } = outcome.seen;
+    expect(findFlaws(outcome)).toEqual([]);
+    if (error === undefined) expect(findMissing(outcome)).toEqual([]);
+    else expect(describeError(error)).toContain('DecodeError');
   });
 });
