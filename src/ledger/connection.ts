@@ -37,7 +37,7 @@ export interface ProcessorProgress {
 }
 
 /** The action of a rule that a request submits. */
-interface RuleAction {
+export interface RuleAction {
   readonly rule: string;
   readonly contractId: string;
   /** The trace in which the contract was created, if it is known. */

@@ -12,7 +12,6 @@ import { countAction, Followers } from './metrics.js';
 import { createRecorder, safely, type Telemetry } from './Recorder.js';
 import { tracedService, type Tracing } from './requests.js';
 import { traceSubmission } from './submissions.js';
-import { linkTo } from './traceContext.js';
 
 /**
  * Creates a ledger like `createLedger`, with spans and metrics through the OpenTelemetry API. Each request has a span
@@ -25,8 +24,7 @@ import { linkTo } from './traceContext.js';
  *   no end, are separate traces with a link to that span.
  * - The span of a submission lasts from its subscription to its outcome. Its requests are child spans, and it has a
  *   link to the trace of the committed transaction. Verifiers and signers run in it.
- * - The submission of a rule of `automate` has a span with the name of the rule, and a link to the trace in which its
- *   contract was created.
+ * - Each submission of a rule of `automate` is a separate trace, linked to the trace in which the contract was created.
  * - Each call of a handler of `processFeed`, over an `updatesFeed` of this ledger, is a separate trace, linked to the
  *   traces in which its updates were submitted.
  * - Instrumentations of `fetch` create no spans for these requests.
@@ -80,14 +78,10 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
         traced.submit(request, signer, submitOptions),
       ),
     submitAndWaitForTransaction: (request, commandsOptions) => {
-      const { name, attributes, links } = describeCommands(request);
-      return traceSubmission(
-        tracing,
-        name,
-        attributes,
-        (traced) => traced.submitAndWaitForTransaction(request, commandsOptions),
-        links,
-      );
+      const action = actionOf(request);
+      const name = action === undefined ? 'submit commands' : `act ${action.rule}`;
+      const submit = (traced: Ledger) => traced.submitAndWaitForTransaction(request, commandsOptions);
+      return traceSubmission(tracing, name, commandAttributes(request), submit, action);
     },
     executeAndWaitForTransaction: (request, executeOptions) =>
       traceSubmission(tracing, 'execute', {}, (traced) => traced.executeAndWaitForTransaction(request, executeOptions)),
@@ -109,20 +103,9 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
   });
 }
 
-/** Returns what the span of commands shows: the command id, unless each subscription has its own, and the rule. */
-function describeCommands(request: CommandsRequest) {
-  const { commandId } = request;
-  const action = actionOf(request);
-  const link = action && linkTo(action);
-  return {
-    name: action === undefined ? 'submit commands' : `act ${action.rule}`,
-    attributes: {
-      ...(commandId != null && { 'canton.command.id': commandId }),
-      ...(action && { 'canton_rx.rule.name': action.rule, 'canton.contract.id': action.contractId }),
-    },
-    links: link === undefined ? [] : [link],
-  };
-}
+/** The command id, unless each subscription has its own. */
+const commandAttributes = ({ commandId }: CommandsRequest): Attributes =>
+  commandId == null ? {} : { 'canton.command.id': commandId };
 
 /** Returns the attributes that identify a ledger: the address and port of its server. */
 function serverAttributes(baseUrl: string): Attributes {

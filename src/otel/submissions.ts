@@ -1,8 +1,9 @@
-import { type Attributes, context, type Context, type Link, SpanKind, trace } from '@opentelemetry/api';
+import { type Attributes, context, type Context, SpanKind, type SpanOptions, trace } from '@opentelemetry/api';
 import { defer, type Observable } from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
+import type { RuleAction } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { countUndecodable } from './metrics.js';
 import { endSpan, type Recorder, safely, stopwatch } from './Recorder.js';
@@ -19,7 +20,7 @@ export function traceSubmission(
   name: string,
   attributes: Attributes,
   submit: (ledger: Ledger) => Observable<SubmittedTransaction>,
-  links: readonly Link[] = [],
+  action?: RuleAction,
 ): Observable<SubmittedTransaction> {
   let inner: Context | undefined;
   const sender = { context: () => inner ?? context.active(), isFeed: false, attributes: {} };
@@ -32,7 +33,11 @@ export function traceSubmission(
   const transaction$ = submit(ledgerFor(sender, onDiagnostic));
   return defer(() => {
     const outer = context.active();
-    const span = recorder.startSpan(name, { kind: SpanKind.INTERNAL, attributes, links: [...links] }, outer);
+    const span = recorder.startSpan(
+      name,
+      { kind: SpanKind.INTERNAL, attributes, ...(action && actionOptions(action, attributes, outer)) },
+      outer,
+    );
     inner = trace.setSpan(outer, span);
     const elapsed = stopwatch();
     return transaction$.pipe(
@@ -56,6 +61,17 @@ export function traceSubmission(
       inContext(inner, outer),
     );
   });
+}
+
+/** The span of an action: in a separate trace, because a rule has no end, linked to those of its contract and of the rule. */
+function actionOptions(action: RuleAction, attributes: Attributes, outer: Context): SpanOptions {
+  const active = trace.getSpanContext(outer);
+  const subscriber = active !== undefined && trace.isSpanContextValid(active) ? [{ context: active }] : [];
+  return {
+    root: true,
+    links: [linkTo(action) ?? [], subscriber].flat(),
+    attributes: { ...attributes, 'canton_rx.rule.name': action.rule, 'canton.contract.id': action.contractId },
+  };
 }
 
 /** The events in the span of a submission, by diagnostic. */

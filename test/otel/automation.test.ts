@@ -1,12 +1,16 @@
-import { describe, expect, it } from '@jest/globals';
+import { context, trace } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
 import { automate, type Rule } from '../../src/automation/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
-import { sdk } from './support.js';
+import { sdk, withContexts } from './support.js';
 
 const start = sandboxes();
+const contexts = withContexts();
+beforeEach(contexts.enable);
+afterEach(contexts.disable);
 const templateId = '#sandbox-assets:Main:Asset';
 
 /** A traced ledger of a sandbox, and a rule that exercises a choice on each contract of a party. */
@@ -44,7 +48,10 @@ describe('telemetry of a rule', () => {
     const { telemetry, ledger, create, rule } = setUp(await start(), 'Archive');
     await create(1);
     const first = firstValueFrom(ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'ActionCommitted')));
-    const acting = firstValueFrom(automate(ledger, rule).pipe(take(2), toArray()));
+    const caller = telemetry.tracerProvider.getTracer('test').startSpan('caller');
+    const acting = context.with(trace.setSpan(context.active(), caller), () =>
+      firstValueFrom(automate(ledger, rule).pipe(take(2), toArray())),
+    );
     // the first contract is in the snapshot, the second is created while the rule runs
     await first;
     const created = await create(2);
@@ -62,6 +69,11 @@ describe('telemetry of a rule', () => {
     const linked = (index: number) => spans[index]?.links.map(({ context: { traceId } }) => creation.includes(traceId));
     expect(linked(0)).not.toContain(true);
     expect(linked(1)).toContain(true);
+    // a rule has no end, and neither would its trace
+    const { traceId } = caller.spanContext();
+    expect(spans.map((span) => span.spanContext().traceId)).not.toContain(traceId);
+    expect(spans.map(({ parentSpanContext }) => parentSpanContext)).toEqual([undefined, undefined]);
+    expect(spans[0]?.links.map(({ context: linkedTo }) => linkedTo.traceId)).toContain(traceId);
     // its own request is in its trace
     const requests = telemetry.spans('POST /v2/commands/submit-and-wait-for-transaction');
     expect(requests.at(-1)?.parentSpanContext?.spanId).toBe(spans[1]?.spanContext().spanId);
