@@ -73,6 +73,18 @@ const fault: fc.Arbitrary<CommandFault> = fc.oneof(
 
 const atMs = fc.oneof(fc.nat(500), fc.nat(5_000), fc.nat(incidentsEndMs));
 
+/**
+ * How long a run takes to read the contracts, in milliseconds. A ledger that is replaced between them and the first change shows
+ * no outage.
+ */
+const startMs = 5_000;
+
+/** Whether a run begins shortly before another incident. */
+const startsBefore = ({ kind, atMs, forMs }: IncidentPlan, other: IncidentPlan): boolean => {
+  const startsAt = kind === 'second' ? atMs : atMs + forMs;
+  return ['crash', 'second', 'stop'].includes(kind) && startsAt <= other.atMs && startsAt > other.atMs - startMs;
+};
+
 const incident = (...kinds: IncidentPlan['kind'][]): fc.Arbitrary<IncidentPlan> =>
   fc.record({ kind: fc.constantFrom(...kinds), atMs, index: fc.nat(7), forMs: afterMs });
 
@@ -108,7 +120,10 @@ export const automationSchedule: fc.Arbitrary<AutomationSchedule> = fc.record({
       fc.nat(7),
       incident('replace'),
     )
-    .map(([some, chance, replacement]) => (chance === 0 ? [...some, replacement] : some)),
+    .map(([some, chance, { atMs, ...replacement }]) => {
+      const other = { ...replacement, atMs: Math.max(atMs, startMs) };
+      return chance === 0 && !some.some((incident) => startsBefore(incident, other)) ? [...some, other] : some;
+    }),
 });
 
 function keysOf<K extends string>(record: Readonly<Record<K, unknown>>): readonly K[] {
