@@ -147,7 +147,8 @@ const disturb =
   ({ sandbox }: AutomationLedger, random: () => number) =>
   async (): Promise<void> => {
     if (random() < 0.2) await sandbox.restart({ downMs: Math.floor(random() * 60) });
-    if (random() < 0.4) sandbox.prune(Math.max(0, sandbox.ledgerEnd - Math.floor(random() * 30)));
+    const kept = random() < 0.5 ? 0 : Math.floor(random() * 30);
+    if (random() < 0.5) sandbox.prune(Math.max(0, sandbox.ledgerEnd - kept));
   };
 
 /** Resolves at a random moment of a process, when it must be killed. */
