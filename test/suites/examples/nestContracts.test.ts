@@ -372,6 +372,26 @@ async function end(child: ChildProcess): Promise<void> {
   await over;
 }
 
+describeWithPostgres('the outbox', () => {
+  it('creates one receipt for each payment, although answers are lost and the process is killed', async () => {
+    const { one, sandbox, database, party } = await givenHosted();
+    const pay = () => post(one, '/contracts/assets', { amount: '1.0', tag: 'payment' });
+    for (let made = 0; made < 4; made += 1) await pay();
+    await until(() => sandbox.updates.length > 5);
+    sandbox.fault({ kind: 'reset', when: 'after' }, { path: submitPath, times: 2, after: 1 });
+    await Promise.all([pay(), pay()]);
+    await one.kill('SIGKILL');
+    const settings = { LEDGER_URL: sandbox.url, DATABASE_URL: database.url, PARTY: party, LEDGER_USER: 'service' };
+    const next = await start(settings);
+    await becomes(next, '/ready', 200);
+    const count = async (tag: string) => (await read<Page>(next, `/contracts?payload.tag=${tag}`)).contracts.length;
+    await until(async () => (await count('receipt')) >= 6);
+    expect(await count('payment')).toBe(6);
+    expect(sandbox.updates).toHaveLength(12);
+    expect(await next.kill('SIGTERM')).toMatchObject({ code: 0 });
+  });
+});
+
 describeWithPostgres('the rule', () => {
   const temporary = { amount: '1.0', tag: 'temporary' };
   const left = async (one: Service): Promise<number> =>

@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { Expiry } from './automation/expiry.js';
+import { Receipts } from './automation/receipts.js';
 import type { Environment } from './config/environment.js';
 import { Projection } from './contracts/projection.js';
 import { PinoLogger } from './telemetry/pino-logger.js';
@@ -37,3 +38,4 @@ const endWith = (name: string) => async (error: unknown) => {
 };
 projection.over.catch(endWith('Projection'));
 app.get(Expiry).over.catch(endWith('Expiry'));
+app.get(Receipts).over.catch(endWith('Receipts'));

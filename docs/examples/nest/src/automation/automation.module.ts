@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Expiry } from './expiry.js';
+import { Receipts } from './receipts.js';
 
-@Module({ providers: [Expiry], exports: [Expiry] })
+@Module({ providers: [Expiry, Receipts], exports: [Expiry, Receipts] })
 export class AutomationModule {}

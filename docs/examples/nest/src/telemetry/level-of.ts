@@ -37,6 +37,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'LedgerUnproven':
     case 'SubmissionUnclear':
     case 'ActionFailed':
+    case 'CommandParked':
       return 'warn';
     case 'GapFound':
     case 'RowsReplaced':
