@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { delay, NEVER, of, type Observable } from 'rxjs';
+import { delay, NEVER, of } from 'rxjs';
 import { automate, toAutomationStatus } from '../../src/automation/index.js';
-import type { SubmittedTransaction } from '../../src/codecs/Transaction.js';
 import { isLedgerError } from '../../src/index.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { committedIds } from '../helpers/virtualTasks.js';

@@ -151,9 +151,9 @@ export class VirtualTasks {
     );
   }
 
-  /** Another party archives a contract, unless it is archived already. */
+  /** Another party archives a contract, unless it is archived already or in flight. */
   archive(contractId: string): void {
-    if (this.task(contractId)?.archivedAt !== undefined) return;
+    if (this.task(contractId)?.archivedAt !== undefined || this.isInFlight(contractId)) return;
     this.transact('', (offset) => [this.archived(contractId, offset)]);
   }
 
@@ -317,7 +317,9 @@ export class VirtualTasks {
       const [status, category] = rejectionCodes[fault.code];
       return errorReply(status, errorBody(fault.code, category));
     }
-    if (commands.commands.flatMap(usedBy).some((contractId) => !this.isActive(contractId)))
+    if (
+      commands.commands.flatMap(usedBy).some((contractId) => !this.isActive(contractId) || this.isInFlight(contractId))
+    )
       return errorReply(404, errorBody('LOCAL_VERDICT_INACTIVE_CONTRACTS', 11));
     const { commandId, submissionId, actAs } = commands;
     const offset = this.transact(commandId, (at) =>
