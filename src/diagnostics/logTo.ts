@@ -136,8 +136,13 @@ function lineOf(diagnostic: Diagnostic): Line | undefined {
       const text = `submission ${submissionId} has no outcome yet: ${summary(cause)}, retry in ${inSeconds(delayMs)}`;
       return warn(text, `${_tag} ${submissionId} ${kindOf(cause)}`);
     }
-    case 'SubmissionFailed':
-      return fail(`submission ${diagnostic.submissionId} failed: ${details(diagnostic.error)}`);
+    case 'SubmissionFailed': {
+      const { submissionId, error } = diagnostic;
+      const text = `submission ${submissionId} failed: ${details(error)}`;
+      // a lost race is usual
+      const isContention = isLedgerError(error, 'SubmissionRejectedError') && error.isContention;
+      return { ...(isContention ? warn(text) : fail(text)), ...(error && { group: `${_tag} ${kindOf(error)}` }) };
+    }
     default:
       return undefined;
   }

@@ -5,6 +5,7 @@ import { ApiError } from '../../src/errors/ApiError.js';
 import { LedgerResetError, PrunedError } from '../../src/errors/feed.js';
 import { StoreError } from '../../src/errors/process.js';
 import { ConnectionError, InvalidRequestError } from '../../src/errors/request.js';
+import { SubmissionRejectedError } from '../../src/errors/submission.js';
 
 const host = '127.0.0.1:7575';
 const refused = new ConnectionError('/v2/updates', 'the connection failed', 'ECONNREFUSED', host);
@@ -247,6 +248,26 @@ describe('logTo', () => {
     ],
   ])('logs one readable line: %s', (line, body) => {
     expect(one(body)).toBe(line);
+  });
+
+  it('logs submissions that fail for one reason once a minute, and lost races as warnings', () => {
+    const refusal = (code: string): SubmissionRejectedError => {
+      const submission = { submissionId: 's', userId: '', actAs: ['alice'], sentAt: 0, attempts: 1 };
+      const error = new ApiError({ path: '/x', status: 409 });
+      return new SubmissionRejectedError(Object.assign(error, { code, errorCategory: 2 }), submission);
+    };
+    const failed = (submissionId: string, code: string): DiagnosticBody => ({
+      _tag: 'SubmissionFailed',
+      submissionId,
+      error: refusal(code),
+    });
+    const race = 'LOCAL_VERDICT_LOCKED_CONTRACTS';
+    const all = [failed('s1', race), failed('s2', race), failed('s3', 'DAML_FAILURE'), failed('s4', 'DAML_FAILURE')];
+    const lines = logged(...all.map((body) => [0, body] as const));
+    expect(lines.map((line) => line.split(' failed')[0])).toEqual([
+      'warn canton-rx: feed 1: submission s1',
+      'error canton-rx: feed 1: submission s3',
+    ]);
   });
 
   it('logs contracts of one type that do not decode once a minute', () => {
