@@ -11,14 +11,14 @@ const ends = new Map<string, number>();
 
 /** Plays schedules and expects no flaws. `full` is their number in CI. */
 function campaign(full: number, schedules: fc.Arbitrary<Schedule>): void {
-  const { seed, numRuns } = campaignRuns(Math.ceil(full / 50), full);
+  const { seed, numRuns, endOnFailure } = campaignRuns(Math.ceil(full / 50), full);
   fc.assert(
     fc.property(schedules, (schedule) => {
       const outcome = play(schedule);
       for (const end of outcome.subscriptions.map(endOf)) ends.set(end, (ends.get(end) ?? 0) + 1);
       expect(findFlaws(outcome)).toEqual([]);
     }),
-    { seed, numRuns },
+    { seed, numRuns, endOnFailure },
   );
 }
 
