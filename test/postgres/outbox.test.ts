@@ -14,7 +14,7 @@ describeWithPostgres('commandOutbox', () => {
   const database = withDatabase();
   const world = outboxes(database);
 
-  it('sends the commands of transactions that commit, and none of those that are rolled back', async () => {
+  it('sends the commands of transactions that commit, and none of those that are rolled back (G74)', async () => {
     const { sandbox, outbox, create, inTransaction, send, rows } = await world();
     await inTransaction(async (tx) => {
       expect(await outbox.enqueue(tx, create('one'))).toEqual({ commandId: 'one', id: 1 });
@@ -22,7 +22,7 @@ describeWithPostgres('commandOutbox', () => {
     await inTransaction((tx) => outbox.enqueue(tx, create('two')), 'ROLLBACK');
     // without waiting: the statement is queued before COMMIT
     await inTransaction((tx) => void outbox.enqueue(tx, create('three')));
-    const { submitted } = await send(2);
+    const { submitted } = await send(2, { concurrency: 1 });
     expect(submitted).toMatchObject([
       { _tag: 'Committed', commandId: 'one', isRepeated: false, transaction: { _tag: 'Transaction' } },
       { _tag: 'Committed', commandId: 'three' },

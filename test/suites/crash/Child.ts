@@ -109,4 +109,6 @@ export interface Orders {
   /** The last offset, which is left to the child that is not killed. */
   readonly last?: number;
   readonly commitEvery: number;
+  /** The party whose commands the child submits. */
+  readonly party?: string;
 }
