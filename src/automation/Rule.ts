@@ -21,7 +21,10 @@ export type RuleContract<M extends ContractTypes = ContractTypes> = Extract<Cont
  * @category Automation
  */
 export type Action =
-  Command | readonly Command[] | Omit<CommandsRequest, 'userId' | 'actAs' | 'commandId' | 'deduplicationPeriod'>;
+  Command | readonly Command[] | (Omit<CommandsRequest, RuleField> & Readonly<Partial<Record<RuleField, never>>>);
+
+/** The fields of a request by which the ledger recognizes a repetition. They must not depend on the decision. */
+type RuleField = 'userId' | 'actAs' | 'commandId' | 'deduplicationPeriod';
 
 /**
  * What `act` gets in addition to the contract.

@@ -84,6 +84,8 @@ interface TaskOptions {
   readonly latencyMs?: number;
   /** The time from a request to its commit, in milliseconds. */
   readonly commitMs?: number;
+  /** How long a WebSocket takes to send an update, in milliseconds. */
+  readonly lagMs?: number;
   /** Whether the view reads over HTTP, and not a WebSocket. */
   readonly isPolled?: boolean;
 }
@@ -134,7 +136,8 @@ export class VirtualTasks {
     const sockets = scriptedSockets((request) => {
       if (asyncScheduler.now() < this.downUntil) return throwError(() => refusedConnection);
       const checkpoint$ = interval(checkpointMs).pipe(map(() => socketText(checkpoint(ledger.end, recordTime()))));
-      return merge(ledger.streamText(request), checkpoint$).pipe(takeWhile(({ _tag }) => _tag !== 'End', true));
+      const text$ = ledger.streamText(request).pipe(delay(this.options.lagMs ?? 0));
+      return merge(text$, checkpoint$).pipe(takeWhile(({ _tag }) => _tag !== 'End', true));
     });
     return createLedger({
       baseUrl: 'http://ledger.example',

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { DueQueue } from '../../src/automation/DueQueue.js';
+
+/** What to do with a queue: add an item at a time, remove it, or take what is due. */
+type Step =
+  | { readonly kind: 'add'; readonly item: number; readonly at: number }
+  | { readonly kind: 'remove'; readonly item: number }
+  | { readonly kind: 'take'; readonly now: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('add' as const), item: fc.nat(9), at: fc.nat(20) }),
+  fc.record({ kind: fc.constant('add' as const), item: fc.nat(9), at: fc.nat(20) }),
+  fc.record({ kind: fc.constant('remove' as const), item: fc.nat(9) }),
+  fc.record({ kind: fc.constant('take' as const), now: fc.nat(20) }),
+);
+
+describe('DueQueue', () => {
+  it('is a list of items in the order in which they are due, those of the same time in the order of their additions', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const queue = new DueQueue<number>();
+        let list: readonly { readonly item: number; readonly at: number }[] = [];
+        for (const next of steps) {
+          const others = (item: number) => list.filter((place) => place.item !== item);
+          switch (next.kind) {
+            case 'add':
+              queue.add(next.item, next.at);
+              // an item whose time stays the same keeps its place
+              if (list.some(({ item, at }) => item === next.item && at === next.at)) break;
+              list = [...others(next.item), { item: next.item, at: next.at }].sort((a, b) => a.at - b.at);
+              break;
+            case 'remove':
+              queue.remove(next.item);
+              list = others(next.item);
+              break;
+            case 'take': {
+              const [first] = list.filter(({ at }) => at <= next.now);
+              expect(queue.take(next.now)).toBe(first?.item);
+              if (first !== undefined) list = others(first.item);
+            }
+          }
+          expect(queue.size).toBe(list.length);
+          expect(queue.nextAt).toBe(list[0]?.at ?? Infinity);
+          expect(queue.countDue(10)).toBe(list.filter(({ at }) => at <= 10).length);
+        }
+      }),
+    );
+  });
+
+  it('has 200 000 items in random order, and their times change, without taking long', () => {
+    const queue = new DueQueue<number>();
+    const count = 200_000;
+    const startedAt = performance.now();
+    for (let round = 0; round < 3; round += 1)
+      for (let item = 0; item < count; item += 1) queue.add(item, ((item * 7_919) % count) + round);
+    const taken = Array.from({ length: count }, () => queue.take(Infinity));
+    // a list that is kept in order takes a minute
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(new Set(taken).size).toBe(count);
+    expect(queue.take(Infinity)).toBeUndefined();
+  });
+});
