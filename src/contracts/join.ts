@@ -157,7 +157,7 @@ function readFrom(
         skip(1),
         concatMap((step) => applyStep(feed.service.updatesPath, step, fold, progress)),
       );
-      return defer(() => [[loaded], applied$]).pipe(concatAll());
+      return startingWith(loaded, applied$);
     }),
   );
   if (outdated === undefined || reason === undefined) return followed$;
@@ -168,8 +168,12 @@ function readFrom(
     contracts: outdated,
     reloads: reason,
   };
-  return defer(() => [[reloading], followed$]).pipe(concatAll());
+  return startingWith(reloading, followed$);
 }
+
+/** A separate function, because its closure retains the first contracts, and those of the changes must not. */
+const startingWith = <A>(first: A, source: Observable<A>): Observable<A> =>
+  defer(() => [[first], source]).pipe(concatAll());
 
 /** The contract that was created or assigned last: after an outage, it proves that the ledger is still the same. */
 const newestOf = (contracts: readonly AnyContract[]): AnyContract | undefined =>
