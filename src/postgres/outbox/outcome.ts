@@ -79,7 +79,8 @@ export function failureOf(error: unknown, row: OutboxRow): Outcome {
   }
   if (isLedgerError(error, 'SubmissionRejectedError')) {
     const { reason } = error;
-    const forgetsSince = error.code === 'INVALID_DEDUPLICATION_PERIOD';
+    // the caller's own start is kept, whatever is pruned
+    const forgetsSince = error.code === 'INVALID_DEDUPLICATION_PERIOD' && periodStart(row) === row.since;
     const passes = forgetsSince || passing.has(reason) || isOfProxy(error);
     const concernsAll = reason === 'traffic' || reason === 'backPressure' || isOfProxy(error);
     return {
@@ -114,6 +115,13 @@ const passing: ReadonlySet<SubmissionRejectedError['reason']> = new Set([
 /** Whether a proxy refused the command: it says nothing about the command, unless that is malformed or too large. */
 const isOfProxy = ({ code, status }: SubmissionRejectedError): boolean =>
   code === undefined && status !== 400 && status !== 413;
+
+/** The start of the deduplication period of a command: before every attempt, and not after the one in its request. */
+export function periodStart({ request, since }: OutboxRow): Offset {
+  const { deduplicationPeriod: period } = request;
+  const given = period != null && 'DeduplicationOffset' in period ? period.DeduplicationOffset.value : since;
+  return Math.min(given, since);
+}
 
 /** Returns the outcome of a command that may have been sent to another ledger than the present one; `undefined` for others. */
 export function replacementOf(

@@ -31,7 +31,15 @@ import { clampTimer, type CompleteRetryPolicy } from '../../http/retry.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { Stop } from '../../process/callHandler.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
-import { commitOf, failureOf, type Outcome, replacementOf, type Submitted, toSubmitted } from './outcome.js';
+import {
+  commitOf,
+  failureOf,
+  type Outcome,
+  periodStart,
+  replacementOf,
+  type Submitted,
+  toSubmitted,
+} from './outcome.js';
 import type { LedgerPosition, OutboxRow, OutboxRows } from './OutboxRows.js';
 
 /** What the process that holds an outbox's name works with. */
@@ -84,7 +92,7 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
             const { concernsAll = false, ...change } = outcome;
             const isAgain = outcome.state === 'pending';
             if (concernsAll) pause.begin();
-            else if (outcome.state === 'committed') pause.end();
+            else if (!outcome.mayBeCommitted) pause.end();
             const delayMs = concernsAll ? pause.leftMs : delayAfter(sending.retry, row.failures);
             const delay = isAgain && { delayMs };
             return rows.record(row, { ...change, ...delay }).pipe(map(() => toSubmitted(row, outcome, delay)));
@@ -162,9 +170,10 @@ function attempt(
   const replaced = replacementOf(row, position);
   if (replaced !== undefined) return of(replaced);
   const { id, mayBeCommitted, since } = row;
+  const deduplicationPeriod = { DeduplicationOffset: { value: periodStart(row) } };
+  const request = { ...row.request, commandId: row.commandId, deduplicationPeriod };
   const options = { ...(mayBeCommitted && { since }), ...(recover !== undefined && { recover }) };
-  const transaction$ =
-    open.get(id) ?? defer(() => ledger.submitAndWaitForTransaction(requestOf(row), options)).pipe(take(1));
+  const transaction$ = open.get(id) ?? defer(() => ledger.submitAndWaitForTransaction(request, options)).pipe(take(1));
   open.delete(id);
   return transaction$.pipe(
     throwIfEmpty(),
@@ -177,13 +186,6 @@ function attempt(
   );
 }
 
-/** The request of a command, with a deduplication period that begins before every attempt. */
-function requestOf({ request, commandId, since }: OutboxRow): OutboxRow['request'] {
-  const { deduplicationPeriod: period } = request;
-  const given = period != null && 'DeduplicationOffset' in period ? period.DeduplicationOffset.value : since;
-  return { ...request, commandId, deduplicationPeriod: { DeduplicationOffset: { value: Math.min(given, since) } } };
-}
-
 /** Reports a command that waits for a person. */
 function reportParked({ service, name }: Sending, submitted: Submitted): void {
   if (submitted._tag === 'Committed' || submitted.retryAt !== undefined) return;
@@ -194,7 +196,7 @@ function reportParked({ service, name }: Sending, submitted: Submitted): void {
 /** A pause of all commands, because none of them would succeed at the moment. */
 class Pause {
   #until = -Infinity;
-  /** The number of pauses since a command was last committed. */
+  /** The number of pauses since the participant last answered. */
   count = 0;
 
   constructor(private readonly retry: CompleteRetryPolicy) {}
