@@ -173,17 +173,14 @@ const requestsPerToken = (schedule: Schedule): number => {
 };
 
 /**
- * How many more requests a feed may send that reads ahead: a burst, all of which may fail and be repeated in turn; another
- * burst each time that its pages turn out to be too large; and for each answer that advances the cursor, one that proves
- * that there is no more, or one ahead of it.
+ * How many more requests a feed may send that reads ahead: a burst, all of which may fail and be repeated in turn, and
+ * another burst each time that its pages turn out to be too large.
  */
-const readAheadAllowance = ({ parallelRanges }: Schedule): { readonly burst: number; readonly perAdvance: number } =>
-  parallelRanges === 1 ? { burst: 0, perAdvance: 0 } : { burst: (parallelRanges ?? 16) - 1, perAdvance: 1 };
+const burstOf = ({ parallelRanges }: Schedule): number => (parallelRanges ?? 16) - 1;
 
 /** The feed never sends requests in a hot loop. */
 const findRateFlaws = ({ requestTimes, audit, schedule, log }: Outcome): readonly string[] =>
   rateLimits(schedule, Math.max(20_000, lastEventMs(schedule))).flatMap(({ ms, requests, perNews, fromMs }) => {
-    const { burst, perAdvance } = readAheadAllowance(schedule);
     const times = requestTimes.filter((at) => at >= fromMs);
     const limitTimes = log.flatMap((entry) =>
       'event' in entry && entry.event._tag === 'PageLimitLearned' ? [entry.event.at] : [],
@@ -197,8 +194,10 @@ const findRateFlaws = ({ requestTimes, audit, schedule, log }: Outcome): readonl
         moments.filter((time) => time > at - ms - 1 && time <= at).length;
       const news = countIn(audit.newsAt);
       const advances = countIn(audit.advancedAt);
+      // one that proves that there is no more, or one ahead; in turn, the next one after a narrow range without an update
+      const forAdvances = schedule.parallelRanges === 1 ? Math.max(0, advances - news) : advances;
       const bursts = 1 + countIn(limitTimes);
-      if (count > requests + bursts * burst + perNews * news + perAdvance * advances)
+      if (count > requests + bursts * burstOf(schedule) + perNews * news + forAdvances)
         return [`${count} requests in ${ms} ms up to ${at}, with ${news} news in ${advances} answers`];
     }
     return [];

@@ -172,6 +172,24 @@ describe('what the model took for a flaw of the feed', () => {
         socketFaults: [{ socket: 1, fault: { kind: 'silent', after: 1 } }],
       }),
     ],
+    [
+      'after timeouts, a feed that reads one range after the other passes narrow ranges without an update',
+      scheduleOf([], {
+        ledger: [
+          ...Array.from({ length: 15 }, (__, i) => ({ gap: 1, sample: i === 14 ? 77 : 0, afterMs: 0 })),
+          { gap: 1, sample: 0, afterMs: 1_604 },
+          { gap: 4_416, sample: 0, afterMs: 0 },
+        ],
+        ...{ known: 15, begin: 380, latencyMs: 1, parallelRanges: 1, socketFaults: null },
+        faults: [
+          at(17, 'any', { kind: 'reset', afterMs: 0 }),
+          at(13, 'any', { kind: 'reset', afterMs: 0 }),
+          at(6, 'any', { kind: 'late', byMs: 15_958 }),
+          at(4, 'any', { kind: 'late', byMs: 15_774 }),
+          at(26, 'any', { kind: 'reset', afterMs: 0 }),
+        ],
+      }),
+    ],
   ])('%s', (_, schedule) => {
     const outcome = play(schedule);
     const { error } = outcome.seen;
