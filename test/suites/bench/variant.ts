@@ -4,6 +4,8 @@ import type { Job } from './processes.js';
 
 /** Every variant, loaded only in the process that measures it. */
 const variants = {
+  automateRule: async () => (await import('./variants/automation.js')).automateRule,
+  bareAutomation: async () => (await import('./variants/automation.js')).bareAutomation,
   bareConsumer: async () => (await import('./variants/nats.js')).bareConsumer,
   bareContracts: async () => (await import('./variants/snapshot.js')).bareContracts,
   bareFetch: async () => (await import('./variants/read.js')).bareFetch,

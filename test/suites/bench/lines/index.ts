@@ -4,6 +4,7 @@ import { sideBySide, speedRatios } from '../processes.js';
 import type { Goal, Line, Row } from '../report.js';
 import type { VariantName } from '../variant.js';
 import { withServer } from '../withServer.js';
+import { automation } from './automation.js';
 import { catchUps, readAhead, sparse, throughput } from './catchUp.js';
 import { contractChanges } from './contractChanges.js';
 import { decode, operators, startup } from './decode.js';
@@ -82,6 +83,7 @@ export const lines: readonly Line[] = [
   operators,
   startup,
   submit,
+  automation,
   processing,
   postgres,
   projection,

@@ -1,0 +1,114 @@
+import process from 'node:process';
+import { lastValueFrom, take, tap } from 'rxjs';
+import { automate } from '../../../../src/automation/index.js';
+import { acsDelta } from '../../../../src/index.js';
+import { type Load, type Measure, type Outcome, stopwatch } from '../Load.js';
+import { ledgerOf } from './feed.js';
+
+/** How many submissions are in progress at a time. */
+const concurrency = 8;
+
+const party = 'alice::1220ab';
+const templateId = '#main:Main:Asset';
+const archive = (contractId: string) => ({
+  ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: {} },
+});
+
+/** A rule that archives each contract. */
+export const automateRule: Measure = async (load) => {
+  const ledger = await ledgerOf(load);
+  return measured(load, async (begin, add) => {
+    const acted$ = automate(
+      ledger,
+      {
+        name: 'archive',
+        query: { parties: [party] },
+        actAs: [party],
+        act: ({ contractId }) => {
+          begin();
+          return archive(contractId);
+        },
+      },
+      { concurrency },
+    );
+    await lastValueFrom(
+      acted$.pipe(
+        tap((acted) => {
+          if (acted._tag !== 'Committed') throw new Error(acted._tag);
+          add();
+        }),
+        take(load.count),
+      ),
+    );
+  });
+};
+
+/** Reads the contracts once, and submits each with `fetch`, so many at a time. */
+export const bareAutomation: Measure = (load) =>
+  measured(load, async (begin, add) => {
+    const { includeReassignments: eventFormat } = acsDelta({ parties: [party] });
+    const contractIds: string[] = [];
+    for (let pageToken: string | null | undefined; pageToken !== null;) {
+      const page = (await post(load, '/v2/state/active-contracts-page', {
+        ...{ activeAtOffset: load.count, eventFormat, maxPageSize: 500, pageToken },
+      })) as Page;
+      for (const { contractEntry } of page.activeContracts)
+        contractIds.push(contractEntry.JsActiveContract.createdEvent.contractId);
+      pageToken = page.nextPageToken;
+    }
+    begin();
+    const left = contractIds.values();
+    const work = async (): Promise<void> => {
+      for (const contractId of left) {
+        const deduplicationPeriod = { DeduplicationOffset: { value: 0 } };
+        await post(load, '/v2/commands/submit-and-wait-for-transaction', {
+          commands: {
+            ...{ actAs: [party], commandId: `archive:${contractId}`, commands: [archive(contractId)] },
+            deduplicationPeriod,
+          },
+        });
+        add();
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, work));
+  });
+
+interface Page {
+  readonly activeContracts: readonly {
+    readonly contractEntry: { readonly JsActiveContract: { readonly createdEvent: { readonly contractId: string } } };
+  }[];
+  readonly nextPageToken: string | null;
+}
+
+async function post({ url }: Load, path: string, body: object): Promise<unknown> {
+  const response = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return response.json();
+}
+
+/** Measures the time for each action, and the memory at the first one and after the last. */
+async function measured(
+  { count }: Load,
+  act: (begin: () => void, add: () => void) => Promise<unknown>,
+): Promise<Outcome> {
+  const watch = stopwatch(count);
+  let heapAtStart: number | undefined;
+  await act(
+    () => {
+      heapAtStart ??= heap();
+    },
+    () => {
+      watch.add(1);
+    },
+  );
+  return { cost: watch.each(), figures: { heapAtStart: heapAtStart ?? NaN, heapAtEnd: heap() } };
+}
+
+function heap(): number {
+  globalThis.gc?.();
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
