@@ -513,6 +513,22 @@ describe('the status of an automation', () => {
     });
   });
 
+  it('does not count contracts that are archived before they are due', () => {
+    virtually(minute, ({ tasks, ledger, watch, at }) => {
+      tasks.create(...ids(3));
+      const rule = ruleOf({ dueAt: () => new Date(100 * minute) });
+      const seen = watch(automate(ledger, rule).pipe(toAutomationStatus()));
+      at(10_000, () => {
+        tasks.archive('c0');
+        tasks.archive('c1');
+      });
+      return () => {
+        expect(seen.values[5]).toMatchObject({ waiting: 3 });
+        expect(seen.values.at(-1)).toMatchObject({ waiting: 1 });
+      };
+    });
+  });
+
   it('shows how long the oldest contract has been due', () => {
     virtually(minute, ({ tasks, ledger, watch }) => {
       tasks.create(...ids(3));
