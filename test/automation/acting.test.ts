@@ -399,7 +399,7 @@ describe('a clock that is set back', () => {
       tasks.faultOf = (_, attempt) => (attempt > 1 ? undefined : fault);
       const seen = start();
       let reset = (): void => undefined;
-      at(600, () => {
+      at(300, () => {
         reset = setClock(-30 * day);
       });
       at(190_000, () => {
@@ -417,7 +417,7 @@ describe('a clock that is set back', () => {
       tasks.faultOf = (_, attempt) => (attempt < 3 ? { kind: 'refused', code: 'DAML_FAILURE' } : undefined);
       const seen = start({ dueAt: () => new Date(hour) });
       let reset = (): void => undefined;
-      at(hour + 600, () => {
+      at(hour + 300, () => {
         reset = setClock(-hour);
       });
       at(hour * 1.9, () => {
