@@ -28,7 +28,7 @@ async function world() {
   sandbox = started;
   const [alice, bob] = [started.externalParty('alice'), started.externalParty('bob')];
   const ledger = createLedger({ baseUrl: started.url });
-  const transactionFormat = ledgerEffects({ parties: 'any' }).includeTransactions ?? undefined;
+  const transactionFormat = ledgerEffects({ parties: 'any' }).includeTransactions;
   const submit = (command: Command, party: ExternalParty = alice): Promise<Transaction> =>
     lastValueFrom(
       ledger.submit(
