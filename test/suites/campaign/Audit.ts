@@ -77,9 +77,7 @@ export class Audit {
     if (this.isOver) return;
     if (this.isRepetition(request)) this.readAgain(request);
     if (this.isProof(request)) {
-      this.isProving = true;
-      this.isProofOpen = true;
-      this.hasProven = true;
+      this.proofRequested();
       return;
     }
     const { maxOpen } = this.feed;
@@ -99,10 +97,14 @@ export class Audit {
   }
 
   /** The feed requests a token; the returned function must be called when the provider is done. */
-  tokenRequested(): () => void {
+  tokenRequested(isProviderDown: boolean): () => void {
     const { emitted } = this.feed;
     const waiting = this.shortPages.find(({ state, since }) => state === 'open' && since.emitted === emitted());
-    if (waiting === undefined) return () => undefined;
+    if (waiting === undefined) {
+      // the token is for a proof, which does not arrive
+      if (isProviderDown && emitted() < this.expected.length) this.proofRequested();
+      return () => undefined;
+    }
     waiting.state = 'token';
     return () => {
       if (waiting.state === 'token') this.reopen(waiting);
@@ -204,6 +206,12 @@ export class Audit {
     this.end = undefined;
     this.forget();
     this.cursor = offset;
+  }
+
+  private proofRequested(): void {
+    this.isProving = true;
+    this.isProofOpen = true;
+    this.hasProven = true;
   }
 
   /** Whether a request is for what was delivered before, or for the ID of the participant. */

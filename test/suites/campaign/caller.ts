@@ -42,11 +42,10 @@ export class Tokens {
   readonly provide = (): Observable<string> => {
     const now = asyncScheduler.now();
     const { trouble, cachedMs } = this.plan;
-    const ms = now - this.start;
-    if (trouble !== null && ms >= trouble.fromMs && ms < trouble.fromMs + trouble.forMs) {
+    if (this.isDown) {
       this.refused = undefined;
       this.isSecond = false;
-      return trouble.kind === 'hangs' ? NEVER : throwError(() => new Error('secret'));
+      return trouble?.kind === 'hangs' ? NEVER : throwError(() => new Error('secret'));
     }
     if (now - this.issuedAt >= cachedMs) {
       this.count += 1;
@@ -60,6 +59,13 @@ export class Tokens {
     if (refused?.token === token) this.mustEnd({ error: { _tag: 'UnauthorizedError' } }, refused);
     return of(token);
   };
+
+  /** Whether the provider returns no token now. */
+  get isDown(): boolean {
+    const { trouble } = this.plan;
+    const ms = asyncScheduler.now() - this.start;
+    return trouble !== null && ms >= trouble.fromMs && ms < trouble.fromMs + trouble.forMs;
+  }
 
   /** The service's answer to a request whose token is not valid now. */
   refusalOf({ token }: ServiceRequest): Reply | undefined {

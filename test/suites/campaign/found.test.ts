@@ -5,7 +5,7 @@ import { observe, offsets } from '../../helpers/observe.js';
 import { fill, upTo, world } from '../../helpers/world.js';
 import { marbles } from '../../helpers/time.js';
 import { errorReply, notFound, ok } from '../../helpers/wire.js';
-import { describeError, findFlaws, findMissing } from './flaws.js';
+import { describeError, findFlaws, findMissing, findReplacementFlaws } from './flaws.js';
 import { play } from './play.js';
 import type { FaultRule, Schedule } from './Schedule.js';
 
@@ -190,11 +190,38 @@ describe('what the model took for a flaw of the feed', () => {
         ],
       }),
     ],
+    [
+      'the token for the proof after an outage fails, so that the proof is not even requested',
+      scheduleOf([1, 1, 1, 1, 1, 1, 7, 3_734, 758, 1, 334, 5, 4_805, 35, 2_426, 3_408, 4_103, 1, 28], {
+        ...{ bound: 54_216, spreadMs: 500, maxPageSize: 20, parallelRanges: 16, socketFaults: null },
+        ...{ profile: '3.6 gone', changes: [{ kind: 'restart', atMs: 2, maxListElements: 18 }] },
+        faults: [
+          at(35, 'any', { kind: 'status', status: '429 redacted', afterMs: 0 }),
+          { ...within(3, 11_750, { kind: 'status', status: '429 redacted', afterMs: 0 }), on: 'end' },
+        ],
+        token: {
+          ...{ validMs: 19_936, cachedMs: 13_890, refusal: '401 redacted' },
+          trouble: { kind: 'fails', fromMs: 15_989, forMs: 3_504 },
+        },
+      }),
+    ],
   ])('%s', (_, schedule) => {
     const outcome = play(schedule);
     const { error } = outcome.seen;
     expect(findFlaws(outcome)).toEqual([]);
     if (error === undefined) expect(findMissing(outcome)).toEqual([]);
     else expect(describeError(error)).toContain('DecodeError');
+  });
+
+  it('a slow service with one update a page needs long for another ledger that is longer', () => {
+    const growth = Array.from({ length: 200 }, () => ({ gap: 1, sample: 0, afterMs: 0 }));
+    const replaced = play(
+      scheduleOf([1, 1], {
+        ...{ spreadMs: 500, maxListElements: 1, maxPageSize: 1, parallelRanges: 1, socketFaults: null },
+        changes: [{ kind: 'replace', atMs: 10, downMs: 1_000, shared: 0, growth, isOtherParticipant: false }],
+      }),
+    );
+    expect(replaced.violations).toEqual([]);
+    expect(findReplacementFlaws(replaced)).toEqual([]);
   });
 });

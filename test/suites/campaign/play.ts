@@ -69,8 +69,11 @@ const requestTimeoutMs = 8_000;
 const filter = { filtersByParty: { 'alice::1220ab': { cumulative: [] } } };
 /** Long enough for a request that hangs, a back-off, the grace period of a reset, and some polls. */
 const settleMs = 45_000;
-/** The answers still to come from a service with one update a page. */
-const remainingAnswers = 60;
+/** The answers still to come from a service with one update a page, in milliseconds. */
+const remainingMs = (schedule: Schedule): number => {
+  const { latencyMs, spreadMs } = schedule;
+  return 60 * spreadMs + (replacementIn(schedule)?.growth.length ?? 0) * (latencyMs + spreadMs);
+};
 
 /** Plays a schedule in virtual time. */
 export function play(schedule: Schedule): Outcome {
@@ -87,7 +90,7 @@ export function play(schedule: Schedule): Outcome {
           run.end();
           if (scheduler.actions.length > 0) outcome.violations.push(`${scheduler.actions.length} timers are left`);
         },
-        quietFromMs(schedule) + settleMs + deafSocketMs(schedule) + remainingAnswers * schedule.spreadMs,
+        quietFromMs(schedule) + settleMs + deafSocketMs(schedule) + remainingMs(schedule),
       );
       flush();
       return outcome;
@@ -172,7 +175,7 @@ class Run {
       requestTimeoutMs,
       ...(tokens !== undefined && {
         token: () => {
-          const done = this.audit.tokenRequested();
+          const done = this.audit.tokenRequested(tokens.isDown);
           return tokens.provide().pipe(finalize(done));
         },
       }),
