@@ -178,7 +178,7 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     // a retry does not forget it; a person may
     expect(await firstValueFrom(outbox.retry(1))).toBe(true);
     expect((await send(1)).submitted).toMatchObject([{ _tag: 'Unknown', commandId: 'one' }]);
-    expect(await firstValueFrom(outbox.retry(1, { anew: true }))).toBe(true);
+    expect(await firstValueFrom(outbox.retry(1, { forget: true }))).toBe(true);
     expect((await send(2)).submitted).toMatchObject([
       { _tag: 'Committed', commandId: 'one' },
       { _tag: 'Committed', commandId: 'two' },

@@ -140,10 +140,10 @@ export interface CommandOutbox {
    * parked.
    *
    * @param id - the number of the command
-   * @param options - `anew`: forgets that it may have been committed, for a ledger that was replaced. If the ledger has committed
+   * @param options - `forget`: forgets that it may have been committed, for a ledger that was replaced. If the ledger has committed
    * it, it commits it again
    */
-  retry(id: number, options?: { readonly anew?: boolean }): Observable<boolean>;
+  retry(id: number, options?: { readonly forget?: boolean }): Observable<boolean>;
   /** Gives up a parked command, so that the later ones of its key are sent. Emits whether it was parked. */
   drop(id: number): Observable<boolean>;
 }
@@ -237,9 +237,9 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
         concatMap((rows) => rows as unknown as readonly ParkedRow[]),
         map(({ id, key, ...parked }) => ({ id: Number(id), ...parked, ...(key !== null && { key }) })),
       ),
-    retry: (id, { anew = false } = {}) => {
-      const forget = anew ? ', may_be_committed = false, since = NULL, participant = NULL' : '';
-      return change(id, `state = 'pending', retry_at = NULL, failures = 0${forget}`);
+    retry: (id, { forget = false } = {}) => {
+      const reset = forget ? ', may_be_committed = false, since = NULL, participant = NULL' : '';
+      return change(id, `state = 'pending', retry_at = NULL, failures = 0${reset}`);
     },
     drop: (id) => change(id, `state = 'dropped'`),
   };
