@@ -99,15 +99,21 @@ export class Audit {
   /** The feed requests a token; the returned function must be called when the provider is done. */
   tokenRequested(isProviderDown: boolean): () => void {
     const { emitted } = this.feed;
-    const waiting = this.shortPages.find(({ state, since }) => state === 'open' && since.emitted === emitted());
+    const waiting = this.shortPages.find(
+      ({ state, since, isAlone }) => state === 'open' && since.emitted === emitted() && isAlone !== true,
+    );
     if (waiting === undefined) {
+      if (!isProviderDown) return () => undefined;
+      this.settle();
       // the token is for a proof, which does not arrive
-      if (isProviderDown && emitted() < this.expected.length) this.proofRequested();
+      if (emitted() < this.expected.length) this.proofRequested();
       return () => undefined;
     }
     waiting.state = 'token';
     return () => {
-      if (waiting.state === 'token') this.reopen(waiting);
+      if (waiting.state !== 'token') return;
+      this.reopen(waiting);
+      waiting.isAlone = true;
     };
   }
 
@@ -396,6 +402,8 @@ interface ShortPage {
   readonly bound: number;
   /** Nothing has followed; the feed requests a token; the request for the rest. */
   state: 'open' | 'token' | ServiceRequest;
+  /** Whether there was no token for the request for the rest: it is not requested again. */
+  isAlone?: boolean;
   /** When it became open, in milliseconds, and how much had been emitted then. */
   since: { readonly ms: number; readonly emitted: number };
 }

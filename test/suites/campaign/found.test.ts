@@ -205,6 +205,17 @@ describe('what the model took for a flaw of the feed', () => {
         },
       }),
     ],
+    [
+      'the tokens for the rest of a page and for the proof fail, one after the other',
+      scheduleOf([32, 3_247, 35, 1, 4_862, 1, 14, 31, 2_925, 37, 34, 26, 1, 1, 1, 1_188, 4_494, 29, 4_338, 3_589], {
+        ...{ latencyMs: 1, spreadMs: 500, maxPageSize: 16, parallelRanges: null, profile: '3.6 gone' },
+        faults: [at(4, 'bounded', { kind: 'status', status: '503 text', afterMs: 0 })],
+        token: {
+          ...{ validMs: 20_814, cachedMs: 11_992, refusal: '409 expired' },
+          trouble: { kind: 'fails', fromMs: 1_077, forMs: 5_808 },
+        },
+      }),
+    ],
   ])('%s', (_, schedule) => {
     const outcome = play(schedule);
     const { error } = outcome.seen;
