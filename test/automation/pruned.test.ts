@@ -72,7 +72,14 @@ describe('a rule over a participant that is pruned', () => {
     const refusal = new ApiError({
       path: submissions,
       status: 400,
-      canton: { ...cantonError('INVALID_DEDUPLICATION_PERIOD', { context }), correlationId: '', traceId: '' },
+      canton: {
+        ...cantonError('INVALID_DEDUPLICATION_PERIOD', { context }),
+        correlationId: '',
+        traceId: '',
+        grpcCodeValue: 9,
+        retryInfo: '',
+        definiteAnswer: true,
+      },
     });
     const submit = failingOnce(ledger, (submission) => new SubmissionRejectedError(refusal, submission));
     const acting = firstValueFrom(automate(ledger, rule, { ...options, submit }).pipe(tags));
