@@ -58,15 +58,14 @@ describeWithPostgres('commandOutbox', () => {
     const keys = ['a', 'b', 'c'];
     for (let n = 0; n < 5; n += 1)
       for (const key of keys) await inTransaction((tx) => outbox.enqueue(tx, create(`${key}${n}`), { key }));
-    sandbox.fault({ kind: 'delay', ms: 30 }, { path: transactionPath, times: 15 });
+    // the first command of the first key takes long
+    sandbox.fault({ kind: 'delay', ms: 2_500 }, { path: transactionPath });
     const { submitted } = await send(15, { concurrency: 3 });
     for (const key of keys)
       expect(submitted.filter((each) => each.key === key).map(({ commandId }) => commandId)).toEqual(
         [0, 1, 2, 3, 4].map((n) => `${key}${n}`),
       );
-    const sent = sandbox.requests.filter(({ path }) => path === transactionPath);
-    const overlapping = sent.filter(({ at }, index) => at - (sent[index - 1]?.at ?? 0) < 15);
-    expect(overlapping.length).toBeGreaterThan(2);
+    expect(submitted.slice(0, 10).map(({ key }) => key)).not.toContain('a');
   });
 
   it('gives the commands of a key numbers in the order of the commits', async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
 import { firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
 import { logTo } from '../../src/index.js';
 import { commandOutbox } from '../../src/postgres/index.js';
@@ -15,6 +15,11 @@ const submissions = { path: transactionPath };
 describeWithPostgres('commandOutbox, when something fails', () => {
   const database = withDatabase();
   const world = outboxes(database);
+  /** Ends what a test has started, also if it fails: another outbox would wait for its name. */
+  const ends: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+  });
 
   it.each([
     ['is lost after the commit', { kind: 'reset', when: 'after' }],
@@ -226,6 +231,8 @@ describeWithPostgres('commandOutbox, when something fails', () => {
         .submitAll(ledger, { ...soon, concurrency: 2 })
         .subscribe(({ commandId }) => got.push(`${index} ${commandId}`)),
     );
+    for (const running of [first, second]) ends.push(() => running?.unsubscribe());
+    for (const pool of pools) ends.push(() => pool.end());
     await until(() => got.length === 1);
     for (let n = 0; n < 5; n += 1) await inTransaction((tx) => outbox.enqueue(tx, create(`a${n}`)));
     await until(() => got.length === 6);
@@ -236,7 +243,7 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     await until(() => got.length === 11);
     expect(got.slice(6).every((each) => !each.startsWith(leader ?? '?'))).toBe(true);
     // its fencing token is no longer the current one
-    sandbox.fault({ kind: 'delay', ms: 100 }, submissions);
+    sandbox.fault({ kind: 'delay', ms: 2_500 }, submissions);
     await inTransaction((tx) => outbox.enqueue(tx, create('last')));
     await until(() => sandbox.requests.filter(({ path }) => path === transactionPath).length === 12);
     await database.pool.query('UPDATE canton_rx_cursors SET fence = fence + 1');
@@ -245,8 +252,6 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     expect(sandbox.requests.filter(({ path }) => path === transactionPath).length).toBeGreaterThan(12);
     expect(committedIds(sandbox)).toHaveLength(12);
     expect(new Set(committedIds(sandbox)).size).toBe(12);
-    for (const running of [first, second]) running?.unsubscribe();
-    await Promise.all(pools.map((pool) => pool.end()));
   });
 
   it('continues when the database is back (G78)', async () => {
@@ -257,6 +262,13 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     const sending = commandOutbox({ pool })
       .submitAll(ledger, { ...soon, recover: { withinMs: 5_000 } })
       .subscribe(({ commandId }) => got.push(commandId));
+    ends.push(
+      () => {
+        sending.unsubscribe();
+      },
+      () => pool.end(),
+      proxy.close,
+    );
     await inTransaction((tx) => outbox.enqueue(tx, create('one')));
     await until(() => got.length === 1);
     sandbox.fault({ kind: 'delay', ms: 50 }, submissions);
@@ -267,8 +279,5 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     setTimeout(proxy.reconnect, 200);
     await until(() => got.length === 3);
     expect(committedIds(sandbox)).toEqual(['one', 'two', 'three']);
-    sending.unsubscribe();
-    await pool.end();
-    proxy.close();
   });
 });
