@@ -23,7 +23,11 @@ export type RuleContract<M extends ContractTypes = ContractTypes> = Extract<Cont
 export type Action =
   Command | readonly Command[] | (Omit<CommandsRequest, RuleField> & Readonly<Partial<Record<RuleField, never>>>);
 
-/** The fields of a request by which the ledger recognizes a repetition. They must not depend on the decision. */
+/**
+ * The fields of a request by which the ledger recognizes a repetition. They must not depend on the decision.
+ *
+ * @inline
+ */
 type RuleField = 'userId' | 'actAs' | 'commandId' | 'deduplicationPeriod';
 
 /**

@@ -6,7 +6,11 @@ import { isLedgerError } from '../../errors/LedgerError.js';
 import type { SubmissionRejectedError } from '../../errors/submission.js';
 import type { LedgerPosition, OutboxRow, RowChange } from './OutboxRows.js';
 
-/** The command of a {@link Submitted}. */
+/**
+ * The command of a {@link Submitted}.
+ *
+ * @inline
+ */
 interface OutboxCommand {
   /** The number of the command in the outbox. */
   readonly id: number;

@@ -263,7 +263,7 @@ export class Audit {
     return [...this.taken, ...this.held, ...this.shortPages.map(({ cover }) => cover)];
   }
 
-  /** What was delivered of a range is dropped, and so is the end that it forced. What was delivered after it is held. */
+  /** What was delivered of a range is dropped, and so is the end that it forced. All other ranges are held. */
   private readAgain(request: ServiceRequest): void {
     const begin = Number(request.body['beginExclusive']);
     const bound = boundOf(request);
@@ -274,7 +274,10 @@ export class Audit {
     this.end = undefined;
     // the rest of a page may be read again before the page is passed
     this.cursor = Math.min(this.cursor, begin);
-    this.held = [...this.taken, ...this.held].filter((cover) => cover.begin >= bound).sort((a, b) => a.begin - b.begin);
+    const isAfter = (cover: Cover): boolean => cover.begin >= bound;
+    // what was delivered before the range, and has not been passed yet, is still held
+    const held = this.held.filter((cover) => isAfter(cover) || cover.reached <= begin);
+    this.held = [...this.taken.filter(isAfter), ...held].sort((a, b) => a.begin - b.begin);
     this.shortPages = this.shortPages.filter(({ cover }) => cover.begin < begin || cover.begin >= bound);
     this.taken = [];
   }
