@@ -94,7 +94,8 @@ export class OutboxRows {
   }
 
   /**
-   * Saves that commands may be committed after an offset, before any of them is sent. Emits those to send. A start that was saved before is kept, as long as it belongs to this ledger.
+   * Saves that commands may be committed after an offset, before any of them is sent. Emits those to send. A start that was
+   * saved before is kept, as long as it belongs to this ledger.
    */
   begin(due: readonly OutboxRow[], { since, participantId }: LedgerPosition): Observable<readonly OutboxRow[]> {
     const isKept = `(c.may_be_committed OR (c.since <= $4 AND c.participant IS NOT DISTINCT FROM $5))`;
