@@ -94,7 +94,7 @@ export function describeContractPanels(): void {
       // the new one is at the top
       await page.locator('app-contract-cells').first().click();
       await page.getByRole('button', { name: 'Exercise a choice…' }).click();
-      const argument = page.getByLabel('Argument');
+      const argument = page.getByRole('textbox', { name: 'Argument' });
       const send = page.getByRole('button', { name: 'Prepare, verify, sign and submit' });
       for (const [text, problem] of [
         ['{ "a": }', 'This is not JSON.'],

@@ -112,7 +112,7 @@ export function describeContractStates(): void {
           await expectFine(page, width);
           await page.getByRole('button', { name: 'Exercise a choice…' }).click();
           await page.getByRole('button', { name: 'Make a key and host the party' }).click();
-          await page.getByLabel('Argument').fill('{');
+          await page.getByRole('textbox', { name: 'Argument' }).fill('{');
           await page.getByText('This is not JSON.').waitFor();
           await expectFine(page, width);
         });
