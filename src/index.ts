@@ -19,9 +19,8 @@
  */
 
 // The ledger
-export { createLedger, createLedgerReader } from './ledger/createLedger.js';
+export { createLedger, createLedgerReader, type LedgerOptions } from './ledger/createLedger.js';
 export type { Ledger, LedgerReader, UpdateOf } from './ledger/Ledger.js';
-export type { LedgerOptions } from './ledger/LedgerOptions.js';
 export type { UpdatesOptions } from './feed/UpdatesOptions.js';
 export type { CompletionsOptions } from './feed/completions.js';
 export type { UndecodedUpdate } from './feed/Page.js';
@@ -62,7 +61,7 @@ export { OffsetCheckpoint } from './codecs/OffsetCheckpoint.js';
 
 // Completions
 export { Completion, type CompletionResponse, type UnknownCompletion } from './codecs/Completion.js';
-export type { CompletionsRequest } from './codecs/CompletionsRequest.js';
+export type { CompletionsRequest } from './codecs/Completion.js';
 
 // Events
 export { TransactionEvent, type UnknownEvent } from './codecs/Event.js';
@@ -82,13 +81,11 @@ export type { ContractType, CreatableType, InterfaceType, TemplateType } from '.
 export type { ArgumentOf, ChoiceType, JsonDecoder, PayloadOf, ResultOf } from './codecs/ContractType.js';
 
 // Submissions
-export { create, createAndExercise, exercise } from './codecs/commands.js';
-export type { Command } from './codecs/Command.js';
+export { type Command, create, createAndExercise, exercise } from './codecs/Command.js';
 export type { CommandsRequest } from './codecs/CommandsRequest.js';
 export type { CommandsOptions } from './submission/submitCommands.js';
 export type { SubmittedTransaction } from './codecs/Transaction.js';
-export type { DisclosedContract, PrepareRequest } from './codecs/PrepareRequest.js';
-export type { PreparedSubmission } from './codecs/PreparedSubmission.js';
+export type { DisclosedContract, PreparedSubmission, PrepareRequest } from './codecs/PrepareRequest.js';
 export type { DeduplicationPeriod, ExecuteRequest, Signature } from './codecs/ExecuteRequest.js';
 export type { Signer, Verifier } from './submission/Signer.js';
 export { fingerprintOf, webCryptoSigner, type WebCryptoSignerOptions } from './submission/webCryptoSigner.js';

@@ -1,13 +1,13 @@
 import type * as t from 'io-ts';
 import type { DeduplicationPeriod } from './ExecuteRequest.js';
-import type { Duration } from './MinLedgerTime.js';
-import { Codec, fail, atKey, invalid, isRecord, readerOf } from './internal/Codec.js';
-import { TextValues } from './JsCantonError.js';
-import { json, lenient, nullable, optional, repeated, tag, text, texts } from './internal/field.js';
-import { envelope, message } from './internal/message.js';
+import { atKey, Codec, fail, invalid, isRecord, readerOf } from './internal/Codec.js';
+import { json, lenient, list, nullable, optional, repeated, tag, text, texts, withDefault } from './internal/field.js';
+import { envelope, exact, message } from './internal/message.js';
 import { oneOf, oneOfKeys, unknownWithOffset } from './internal/variant.js';
+import { TextValues } from './JsCantonError.js';
+import type { Duration } from './MinLedgerTime.js';
 import { OffsetCheckpoint, SynchronizerTime, TraceContext } from './OffsetCheckpoint.js';
-import { Int64, Offset, type Party } from './scalars.js';
+import { Int64, Offset, type Opt, Party, UserId } from './scalars.js';
 
 /**
  * The status of a command, as gRPC reports it.
@@ -250,3 +250,38 @@ export const CompletionElement: t.Type<CompletionResponse, unknown> = envelope(
     unknownWithOffset('UnknownCompletion'),
   ),
 );
+
+/**
+ * A request for the completions of commands, in wire format.
+ *
+ * @example
+ * ```ts
+ * import type { CompletionsRequest } from 'canton-rx';
+ *
+ * const request: CompletionsRequest = { parties: ['alice::1220ab'], userId: 'app', beginExclusive: 0 };
+ * ```
+ * @category Requests
+ */
+export interface CompletionsRequest {
+  /** At least one party. A completion is selected if one of them is in the `actAs` of its command. */
+  readonly parties: readonly [Party, ...Party[]];
+  /**
+   * The user that submitted. Default: the user of the token. If the participant serves only
+   * `/v2/commands/command-completions`, the default is all users. Then name the user. A participant without
+   * authentication requires it.
+   */
+  readonly userId?: Opt<UserId>;
+  /** The offset after which the completions start; 0 is the beginning of the ledger. Not before the pruned offset. */
+  readonly beginExclusive: Offset;
+}
+
+/**
+ * Codec of `CompletionsRequest`.
+ *
+ * @category Requests
+ */
+export const CompletionsRequest: t.Type<CompletionsRequest, unknown> = exact<CompletionsRequest>('CompletionsRequest', {
+  parties: list(Party, 1, Infinity, 'at least one party') as unknown as t.Type<CompletionsRequest['parties'], unknown>,
+  userId: withDefault(UserId, ''),
+  beginExclusive: Offset,
+});

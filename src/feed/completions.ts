@@ -1,6 +1,5 @@
 import { defer, filter, type Observable } from 'rxjs';
-import { CompletionElement, type CompletionResponse } from '../codecs/Completion.js';
-import { CompletionsRequest } from '../codecs/CompletionsRequest.js';
+import { CompletionElement, type CompletionResponse, CompletionsRequest } from '../codecs/Completion.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { validateRequest } from '../http/exchange.js';
 import type { RetryPolicy } from '../http/retry.js';

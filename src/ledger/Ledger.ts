@@ -1,10 +1,8 @@
 import type { Observable } from 'rxjs';
 import type { CommandsRequest } from '../codecs/CommandsRequest.js';
-import type { CompletionResponse } from '../codecs/Completion.js';
-import type { CompletionsRequest } from '../codecs/CompletionsRequest.js';
+import type { CompletionResponse, CompletionsRequest } from '../codecs/Completion.js';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
-import type { PreparedSubmission } from '../codecs/PreparedSubmission.js';
-import type { PrepareRequest } from '../codecs/PrepareRequest.js';
+import type { PreparedSubmission, PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
@@ -14,8 +12,8 @@ import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { CompletionsOptions } from '../feed/completions.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
-import type { Signer } from '../submission/Signer.js';
 import type { ExecuteOptions } from '../submission/execute.js';
+import type { Signer } from '../submission/Signer.js';
 import type { SubmitOptions } from '../submission/submit.js';
 import type { CommandsOptions } from '../submission/submitCommands.js';
 

@@ -6,7 +6,7 @@ import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { bindLedger, createService } from '../ledger/createLedger.js';
 import { actionOf, withConnection } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import type { LedgerOptions } from '../ledger/LedgerOptions.js';
+import type { LedgerOptions } from '../ledger/createLedger.js';
 import { traceProcessor, traceUpdates } from './feeds.js';
 import { countAction, Followers } from './metrics.js';
 import { createRecorder, safely, type Telemetry } from './Recorder.js';

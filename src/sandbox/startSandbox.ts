@@ -1,6 +1,5 @@
 import { checkNotNegative } from '../codecs/internal/field.js';
-import type { RequestRecord } from './http/Call.js';
-import { FaultQueue } from './http/FaultQueue.js';
+import { FaultQueue, type RequestRecord } from './http/Call.js';
 import { startServer } from './http/server.js';
 import { completeUpdates } from './ledger/append.js';
 import { Participant } from './participant/Participant.js';

@@ -1,6 +1,6 @@
 import type { ObservableInput } from 'rxjs';
 import type { Signature } from '../codecs/ExecuteRequest.js';
-import type { PreparedSubmission } from '../codecs/PreparedSubmission.js';
+import type { PreparedSubmission } from '../codecs/PrepareRequest.js';
 import type { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Party } from '../codecs/scalars.js';
 

@@ -15,7 +15,7 @@ import {
   timer,
 } from 'rxjs';
 import { acsDelta, ledgerEffects } from '../codecs/formats.js';
-import { fromBase64, toHex } from '../codecs/internal/bytes.js';
+import { fromBase64, toHex } from '../codecs/internal/field.js';
 import { type Base64, Offset } from '../codecs/scalars.js';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import { CompletionsByHash, type SubmittedTransaction, type Transaction } from '../codecs/Transaction.js';

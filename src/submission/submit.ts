@@ -1,5 +1,5 @@
 import { concatMap, defer, map, type MonoTypeOperatorFunction, type Observable, reduce, tap, toArray } from 'rxjs';
-import { fromBase64 } from '../codecs/internal/bytes.js';
+import { fromBase64 } from '../codecs/internal/field.js';
 import type {
   DeduplicationPeriod,
   ExecuteRequest,
@@ -7,7 +7,7 @@ import type {
   Signature,
   SinglePartySignatures,
 } from '../codecs/ExecuteRequest.js';
-import { PreparedSubmission } from '../codecs/PreparedSubmission.js';
+import { PreparedSubmission } from '../codecs/PrepareRequest.js';
 import { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Problem } from '../codecs/Problem.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';

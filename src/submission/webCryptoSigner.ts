@@ -1,4 +1,4 @@
-import { toBase64, toHex } from '../codecs/internal/bytes.js';
+import { toBase64, toHex } from '../codecs/internal/field.js';
 import type { Signature } from '../codecs/ExecuteRequest.js';
 import type { Party } from '../codecs/scalars.js';
 import type { Signer } from './Signer.js';

@@ -7,7 +7,7 @@ import {
   PreparedTransaction,
 } from '@canton-network/core-ledger-proto';
 import { hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
-import { fromBase64 } from '../codecs/internal/bytes.js';
+import { fromBase64 } from '../codecs/internal/field.js';
 import { VerificationError, type VerificationReason } from '../errors/submission.js';
 
 /** The root node of a command. */

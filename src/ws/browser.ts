@@ -7,12 +7,12 @@ import type { Transport } from '../feed/LedgerFeed.js';
 import { checkPositive } from '../http/retry.js';
 import { platformSocketPort } from './platformSocketPort.js';
 import { socketTransport } from './socketTransport.js';
-import type { WebSocketTransportOptions } from './WebSocketTransportOptions.js';
+import type { WebSocketTransportOptions } from './SocketPort.js';
 
 export { platformSocketPort };
 export type { SocketAlive, SocketEnd, SocketOpen, SocketText } from './SocketPort.js';
 export type { SocketPort, SocketRequest, SocketSign } from './SocketPort.js';
-export type { SocketAgent, WebSocketTransportOptions } from './WebSocketTransportOptions.js';
+export type { SocketAgent, WebSocketTransportOptions } from './SocketPort.js';
 
 /** Creates the WebSocket transport based on the platform's own `WebSocket`. */
 export function webSocketTransport(options: WebSocketTransportOptions = {}): Transport {

@@ -21,13 +21,13 @@
 import type { Transport } from '../feed/LedgerFeed.js';
 import { checkPositive } from '../http/retry.js';
 import { socketTransport } from './socketTransport.js';
-import type { WebSocketTransportOptions } from './WebSocketTransportOptions.js';
+import type { WebSocketTransportOptions } from './SocketPort.js';
 import { wsPort } from './wsPort.js';
 
 export { platformSocketPort } from './platformSocketPort.js';
 export type { SocketAlive, SocketEnd, SocketOpen, SocketText } from './SocketPort.js';
 export type { SocketPort, SocketRequest, SocketSign } from './SocketPort.js';
-export type { SocketAgent, WebSocketTransportOptions } from './WebSocketTransportOptions.js';
+export type { SocketAgent, WebSocketTransportOptions } from './SocketPort.js';
 
 /**
  * Creates the transport with which the participant pushes new updates over a WebSocket, for `createLedger` or for

@@ -25,15 +25,13 @@ import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
 import { isTransient, verdict } from '../errors/verdict.js';
+import { catchUpOrPoll, readLedgerEndOnce } from '../feed/ledgerEnd.js';
 import type { AnyFeed, LedgerFeed, Position, Step, Transport } from '../feed/LedgerFeed.js';
 import { checkOrder, decodeElements, type FeedElement, type Page } from '../feed/Page.js';
-import { catchUpOrPoll } from '../feed/ledgerEnd.js';
-import { readLedgerEndOnce } from '../feed/ledgerEnd.js';
 import { pageReceived, reachOf, requestPage, switchPath } from '../feed/pageRequest.js';
 import type { FeedPath } from '../feed/Service.js';
 import { currentToken, hostOf } from '../http/Link.js';
-import { openSocket, type SocketMessage } from './openSocket.js';
-import { readList } from './readList.js';
+import { openSocket, readList, type SocketMessage } from './openSocket.js';
 import { isSocketBackOff, socketEnded } from './SocketBackOff.js';
 import type { SocketPort } from './SocketPort.js';
 

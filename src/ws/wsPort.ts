@@ -6,7 +6,7 @@ import { pathOf } from '../http/HttpPort.js';
 import { clampTimer, mapError } from '../http/retry.js';
 import { socketEvents } from './platformSocketPort.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
-import type { WebSocketTransportOptions } from './WebSocketTransportOptions.js';
+import type { WebSocketTransportOptions } from './SocketPort.js';
 
 /**
  * Returns the port for WebSockets in Node.js, based on the package `ws`. It sends the token and the other headers of

@@ -17,7 +17,7 @@ import { provideLedger, withAngularHttp } from '../../src/angular/index.js';
 import { httpClientPort } from '../../src/angular/httpClientPort.js';
 import type { HttpPort } from '../../src/http/HttpPort.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
-import type { LedgerOptions } from '../../src/ledger/LedgerOptions.js';
+import type { LedgerOptions } from '../../src/ledger/createLedger.js';
 import { observe } from '../helpers/observe.js';
 import { secretsIn } from '../suites/security/secretsIn.js';
 import { all, ledgerOf } from './support.js';

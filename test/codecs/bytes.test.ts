@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fromBase64, toBase64 } from '../../src/codecs/internal/bytes.js';
+import { fromBase64, toBase64 } from '../../src/codecs/internal/field.js';
 
 describe('base64', () => {
   it('equals that of Node.js, encoded and decoded', () => {

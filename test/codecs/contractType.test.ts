@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import * as t from 'io-ts';
-import { create, createAndExercise, exercise } from '../../src/codecs/commands.js';
+import { create, createAndExercise, exercise } from '../../src/codecs/Command.js';
 import { Command } from '../../src/codecs/Command.js';
 import { type ContractType, contractType, interfaceType, isInterfaceType } from '../../src/codecs/ContractType.js';
 import { decodePayload, matchType } from '../../src/codecs/decodePayload.js';

@@ -13,7 +13,7 @@ import { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
 import { ExecuteResponse, Transaction } from '../../src/codecs/Transaction.js';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
 import { LedgerEnd, OffsetCheckpoint, SynchronizerTime, TraceContext } from '../../src/codecs/OffsetCheckpoint.js';
-import { PreparedSubmission } from '../../src/codecs/PreparedSubmission.js';
+import { PreparedSubmission } from '../../src/codecs/PrepareRequest.js';
 import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
 import { TopologyEvent, TopologyTransaction } from '../../src/codecs/TopologyTransaction.js';
 import { TransactionFormat, UpdateFormat } from '../../src/codecs/UpdateFormat.js';

@@ -4,7 +4,7 @@ import { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
 import { ExecuteResponse } from '../../src/codecs/Transaction.js';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
 import { LedgerEnd } from '../../src/codecs/OffsetCheckpoint.js';
-import { PreparedSubmission } from '../../src/codecs/PreparedSubmission.js';
+import { PreparedSubmission } from '../../src/codecs/PrepareRequest.js';
 import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
 import { UpdateElement } from '../../src/codecs/Update.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';

@@ -6,7 +6,7 @@ import type { ContractsOptions } from '../../src/contracts/ContractsSource.js';
 import { conflate } from '../../src/contracts/conflate.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import type { LiveState } from '../../src/contracts/LiveState.js';
-import type { LedgerOptions } from '../../src/ledger/LedgerOptions.js';
+import type { LedgerOptions } from '../../src/ledger/createLedger.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
 import { marbles as inVirtualTime } from '../helpers/time.js';

@@ -8,7 +8,7 @@ import { liveContracts } from '../../src/contracts/index.js';
 import { logTo } from '../../src/diagnostics/logTo.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
-import type { LedgerOptions } from '../../src/ledger/LedgerOptions.js';
+import type { LedgerOptions } from '../../src/ledger/createLedger.js';
 import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
 import { undiciPort } from '../../src/undici/index.js';
 import * as t from 'io-ts';

@@ -1,7 +1,7 @@
 import type { Command } from '../../src/codecs/Command.js';
 import type { ViewStatus } from '../../src/codecs/Event.js';
 import type { CumulativeFilter } from '../../src/codecs/Filters.js';
-import type { PreparedSubmission } from '../../src/codecs/PreparedSubmission.js';
+import type { PreparedSubmission } from '../../src/codecs/PrepareRequest.js';
 import type { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
 import type { TopologyEvent } from '../../src/codecs/TopologyTransaction.js';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';

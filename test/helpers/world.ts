@@ -6,7 +6,7 @@ import type { Range } from '../../src/feed/Page.js';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
-import type { LedgerOptions } from '../../src/ledger/LedgerOptions.js';
+import type { LedgerOptions } from '../../src/ledger/createLedger.js';
 import type { SocketSign } from '../../src/ws/SocketPort.js';
 import { socketTransport } from '../../src/ws/socketTransport.js';
 import {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { lastValueFrom } from 'rxjs';
 import type { Command } from '../../src/codecs/Command.js';
-import { create } from '../../src/codecs/commands.js';
+import { create } from '../../src/codecs/Command.js';
 import { contractType } from '../../src/codecs/ContractType.js';
 import { ledgerEffects } from '../../src/codecs/formats.js';
 import type { Transaction } from '../../src/codecs/Transaction.js';

@@ -1,6 +1,6 @@
 import { firstValueFrom, from } from 'rxjs';
 import { fingerprintOf, webCryptoSigner, isLedgerError } from '../../src/index.js';
-import { toBase64 } from '../../src/codecs/internal/bytes.js';
+import { toBase64 } from '../../src/codecs/internal/field.js';
 import { preparedTransactionVerifier } from '../../src/verify/index.js';
 import { anyClockSkew, vectors } from './vectors.js';
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { EMPTY, firstValueFrom, lastValueFrom, tap, toArray } from 'rxjs';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Service } from '../../src/feed/Service.js';
-import { readList } from '../../src/ws/readList.js';
+import { readList } from '../../src/ws/openSocket.js';
 import { wsPort } from '../../src/ws/wsPort.js';
 
 const path = '/v2/state/active-contracts';

@@ -3,7 +3,7 @@ import { asyncScheduler, concat, EMPTY, NEVER, type Observable, of, takeUntil, t
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { Service } from '../../src/feed/Service.js';
 import type { Link } from '../../src/http/Link.js';
-import { readList } from '../../src/ws/readList.js';
+import { readList } from '../../src/ws/openSocket.js';
 import type { SocketSign } from '../../src/ws/SocketPort.js';
 import { observe } from '../helpers/observe.js';
 import { scriptedSockets, socketEnd, socketOpen, type SocketRequest, socketText } from '../helpers/scripted.js';

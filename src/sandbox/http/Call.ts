@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { checkNotNegative } from '../../codecs/internal/field.js';
 import { RequestError } from '../errors.js';
-import type { Fault } from '../Fault.js';
+import type { Fault, FaultScope } from '../Fault.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
 import type { SandboxRequest } from '../Sandbox.js';
 import type { Trace } from '../submission/Submission.js';
 import type { Answer } from './Answer.js';
-import type { FaultQueue } from './FaultQueue.js';
 
 /** A request, as passed to its handler. */
 export interface Call {
@@ -149,4 +149,50 @@ export function corsHeaders(headers: IncomingHttpHeaders): Readonly<Record<strin
     'access-control-max-age': '600',
     vary: 'origin',
   };
+}
+
+/** The queued faults. */
+export class FaultQueue {
+  readonly #queue: Entry[] = [];
+
+  add(fault: Fault, { path, after = 0, times = 1 }: FaultScope = {}): void {
+    checkNotNegative({ after, times });
+    if ('ms' in fault) checkNotNegative({ ms: fault.ms });
+    if ('bytes' in fault) checkNotNegative({ bytes: fault.bytes });
+    if ('elements' in fault) checkNotNegative({ elements: fault.elements });
+    this.#queue.push({ fault, path, after, remaining: times });
+  }
+
+  /** Takes the first fault that is due for a path, and counts the request for the faults that are not due yet. */
+  take(path: string, target: 'request' | 'upgrade' = 'request'): Fault | undefined {
+    const candidates = this.#queue.filter(
+      ({ path: pattern, fault }) => matchesPath(path, pattern) && appliesTo[target](fault),
+    );
+    const entry = candidates.find(({ after }) => after <= 0);
+    for (const waiting of candidates) waiting.after -= 1;
+    if (entry === undefined) return undefined;
+    entry.remaining -= 1;
+    if (entry.remaining <= 0) this.#queue.splice(this.#queue.indexOf(entry), 1);
+    return entry.fault;
+  }
+}
+
+interface Entry {
+  readonly fault: Fault;
+  readonly path: string | RegExp | undefined;
+  after: number;
+  remaining: number;
+}
+
+const upgradeKinds = new Set<Fault['kind']>(['status', 'reset', 'hang', 'rewrite']);
+
+const appliesTo = {
+  request: ({ kind }: Fault) => kind !== 'socket',
+  upgrade: ({ kind }: Fault) => kind === 'socket' || upgradeKinds.has(kind),
+};
+
+function matchesPath(path: string, pattern: string | RegExp | undefined): boolean {
+  if (pattern === undefined || typeof pattern === 'string') return pattern === undefined || pattern === path;
+  // unlike test(), search() has no state in a global pattern
+  return path.search(pattern) >= 0;
 }

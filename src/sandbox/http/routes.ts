@@ -1,6 +1,12 @@
 import { getActiveContractsPage, listActiveContracts, streamActiveContracts } from '../endpoints/activeContracts.js';
-import { submitAndWait, submitAndWaitForTransaction, submitAsync } from '../endpoints/commands.js';
-import { completionsPath, listCompletions, streamCompletions } from '../endpoints/completions.js';
+import {
+  completionsPath,
+  listCompletions,
+  streamCompletions,
+  submitAndWait,
+  submitAndWaitForTransaction,
+  submitAsync,
+} from '../endpoints/commands.js';
 import { execute, getCompletionByHash } from '../endpoints/execute.js';
 import { prepare } from '../endpoints/prepare.js';
 import { submitAndWaitForReassignment, submitReassignmentAsync } from '../endpoints/reassign.js';
@@ -14,7 +20,7 @@ import {
   getVersion,
 } from '../endpoints/state.js';
 import { flatsPath, getUpdateById, getUpdateByOffset, listUpdates, streamUpdates } from '../endpoints/updates.js';
-import { RequestError, requestError } from '../errors.js';
+import { requestError, RequestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
 import { type Answer, errorAnswer, jsonAnswer, textAnswer } from './Answer.js';
 import type { Call, Route, Stream } from './Call.js';

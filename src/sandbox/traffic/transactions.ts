@@ -1,11 +1,14 @@
+import type { Command } from '../../codecs/Command.js';
+import type { FaultReject } from '../Fault.js';
+import { type AppendedUpdate, completeUpdates } from '../ledger/append.js';
 import type { Contract } from '../ledger/ContractHistory.js';
-import type { AppendedUpdate } from '../ledger/append.js';
 import type { Packages } from '../ledger/Packages.js';
+import type { Participant } from '../participant/Participant.js';
 import { generatedParties } from '../participant/parties.js';
 import { createdEvent } from '../wire/events.js';
 import { makeContractId, makeUpdateId } from '../wire/values.js';
 import type { WireCreatedEvent, WireEventInput, WireInterfaceView, WireTransaction } from '../wire/WireUpdate.js';
-import type { TrafficContext } from './TrafficState.js';
+import { Random, type TrafficContext } from './TrafficState.js';
 
 /** Generates a transaction. */
 export function generateTransaction(context: TrafficContext): AppendedUpdate {
@@ -143,4 +146,30 @@ export function generateHeader({ seed, random, participant, offset, micros }: Tr
     recordTime: ledger.recordTimes.after(synchronizerId, isAfter ? rounded : exact),
     traceContext: random.chance(0.3) ? { traceparent: trace, tracestate: null } : null,
   };
+}
+
+/**
+ * Lets another transaction win the race for a contract of the given commands, for a share of submissions: it archives the
+ * contract, replaces it, or locks it. Returns the rejection of the commands if the contract is locked.
+ */
+export function contend(commands: readonly Command[], participant: Participant): FaultReject | undefined {
+  const { ledger, settings } = participant;
+  const random = new Random(Math.imul(ledger.end + 1, 0x9e3779b1));
+  if (!random.chance(settings.contention)) return undefined;
+  const [contract] = commands.flatMap((command) =>
+    'ExerciseCommand' in command ? (ledger.contracts.get(command.ExerciseCommand.contractId) ?? []) : [],
+  );
+  if (contract === undefined) return undefined;
+  const how = random.pick('archive', 'replace', 'lock');
+  if (how === 'lock') return { kind: 'reject', code: 'LOCAL_VERDICT_LOCKED_CONTRACTS' };
+  const { created, synchronizerId } = contract;
+  const { contractId, templateId, packageName, createArgument, signatories, observers } = created;
+  const successor = { templateId, packageName, createArgument, signatories, observers };
+  const events: readonly WireEventInput[] = [
+    { ArchivedEvent: { contractId } },
+    ...(how === 'replace' ? [{ CreatedEvent: successor }] : []),
+  ];
+  const value = { synchronizerId, recordTime: ledger.recordTimes.now(synchronizerId), events };
+  ledger.commit(completeUpdates([{ update: { Transaction: { value } }, submitters: signatories }], participant));
+  return undefined;
 }

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { firstValueFrom } from 'rxjs';
-import { create } from '../../../src/codecs/commands.js';
+import { create } from '../../../src/codecs/Command.js';
 import { contractType } from '../../../src/codecs/ContractType.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { startSandbox } from '../../../src/sandbox/index.js';

@@ -4,7 +4,7 @@ import * as t from 'io-ts';
 import { EMPTY, map, type Observable } from 'rxjs';
 import type { ContractId, Party } from '@daml/types';
 import type { Command } from '../../../src/codecs/Command.js';
-import { create, createAndExercise, exercise } from '../../../src/codecs/commands.js';
+import { create, createAndExercise, exercise } from '../../../src/codecs/Command.js';
 import {
   type ArgumentOf,
   type ChoiceType,

@@ -35,7 +35,7 @@ import type {
   TraceContext,
 } from '../../../src/codecs/OffsetCheckpoint.js';
 import type { TopologyEvent, TopologyTransaction } from '../../../src/codecs/TopologyTransaction.js';
-import type { PreparedSubmission } from '../../../src/codecs/PreparedSubmission.js';
+import type { PreparedSubmission } from '../../../src/codecs/PrepareRequest.js';
 import type { Transaction } from '../../../src/codecs/Transaction.js';
 import type { Update } from '../../../src/codecs/Update.js';
 import type { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';

@@ -21,7 +21,7 @@ import type { HashingSchemeVersion } from '../../../src/codecs/scalars.js';
 import type { JsCantonError } from '../../../src/codecs/JsCantonError.js';
 import type { OffsetCheckpoint, TraceContext } from '../../../src/codecs/OffsetCheckpoint.js';
 import type { PrepareRequest } from '../../../src/codecs/PrepareRequest.js';
-import type { PreparedSubmission } from '../../../src/codecs/PreparedSubmission.js';
+import type { PreparedSubmission } from '../../../src/codecs/PrepareRequest.js';
 import type { Transaction } from '../../../src/codecs/Transaction.js';
 import type { UnassignedEvent } from '../../../src/codecs/Reassignment.js';
 import type { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
