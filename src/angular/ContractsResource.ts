@@ -13,8 +13,39 @@ import type { LedgerReader } from '../ledger/Ledger.js';
 export type ContractsStatus = 'idle' | 'loading' | 'reloading' | 'resolved' | 'error';
 
 /**
- * The contracts of a query as signals, in the form of Angular's resources. Created by `injectContracts`. All signals
- * change together, at most once per frame. None of them throws when it is read.
+ * The status and the contracts as one value, as a snapshot of Angular's resources.
+ *
+ * @category Angular
+ */
+export type ContractsSnapshot<C extends AnyContract = AnyContract> =
+  | {
+      /** The discriminant. */
+      readonly status: Exclude<ContractsStatus, 'error'>;
+      /** The contracts, an empty array until they are known. */
+      readonly value: readonly C[];
+    }
+  | {
+      /** The discriminant. */
+      readonly status: 'error';
+      /** The error that ended the view. */
+      readonly error: Error;
+    };
+
+/**
+ * Marks contracts of another ledger than the one with which the view began.
+ *
+ * @category Angular
+ */
+export interface ContractsReset {
+  /** When the view was given the contracts of the other ledger, in milliseconds since the epoch. */
+  readonly at: number;
+  /** The offset of these contracts. Offsets of the former ledger have no meaning any more. */
+  readonly offset: Offset;
+}
+
+/**
+ * The contracts of a query as signals. Created by `injectContracts`. All signals change together, at most once per
+ * frame. None of them throws when it is read. Assignable to Angular's `Resource` from Angular 20 on.
  *
  * @category Angular
  */
@@ -32,6 +63,8 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
   readonly status: Signal<ContractsStatus>;
   /** Whether the status is `'loading'` or `'reloading'`. */
   readonly isLoading: Signal<boolean>;
+  /** The status and the contracts, or the error, as one value. */
+  readonly snapshot: Signal<ContractsSnapshot<C>>;
   /**
    * The error that ended the view, usually a `LedgerError`; `undefined` unless the status is `'error'`. A temporary
    * failure is not an error: it shows in `connection`.
@@ -39,8 +72,9 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
   readonly error: Signal<Error | undefined>;
   /**
    * Returns whether the contracts are known, so that an empty `value` means that there are none. This is the case while
-   * the status is `'resolved'` or `'reloading'`. Reads a signal.
+   * the status is `'resolved'` or `'reloading'`. Reads a signal. (The overload makes it assignable to Angular's resources.)
    */
+  hasValue(this: never): this is ContractsResource<C>;
   hasValue(): boolean;
   /**
    * Reads all contracts again, for example after an error. A view stays up to date without it.
@@ -60,6 +94,11 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
    * The time since which `isLive` is false while `hasValue()`, in milliseconds since the epoch; otherwise `undefined`.
    */
   readonly staleSince: Signal<number | undefined>;
+  /**
+   * Whether the contracts are those of another ledger, because the participant was restored or replaced while the view
+   * was open. `undefined` if not, and again after `reload` or with another query.
+   */
+  readonly reset: Signal<ContractsReset | undefined>;
   /**
    * The state of the connection, and why a request is retried; `undefined` while the status is `'idle'` or `'error'`.
    */
@@ -102,6 +141,7 @@ export interface KnownContracts<C extends AnyContract> {
   readonly offset: Offset;
   /** `undefined` while the contracts are those at the ledger end. */
   readonly staleSince: number | undefined;
+  readonly reset?: ContractsReset | undefined;
 }
 
 /**
@@ -127,13 +167,21 @@ export function contractsResource<C extends AnyContract>(
     return at === undefined ? now : ended(now, at);
   });
   const known = derived('known', () => reading().known);
-  const status = derived('status', () => statusOf(reading()));
+  const withoutError = derived('withoutError', () => statusOf(reading()));
+  const error = derived('error', () => reading().error);
+  const status = derived('status', () => (error() === undefined ? withoutError() : 'error'));
+  const value = derived('value', () => known()?.contracts ?? none);
   return {
-    value: derived('value', () => known()?.contracts ?? none),
+    value,
     status,
+    snapshot: derived('snapshot', () => {
+      const failure = error();
+      if (failure !== undefined) return { status: 'error', error: failure };
+      return { status: withoutError(), value: value() };
+    }),
     isLoading: derived('isLoading', () => status() === 'loading' || status() === 'reloading'),
-    error: derived('error', () => reading().error),
-    hasValue: () => known() !== undefined,
+    error,
+    hasValue: (() => known() !== undefined) as ContractsResource<C>['hasValue'],
     reload: () => {
       const isPossible = untracked(() => endedAt() === undefined && !['idle', 'loading'].includes(status()));
       if (isPossible) reload();
@@ -142,6 +190,7 @@ export function contractsResource<C extends AnyContract>(
     offset: derived('offset', () => known()?.offset),
     isLive: derived('isLive', () => known() !== undefined && known()?.staleSince === undefined),
     staleSince: derived('staleSince', () => known()?.staleSince),
+    reset: derived('reset', () => known()?.reset),
     connection: derived('connection', () => (reading().request === undefined ? undefined : reading().connection)),
   };
 }
@@ -173,9 +222,9 @@ const connecting: LiveConnection = { status: 'connecting' };
 /** Always the same array, so that signals do not notify. */
 const none: readonly never[] = [];
 
-function statusOf({ request, error, known, isReloading }: Reading<AnyContract>): ContractsStatus {
+/** The status of a reading without an error. */
+function statusOf({ request, known, isReloading }: Reading<AnyContract>): Exclude<ContractsStatus, 'error'> {
   if (request === undefined) return 'idle';
-  if (error !== undefined) return 'error';
   if (known === undefined) return 'loading';
   return isReloading ? 'reloading' : 'resolved';
 }

@@ -14,4 +14,4 @@ export { withServerFeeds } from './provideLedger.js';
 export { withPendingTasks } from './provideLedger.js';
 export type { PendingTaskList } from './zone.js';
 export { injectContracts, type InjectContractsOptions } from './injectContracts.js';
-export type { ContractsResource, ContractsStatus } from './ContractsResource.js';
+export type { ContractsReset, ContractsResource, ContractsSnapshot, ContractsStatus } from './ContractsResource.js';

@@ -1,4 +1,6 @@
 import {
+  assertInInjectionContext,
+  assertNotInReactiveContext,
   computed,
   DestroyRef,
   inject,
@@ -54,6 +56,7 @@ export interface InjectContractsOptions<C> extends ContractsOptions {
  * there is no query.
  *
  * @param query - the query, or a function that reads signals and returns it
+ * @throws Error outside an injection context without an `injector`, and within `computed`, `effect` or a template
  * @example
  * ```ts
  * import '@angular/compiler'; // outside Angular's own builds
@@ -74,6 +77,7 @@ export function injectContracts<M extends ContractTypes>(
   query: (ContractQuery<M> & ContractPolicies) | (() => (ContractQuery<M> & ContractPolicies) | undefined),
   options: InjectContractsOptions<ContractOf<M>> = {},
 ): ContractsResource<ContractOf<M>> {
+  checkContext(options.injector);
   const { compare, ledger, debugName = 'contracts', injector = inject(Injector), ...contractsOptions } = options;
   return runInInjectionContext(injector, () => {
     const endedAt = signal<number | undefined>(undefined);
@@ -106,6 +110,26 @@ export function injectContracts<M extends ContractTypes>(
   });
 }
 
+/** Throws in places where Angular would fail later, or for reasons that do not name the mistake. */
+function checkContext(injector: Injector | undefined): void {
+  try {
+    assertNotInReactiveContext(injectContracts);
+  } catch (cause) {
+    const message =
+      'injectContracts was called within computed, effect or a template, where each run would open another view. Call it once, ' +
+      'for example in a field initializer, with a function that reads the signals: injectContracts(() => ({ parties: [party()] })).';
+    throw new Error(message, { cause });
+  }
+  try {
+    if (injector === undefined) assertInInjectionContext(injectContracts);
+  } catch (cause) {
+    const message =
+      'injectContracts was called outside an injection context. Call it in a field initializer, a constructor or a factory, or ' +
+      'pass an injector: injectContracts(query, { injector }).';
+    throw new Error(message, { cause });
+  }
+}
+
 /** A request, or the error of the function that returns it. */
 type Requested<M extends ContractTypes> = ContractsRequest<M> | { readonly failure: unknown } | undefined;
 
@@ -117,6 +141,8 @@ function requestOf<M extends ContractTypes>(
   try {
     const current = typeof query === 'function' ? query() : query;
     const source = typeof ledger === 'function' ? ledger() : ledger;
+    if ([current, current?.parties].some(isFunction))
+      throw new TypeError('The query has a signal in place of its value. Call the signal: ({ parties: [party()] }).');
     // JavaScript callers may return null
     return current && source ? { query: current, ledger: source } : undefined;
   } catch (failure) {
@@ -137,6 +163,8 @@ function hasSameParts(a: unknown, b: unknown, isSamePart: (a: unknown, b: unknow
   const [ofA, ofB] = [partsOf(a), partsOf(b)];
   return ofA.length === ofB.length && ofA.every(([key, part], i) => key === ofB[i]?.[0] && isSamePart(part, ofB[i][1]));
 }
+
+const isFunction = (u: unknown): boolean => typeof u === 'function';
 
 const isObject = (u: unknown): u is object => typeof u === 'object' && u !== null;
 

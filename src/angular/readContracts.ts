@@ -6,6 +6,7 @@ import {
   concatWith,
   connect,
   defer,
+  filter,
   identity,
   ignoreElements,
   map,
@@ -19,13 +20,14 @@ import {
   timer,
 } from 'rxjs';
 import { conflate } from '../contracts/conflate.js';
-import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
+import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractsOptions } from '../contracts/ContractsSource.js';
 import { type LiveContracts, liveContracts, toLiveContracts } from '../contracts/liveContracts.js';
-import { type ContractsRequest, ended, failed, type Reading } from './ContractsResource.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { type ContractsRequest, type ContractsReset, ended, failed, type Reading } from './ContractsResource.js';
 import { PENDING_TASKS } from './provideLedger.js';
 import { type TransferredContracts, transferredContracts } from './transferredContracts.js';
-import { outsideZone, trackPendingTask, untilLedgerDestroyed } from './zone.js';
+import { outsideZone, trackPendingTask, untilLedgerDestroyed, withoutHost } from './zone.js';
 
 /**
  * Opens the view of a request, which changes at most once per frame. Tests replace it.
@@ -68,25 +70,29 @@ export function contractsReader<M extends ContractTypes>(
     );
     const reading$ = defer(() => (isServer ? snapshotOf : continueFrom)(view$, transferred(request)));
     return reading$.pipe(
-      catchError((error: unknown) => of(failed(request, error))),
+      catchError((error: unknown) => of(failed(request, isServer ? withoutHost(error) : error))),
       outsideZone(zone),
       isServer ? trackPendingTask(zone, pendingTasks) : identity,
     );
   };
 }
 
-/** Emits the first contracts, for the rendered page. */
+/** Emits the first contracts, for the rendered page. A page does not wait for a ledger that cannot be reached. */
 const snapshotOf = <M extends ContractTypes>(
   view$: Observable<Reading<ContractOf<M>>>,
   transferred: TransferredContracts<M>,
 ): Observable<Reading<ContractOf<M>>> =>
   view$.pipe(
-    takeWhile(({ known }) => known === undefined, true),
+    takeWhile((reading) => reading.known === undefined && !isUnreachable(reading), true),
+    filter(({ known }) => known !== undefined),
     tap(({ known }) => {
       if (known !== undefined) transferred.keep(known);
     }),
     takeUntil(timer(maxWaitMs)),
   );
+
+const isUnreachable = ({ connection }: Reading<AnyContract>): boolean =>
+  connection?.status === 'retrying' && isLedgerError(connection.cause, 'ConnectionError');
 
 /** Begins with the contracts of the page, if it has any, until others are known or the ledger rejects the request. */
 const continueFrom = <M extends ContractTypes>(
@@ -112,6 +118,7 @@ const readingsOf = <M extends ContractTypes>(
   defer(() => {
     let contracts: readonly ContractOf<M>[] = [];
     let staleSince: number | undefined;
+    let reset: ContractsReset | undefined;
     return view$.pipe(
       connect((shared$) => {
         const view = toLiveContracts(shared$);
@@ -121,14 +128,26 @@ const readingsOf = <M extends ContractTypes>(
           }),
           ignoreElements(),
         );
+        const resets$ = view.changes$.pipe(
+          tap((change) => {
+            if (change._tag !== 'Reset' || change.reason !== 'ledgerReset') return;
+            reset = { at: asyncScheduler.now(), offset: change.offset };
+          }),
+          ignoreElements(),
+        );
         // subscribed first, so that a state has its contracts
-        return merge(contracts$, view.state$);
+        return merge(contracts$, resets$, view.state$);
       }),
       map((state) => {
         const { connection } = state;
         if (state.data === 'loading') return { request, isReloading: false, connection };
         staleSince = state.data === 'live' ? undefined : (staleSince ?? asyncScheduler.now());
-        return { request, isReloading: false, connection, known: { contracts, offset: state.offset, staleSince } };
+        return {
+          request,
+          isReloading: false,
+          connection,
+          known: { contracts, offset: state.offset, staleSince, reset },
+        };
       }),
     );
   });

@@ -13,7 +13,9 @@ import {
   timer,
   using,
 } from 'rxjs';
-import { clampTimer } from '../http/retry.js';
+import { nameOf } from '../errors/internal/message.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { clampTimer, mapError } from '../http/retry.js';
 import {
   type AnyHandler,
   connectionOf,
@@ -59,7 +61,10 @@ const destroyRefs = new WeakMap<object, DestroyRef>();
  */
 export function ledgerInZone(ledger: Ledger, environment: LedgerEnvironment): Ledger {
   const { zone, destroyRef, isServer, hasFeeds, pendingTasks } = environment;
-  const throughZone = <A>(source: Observable<A>): Observable<A> => source.pipe(outsideZone(zone), insideZone(zone));
+  const throughZone = <A>(source: Observable<A>): Observable<A> => {
+    const result$ = source.pipe(outsideZone(zone), insideZone(zone));
+    return isServer ? result$.pipe(mapError(withoutHost)) : result$;
+  };
   const feed = <A>(source: Observable<A>): Observable<A> =>
     hasFeeds ? throughZone(source).pipe(untilDestroyed(destroyRef)) : NEVER;
   // Node's fetch has one timer for all connections: in the zone, the connections of feeds would keep it pending
@@ -174,6 +179,16 @@ export const trackPendingTask =
       },
       () => source,
     );
+
+/**
+ * Removes the address of the ledger from the message of an error, which a rendered page may show.
+ *
+ * @internal
+ */
+export function withoutHost(error: unknown): unknown {
+  if (!isLedgerError(error) || !('host' in error) || error.host === undefined) return error;
+  return Object.assign(error, { message: error.message.replaceAll(error.host, nameOf()), host: undefined });
+}
 
 /** Returns a handler that runs within Angular's zone, as does the Observable that it returns. */
 const handlerInZone =

@@ -169,12 +169,18 @@ describe('the contracts of a component test', () => {
     const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
     contracts.disconnect();
     contracts.reset();
-    expect([resource.value().length, resource.isLive()]).toEqual([1, false]);
+    expect([resource.value().length, resource.isLive(), resource.reset()]).toEqual([1, false, undefined]);
     const id = contracts.create(Iou, iou('2'));
     contracts.reconnect();
     expect([resource.value().map(({ contractId }) => contractId), resource.offset()]).toEqual([[id], 1]);
     expect(id).not.toBe(former);
+    const { reset } = resource;
+    const marker = reset();
+    expect(marker?.offset).toBe(1);
+    contracts.create(Iou, iou('3'));
+    expect(reset()).toBe(marker);
     contracts.reset();
+    expect(reset()?.offset).toBe(0);
     expect([resource.status(), resource.value(), resource.isLive()]).toEqual(['resolved', [], true]);
     expect(() => {
       contracts.archive(id);

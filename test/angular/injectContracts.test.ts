@@ -1,6 +1,7 @@
 import '@angular/compiler';
 import {
   Component,
+  computed,
   createComponent,
   createEnvironmentInjector,
   EnvironmentInjector,
@@ -16,7 +17,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { NEVER, noop } from 'rxjs';
 import { injectContracts, type ContractsResource, LEDGER, provideLedger } from '../../src/angular/index.js';
 import { archive, create, marbles } from '../contracts/joinSupport.js';
-import { until } from '../helpers/time.js';
+import { stopClock, until } from '../helpers/time.js';
 import { contractsWorld, type ContractsWorld, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
 import type { WorldOptions } from '../helpers/world.js';
@@ -144,12 +145,76 @@ describe('injectContracts', () => {
 
   it('needs an injection context or an injector', () => {
     application();
-    expect(() => injectContracts(marbles)).toThrow('NG0203');
+    expect(() => injectContracts(marbles)).toThrow(
+      'injectContracts was called outside an injection context. Call it in a field initializer',
+    );
     expect(injectContracts(marbles, { injector: TestBed.inject(Injector) }).status()).toBe('loading');
   });
 });
 
+describe('injectContracts in the form of a resource of Angular', () => {
+  it('has a snapshot of the status with the contracts or the error', async () => {
+    let isRefused = false;
+    const { participant } = application({ fault: () => (isRefused ? refusal : undefined) });
+    const resource = inject(() => injectContracts(marbles));
+    expect(resource.snapshot()).toEqual({ status: 'loading', value: [] });
+    await until(resource.isLive);
+    const before = resource.snapshot();
+    expect(before).toEqual({ status: 'resolved', value: resource.value() });
+    // changes only the offset
+    participant.append(create(2, 'z'), archive(3, 'z'));
+    await until(() => resource.offset() === 3);
+    expect(resource.snapshot()).toEqual(before);
+    isRefused = true;
+    participant.append(create(4, 'y'));
+    await until(() => resource.status() === 'error');
+    expect(resource.snapshot()).toEqual({ status: 'error', error: resource.error() });
+  });
+
+  it('marks contracts of another ledger, until it is reloaded', async () => {
+    const clock = stopClock();
+    const { participant } = application();
+    participant.append(create(2, 'y'));
+    const resource = inject(() => injectContracts(marbles));
+    await clock.advance(100);
+    expect([brief(resource), resource.reset()]).toEqual(['resolved, known xy, live', undefined]);
+    participant.ledger.restore(1);
+    // the ledger end is before the cursor for longer than the grace
+    await clock.advance(15_000);
+    expect([idsOf(resource), resource.reset()?.offset]).toEqual(['x', 1]);
+    const { at } = resource.reset() ?? {};
+    expect(at).toBeLessThan(Date.now());
+    participant.append(create(2, 'z'));
+    await clock.advance(1_000);
+    expect([idsOf(resource), resource.reset()]).toEqual(['xz', { offset: 1, at }]);
+    resource.reload();
+    await clock.advance(100);
+    expect([resource.status(), resource.isLive(), resource.reset()]).toEqual(['resolved', true, undefined]);
+  });
+});
+
 describe('injectContracts with a query by signals', () => {
+  it('explains itself when it is called within a computed signal', () => {
+    application();
+    const party = signal(alice);
+    const injector = TestBed.inject(Injector);
+    const wrong = computed(() => injectContracts({ types, parties: [party()] }, { injector }).value());
+    expect(wrong).toThrow('injectContracts was called within computed, effect or a template');
+    expect(wrong).toThrow('injectContracts(() => ({ parties: [party()] }))');
+  });
+
+  it.each([
+    ['the query', () => signal(marbles)],
+    ['the parties', () => ({ types, parties: signal([alice]) })],
+  ])('has an error that names the mistake if a signal is in place of %s', (_, query) => {
+    application();
+    const resource = inject(() => injectContracts(query as unknown as () => typeof marbles));
+    TestBed.tick();
+    expect(resource.error()).toEqual(
+      new TypeError('The query has a signal in place of its value. Call the signal: ({ parties: [party()] }).'),
+    );
+  });
+
   it('is idle without a query, and forgets the contracts then', async () => {
     const { service } = application();
     const party = signal<string | undefined>(undefined);

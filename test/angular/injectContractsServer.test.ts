@@ -13,8 +13,14 @@ import {
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import { NEVER } from 'rxjs';
-import { injectContracts, type ContractsResource, provideLedger, withPendingTasks } from '../../src/angular/index.js';
+import { firstValueFrom, NEVER, throwError } from 'rxjs';
+import {
+  injectContracts,
+  injectLedger,
+  type ContractsResource,
+  provideLedger,
+  withPendingTasks,
+} from '../../src/angular/index.js';
 import { contractType } from '../../src/codecs/ContractType.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { archive, create, marbles } from '../contracts/joinSupport.js';
@@ -37,7 +43,7 @@ const idsOf = ({ value }: ContractsResource): string =>
 /** An application on a server or in a browser, with what a page transfers. */
 function application(
   platform: 'server' | 'browser',
-  { service }: Pick<ContractsWorld, 'service'>,
+  { service }: { readonly service: Pick<ContractsWorld['service'], 'port'> },
   state = new TransferState(),
   ...providers: readonly EnvironmentProviders[]
 ): TransferState {
@@ -116,6 +122,30 @@ describe('injectContracts on a server', () => {
     await clock.advance(1);
     expect(service.open).toBe(0);
     expect(resource.status()).toBe('loading');
+  });
+});
+
+describe('a ledger that cannot be reached from a server', () => {
+  const port = () => throwError(() => Object.assign(new TypeError('fetch failed'), { code: 'ECONNREFUSED' }));
+
+  it('does not delay the page, and the page does not name it', async () => {
+    application('server', { service: { port } });
+    const zone = TestBed.inject(NgZone);
+    const resource = zone.run(() => inject(() => injectContracts(marbles)));
+    expect(zone.hasPendingMacrotasks).toBe(false);
+    expect([resource.status(), resource.connection()]).toEqual(['loading', { status: 'connecting' }]);
+    const failure: unknown = await firstValueFrom(inject(injectLedger).ledgerEnd()).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ _tag: 'ConnectionError', code: 'ECONNREFUSED', host: undefined });
+    expect(String(failure)).toContain('The ledger cannot be reached (ECONNREFUSED).');
+    expect(String(failure)).not.toContain('ledger.example');
+  });
+
+  it('is not named by an error either that it has answered with', async () => {
+    const { service } = contractsWorld({ fault: () => errorReply(403, errorBody('PERMISSION_DENIED', 7)) });
+    application('server', { service });
+    const resource = inject(() => injectContracts(marbles));
+    await until(() => resource.status() === 'error');
+    expect(resource.error()?.message).toMatch(/^The ledger answered 403/);
   });
 });
 

@@ -1,15 +1,24 @@
 import { type EnvironmentProviders, makeEnvironmentProviders } from '@angular/core';
-import { BehaviorSubject, type Observable, of } from 'rxjs';
+import { BehaviorSubject, defer, filter, map, type Observable, of, scan, startWith } from 'rxjs';
 import { type ContractType, type CreatableType, isInterfaceType, type PayloadOf } from '../../codecs/ContractType.js';
 import type { CreatedEvent } from '../../codecs/Event.js';
 import type { Offset } from '../../codecs/scalars.js';
-import type { ContractLocation, ContractOf, ContractTypes } from '../../contracts/Contract.js';
+import {
+  type AnyContract,
+  type ContractLocation,
+  type ContractOf,
+  type ContractTypes,
+  makeContract,
+} from '../../contracts/Contract.js';
+import type { ContractQuery } from '../../contracts/ContractQuery.js';
+import { ContractList } from '../../contracts/ContractSet.js';
 import { type LiveContracts, toLiveContracts } from '../../contracts/liveContracts.js';
-import type { View } from '../../contracts/LiveState.js';
+import { loading, type View } from '../../contracts/LiveState.js';
+import { ApiError } from '../../errors/ApiError.js';
+import { ConnectionError } from '../../errors/request.js';
 import type { ContractsRequest } from '../ContractsResource.js';
 import { provideLedger } from '../provideLedger.js';
 import { OPEN_VIEW } from '../readContracts.js';
-import { type TestContract, viewOfWorld, type World } from './World.js';
 
 /**
  * The stakeholders of a test contract.
@@ -38,7 +47,7 @@ export interface TestContractOptions {
  * @category Testing
  */
 export class ContractsTestingController {
-  readonly #world$ = new BehaviorSubject<World>({ offset: 0, contracts: new Map(), reason: 'start', service: 'open' });
+  readonly #world$ = new BehaviorSubject<World>({ offset: 0, contracts: new Map(), resets: 0, service: 'open' });
   #created = 0;
 
   /**
@@ -90,7 +99,7 @@ export class ContractsTestingController {
    * call `disconnect` before, and `reconnect` after.
    */
   reset(): void {
-    this.#next({ offset: 0, contracts: new Map(), reason: 'ledgerReset' });
+    this.#next({ offset: 0, contracts: new Map(), resets: this.#world$.value.resets + 1 });
   }
 
   /**
@@ -219,5 +228,99 @@ function createdOf(
     interfaceViews: isInterface ? [{ interfaceId: wireId, viewStatus: { code: 0 }, viewValue: payload }] : [],
     ...{ signatories: [...signatories], observers: [...observers], witnessParties: [...signatories, ...observers] },
     ...{ representativePackageId: packageId, acsDelta: true },
+  };
+}
+
+/** The contracts of a test and the state of their ledger. */
+interface World {
+  readonly offset: Offset;
+  readonly contracts: ReadonlyMap<string, TestContract>;
+  /** How many ledgers were replaced by this one. */
+  readonly resets: number;
+  readonly service: 'open' | 'held' | 'unreachable' | 'refused';
+}
+
+/** A contract of a test. */
+interface TestContract {
+  /** The template or interface with which it was created, including the package name. */
+  readonly typeId: string;
+  readonly createdEvent: CreatedEvent;
+  readonly location: ContractLocation;
+  /** The reassignment counter. */
+  readonly moves: number;
+}
+
+/** What a view shows, and of which ledger. */
+interface Shown {
+  readonly view: View<AnyContract>;
+  readonly resets: number;
+}
+
+const path = '/v2/state/active-contracts-page';
+
+/** Emits the view of a query after each change of the world. It errors if the world refuses to show contracts. */
+const viewOfWorld = (world$: Observable<World>, query: ContractQuery): Observable<View<AnyContract>> =>
+  defer(() => {
+    const contractsOf = contractsIn(query);
+    return world$.pipe(
+      filter(({ service }) => service !== 'held'),
+      scan(
+        ({ view, resets }: Shown, world) => ({
+          view: viewAfter(view, world, resets < world.resets, contractsOf),
+          resets: world.service === 'open' ? world.resets : resets,
+        }),
+        { view: loading, resets: Infinity },
+      ),
+      map(({ view }) => view),
+      startWith<View<AnyContract>>(loading),
+    );
+  });
+
+/** Returns a view after a change of the world. Throws if the view ends. */
+function viewAfter(
+  view: View<AnyContract>,
+  { service, offset, contracts }: World,
+  isReset: boolean,
+  contractsOf: (contracts: Iterable<TestContract>) => ContractList<AnyContract>,
+): View<AnyContract> {
+  if (service === 'refused') {
+    const canton = { code: 'PERMISSION_DENIED', cause: 'refused by the test', errorCategory: 7, context: {} };
+    throw new ApiError({ path, status: 403, canton });
+  }
+  if (service === 'unreachable') {
+    const cause = new ConnectionError(path, 'disconnected by the test');
+    const connection = { status: 'retrying', cause, attempt: 1, retryAt: Date.now() } as const;
+    return { ...view, connection, isLive: false };
+  }
+  const { snapshot } = contractsOf(contracts.values());
+  const reason = isReset ? 'ledgerReset' : 'start';
+  const changes = [{ _tag: 'Reset', reason, offset, contracts: snapshot.toArray() } as const];
+  const known = { changes, offset, isCaughtUp: true, contracts: snapshot };
+  return { connection: { status: 'open' }, isLive: true, known };
+}
+
+/** Returns a function that selects the contracts of a query. Those that have not changed are the same objects. */
+function contractsIn({
+  types,
+  parties,
+}: ContractQuery): (contracts: Iterable<TestContract>) => ContractList<AnyContract> {
+  const made = new WeakMap<TestContract, AnyContract>();
+  const make = ({ typeId, createdEvent, location, moves }: TestContract): AnyContract | undefined => {
+    const { templateId, witnessParties } = createdEvent;
+    if (parties !== 'any' && !witnessParties.some((party) => parties.includes(party))) return undefined;
+    if (types === undefined) return makeContract()(createdEvent, location, moves);
+    const matching = Object.entries(types).filter(([, type]) => [typeId, templateId].includes(type.templateId));
+    if (matching.length === 0) return undefined;
+    return makeContract(Object.fromEntries(matching))(createdEvent, location, moves);
+  };
+  return (contracts) => {
+    const list = new ContractList<AnyContract>();
+    for (const each of contracts) {
+      const contract = made.get(each) ?? make(each);
+      if (contract === undefined) continue;
+      made.set(each, contract);
+      list.set(contract.contractId, contract);
+    }
+    return list;
   };
 }
