@@ -91,7 +91,7 @@ const updateGone = (name: string, { lastUpdate }: Cursor): CursorError =>
   new CursorError(
     'ledger',
     name,
-    `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}`,
+    `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}, or others have come between it and the cursor`,
   );
 
 /**
