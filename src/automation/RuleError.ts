@@ -1,4 +1,4 @@
-import { errorMessage, hasTag, quotable } from '../errors/internal/message.js';
+import { hasTag, quotable, TaggedError } from '../errors/internal/message.js';
 
 /**
  * Why a rule did not act on a contract. `act`: a function of the rule threw, or returned something else than its type says.
@@ -14,12 +14,7 @@ type RuleErrorReason = 'act' | 'timeout' | 'command' | 'pruned';
  *
  * @category Errors
  */
-export class RuleError extends Error {
-  /** The class's name. */
-  override readonly name = 'RuleError' as const;
-  /** Identifies the error. */
-  readonly _tag = 'RuleError' as const;
-
+export class RuleError extends TaggedError<'RuleError'> {
   constructor(
     /** The kind of the error. */
     readonly reason: RuleErrorReason,
@@ -32,9 +27,14 @@ export class RuleError extends Error {
     /** What the rule threw, if it did. */
     cause?: unknown,
   ) {
-    super(errorMessage(`The rule did not act: ${explanation}.`, { Reason: reason, Rule: rule, Contract: contractId }), {
-      cause,
-    });
+    super(
+      'RuleError',
+      `The rule did not act: ${explanation}.`,
+      { Reason: reason, Rule: rule, Contract: contractId },
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import { JsCantonError } from '../codecs/JsCantonError.js';
 import { Offset } from '../codecs/scalars.js';
 import { PrunedError } from './feed.js';
 import { contractIdsIn } from './rejection.js';
-import { errorMessage, nameOf, quotable, type Retried } from './internal/message.js';
+import { nameOf, quotable, type Retried, TaggedError } from './internal/message.js';
 
 /**
  * The facts of an {@link ApiError}.
@@ -29,11 +29,7 @@ interface ApiErrorFacts {
  *
  * @category Errors
  */
-export class ApiError extends Error {
-  /** The class's name. */
-  override readonly name = 'ApiError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'ApiError' as const;
+export class ApiError extends TaggedError<'ApiError'> {
   /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
   /** The path of the request. */
@@ -66,14 +62,12 @@ export class ApiError extends Error {
     const reason = canton?.cause ?? text;
     const isForeign = canton === undefined && (status === 404 || text.startsWith('<'));
     const answer = `${status}${isForeign ? ', but not as a ledger' : ''}`;
-    super(
-      errorMessage(`${nameOf(host)} answered ${answer}${reason === '' ? '.' : `: ${reason}`}`, {
-        Code: canton?.code,
-        Category: canton?.errorCategory,
-        Path: path,
-        Correlation: canton?.correlationId,
-      }),
-    );
+    super('ApiError', `${nameOf(host)} answered ${answer}${reason === '' ? '.' : `: ${reason}`}`, {
+      Code: canton?.code,
+      Category: canton?.errorCategory,
+      Path: path,
+      Correlation: canton?.correlationId,
+    });
     this.path = path;
     this.status = status;
     this.code = canton?.code;

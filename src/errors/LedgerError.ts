@@ -8,7 +8,7 @@ import type {
   PrunedError,
   SnapshotLimitError,
 } from './feed.js';
-import { errorMessage } from './internal/message.js';
+import { TaggedError } from './internal/message.js';
 import type { CursorError, HandlerError, StoreError } from './process.js';
 import type {
   ResponseTooLargeError,
@@ -61,12 +61,7 @@ export type LedgerError =
  *
  * @category Errors
  */
-export class OutcomeUnknownError extends Error {
-  /** The class's name. */
-  override readonly name = 'OutcomeUnknownError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'OutcomeUnknownError' as const;
-
+export class OutcomeUnknownError extends TaggedError<'OutcomeUnknownError'> {
   constructor(
     /** The submission. */
     readonly submission: Submission,
@@ -76,18 +71,17 @@ export class OutcomeUnknownError extends Error {
     readonly completionOffset?: Offset,
   ) {
     super(
-      errorMessage(
-        completionOffset === undefined
-          ? 'The submission may have been committed.'
-          : 'The submission was committed, but its transaction could not be read.',
-        {
-          'Committed at': completionOffset,
-          Submission: submission.submissionId,
-          Attempts: submission.attempts,
-          'After offset': submission.since,
-          'Last error': lastError.name,
-        },
-      ),
+      'OutcomeUnknownError',
+      completionOffset === undefined
+        ? 'The submission may have been committed.'
+        : 'The submission was committed, but its transaction could not be read.',
+      {
+        'Committed at': completionOffset,
+        Submission: submission.submissionId,
+        Attempts: submission.attempts,
+        'After offset': submission.since,
+        'Last error': lastError.name,
+      },
     );
   }
 }
@@ -186,52 +180,9 @@ export function isLedgerError(u: unknown, ...anyOf: readonly unknown[]): boolean
 export const matchLedgerError =
   <R>(cases: LedgerErrorCases<R>) =>
   (error: LedgerError): R => {
-    // a call per tag: the compiler cannot relate the case to the error
-    switch (error._tag) {
-      case 'ResponseTooLargeError':
-        return cases.ResponseTooLargeError(error);
-      case 'ApiError':
-        return cases.ApiError(error);
-      case 'ConnectionError':
-        return cases.ConnectionError(error);
-      case 'CursorError':
-        return cases.CursorError(error);
-      case 'DecodeError':
-        return cases.DecodeError(error);
-      case 'HandlerError':
-        return cases.HandlerError(error);
-      case 'InvalidRequestError':
-        return cases.InvalidRequestError(error);
-      case 'LedgerResetError':
-        return cases.LedgerResetError(error);
-      case 'NotSentError':
-        return cases.NotSentError(error);
-      case 'OutcomeUnknownError':
-        return cases.OutcomeUnknownError(error);
-      case 'StoreError':
-        return cases.StoreError(error);
-      case 'SubmissionExpiredError':
-        return cases.SubmissionExpiredError(error);
-      case 'SubmissionRejectedError':
-        return cases.SubmissionRejectedError(error);
-      case 'OrderError':
-        return cases.OrderError(error);
-      case 'PageLimitError':
-        return cases.PageLimitError(error);
-      case 'PrunedError':
-        return cases.PrunedError(error);
-      case 'RequestTimeoutError':
-        return cases.RequestTimeoutError(error);
-      case 'SnapshotLimitError':
-        return cases.SnapshotLimitError(error);
-      case 'TokenError':
-        return cases.TokenError(error);
-      case 'UnauthorizedError':
-        return cases.UnauthorizedError(error);
-      case 'VerificationError':
-        return cases.VerificationError(error);
-    }
     // from JavaScript, or an `any`: an unrelated error must not be lost here
-    const other: unknown = error;
-    throw other;
+    if (!isLedgerError(error)) throw error as unknown;
+    // the compiler cannot relate the case to the error
+    const handle = cases[error._tag] as (error: LedgerError) => R;
+    return handle(error);
   };

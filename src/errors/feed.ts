@@ -1,18 +1,13 @@
 import { formatProblem, type Problem } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
-import { errorMessage, quotable, type Retried } from './internal/message.js';
+import { errorMessage, quotable, type Retried, TaggedError } from './internal/message.js';
 
 /**
  * A response cannot be decoded. The error says which field, and what was expected. It never contains the value.
  *
  * @category Errors
  */
-export class DecodeError extends Error {
-  /** The class's name. */
-  override readonly name = 'DecodeError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'DecodeError' as const;
-
+export class DecodeError extends TaggedError<'DecodeError'> {
   constructor(
     /** The path of the request. For the payload of a contract, its template. */
     readonly path: string,
@@ -22,6 +17,7 @@ export class DecodeError extends Error {
     readonly offset?: Offset,
   ) {
     super(
+      'DecodeError',
       [
         errorMessage('The response cannot be decoded.', { Offset: offset, Path: path }),
         ...problems.map(formatProblem),
@@ -35,19 +31,14 @@ export class DecodeError extends Error {
  *
  * @category Errors
  */
-export class OrderError extends Error {
-  /** The class's name. */
-  override readonly name = 'OrderError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'OrderError' as const;
-
+export class OrderError extends TaggedError<'OrderError'> {
   constructor(
     /** The offset that is out of order. */
     readonly offset: Offset,
     /** The offset before it. */
     readonly previous: Offset,
   ) {
-    super(errorMessage('The updates are out of order.', { Offset: offset, After: previous }));
+    super('OrderError', 'The updates are out of order.', { Offset: offset, After: previous });
   }
 }
 
@@ -56,17 +47,12 @@ export class OrderError extends Error {
  *
  * @category Errors
  */
-export class PageLimitError extends Error {
-  /** The class's name. */
-  override readonly name = 'PageLimitError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'PageLimitError' as const;
-
+export class PageLimitError extends TaggedError<'PageLimitError'> {
   constructor(
     /** The cursor of the feed. */
     readonly cursor: Offset,
   ) {
-    super(errorMessage('A page of one update is too large.', { Cursor: cursor }));
+    super('PageLimitError', 'A page of one update is too large.', { Cursor: cursor });
   }
 }
 
@@ -76,12 +62,7 @@ export class PageLimitError extends Error {
  *
  * @category Errors
  */
-export class SnapshotLimitError extends Error {
-  /** The class's name. */
-  override readonly name = 'SnapshotLimitError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'SnapshotLimitError' as const;
-
+export class SnapshotLimitError extends TaggedError<'SnapshotLimitError'> {
   constructor(
     /** The number of contracts that the participant listed. There are more. */
     readonly limit: number,
@@ -89,10 +70,9 @@ export class SnapshotLimitError extends Error {
     readonly activeAtOffset: Offset,
   ) {
     super(
-      errorMessage(
-        'The participant does not list all active contracts. Use the WebSockets of canton-rx/ws, more specific types or fewer parties.',
-        { 'More than': limit, Offset: activeAtOffset },
-      ),
+      'SnapshotLimitError',
+      'The participant does not list all active contracts. Use the WebSockets of canton-rx/ws, more specific types or fewer parties.',
+      { 'More than': limit, Offset: activeAtOffset },
     );
   }
 }
@@ -103,19 +83,14 @@ export class SnapshotLimitError extends Error {
  *
  * @category Errors
  */
-export class PrunedError extends Error {
-  /** The class's name. */
-  override readonly name = 'PrunedError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'PrunedError' as const;
-
+export class PrunedError extends TaggedError<'PrunedError'> {
   constructor(
     /** The path of the request. */
     readonly path: string,
     /** The smallest valid `beginExclusive`, if the participant reports it. */
     readonly earliestOffset?: Offset,
   ) {
-    super(errorMessage('The ledger is pruned beyond the cursor.', { 'Earliest offset': earliestOffset, Path: path }));
+    super('PrunedError', 'The ledger is pruned beyond the cursor.', { 'Earliest offset': earliestOffset, Path: path });
   }
 }
 
@@ -129,11 +104,7 @@ export class PrunedError extends Error {
  *
  * @category Errors
  */
-export class LedgerResetError extends Error {
-  /** The class's name. */
-  override readonly name = 'LedgerResetError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'LedgerResetError' as const;
+export class LedgerResetError extends TaggedError<'LedgerResetError'> {
   /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
   /** Whether the ledger ends before the cursor, or is another one that may have grown past the cursor. */
@@ -151,13 +122,11 @@ export class LedgerResetError extends Error {
       difference === undefined
         ? 'The cursor is beyond the ledger end.'
         : `This is another ledger: ${quotable(difference, [])}.`;
-    super(
-      errorMessage(summary, {
-        Cursor: cursor,
-        'Ledger end': ledgerEnd,
-        Next: 'begin again with the active contracts, or at offset 0',
-      }),
-    );
+    super('LedgerResetError', summary, {
+      Cursor: cursor,
+      'Ledger end': ledgerEnd,
+      Next: 'begin again with the active contracts, or at offset 0',
+    });
     this.reason = difference === undefined ? 'endBeforeCursor' : 'anotherLedger';
   }
 }

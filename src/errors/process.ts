@@ -1,5 +1,5 @@
 import type { Offset } from '../codecs/scalars.js';
-import { errorMessage, hasTag, quotable, type Retried } from './internal/message.js';
+import { hasTag, quotable, type Retried, TaggedError } from './internal/message.js';
 
 /**
  * Why the stored state of a processor is rejected: it cannot be read (`unreadable`), it belongs to another participant
@@ -24,12 +24,7 @@ export type StoreOperation = 'hold' | 'load' | 'save' | 'park' | 'unpark' | 'com
  *
  * @category Errors
  */
-export class CursorError extends Error {
-  /** The class's name. */
-  override readonly name = 'CursorError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'CursorError' as const;
-
+export class CursorError extends TaggedError<'CursorError'> {
   constructor(
     /** The kind of problem. */
     readonly reason: CursorReason,
@@ -38,12 +33,10 @@ export class CursorError extends Error {
     /** The problem in a few words. */
     readonly explanation: string,
   ) {
-    super(
-      errorMessage(`The stored state of the processor is rejected: ${explanation}.`, {
-        Reason: reason,
-        Processor: processor,
-      }),
-    );
+    super('CursorError', `The stored state of the processor is rejected: ${explanation}.`, {
+      Reason: reason,
+      Processor: processor,
+    });
   }
 }
 
@@ -53,12 +46,7 @@ export class CursorError extends Error {
  *
  * @category Errors
  */
-export class HandlerError extends Error {
-  /** The class's name. */
-  override readonly name = 'HandlerError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'HandlerError' as const;
-
+export class HandlerError extends TaggedError<'HandlerError'> {
   constructor(
     /** The offset of the update. */
     readonly offset: Offset,
@@ -71,11 +59,13 @@ export class HandlerError extends Error {
   ) {
     const reason = cause instanceof Error ? quotable(cause.message, []) : undefined;
     super(
-      errorMessage(`The handler failed${reason === undefined ? '.' : `: ${reason}`}`, {
+      'HandlerError',
+      `The handler failed${reason === undefined ? '.' : `: ${reason}`}`,
+      {
         Offset: offset,
         Update: updateId,
         Attempts: attempts,
-      }),
+      },
       {
         cause,
       },
@@ -88,11 +78,7 @@ export class HandlerError extends Error {
  *
  * @category Errors
  */
-export class StoreError extends Error {
-  /** The class's name. */
-  override readonly name = 'StoreError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'StoreError' as const;
+export class StoreError extends TaggedError<'StoreError'> {
   /** How many times and for how long the operation was retried; absent if it was not. */
   declare readonly retried?: Retried;
 
@@ -106,7 +92,7 @@ export class StoreError extends Error {
     /** The error that the store threw. */
     cause?: unknown,
   ) {
-    super(errorMessage(`The store failed: ${reason}`, { Operation: operation, Processor: processor }), { cause });
+    super('StoreError', `The store failed: ${reason}`, { Operation: operation, Processor: processor }, { cause });
   }
 }
 

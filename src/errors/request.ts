@@ -1,5 +1,5 @@
 import { formatProblem, type Problem } from '../codecs/Problem.js';
-import { errorMessage, nameOf, type Retried } from './internal/message.js';
+import { nameOf, type Retried, TaggedError } from './internal/message.js';
 
 /** The reason of an error if there is no response; browsers do not say more. */
 export const connectionFailed = 'the connection failed';
@@ -9,11 +9,7 @@ export const connectionFailed = 'the connection failed';
  *
  * @category Errors
  */
-export class ConnectionError extends Error {
-  /** The class's name. */
-  override readonly name = 'ConnectionError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'ConnectionError' as const;
+export class ConnectionError extends TaggedError<'ConnectionError'> {
   /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
 
@@ -29,7 +25,7 @@ export class ConnectionError extends Error {
   ) {
     const isUnreachable = code !== undefined || reason === connectionFailed;
     const fact = isUnreachable ? 'cannot be reached' : `did not answer as expected: ${reason}`;
-    super(errorMessage(`${nameOf(host)} ${fact}${code === undefined ? '' : ` (${code})`}.`, { Path: path }));
+    super('ConnectionError', `${nameOf(host)} ${fact}${code === undefined ? '' : ` (${code})`}.`, { Path: path });
   }
 }
 
@@ -38,11 +34,7 @@ export class ConnectionError extends Error {
  *
  * @category Errors
  */
-export class RequestTimeoutError extends Error {
-  /** The class's name. */
-  override readonly name = 'RequestTimeoutError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'RequestTimeoutError' as const;
+export class RequestTimeoutError extends TaggedError<'RequestTimeoutError'> {
   /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
 
@@ -54,7 +46,7 @@ export class RequestTimeoutError extends Error {
     /** The host and the port of the participant or proxy. */
     readonly host?: string,
   ) {
-    super(errorMessage(`${nameOf(host)} did not answer within ${afterMs} ms.`, { Path: path }));
+    super('RequestTimeoutError', `${nameOf(host)} did not answer within ${afterMs} ms.`, { Path: path });
   }
 }
 
@@ -63,19 +55,14 @@ export class RequestTimeoutError extends Error {
  *
  * @category Errors
  */
-export class ResponseTooLargeError extends Error {
-  /** The class's name. */
-  override readonly name = 'ResponseTooLargeError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'ResponseTooLargeError' as const;
-
+export class ResponseTooLargeError extends TaggedError<'ResponseTooLargeError'> {
   constructor(
     /** The path of the request. */
     readonly path: string,
     /** The limit, in bytes. */
     readonly maxBytes: number,
   ) {
-    super(errorMessage(`The response is larger than ${maxBytes} bytes.`, { Path: path }));
+    super('ResponseTooLargeError', `The response is larger than ${maxBytes} bytes.`, { Path: path });
   }
 }
 
@@ -84,11 +71,7 @@ export class ResponseTooLargeError extends Error {
  *
  * @category Errors
  */
-export class TokenError extends Error {
-  /** The class's name. */
-  override readonly name = 'TokenError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'TokenError' as const;
+export class TokenError extends TaggedError<'TokenError'> {
   /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
 
@@ -96,7 +79,7 @@ export class TokenError extends Error {
     /** The reason, in a few words. Never the text of the provider's own error, which may contain a secret. */
     readonly reason: string,
   ) {
-    super(`No token is available: ${reason}.`);
+    super('TokenError', `No token is available: ${reason}.`);
   }
 }
 
@@ -107,11 +90,7 @@ export class TokenError extends Error {
  *
  * @category Errors
  */
-export class UnauthorizedError extends Error {
-  /** The class's name. */
-  override readonly name = 'UnauthorizedError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'UnauthorizedError' as const;
+export class UnauthorizedError extends TaggedError<'UnauthorizedError'> {
   /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
 
@@ -125,9 +104,9 @@ export class UnauthorizedError extends Error {
     hasToken = true,
   ) {
     const refusal = `refuses the token${tokenChanged ? ' and its replacement' : ''}`;
-    super(
-      errorMessage(`${nameOf(host)} ${hasToken ? refusal : 'requires a token, and none was sent'}.`, { Path: path }),
-    );
+    super('UnauthorizedError', `${nameOf(host)} ${hasToken ? refusal : 'requires a token, and none was sent'}.`, {
+      Path: path,
+    });
   }
 }
 
@@ -136,16 +115,14 @@ export class UnauthorizedError extends Error {
  *
  * @category Errors
  */
-export class InvalidRequestError extends Error {
-  /** The class's name. */
-  override readonly name = 'InvalidRequestError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'InvalidRequestError' as const;
-
+export class InvalidRequestError extends TaggedError<'InvalidRequestError'> {
   constructor(
     /** Every invalid field. */
     readonly problems: readonly Problem[],
   ) {
-    super(['The request is invalid and was not sent.', ...problems.map(formatProblem)].join('\n'));
+    super(
+      'InvalidRequestError',
+      ['The request is invalid and was not sent.', ...problems.map(formatProblem)].join('\n'),
+    );
   }
 }

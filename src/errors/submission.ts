@@ -1,6 +1,6 @@
 import type { Base64, Offset, Party } from '../codecs/scalars.js';
 import type { ApiError } from './ApiError.js';
-import { errorMessage } from './internal/message.js';
+import { TaggedError } from './internal/message.js';
 import { nextSteps, rejectionReason, type RejectionReason } from './rejection.js';
 
 /**
@@ -46,12 +46,7 @@ export type VerificationReason = 'undecodable' | 'scheme' | 'hash' | 'parties' |
  *
  * @category Errors
  */
-export class NotSentError extends Error {
-  /** The class's name. */
-  override readonly name = 'NotSentError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'NotSentError' as const;
-
+export class NotSentError extends TaggedError<'NotSentError'> {
   constructor(
     /** The reason, in a few words. */
     readonly reason: string,
@@ -60,7 +55,10 @@ export class NotSentError extends Error {
     /** The system's error code, such as `ECONNREFUSED`, if there is one. */
     readonly code?: string,
   ) {
-    super(errorMessage(`The submission was not sent: ${reason}.`, { Code: code, Submission: submission.submissionId }));
+    super('NotSentError', `The submission was not sent: ${reason}.`, {
+      Code: code,
+      Submission: submission.submissionId,
+    });
   }
 }
 
@@ -70,11 +68,7 @@ export class NotSentError extends Error {
  *
  * @category Errors
  */
-export class SubmissionExpiredError extends Error {
-  /** The class's name. */
-  override readonly name = 'SubmissionExpiredError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'SubmissionExpiredError' as const;
+export class SubmissionExpiredError extends TaggedError<'SubmissionExpiredError'> {
   /** The ledger's error code, which identifies the time bound that was missed. */
   readonly code: string | undefined;
   /** The ledger's explanation. */
@@ -88,11 +82,13 @@ export class SubmissionExpiredError extends Error {
     readonly submission: Submission,
   ) {
     super(
-      errorMessage(`The prepared transaction is outside its time bounds${reason === '' ? '.' : `: ${reason}`}`, {
+      'SubmissionExpiredError',
+      `The prepared transaction is outside its time bounds${reason === '' ? '.' : `: ${reason}`}`,
+      {
         Code: code,
         Correlation: correlationId,
         Submission: submission.submissionId,
-      }),
+      },
     );
     this.code = code;
     this.reason = reason;
@@ -105,11 +101,7 @@ export class SubmissionExpiredError extends Error {
  *
  * @category Errors
  */
-export class SubmissionRejectedError extends Error {
-  /** The class's name. */
-  override readonly name = 'SubmissionRejectedError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'SubmissionRejectedError' as const;
+export class SubmissionRejectedError extends TaggedError<'SubmissionRejectedError'> {
   /** Why the ledger refused it. */
   readonly reason: RejectionReason;
   /** The HTTP status. */
@@ -134,17 +126,15 @@ export class SubmissionRejectedError extends Error {
   ) {
     const { status, code, errorCategory, reason: explanation, correlationId, context, contractIds } = error;
     const reason = rejectionReason(error);
-    super(
-      errorMessage(`The submission was rejected${explanation === '' ? '.' : `: ${explanation}`}`, {
-        Reason: reason,
-        Code: code,
-        Category: errorCategory,
-        Status: status,
-        Correlation: correlationId,
-        Submission: submission.submissionId,
-        'Next step': nextSteps[reason],
-      }),
-    );
+    super('SubmissionRejectedError', `The submission was rejected${explanation === '' ? '.' : `: ${explanation}`}`, {
+      Reason: reason,
+      Code: code,
+      Category: errorCategory,
+      Status: status,
+      Correlation: correlationId,
+      Submission: submission.submissionId,
+      'Next step': nextSteps[reason],
+    });
     this.reason = reason;
     this.status = status;
     this.code = code;
@@ -170,12 +160,7 @@ export class SubmissionRejectedError extends Error {
  *
  * @category Errors
  */
-export class VerificationError extends Error {
-  /** The class's name. */
-  override readonly name = 'VerificationError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'VerificationError' as const;
-
+export class VerificationError extends TaggedError<'VerificationError'> {
   constructor(
     /** The kind of problem. */
     readonly reason: VerificationReason,
@@ -184,6 +169,9 @@ export class VerificationError extends Error {
     /** The field, if there is one: `commands[0].createArguments.owner`. */
     readonly path?: string,
   ) {
-    super(errorMessage(`The prepared submission must not be signed: ${explanation}.`, { Reason: reason, Path: path }));
+    super('VerificationError', `The prepared submission must not be signed: ${explanation}.`, {
+      Reason: reason,
+      Path: path,
+    });
   }
 }

@@ -1,5 +1,5 @@
 import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
-import { errorMessage, hasTag } from '../errors/internal/message.js';
+import { hasTag, TaggedError } from '../errors/internal/message.js';
 
 /**
  * Why a relay, or a reader of its stream, must not continue. `stream`: the stream is missing, was created again, or does
@@ -17,11 +17,7 @@ export type RelayReason = 'stream' | 'end' | 'size' | 'gap' | 'connection';
  *
  * @category Errors
  */
-export class RelayError extends Error {
-  /** The class's name. */
-  override readonly name = 'RelayError' as const;
-  /** Identifies the error. */
-  readonly _tag = 'RelayError' as const;
+export class RelayError extends TaggedError<'RelayError'> {
   /** Whether the error ends the processor of a relay at once. An update that is too large is a failure of its handler. */
   readonly endsProcessor: boolean;
 
@@ -35,7 +31,7 @@ export class RelayError extends Error {
     /** The NATS error that caused it, if any. */
     cause?: unknown,
   ) {
-    super(errorMessage(`The relay is broken: ${explanation}.`, { Reason: reason, Stream: stream }), { cause });
+    super('RelayError', `The relay is broken: ${explanation}.`, { Reason: reason, Stream: stream }, { cause });
     this.endsProcessor = reason !== 'size';
   }
 }

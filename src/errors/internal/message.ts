@@ -2,11 +2,26 @@
 export const hasTag = (u: unknown, tag: string): boolean =>
   typeof u === 'object' && u !== null && '_tag' in u && u._tag === tag;
 
-/** The message of an error: a sentence, then the details, one per line. Absent details are omitted. */
-export const errorMessage = (
-  fact: string,
-  details: Readonly<Record<string, string | number | undefined>> = {},
-): string =>
+/** The details in a message. Absent ones are omitted. */
+type Details = Readonly<Record<string, string | number | undefined>>;
+
+/** What all errors of this library have in common. The message is a sentence, then the details, one per line. */
+export abstract class TaggedError<T extends string> extends Error {
+  /** The class's name. */
+  override readonly name: T;
+  /** Identifies the error in the union. */
+  readonly _tag: T;
+
+  /** @internal */
+  constructor(tag: T, fact: string, details?: Details, options?: ErrorOptions) {
+    super(errorMessage(fact, details), options);
+    this.name = tag;
+    this._tag = tag;
+  }
+}
+
+/** The message of an error: a sentence, then the details, one per line. */
+export const errorMessage = (fact: string, details: Details = {}): string =>
   [fact, ...Object.entries(details).flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${value}`]))].join(
     '\n',
   );
