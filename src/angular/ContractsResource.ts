@@ -70,11 +70,12 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
    * failure is not an error: it shows in `connection`.
    */
   readonly error: Signal<Error | undefined>;
+  /** Only for Angular's `Resource`, which requires it. */
+  hasValue(this: never): this is ContractsResource<C>;
   /**
    * Returns whether the contracts are known, so that an empty `value` means that there are none. This is the case while
-   * the status is `'resolved'` or `'reloading'`. Reads a signal. (The overload makes it assignable to Angular's resources.)
+   * the status is `'resolved'` or `'reloading'`. Reads a signal.
    */
-  hasValue(this: never): this is ContractsResource<C>;
   hasValue(): boolean;
   /**
    * Reads all contracts again, for example after an error. A view stays up to date without it.
