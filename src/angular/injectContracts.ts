@@ -11,7 +11,7 @@ import {
   untracked,
 } from '@angular/core';
 import { toObservable, toSignal } from '@angular/core/rxjs-interop';
-import { asyncScheduler, type Observable, of, scan, startWith, Subject, switchMap } from 'rxjs';
+import { asyncScheduler, type Observable, of, scan, Subject, switchMap } from 'rxjs';
 import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
 import type { ContractsOptions } from '../contracts/ContractsSource.js';
@@ -49,6 +49,9 @@ export interface InjectContractsOptions<C> extends ContractsOptions {
 /**
  * Returns the active contracts of a query as signals: a live view that begins at once and ends with the component,
  * directive or service that calls it. Must be called in an injection context, or with an `injector`.
+ *
+ * All calls with an equal query share one view of their ledger, as with `shareContracts`. It is kept for 30 seconds after
+ * the last of them has ended, so that a user who returns to a page sees its contracts at once.
  *
  * If the query is a function, the view follows the signals that it reads. A different query is a new view: `value` is
  * then empty and the status is `'loading'`, so contracts of two queries are never mixed. A query that equals the
@@ -88,18 +91,13 @@ export function injectContracts<M extends ContractTypes>(
       });
     });
     const source = ledger ?? inject(LEDGER);
-    const read = contractsReader(compare, contractsOptions);
+    const reload$ = new Subject<void>();
+    const read = contractsReader(compare, contractsOptions, reload$);
     const request = computed(() => requestOf(query, source), { equal: isSame });
     const isFixed = typeof query !== 'function' && typeof source !== 'function';
     const request$ = isFixed ? of(request()) : toObservable(request, { injector });
-    const reload$ = new Subject<void>();
     const reading$ = request$.pipe(
-      switchMap((current) =>
-        reload$.pipe(
-          startWith(undefined),
-          switchMap(() => readingOf(current, read)),
-        ),
-      ),
+      switchMap((current) => readingOf(current, read)),
       scan(withContractsBefore),
       insideZone(inject(NgZone)),
     );

@@ -1,11 +1,12 @@
 import { isPlatformServer } from '@angular/common';
-import { inject, InjectionToken, NgZone, PLATFORM_ID } from '@angular/core';
+import { DestroyRef, inject, InjectionToken, NgZone, PLATFORM_ID } from '@angular/core';
 import {
   asyncScheduler,
   catchError,
   concatWith,
   connect,
   defer,
+  distinctUntilChanged,
   filter,
   identity,
   ignoreElements,
@@ -14,6 +15,7 @@ import {
   type Observable,
   of,
   startWith,
+  switchMap,
   takeUntil,
   takeWhile,
   tap,
@@ -22,26 +24,41 @@ import {
 import { conflate } from '../contracts/conflate.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractsOptions } from '../contracts/ContractsSource.js';
-import { type LiveContracts, liveContracts, toLiveContracts } from '../contracts/liveContracts.js';
+import { type LiveContracts, toLiveContracts } from '../contracts/liveContracts.js';
+import { isSameState } from '../contracts/LiveState.js';
+import { shareContracts, type SharedContracts, type SharedView } from '../contracts/shareContracts.js';
 import { isLedgerError } from '../errors/LedgerError.js';
+import type { LedgerReader } from '../ledger/Ledger.js';
 import { type ContractsRequest, type ContractsReset, ended, failed, type Reading } from './ContractsResource.js';
 import { PENDING_TASKS } from './provideLedger.js';
 import { type TransferredContracts, transferredContracts } from './transferredContracts.js';
-import { outsideZone, trackPendingTask, untilLedgerDestroyed, withoutHost } from './zone.js';
+import { destroyRefOf, outsideZone, trackPendingTask, untilLedgerDestroyed, withoutHost } from './zone.js';
 
 /**
- * Opens the view of a request, which changes at most once per frame. Tests replace it.
+ * Opens the view of a request, which changes at most once per frame, and shares it with equal requests. Tests replace it.
  *
  * @internal
  */
 export const OPEN_VIEW = new InjectionToken<
-  <M extends ContractTypes>(request: ContractsRequest<M>, options: ContractsOptions) => LiveContracts<ContractOf<M>>
+  <M extends ContractTypes>(request: ContractsRequest<M>, options: ContractsOptions) => SharedView<ContractOf<M>>
 >('views of canton-rx', {
   providedIn: 'root',
-  factory:
-    () =>
-    ({ ledger, query }, options) =>
-      conflate(liveContracts(ledger, query, options), 'animationFrame'),
+  factory: () => {
+    const sharedBy = new WeakMap<LedgerReader, SharedContracts>();
+    const rootDestroyRef = inject(DestroyRef);
+    // nothing may remain open after a page was rendered
+    const options = isPlatformServer(inject(PLATFORM_ID)) ? { keepMs: 0 } : {};
+    const shareOf = (ledger: LedgerReader): SharedContracts => {
+      const shared = sharedBy.get(ledger) ?? shareContracts(ledger, options);
+      if (!sharedBy.has(ledger)) (destroyRefOf(ledger) ?? rootDestroyRef).onDestroy(shared.clear);
+      sharedBy.set(ledger, shared);
+      return shared;
+    };
+    return ({ ledger, query }, viewOptions) => {
+      const view = shareOf(ledger).view(query, viewOptions);
+      return { ...view, ...conflate(view, 'animationFrame') };
+    };
+  },
 });
 
 /** How long the rendering of a page waits for contracts, in milliseconds. After that the browser reads them. */
@@ -57,24 +74,33 @@ const maxWaitMs = 5_000;
 export function contractsReader<M extends ContractTypes>(
   compare: ((a: ContractOf<M>, b: ContractOf<M>) => number) | undefined,
   options: ContractsOptions,
+  reload$: Observable<unknown>,
 ): (request: ContractsRequest<M>) => Observable<Reading<ContractOf<M>>> {
   const zone = inject(NgZone);
   const openView = inject(OPEN_VIEW);
   const isServer = isPlatformServer(inject(PLATFORM_ID));
   const pendingTasks = inject(PENDING_TASKS, { optional: true }) ?? undefined;
   const transferred = transferredContracts<M>();
-  return (request) => {
-    const view$ = defer(() => readingsOf(request, openView(request, options), compare)).pipe(
-      untilLedgerDestroyed(request.ledger),
-      endStale(request),
-    );
-    const reading$ = defer(() => (isServer ? snapshotOf : continueFrom)(view$, transferred(request)));
-    return reading$.pipe(
+  const readingOf = (
+    request: ContractsRequest<M>,
+    view: LiveContracts<ContractOf<M>>,
+  ): Observable<Reading<ContractOf<M>>> => {
+    const view$ = readingsOf(request, view, compare).pipe(untilLedgerDestroyed(request.ledger), endStale(request));
+    return defer(() => (isServer ? snapshotOf : continueFrom)(view$, transferred(request))).pipe(
       catchError((error: unknown) => of(failed(request, isServer ? withoutHost(error) : error))),
       outsideZone(zone),
       isServer ? trackPendingTask(zone, pendingTasks) : identity,
     );
   };
+  return (request) =>
+    defer(() => {
+      const view = openView(request, options);
+      // reloads by other requests that share the view, too
+      return merge(view.reload$, reload$.pipe(tap(view.reload), ignoreElements())).pipe(
+        startWith(undefined),
+        switchMap(() => readingOf(request, view)),
+      );
+    }).pipe(catchError((error: unknown) => of(failed(request, error))));
 }
 
 /** Emits the first contracts, for the rendered page. A page does not wait for a ledger that cannot be reached. */
@@ -136,18 +162,12 @@ const readingsOf = <M extends ContractTypes>(
           ignoreElements(),
         );
         // subscribed first, so that a state has its contracts
-        return merge(contracts$, resets$, view.state$);
+        return merge(contracts$, resets$, shared$.pipe(distinctUntilChanged(isSameState)));
       }),
-      map((state) => {
-        const { connection } = state;
-        if (state.data === 'loading') return { request, isReloading: false, connection };
-        staleSince = state.data === 'live' ? undefined : (staleSince ?? asyncScheduler.now());
-        return {
-          request,
-          isReloading: false,
-          connection,
-          known: { contracts, offset: state.offset, staleSince, reset },
-        };
+      map(({ connection, known, isLive, isReloading = false }) => {
+        if (known === undefined) return { request, isReloading, connection };
+        staleSince = isLive ? undefined : (staleSince ?? asyncScheduler.now());
+        return { request, isReloading, connection, known: { contracts, offset: known.offset, staleSince, reset } };
       }),
     );
   });

@@ -97,15 +97,35 @@ export function ledgerInZone(ledger: Ledger, environment: LedgerEnvironment): Le
 }
 
 /**
- * Subscribes outside Angular's zone: the timers and requests of the source then neither trigger change detection nor keep
- * the application unstable.
+ * Subscribes and unsubscribes outside Angular's zone: the timers and requests of the source then neither trigger change
+ * detection nor keep the application unstable.
  *
  * @internal
  */
 export const outsideZone =
   <A>(zone: NgZone): MonoTypeOperatorFunction<A> =>
   (source) =>
-    new Observable((subscriber) => zone.runOutsideAngular(() => source.subscribe(subscriber)));
+    new Observable((subscriber) => {
+      // a subscriber would unsubscribe from the source itself, within the zone
+      const subscription = zone.runOutsideAngular(() =>
+        source.subscribe({
+          next: (value) => {
+            subscriber.next(value);
+          },
+          error: (error: unknown) => {
+            subscriber.error(error);
+          },
+          complete: () => {
+            subscriber.complete();
+          },
+        }),
+      );
+      return () => {
+        zone.runOutsideAngular(() => {
+          subscription.unsubscribe();
+        });
+      };
+    });
 
 /**
  * Emits within Angular's zone, wherever the source emits.
@@ -153,14 +173,22 @@ const untilDestroyed =
  *
  * @internal
  */
-export const untilLedgerDestroyed = <A>({ updates }: { readonly updates: object }): MonoTypeOperatorFunction<A> =>
+export const untilLedgerDestroyed = <A>(ledger: { readonly updates: object }): MonoTypeOperatorFunction<A> =>
   takeUntil(
     new Observable<void>((subscriber) =>
-      destroyRefs.get(updates)?.onDestroy(() => {
+      destroyRefOf(ledger)?.onDestroy(() => {
         subscriber.next();
       }),
     ),
   );
+
+/**
+ * Returns the `DestroyRef` of the injector that provides a ledger, if one does.
+ *
+ * @internal
+ */
+export const destroyRefOf = ({ updates }: { readonly updates: object }): DestroyRef | undefined =>
+  destroyRefs.get(updates);
 
 /**
  * Keeps the application unstable until the source ends, although the source runs outside the zone: with a timer of the

@@ -80,6 +80,8 @@ export interface View<C extends AnyContract> {
   readonly known?: JoinStep<C>;
   /** Whether the contracts are those at the ledger end, as far as it is known. */
   readonly isLive: boolean;
+  /** Whether the contracts are those from before a reload that has not ended. */
+  readonly isReloading?: boolean;
 }
 
 /** Emits the states of a view after `loading`, from the steps of the join and the diagnostics of its feed. */
@@ -138,6 +140,7 @@ export const stateOf = <C extends AnyContract>({ connection, known, isLive }: Vi
 export const isSameState = <C extends AnyContract>(a: View<C>, b: View<C>): boolean =>
   a.connection === b.connection &&
   a.isLive === b.isLive &&
+  a.isReloading === b.isReloading &&
   a.known?.offset === b.known?.offset &&
   a.known?.contracts === b.known?.contracts;
 

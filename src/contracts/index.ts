@@ -23,6 +23,7 @@ export { activeContracts, type ActiveContractsOptions, type ActiveContractsReque
 export { contractChanges, type ContractChangesOptions } from './contractChanges.js';
 export { conflate } from './conflate.js';
 export { liveContracts, type LiveContracts } from './liveContracts.js';
+export { shareContracts, type SharedContracts, type SharedView, type ShareOptions } from './shareContracts.js';
 export type { ContractPolicies, ContractQuery } from './ContractQuery.js';
 export type { ContractsOptions } from './ContractsSource.js';
 

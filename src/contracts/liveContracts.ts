@@ -105,11 +105,21 @@ export function liveContracts<M extends ContractTypes>(
   query: ContractQuery<M> & ContractPolicies,
   options: ContractsOptions = {},
 ): LiveContracts<ContractOf<M>> {
+  const view$ = openView(ledger, query, options);
+  return toLiveContracts(view$.pipe(share({ connector: () => new BehaviorSubject<View<ContractOf<M>>>(loading) })));
+}
+
+/** Returns a view that is not shared: each subscription begins with a snapshot. Throws for an invalid query. */
+export function openView<M extends ContractTypes>(
+  ledger: LedgerReader,
+  query: ContractQuery<M> & ContractPolicies,
+  options: ContractsOptions = {},
+): Observable<View<ContractOf<M>>> {
   // throws for an invalid query
   eventFormatOf(query);
   // an outage of any length must not end the view
   const sourceOf = contractsSource(ledger, options, { giveUpAfterMs: Infinity });
-  const view$ = defer(() => {
+  return defer(() => {
     const { service } = sourceOf(0);
     const feed = service.newFeed();
     const source = sourceOf(feed);
@@ -120,7 +130,6 @@ export function liveContracts<M extends ContractTypes>(
       service.diagnostics$.pipe(filter((diagnostic) => diagnostic.feed === feed)),
     );
   });
-  return toLiveContracts(view$.pipe(share({ connector: () => new BehaviorSubject<View<ContractOf<M>>>(loading) })));
 }
 
 /** Returns the Observables of a view. Each keeps its own state. */

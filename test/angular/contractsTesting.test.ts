@@ -139,7 +139,7 @@ describe('the contracts of a component test', () => {
     expect([resource.status(), resource.isLive(), resource.offset()]).toEqual(['resolved', false, 1]);
     expect(resource.staleSince()).toBeGreaterThan(0);
     expect(resource.value()).toBe(before);
-    const later = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    const later = inject(() => injectContracts({ types: { other: Iou }, parties: 'any' }));
     expect([later.status(), later.connection()?.status]).toEqual(['loading', 'retrying']);
     contracts.reconnect();
     for (const { connection, isLive, offset, value } of [resource, later]) {

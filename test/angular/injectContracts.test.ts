@@ -105,19 +105,37 @@ describe('injectContracts', () => {
     expect(resource.value()[2]).toBe(x);
   });
 
-  it('ends with the injector', async () => {
+  it('ends with the injector, and its view 30 seconds later', async () => {
     const { service } = application();
     const parent = TestBed.inject(EnvironmentInjector);
     const child = createEnvironmentInjector([], parent);
     const resource = injectContracts(marbles, { injector: child.get(Injector) });
     await until(resource.isLive);
     expect(service.open).toBe(1);
+    const clock = stopClock();
     child.destroy();
-    expect(service.open).toBe(0);
     expect(brief(resource)).toBe('resolved, known x');
     expect(resource.staleSince()).toBeLessThanOrEqual(Date.now());
     expect(resource.connection()).toBeUndefined();
     expect(resource.reload()).toBe(false);
+    await clock.advance(29_999);
+    expect(service.open).toBe(1);
+    await clock.advance(1);
+    expect(service.open).toBe(0);
+  });
+
+  it('shows the contracts at once where the view of an equal query is kept, and those since then', async () => {
+    const world = application();
+    const parent = TestBed.inject(EnvironmentInjector);
+    const route = createEnvironmentInjector([], parent);
+    await until(injectContracts(marbles, { injector: route.get(Injector) }).isLive);
+    route.destroy();
+    const resource = inject(() => injectContracts({ parties: [alice], types: { ...types } }));
+    expect(brief(resource)).toBe('resolved, known x, live');
+    world.participant.append(create(2, 'y'));
+    await until(() => resource.offset() === 2);
+    expect(brief(resource)).toBe('resolved, known xy, live');
+    expect(snapshots(world)).toBe(1);
   });
 
   it('begins nothing with the injector of a component that is destroyed', () => {
@@ -235,7 +253,6 @@ describe('injectContracts with a query by signals', () => {
     party.set(undefined);
     expect(brief(resource)).toBe('idle, unknown');
     TestBed.tick();
-    expect(service.open).toBe(0);
     expect(brief(resource)).toBe('idle, unknown');
   });
 
@@ -259,7 +276,6 @@ describe('injectContracts with a query by signals', () => {
     world.participant.append(create(2, 'y'));
     expect(brief(resource)).toBe('loading, unknown');
     TestBed.tick();
-    expect(world.service.open).toBe(1);
     await until(resource.isLive);
     const [first, second] = world.service.requests.filter(({ path }) => path.includes('active-contracts'));
     expect(JSON.stringify(first?.body)).toContain(alice);
@@ -383,6 +399,25 @@ describe('injectContracts when something goes wrong', () => {
     await until(resource.isLive);
     expect(brief(resource)).toBe('resolved, known xy, live');
     expect(resource.staleSince()).toBeUndefined();
+  });
+
+  it('reloads all resources with an equal query, also after an error', async () => {
+    let isRefused = false;
+    const world = application({ fault: () => (isRefused ? refusal : undefined) });
+    const [first, second] = [inject(() => injectContracts(marbles)), inject(() => injectContracts(marbles))] as const;
+    await until(second.isLive);
+    first.reload();
+    expect([first, second].map(brief)).toEqual(['reloading, known x', 'reloading, known x']);
+    await until(second.isLive);
+    expect([first, second].map(brief)).toEqual(['resolved, known x, live', 'resolved, known x, live']);
+    expect(snapshots(world)).toBe(2);
+    isRefused = true;
+    world.participant.append(create(2, 'y'));
+    await until(() => second.status() === 'error');
+    isRefused = false;
+    first.reload();
+    await until(second.isLive);
+    expect([first, second].map(brief)).toEqual(['resolved, known xy, live', 'resolved, known xy, live']);
   });
 
   it('shows the contracts from before while it reloads', async () => {

@@ -177,7 +177,7 @@ describe('injectContracts in a browser after that', () => {
     expect(first?.location).toEqual({ synchronizerId: 'home::1220ab' });
     await until(resource.isLive);
     expect([resource.status(), idsOf(resource)]).toEqual(['resolved', 'y']);
-    const later = inject(() => injectContracts(marbles));
+    const later = inject(() => injectContracts({ ...marbles, onGap: 'fail' }));
     expect(later.status()).toBe('loading');
   });
 

@@ -2,7 +2,17 @@
 // zone.js patches globals that Jest would delete
 import '@angular/compiler';
 import 'zone.js';
-import { ApplicationRef, NgZone, PLATFORM_ID, provideZoneChangeDetection, type Provider } from '@angular/core';
+import {
+  ApplicationRef,
+  createEnvironmentInjector,
+  EnvironmentInjector,
+  Injector,
+  NgZone,
+  PLATFORM_ID,
+  provideZoneChangeDetection,
+  type Provider,
+  TransferState,
+} from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
@@ -18,7 +28,7 @@ import {
   timer,
   type Observable,
 } from 'rxjs';
-import { provideLedger } from '../../src/angular/index.js';
+import { injectContracts, provideLedger } from '../../src/angular/index.js';
 import type { HttpPort } from '../../src/http/HttpPort.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
@@ -101,6 +111,18 @@ describe('in an application with zone.js', () => {
     };
     expect(await run(ledger)).toBe(false);
     expect(await run(createLedger({ baseUrl: url }))).toBe(true);
+  });
+
+  it('contracts that are kept for the next page do not keep it unstable', () => {
+    const { zone } = inZone(service(), { provide: TransferState, useValue: new TransferState() });
+    const page = createEnvironmentInjector([], TestBed.inject(EnvironmentInjector));
+    const query = { parties: 'any', types: {} } as const;
+    const resource = zone.run(() => injectContracts(query, { injector: page.get(Injector) }));
+    expect(resource.status()).toBe('loading');
+    zone.run(() => {
+      page.destroy();
+    });
+    expect(zone.hasPendingMacrotasks).toBe(false);
   });
 
   it('a feed that waits for a retry does not keep it unstable', async () => {

@@ -12,8 +12,8 @@ import {
 } from '../../contracts/Contract.js';
 import type { ContractQuery } from '../../contracts/ContractQuery.js';
 import { ContractList } from '../../contracts/ContractSet.js';
-import { type LiveContracts, toLiveContracts } from '../../contracts/liveContracts.js';
 import { loading, type View } from '../../contracts/LiveState.js';
+import { type SharedView, shareViews } from '../../contracts/shareContracts.js';
 import { ApiError } from '../../errors/ApiError.js';
 import { ConnectionError } from '../../errors/request.js';
 import type { ContractsRequest } from '../ContractsResource.js';
@@ -48,6 +48,7 @@ export interface TestContractOptions {
  */
 export class ContractsTestingController {
   readonly #world$ = new BehaviorSubject<World>({ offset: 0, contracts: new Map(), resets: 0, service: 'open' });
+  readonly #views = shareViews((query) => viewOfWorld(this.#world$, query), { keepMs: Infinity });
   #created = 0;
 
   /**
@@ -135,11 +136,8 @@ export class ContractsTestingController {
    *
    * @internal
    */
-  openView<M extends ContractTypes>({ query }: ContractsRequest<M>): LiveContracts<ContractOf<M>> {
-    return toLiveContracts(
-      // the contracts have the types of the query
-      viewOfWorld(this.#world$, query) as Observable<View<ContractOf<M>>>,
-    );
+  openView<M extends ContractTypes>({ query }: ContractsRequest<M>): SharedView<ContractOf<M>> {
+    return this.#views.view(query);
   }
 
   #contract(contractId: string): TestContract {

@@ -1,0 +1,258 @@
+import { describe, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { NEVER } from 'rxjs';
+
+import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import type { AnyContract } from '../../src/contracts/Contract.js';
+import type { ContractPolicies, ContractQuery } from '../../src/contracts/ContractQuery.js';
+import type { ContractsOptions } from '../../src/contracts/ContractsSource.js';
+import type { LiveState } from '../../src/contracts/LiveState.js';
+import { shareContracts, type SharedContracts } from '../../src/contracts/shareContracts.js';
+import type { Transport } from '../../src/feed/LedgerFeed.js';
+import { observe } from '../helpers/observe.js';
+import { stopClock } from '../helpers/time.js';
+import { contractsWorld, type ContractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
+import { errorBody, errorReply } from '../helpers/wire.js';
+import { archive, create, Marble, marbles, Paint } from './joinSupport.js';
+
+const keepMs = 30_000;
+const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
+
+function worldWith(options: Parameters<typeof contractsWorld>[0] = {}): ContractsWorld & { shared: SharedContracts } {
+  const world = contractsWorld({ latencyMs: 1, ...options });
+  world.participant.append(create(1, 'x'));
+  return { ...world, shared: shareContracts(world.client) };
+}
+
+const snapshots = ({ service }: ContractsWorld): number =>
+  service.requests.filter(({ path }) => [pagePath, listPath].includes(path)).length;
+
+const idsOf = (contracts: Iterable<AnyContract>): string =>
+  Array.from(contracts, ({ contractId }) => contractId).join('');
+
+/** A state in short. */
+const brief = (state: LiveState | undefined): string =>
+  state === undefined || state.data === 'loading' ? 'loading' : `${state.data} ${idsOf(state.contracts)}`;
+
+describe('shareContracts', () => {
+  it('reads equal queries once, and emits the current contracts to a later subscriber at once', async () => {
+    const clock = stopClock();
+    const { shared, ...world } = worldWith();
+    const first = observe(shared.view(marbles).all$());
+    await clock.advance(100);
+    world.participant.append(create(2, 'y'), archive(3, 'x'));
+    await clock.advance(100);
+    const later = observe(shared.view({ ...marbles, types: { ...marbles.types } }).all$());
+    expect(later.values.map(idsOf)).toEqual(['y']);
+    expect(idsOf(first.values.at(-1) ?? [])).toBe('y');
+    expect([snapshots(world), world.service.open]).toEqual([1, 1]);
+    for (const { subscription } of [first, later]) subscription.unsubscribe();
+    shared.clear();
+  });
+
+  it('requests nothing before a subscription', async () => {
+    const clock = stopClock();
+    const { shared, service } = worldWith();
+    const view = shared.view(marbles);
+    expect(view.current()).toMatchObject({ connection: { status: 'connecting' } });
+    view.reload();
+    await clock.advance(100);
+    expect(service.requests).toEqual([]);
+  });
+
+  it('keeps a view up to date after its last subscriber for 30 seconds, and then reads anew', async () => {
+    const clock = stopClock();
+    const { shared, ...world } = worldWith();
+    const view = shared.view(marbles);
+    const states = (): string[] => {
+      const seen = observe(view.state$);
+      seen.subscription.unsubscribe();
+      return seen.values.map(brief);
+    };
+    const first = observe(view.all$());
+    await clock.advance(100);
+    first.subscription.unsubscribe();
+    world.participant.append(create(2, 'y'));
+    await clock.advance(keepMs - 1);
+    expect(states()).toEqual(['live xy']);
+    await clock.advance(keepMs - 1);
+    expect(world.service.open).toBe(1);
+    await clock.advance(1);
+    expect(world.service.open).toBe(0);
+    expect(states()).toEqual(['loading']);
+    shared.clear();
+    expect(world.service.open).toBe(0);
+  });
+
+  it('ends a view with its last subscriber if keepMs is 0, never if it is Infinity, and refuses a negative time', async () => {
+    const clock = stopClock();
+    const { client, service } = worldWith();
+    const visit = async (shared: SharedContracts): Promise<number> => {
+      const seen = observe(shared.view(marbles).all$());
+      await clock.advance(100);
+      seen.subscription.unsubscribe();
+      await clock.advance(0);
+      return service.open;
+    };
+    expect(await visit(shareContracts(client, { keepMs: 0 }))).toBe(0);
+    const forever = shareContracts(client, { keepMs: Infinity });
+    expect(await visit(forever)).toBe(1);
+    await clock.advance(3_600_000);
+    expect(service.open).toBe(1);
+    forever.clear();
+    expect(service.open).toBe(0);
+    for (const wrong of [-1, NaN]) expect(() => shareContracts(client, { keepMs: wrong })).toThrow(TypeError);
+  });
+
+  it('throws for an invalid query when the view is requested', () => {
+    const { shared } = worldWith();
+    expect(() => shared.view({ parties: [] })).toThrow(TypeError);
+    expect(() => shared.view(marbles, { maxPageSize: 0 })).toThrow(TypeError);
+  });
+
+  it('does not keep a view that has ended with an error', async () => {
+    const clock = stopClock();
+    let isRefused = true;
+    const { shared, ...world } = worldWith({ fault: () => (isRefused ? refusal : undefined) });
+    const view = shared.view(marbles);
+    const [first, second] = [observe(view.all$()), observe(shared.view(marbles).state$)];
+    await clock.advance(100);
+    for (const { error } of [first, second]) expect(error).toMatchObject({ _tag: 'ApiError', status: 403 });
+    isRefused = false;
+    const later = observe(view.state$);
+    expect(later.values.map(brief)).toEqual(['loading']);
+    await clock.advance(100);
+    expect(brief(later.values.at(-1))).toBe('live x');
+    const last = observe(shared.view(marbles).state$);
+    expect(last.values.map(brief)).toEqual(['live x']);
+    expect([snapshots(world), world.service.open]).toEqual([1, 1]);
+    for (const { subscription } of [later, last]) subscription.unsubscribe();
+    shared.clear();
+  });
+
+  it('reads again for all subscribers, with the previous contracts until then', async () => {
+    const clock = stopClock();
+    let isHeld = false;
+    const { shared, ...world } = worldWith({ fault: () => (isHeld ? NEVER : undefined) });
+    const view = shared.view(marbles);
+    const states = observe(view.state$);
+    const changes = observe(shared.view(marbles).changes$);
+    await clock.advance(100);
+    isHeld = true;
+    const [before, changesBefore] = [states.values.length, changes.values.length];
+    let reloads = 0;
+    const reloading = view.reload$.subscribe(() => (reloads += 1));
+    shared.view({ ...marbles }).reload();
+    expect(reloads).toBe(1);
+    const during = observe(view.state$);
+    expect(during.values.map(brief)).toEqual(['stale x']);
+    expect(view.current().isReloading).toBe(true);
+    world.participant.append(create(2, 'y'));
+    isHeld = false;
+    view.reload();
+    await clock.advance(100);
+    const shown = new Set(states.values.slice(before).map(brief));
+    expect([...shown]).toEqual(['stale x', 'stale xy', 'live xy']);
+    const [reset] = changes.values.slice(changesBefore);
+    expect(reset).toMatchObject({
+      _tag: 'Reset',
+      reason: 'start',
+      contracts: [{ contractId: 'x' }, { contractId: 'y' }],
+    });
+    expect(view.current().isReloading).toBeUndefined();
+    expect(world.service.open).toBe(1);
+    for (const each of [states.subscription, changes.subscription, during.subscription, reloading]) each.unsubscribe();
+    shared.clear();
+  });
+
+  it('begins new views after clear, and ends those before it with their last subscriber', async () => {
+    const clock = stopClock();
+    const { shared, ...world } = worldWith();
+    const view = shared.view(marbles);
+    const before = observe(view.state$);
+    await clock.advance(100);
+    shared.clear();
+    const after = observe(view.state$);
+    expect(after.values.map(brief)).toEqual(['loading']);
+    await clock.advance(100);
+    expect(world.service.open).toBe(2);
+    before.subscription.unsubscribe();
+    expect(world.service.open).toBe(1);
+    expect(view.current().known?.contracts.size).toBe(1);
+    after.subscription.unsubscribe();
+    expect(world.service.open).toBe(1);
+    shared.clear();
+    expect(world.service.open).toBe(0);
+  });
+
+  it('shares nothing between ledgers', async () => {
+    const clock = stopClock();
+    const [one, other] = [worldWith(), worldWith()];
+    other.participant.append(create(2, 'y'));
+    const seen = [one, other].map(({ shared }) => observe(shared.view(marbles).all$()));
+    await clock.advance(100);
+    expect(seen.map(({ values }) => idsOf(values.at(-1) ?? []))).toEqual(['x', 'xy']);
+    for (const { subscription } of seen) subscription.unsubscribe();
+    for (const { shared } of [one, other]) shared.clear();
+  });
+});
+
+describe('queries of shared contracts', () => {
+  const { shared } = worldWith();
+  const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
+  const Holding = interfaceType('#marbles:Holdings:Holding', t.type({ owner: t.string }));
+  const decoderOfMarble = { templateId: Marble.templateId, decoder: Marble.decoder };
+  const transport = (follow: Transport['follow']): Transport => ({ _tag: 'Transport', follow, readList: () => NEVER });
+  const one = transport(() => undefined);
+  type Asked = readonly [ContractQuery & ContractPolicies, ContractsOptions?];
+  const isEqual = (a: Asked, b: Asked): boolean => shared.keyOf(...a) === shared.keyOf(...b);
+
+  it.each<readonly [string, Asked, Asked]>([
+    ['parties', [{ parties: [alice, bob] }], [{ parties: [bob, alice, bob] }]],
+    [
+      'types',
+      [{ parties: 'any', types: { a: Marble, b: Paint } }],
+      [{ types: { b: Paint, a: Marble }, parties: 'any' }],
+    ],
+    [
+      'copies of types',
+      [{ parties: 'any', types: { a: Marble } }],
+      [{ parties: 'any', types: { a: decoderOfMarble } }],
+    ],
+    ['absent parts', [{ parties: 'any', onGap: undefined }, {}], [{ parties: 'any' }, { maxPageSize: undefined }]],
+    [
+      'options',
+      [{ parties: 'any' }, { retry: { baseDelayMs: 1, maxDelayMs: 2 }, maxPageSize: 3 }],
+      [{ parties: 'any' }, { maxPageSize: 3, retry: { maxDelayMs: 2, baseDelayMs: 1 } }],
+    ],
+    ['functions', [{ parties: 'any' }, { transport: { ...one } }], [{ parties: 'any' }, { transport: { ...one } }]],
+  ])('are equal with the same %s in any order', (_what, a, b) => {
+    expect(isEqual(a, b)).toBe(true);
+  });
+
+  it.each<readonly [string, Asked, Asked]>([
+    ['parties', [{ parties: [alice] }], [{ parties: [bob] }]],
+    ['any party and a party of that name', [{ parties: 'any' }], [{ parties: ['any'] }]],
+    ['names', [{ parties: 'any', types: { a: Marble } }], [{ parties: 'any', types: { b: Marble } }]],
+    [
+      'decoders',
+      [{ parties: 'any', types: { a: Marble } }],
+      [{ parties: 'any', types: { a: contractType('#marbles:Marbles:Marble', t.type({ owner: t.string })) } }],
+    ],
+    [
+      'orders of types that may match the same contract',
+      [{ parties: 'any', types: { a: Marble, h: Holding } }],
+      [{ parties: 'any', types: { h: Holding, a: Marble } }],
+    ],
+    ['no types and an empty list', [{ parties: 'any' }], [{ parties: 'any', types: {} }]],
+    ['policies', [{ parties: 'any' }], [{ parties: 'any', onGap: 'fail' }]],
+    ['options', [{ parties: 'any' }, { maxPageSize: 3 }], [{ parties: 'any' }]],
+    [
+      'functions',
+      [{ parties: 'any' }, { transport: transport(() => undefined) }],
+      [{ parties: 'any' }, { transport: transport(() => undefined) }],
+    ],
+  ])('are not equal with other %s', (_what, a, b) => {
+    expect(isEqual(a, b)).toBe(false);
+  });
+});
