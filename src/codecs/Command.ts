@@ -1,5 +1,5 @@
 import type * as t from 'io-ts';
-import type { ArgumentOf, ChoiceType, CreatableType, PayloadOf } from './ContractType.js';
+import type { ChoiceType, CreatableType } from './ContractType.js';
 import { json, text } from './internal/field.js';
 import { exact } from './internal/message.js';
 import { oneOfKeys } from './internal/variant.js';
@@ -119,7 +119,7 @@ export const Command: t.Type<Command, unknown> = oneOfKeys<Command>('Command', {
  * Returns the command that creates a contract of a template, for `submit` and `prepare`.
  *
  * @param type - a template, from Daml's code generator or from `contractType`
- * @param payload - the arguments
+ * @param payload - the arguments: what the type encodes. For a schema, its input
  * @example
  * ```ts
  * import { contractType, create, type PrepareRequest } from 'canton-rx';
@@ -135,7 +135,7 @@ export const Command: t.Type<Command, unknown> = oneOfKeys<Command>('Command', {
  * ```
  * @category Commands
  */
-export const create = <C extends CreatableType>(type: C, payload: PayloadOf<C>): Command => ({
+export const create = <C extends CreatableType>(type: C, payload: Parameters<C['encode']>[0]): Command => ({
   CreateCommand: { templateId: type.templateId, createArguments: type.encode(payload) },
 });
 
@@ -160,7 +160,11 @@ export const create = <C extends CreatableType>(type: C, payload: PayloadOf<C>):
  * ```
  * @category Commands
  */
-export const exercise = <C extends ChoiceType>(choice: C, contractId: string, argument: ArgumentOf<C>): Command => ({
+export const exercise = <C extends ChoiceType>(
+  choice: C,
+  contractId: string,
+  argument: Parameters<C['argumentEncode']>[0],
+): Command => ({
   ExerciseCommand: {
     templateId: choice.template().templateId,
     contractId,
@@ -192,9 +196,9 @@ export const exercise = <C extends ChoiceType>(choice: C, contractId: string, ar
  */
 export function createAndExercise<C extends CreatableType, D extends ChoiceType>(
   type: C,
-  payload: PayloadOf<C>,
+  payload: Parameters<C['encode']>[0],
   choice: D,
-  argument: ArgumentOf<D>,
+  argument: Parameters<D['argumentEncode']>[0],
 ): Command {
   const { templateId } = type;
   if (choice.template().templateId !== templateId) {

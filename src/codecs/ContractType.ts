@@ -1,6 +1,7 @@
 import type * as t from 'io-ts';
 import { type Problem, problemsOf } from './Problem.js';
 import { type CheckedTemplateId, checkTemplateId } from './scalars.js';
+import { type StandardSchema, validatorOf } from './StandardSchema.js';
 
 /**
  * Decodes JSON from the ledger.
@@ -47,7 +48,7 @@ export interface DecodeFailure {
 
 /**
  * A template or an interface, with the type of its payload. The type is structural: the output of Daml's code generator
- * for JavaScript, of any release, matches it. {@link contractType} creates one from an io-ts codec.
+ * for JavaScript, of any release, matches it. {@link contractType} creates one from an io-ts codec or a schema.
  *
  * An object with the choice `Archive` and without an `encode` method is an interface, as in generated code. Its payload
  * is its view. Any other object is a template, also one that has only the two properties of this type.
@@ -62,27 +63,29 @@ export interface ContractType<T = unknown> {
 }
 
 /**
- * A template whose contracts can be created. Structural, like {@link ContractType}.
+ * A template whose contracts can be created. Structural, like {@link ContractType}. `I` is the type of the arguments of
+ * commands. It differs from that of the payload if a {@link StandardSchema} converts values.
  *
  * @category Contract types
  */
-export interface CreatableType<T = unknown> extends ContractType<T> {
+export interface CreatableType<T = unknown, I = T> extends ContractType<T> {
   /** Encodes the arguments as Daml JSON. */
-  encode(payload: T): unknown;
+  encode(payload: I): unknown;
 }
 
 /**
- * A choice of a template or an interface. Structural, like {@link ContractType}.
+ * A choice of a template or an interface. Structural, like {@link ContractType}. `I` is the type of the argument of
+ * commands, as in {@link CreatableType}.
  *
  * @category Contract types
  */
-export interface ChoiceType<C = unknown, R = unknown> {
+export interface ChoiceType<C = unknown, R = unknown, I = C> {
   /** The name of the choice. */
   readonly choiceName: string;
   /** Decodes the argument. */
   readonly argumentDecoder: JsonDecoder<C>;
   /** Encodes the argument as Daml JSON. */
-  argumentEncode(argument: C): unknown;
+  argumentEncode(argument: I): unknown;
   /** Decodes the result. */
   readonly resultDecoder: JsonDecoder<R>;
   /** Returns the template or the interface that defines the choice. */
@@ -100,11 +103,11 @@ export interface ChoiceType<C = unknown, R = unknown> {
 export type PayloadOf<C> = C extends ContractType<infer T> ? T : never;
 
 /**
- * The argument type of a {@link ChoiceType}.
+ * The type of the decoded argument of a {@link ChoiceType}.
  *
  * @category Contract types
  */
-export type ArgumentOf<C> = C extends ChoiceType<infer A> ? A : never;
+export type ArgumentOf<C> = C extends ChoiceType<infer A, unknown, never> ? A : never;
 
 /**
  * The result type of a {@link ChoiceType}.
@@ -117,15 +120,15 @@ export type ResultOf<C> = C extends ChoiceType<unknown, infer R> ? R : never;
 export const isInterfaceType = (type: ContractType): boolean => 'Archive' in type && !('encode' in type);
 
 /**
- * The codecs of a choice.
+ * The codecs or schemas of a choice.
  *
  * @inline
  */
 interface ChoiceCodecs {
-  /** The codec of the argument. */
-  readonly argument: t.Mixed;
-  /** The codec of the result. Default: the result stays undecoded. */
-  readonly result?: t.Mixed;
+  /** That of the argument. */
+  readonly argument: t.Mixed | StandardSchema;
+  /** That of the result. Default: the result stays undecoded. */
+  readonly result?: t.Mixed | StandardSchema;
 }
 
 /**
@@ -134,7 +137,7 @@ interface ChoiceCodecs {
  * @inline
  */
 interface TypeOptions<Choices> {
-  /** The codecs of the choices, by choice name. You need not list `Archive`. Default: none. */
+  /** The codecs or schemas of the choices, by choice name. You need not list `Archive`. Default: none. */
   readonly choices?: Choices;
 }
 
@@ -152,10 +155,25 @@ type ChoiceCodecsByName = Readonly<Record<string, ChoiceCodecs>>;
  */
 type ChoicesOf<Choices extends ChoiceCodecsByName> = {
   readonly [K in keyof Choices]: ChoiceType<
-    t.TypeOf<Choices[K]['argument']>,
-    Choices[K] extends Required<ChoiceCodecs> ? t.TypeOf<Choices[K]['result']> : unknown
+    OutputOf<Choices[K]['argument']>,
+    Choices[K] extends Required<ChoiceCodecs> ? OutputOf<Choices[K]['result']> : unknown,
+    InputOf<Choices[K]['argument']>
   >;
 };
+
+/**
+ * The type of what a codec or a schema decodes to.
+ *
+ * @inline
+ */
+type OutputOf<C> = C extends StandardSchema<unknown, infer Output> ? Output : C extends t.Mixed ? t.TypeOf<C> : never;
+
+/**
+ * The type of what a codec or a schema takes for a command.
+ *
+ * @inline
+ */
+type InputOf<C> = C extends StandardSchema<infer Input, unknown> ? Input : OutputOf<C>;
 
 /**
  * A record without fields: the argument and the result of `Archive`.
@@ -196,14 +214,20 @@ export type TemplateType<
   T,
   I extends string = string,
   Choices extends ChoiceCodecsByName = ArchiveAlone,
-> = CreatableType<T> & InterfaceType<T, I, Choices>;
+  In = T,
+> = CreatableType<T, In> & InterfaceType<T, I, Choices>;
 
 /**
- * Creates the type of a template from io-ts codecs. Its choices are its properties, as in generated code.
+ * Creates the type of a template from io-ts codecs, or from schemas of any library that implements Standard Schema. Its
+ * choices are its properties, as in generated code.
+ *
+ * A codec decodes payloads, and encodes the arguments of commands. A schema only decodes: payloads have its output type.
+ * Commands have its input type, and are sent as they are.
  *
  * @param templateId - `#package-name:Module:Entity`, or `package-id:Module:Entity` with an id of 64 hex digits
- * @param codec - decodes and encodes the template's arguments as Daml JSON, in which `Int` and `Decimal` are strings
- * @throws TypeError if the template id is invalid
+ * @param codec - of the template's arguments as Daml JSON, in which `Int` and `Decimal` are strings
+ * @throws TypeError if the template id is invalid, or a schema says that it is asynchronous. One that does not say so
+ *   decodes nothing: its contracts are undecoded, with this problem
  * @example
  * ```ts
  * import { contractType, create, exercise } from 'canton-rx';
@@ -218,19 +242,21 @@ export type TemplateType<
  * ```
  * @category Contract types
  */
-export function contractType<A, I extends string, Choices extends ChoiceCodecsByName = ArchiveAlone>(
+export function contractType<A, I extends string, Choices extends ChoiceCodecsByName = ArchiveAlone, In = A>(
   templateId: CheckedTemplateId<I>,
-  codec: t.Type<A, unknown>,
+  codec: t.Type<A, unknown> | StandardSchema<In, A>,
   options?: TypeOptions<Choices>,
-): TemplateType<A, I, Choices>;
-export function contractType(templateId: string, codec: t.Mixed, options?: TypeOptions<ChoiceCodecsByName>): object {
-  return Object.assign(interfaceType(templateId, codec, options), {
-    encode: (payload: unknown): unknown => codec.encode(payload),
-  });
+): TemplateType<A, I, Choices, In>;
+export function contractType(
+  templateId: string,
+  codec: t.Mixed | StandardSchema,
+  options?: TypeOptions<ChoiceCodecsByName>,
+): object {
+  return Object.assign(interfaceType(templateId, codec, options), { encode: encoderOf(codec) });
 }
 
 /**
- * Creates the type of an interface from io-ts codecs. Its payload is the view, so the `EventFormat` of a request must
+ * Creates the type of an interface from io-ts codecs or schemas, like {@link contractType}. Its payload is the view, so the `EventFormat` of a request must
  * include interface views. The formats that this library builds include them by default.
  *
  * @param interfaceId - `#package-name:Module:Entity`
@@ -251,12 +277,12 @@ export function contractType(templateId: string, codec: t.Mixed, options?: TypeO
  */
 export function interfaceType<A, I extends string, Choices extends ChoiceCodecsByName = ArchiveAlone>(
   interfaceId: CheckedTemplateId<I>,
-  view: t.Type<A, unknown>,
+  view: t.Type<A, unknown> | StandardSchema<unknown, A>,
   options?: TypeOptions<Choices>,
 ): InterfaceType<A, I, Choices>;
 export function interfaceType(
   templateId: string,
-  codec: t.Mixed,
+  codec: t.Mixed | StandardSchema,
   options: TypeOptions<ChoiceCodecsByName> = {},
 ): object {
   checkTemplateId(templateId);
@@ -269,7 +295,7 @@ export function interfaceType(
       {
         choiceName,
         argumentDecoder: decoderOf(argument),
-        argumentEncode: (value): unknown => argument.encode(value),
+        argumentEncode: encoderOf(argument),
         resultDecoder: result === undefined ? { run: succeed } : decoderOf(result),
         template,
       },
@@ -284,12 +310,31 @@ const succeed = (result: unknown): Decoded<unknown> => ({ ok: true, result });
 
 const unit: JsonDecoder<Unit> = { run: () => ({ ok: true, result: {} }) };
 
-const decoderOf = (codec: t.Decoder<unknown, unknown>): JsonDecoder<unknown> => ({
-  run: (json) => {
-    const decoded = codec.decode(json);
-    if (decoded._tag === 'Right') return succeed(decoded.right);
-    const problems = problemsOf(decoded.left);
-    const [first] = problems;
-    return { ok: false, error: { ...(first && { at: first.path, message: `expected ${first.expected}` }), problems } };
-  },
-});
+const isSchema = (codec: t.Mixed | StandardSchema): codec is StandardSchema => '~standard' in codec;
+
+/** A schema has no encoder: its input is Daml JSON. */
+const encoderOf = (codec: t.Mixed | StandardSchema): ((value: unknown) => unknown) =>
+  isSchema(codec) ? same : (value): unknown => codec.encode(value);
+
+function decoderOf(codec: t.Mixed | StandardSchema): JsonDecoder<unknown> {
+  if (isSchema(codec)) {
+    const validate = validatorOf(codec);
+    return {
+      run: (json) => {
+        const { value, problems } = validate(json);
+        return problems === undefined ? succeed(value) : refuse(problems);
+      },
+    };
+  }
+  return {
+    run: (json) => {
+      const decoded = codec.decode(json);
+      return decoded._tag === 'Right' ? succeed(decoded.right) : refuse(problemsOf(decoded.left));
+    },
+  };
+}
+
+function refuse(problems: readonly Problem[]): Decoded<never> {
+  const [first] = problems;
+  return { ok: false, error: { ...(first && { at: first.path, message: `expected ${first.expected}` }), problems } };
+}

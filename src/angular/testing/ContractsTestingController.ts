@@ -1,6 +1,6 @@
 import { type EnvironmentProviders, makeEnvironmentProviders } from '@angular/core';
 import { BehaviorSubject, defer, filter, map, type Observable, of, scan, startWith } from 'rxjs';
-import { type ContractType, type CreatableType, isInterfaceType, type PayloadOf } from '../../codecs/ContractType.js';
+import { type ContractType, type CreatableType, isInterfaceType } from '../../codecs/ContractType.js';
 import type { CreatedEvent } from '../../codecs/Event.js';
 import type { Offset } from '../../codecs/scalars.js';
 import {
@@ -58,7 +58,7 @@ export class ContractsTestingController {
    * @param payload - the contract arguments
    * @returns the contract ID
    */
-  create<T extends CreatableType>(type: T, payload: PayloadOf<T>, options?: TestContractOptions): string;
+  create<T extends CreatableType>(type: T, payload: Parameters<T['encode']>[0], options?: TestContractOptions): string;
   /**
    * Creates a contract that has a view of an interface.
    *
