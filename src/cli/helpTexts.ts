@@ -216,7 +216,7 @@ const sandbox = `canton-rx sandbox: run a ledger on this machine, for developmen
 Usage: canton-rx sandbox [OPTIONS]
 
   --port PORT           The port on 127.0.0.1; 0 lets the system choose. Default: 7575
-  --profile LINE        Behave like Canton 3.4, 3.5, 3.6 or 3.7. Default: 3.5
+  --profile LINE        Behave like Canton 3.3, 3.4, 3.5, 3.6 or 3.7. Default: 3.5
   --updates N           Start with N updates of generated traffic. Default: 0
   --rate N              Then generate N updates per second. Default: 0
   --seed N              The seed of the generated traffic. Default: 1

@@ -62,7 +62,7 @@ function readSandboxOptions(args: readonly string[]) {
   });
   return {
     port: readInteger('port', values.port, 7575, 65_535),
-    profile: readOneOf('profile', values.profile ?? '3.5', ['3.4', '3.5', '3.6', '3.7']),
+    profile: readOneOf('profile', values.profile ?? '3.5', ['3.3', '3.4', '3.5', '3.6', '3.7']),
     // the sandbox keeps all updates in memory
     updates: readInteger('updates', values.updates, 0, 10_000_000),
     rate: readInteger('rate', values.rate, 0, 100_000),

@@ -181,7 +181,7 @@ export interface SandboxOptions {
    * The time from the start of an open-ended stream to its first checkpoint, in milliseconds; `false` for no such
    * checkpoint.
    *
-   * @defaultValue false on 3.4, 500 on 3.5 and later
+   * @defaultValue false before 3.5, 500 since
    */
   readonly earlyCheckpointMs?: number | false;
   /**
@@ -237,7 +237,7 @@ export interface SandboxOptions {
   readonly deprecatedApis?: boolean;
   /**
    * Whether to serve `POST /v2/state/active-contracts-page`. With `false`, the response is a 405, as in releases of 3.5
-   * before 3.5.10. Profile 3.4 never serves it.
+   * before 3.5.10. Profiles before 3.5 never serve it.
    *
    * @defaultValue true
    */
@@ -288,7 +288,7 @@ export interface RestartOptions extends SandboxChanges {
  *
  * @category Sandbox
  */
-export type SandboxProfile = '3.4' | '3.5' | '3.6' | '3.7';
+export type SandboxProfile = '3.3' | '3.4' | '3.5' | '3.6' | '3.7';
 
 /**
  * A request in the sandbox's log. `body`, `status` and `aborted` change while the request proceeds. A WebSocket appears

@@ -36,7 +36,7 @@ async function followAll(sandbox: Sandbox): Promise<readonly Observed<Update>[]>
   return feeds;
 }
 
-describe.each(['3.4', '3.5', '3.6', '3.7'] as const)('each feed of a %s participant', (profile) => {
+describe.each(['3.3', '3.4', '3.5', '3.6', '3.7'] as const)('each feed of a %s participant', (profile) => {
   it.each([
     ['of another participant', 'second::1220ab', 0],
     ['of the same participant, from a backup', 'first::1220ab', 20],

@@ -14,7 +14,7 @@ const ledgerOf = ({ url }: Sandbox): Ledger => createLedger({ baseUrl: url, retr
 const allOffsets = (sandbox: Sandbox): number[] => sandbox.updates.map((update) => updateValue(update).offset);
 const isUpdate = ({ _tag }: Update): boolean => _tag !== 'OffsetCheckpoint';
 
-describe.each(['3.4', '3.5', '3.6', '3.7'] as const)('a feed of a %s participant', (profile) => {
+describe.each(['3.3', '3.4', '3.5', '3.6', '3.7'] as const)('a feed of a %s participant', (profile) => {
   it('emits each of 10 000 mixed updates once and in order, then new ones', async () => {
     const sandbox = await start({ profile });
     sandbox.generate(10_000, { seed: 7 });

@@ -278,6 +278,14 @@ describe('executing', () => {
   });
 });
 
+it('is prepared in 3.3, without an estimate of its cost, but not executed with a response', async () => {
+  const { sandbox, eve } = await withParty({ profile: '3.3' });
+  const prepared = await post(sandbox, preparePath, prepareBody(eve.party, createCommand));
+  expect(prepared.status).toBe(200);
+  expect(at(prepared.json, 'costEstimation')).toBeUndefined();
+  expect((await post(sandbox, executePath, {})).status).toBe(404);
+});
+
 describe('looking up a completion by hash', () => {
   const path = '/v2/commands/completion-by-hash';
 
@@ -313,7 +321,7 @@ describe('looking up a completion by hash', () => {
     expect(await post(sandbox, path, { transactionHash: '' })).toMatchObject(failure(400, 'MISSING_FIELD'));
   });
 
-  it.each(['3.4', '3.5'] as const)('is not served by %s', async (profile) => {
+  it.each(['3.3', '3.4', '3.5'] as const)('is not served by %s', async (profile) => {
     const { sandbox } = await withParty({ profile });
     expect((await post(sandbox, path, { transactionHash: 'AAAA' })).status).toBe(404);
   });

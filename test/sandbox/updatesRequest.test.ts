@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { SandboxProfile } from '../../src/sandbox/index.js';
 import { acsDelta, anyParty, creation, everything, forParty } from './requests.js';
 import { failure, offsets, post, sandboxWith, variants } from './client.js';
 
@@ -6,7 +7,7 @@ const range = { beginExclusive: 0, endInclusive: 1 };
 const legacy = { filtersByParty: {}, filtersForAnyParty: { cumulative: [] } };
 const byPackageId = { TemplateFilter: { value: { templateId: `${'c'.repeat(64)}:Main:Asset` } } };
 
-async function sandboxWithOne(profile: '3.4' | '3.5' | '3.6' | '3.7' = '3.5') {
+async function sandboxWithOne(profile: SandboxProfile = '3.5') {
   const sandbox = await sandboxWith({ profile });
   sandbox.append(creation());
   return sandbox;
@@ -89,6 +90,31 @@ describe('a request for updates', () => {
     const before = await sandboxWithOne('3.4');
     before.append(creation({ templateId: `${'c'.repeat(64)}:Main:Asset` }));
     expect(await post(before, '/v2/updates', body)).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    [{ endInclusive: 1 }, 'beginExclusive'],
+    [{ updateFormat: { includeReassignments: { filtersForAnyParty: { cumulative: [] } } } }, 'verbose'],
+    [{ updateFormat: undefined, filter: legacy }, 'verbose'],
+    [
+      {
+        updateFormat: {
+          includeReassignments: forParty('p', { WildcardFilter: { value: {} } }),
+        },
+      },
+      'includeCreatedEventBlob',
+    ],
+  ])('must have all numbers and flags in 3.3, but not later: %j', async (parts, field) => {
+    const begin = field === 'beginExclusive' ? {} : range;
+    const body = { ...begin, updateFormat: everything, ...parts };
+    const former = await post(await sandboxWithOne('3.3'), '/v2/updates', body);
+    expect(former).toMatchObject({ status: 400, text: expect.stringContaining(`${field}'`) });
+    expect(await post(await sandboxWithOne('3.4'), '/v2/updates', body)).toMatchObject({ status: 200 });
+  });
+
+  it('may leave out in 3.3 what 3.3 does not have', async () => {
+    const body = { ...range, updateFormat: everything };
+    expect(variants(await post(await sandboxWithOne('3.3'), '/v2/updates', body))).toEqual(['Transaction']);
   });
 
   it('selects nothing with an empty update format', async () => {

@@ -14,6 +14,7 @@ const keys = (value: unknown) => Object.keys(Object(value) as object).sort();
 
 describe('a transaction on the wire', () => {
   it.each([
+    ['3.3', false, false],
     ['3.4', false, false],
     ['3.5', true, false],
     ['3.6', true, true],
@@ -24,12 +25,14 @@ describe('a transaction on the wire', () => {
     const body = { beginExclusive: 0, endInclusive: 1, updateFormat: everything };
     const transaction = at((await post(sandbox, '/v2/updates', body)).json, 0, 'update', 'Transaction', 'value');
     const created = at(transaction, 'events', 0, 'CreatedEvent');
-    expect(transaction).toMatchObject({ traceContext: null, externalTransactionHash: null, paidTrafficCost: null });
+    const is33 = profile === '3.3';
+    expect(transaction).toMatchObject({ traceContext: null, externalTransactionHash: null });
+    expect(at(transaction, 'paidTrafficCost')).toBe(is33 ? undefined : null);
     expect(created).toMatchObject({ contractKey: null, createdEventBlob: '', interfaceViews: [] });
     expect(keys(transaction).includes('transactionHash')).toBe(hasHash);
     expect(keys(created).includes('contractKeyHash')).toBe(hasKeyHash);
     expect(keys(created).filter((key) => key !== 'contractKeyHash')).toEqual([
-      'acsDelta',
+      ...(is33 ? [] : ['acsDelta']),
       'contractId',
       'contractKey',
       'createArgument',
@@ -40,7 +43,7 @@ describe('a transaction on the wire', () => {
       'observers',
       'offset',
       'packageName',
-      'representativePackageId',
+      ...(is33 ? [] : ['representativePackageId']),
       'signatories',
       'templateId',
       'witnessParties',
@@ -89,10 +92,34 @@ describe('one-ofs on the wire', () => {
     for (const event of topology) expect(keys(at(event, 'event'))[0]).toMatch(/^ParticipantAuthorization/);
   });
 
-  it('have no onboarding in 3.4', async () => {
+  it('have no onboarding before 3.5', async () => {
     const text = async (profile: SandboxProfile) => JSON.stringify(await served(profile));
     expect(await text('3.5')).toContain('ParticipantAuthorizationOnboarding');
     expect(await text('3.4')).not.toContain('ParticipantAuthorizationOnboarding');
+    expect(await text('3.3')).not.toContain('ParticipantAuthorizationOnboarding');
+  });
+
+  it('have former names and no envelopes of topology events in 3.3', async () => {
+    const updates = await served('3.3');
+    const of = (variant: string) =>
+      updates.map((update) => at(update, variant, 'value')).filter((value) => value !== undefined);
+    const reassignments = of('Reassignment');
+    expect(reassignments.length).toBeGreaterThan(0);
+    expect(new Set(reassignments.map((value) => at(value, 'synchronizerId')))).toEqual(new Set([undefined]));
+    const moves = reassignments
+      .flatMap((value) => listAt(value, 'events'))
+      .map((move) => at(move, 'JsUnassignedEvent', 'value') ?? at(move, 'JsAssignmentEvent'));
+    for (const move of moves) {
+      expect(at(move, 'unassignId')).toMatch(/^00/);
+      expect(at(move, 'reassignmentId')).toBeUndefined();
+    }
+    const topology = of('TopologyTransaction').flatMap((value) => listAt(value, 'events'));
+    const permissions = topology.map((event) => at(Object.values(Object(event) as object)[0], 'participantPermission'));
+    expect(new Set(permissions)).toEqual(new Set([undefined, 1, 2, 3]));
+    const exercises = of('Transaction')
+      .flatMap((value) => listAt(value, 'events'))
+      .flatMap((event) => at(event, 'ExercisedEvent') ?? []);
+    for (const exercise of exercises) expect(keys(exercise)).not.toContain('acsDelta');
   });
 });
 

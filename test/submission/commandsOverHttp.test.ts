@@ -41,7 +41,7 @@ describe('submitAndWaitForTransaction', () => {
     },
   );
 
-  it.each(['3.4', '3.6', '3.7'] as const)('commits once to %s after a lost response', async (profile) => {
+  it.each(['3.3', '3.4', '3.6', '3.7'] as const)('commits once to %s after a lost response', async (profile) => {
     const { sandbox, result } = await submit({ kind: 'reset', when: 'after' }, true, profile);
     expect(await result).toMatchObject({ offset: 2 });
     expect(sandbox.updates).toHaveLength(2);

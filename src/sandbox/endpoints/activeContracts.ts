@@ -53,12 +53,12 @@ interface ListRequest extends SnapshotRequest {
 
 function readRequest({ body, participant: { settings } }: Call): ListRequest {
   const { profile, participantId } = settings;
-  const request = decodeBody(ContractsBody, body);
+  const request = decodeBody(ContractsBody, body, settings);
   const offset = checkNotNegative(request.activeAtOffset);
   const chosen = chooseFormat('event_format', request.eventFormat, request, settings);
   const selection = selectEvents('format' in chosen ? chosen.format : chosen.filter, profile);
   const incomplete = includesIncomplete(request, settings);
-  if (profile === '3.4') return { offset, selection, incomplete };
+  if (profile < '3.5') return { offset, selection, incomplete };
   const verbose = 'format' in chosen ? (chosen.format.verbose ?? false) : request.verbose;
   const checksum = checksumOf(offset, toFields(selection), verbose, incomplete, profile, participantId);
   const token = request.streamContinuationToken ?? undefined;
@@ -89,7 +89,7 @@ const ContractsPageBody = t.type({
 export function getActiveContractsPage({ body, participant }: Call): Answer {
   const { ledger, settings } = participant;
   const { profile, participantId } = settings;
-  const { eventFormat, activeAtOffset, maxPageSize, ...request } = decodeBody(ContractsPageBody, body);
+  const { eventFormat, activeAtOffset, maxPageSize, ...request } = decodeBody(ContractsPageBody, body, settings);
   if (!eventFormat) throw missingField('event_format');
   const selection = selectEvents(eventFormat, profile);
   checkNotNegative(activeAtOffset ?? 0);
@@ -124,8 +124,8 @@ export function getActiveContractsPage({ body, participant }: Call): Answer {
 /** Whether to include incomplete reassignments. Releases before 3.7 ignore the field and always include them. */
 const includesIncomplete = (
   { includeIncompleteReassignments }: { readonly includeIncompleteReassignments: boolean },
-  { release }: Settings,
-): boolean => !release.omitsIncomplete || includeIncompleteReassignments;
+  { profile }: Settings,
+): boolean => profile < '3.7' || includeIncompleteReassignments;
 
 /** The fields of a selection that a token depends on. The order of the parties does not matter. */
 function toFields({ byParty, anyParty }: EventSelection): readonly unknown[] {

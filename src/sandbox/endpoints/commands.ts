@@ -34,7 +34,7 @@ const TransactionBody = t.type({ commands: json, transactionFormat: nullable(Tra
 /** `POST /v2/commands/submit-and-wait-for-transaction`: reads the transaction after its commit, which can fail. */
 export function submitAndWaitForTransaction(call: Call): Promise<Answer> {
   const { participant, body } = call;
-  const { commands, transactionFormat } = decodeBody(TransactionBody, body);
+  const { commands, transactionFormat } = decodeBody(TransactionBody, body, participant.settings);
   const request = readCommands(commands);
   const format = transactionFormat && selectTransactions(transactionFormat, participant.settings.profile);
   const selection = format ?? selectParties([...request.actAs, ...(request.readAs ?? [])]);
@@ -174,7 +174,7 @@ export async function* streamCompletions(call: Call): AsyncGenerator<object> {
 }
 
 function readSource({ path, body, participant }: Call): Source {
-  const { beginExclusive, parties, ...request } = decodeBody(CompletionsBody, body);
+  const { beginExclusive, parties, ...request } = decodeBody(CompletionsBody, body, participant.settings);
   const { completions, settings, ledger } = participant;
   const hasUser = path !== completionsPath;
   if (hasUser && parties.length === 0) throw missingField('parties');

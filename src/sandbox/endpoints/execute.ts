@@ -42,7 +42,7 @@ const ExecuteBody = t.type({
 /** `POST /v2/interactive-submission/executeAndWaitForTransaction` */
 export async function execute({ body, participant, trace, fault, timeoutAnswer }: Call): Promise<Answer> {
   const vendor = await loadVendor();
-  const request = decodeBody(ExecuteBody, body);
+  const request = decodeBody(ExecuteBody, body, participant.settings);
   const { partySignatures, transactionFormat, userId, hashingSchemeVersion } = request;
   const bytes = readBase64(request.preparedTransaction, 'preparedTransaction');
   const submissionId = request.submissionId === '' ? randomUUID() : request.submissionId;
@@ -99,7 +99,7 @@ const CompletionByHashBody = t.type({ transactionHash: text });
 
 /** `POST /v2/commands/completion-by-hash`: the commit of a signed transaction. It does not list rejected attempts. */
 export function getCompletionByHash({ participant, body }: Call): Answer {
-  const { transactionHash: hash } = decodeBody(CompletionByHashBody, body);
+  const { transactionHash: hash } = decodeBody(CompletionByHashBody, body, participant.settings);
   if (hash === '') throw missingField('transactionHash');
   const { ledger, completions, settings } = participant;
   const completion = completions.findByHash(hash);

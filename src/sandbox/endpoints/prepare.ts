@@ -30,7 +30,9 @@ export async function prepare({ body, participant, fault }: Call): Promise<Answe
     preparedTransactionHash: hash.toString('base64'),
     hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2',
     hashingDetails: request.verboseHashing === true ? details : null,
-    costEstimation: request.estimateTrafficCost?.disabled === true ? null : estimateCost(bytes.length),
+    ...(participant.settings.profile >= '3.4' && {
+      costEstimation: request.estimateTrafficCost?.disabled === true ? null : estimateCost(bytes.length),
+    }),
   });
 }
 

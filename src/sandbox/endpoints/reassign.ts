@@ -74,7 +74,7 @@ type AnswerReassignment = (committed: WireReassignment, format: t.TypeOf<typeof 
 
 /** Commits a reassignment at once. Participants check neither whether it is a duplicate nor whether it is in flight. */
 function submitReassignment({ participant, body, trace }: Call, answer: AnswerReassignment): Promise<Answer> {
-  const { reassignmentCommands, eventFormat } = decodeBody(ReassignBody, body);
+  const { reassignmentCommands, eventFormat } = decodeBody(ReassignBody, body, participant.settings);
   const { commandId, submitter, commands } = reassignmentCommands;
   const submissionId = reassignmentCommands.submissionId ?? randomUUID();
   return withSubmissionId(submissionId, () => {

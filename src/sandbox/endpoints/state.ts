@@ -16,7 +16,7 @@ import type { WireEvent, WireTransaction } from '../wire/WireUpdate.js';
 export function getLedgerEnd({ participant, query }: Call): Answer {
   const { ledger, settings } = participant;
   const offset = ledger.end;
-  if (!settings.release.isSince36) return jsonAnswer({ offset });
+  if (settings.profile < '3.6') return jsonAnswer({ offset });
   const requested = query.getAll('synchronizer_id');
   const synchronizerTimes = ledger.recordTimes.all.filter(({ synchronizerId }) => requested.includes(synchronizerId));
   return jsonAnswer({ offset, synchronizerTimes });
@@ -47,7 +47,7 @@ export function getConnectedSynchronizers({ participant, query }: Call): Answer 
 export function getVersion({ participant }: Call): Answer {
   const duration = { seconds: 75, nanos: 0, unknownFields: { fields: {} } };
   return jsonAnswer({
-    version: participant.settings.release.version,
+    version: participant.settings.version,
     features: {
       experimental: { staticTime: { supported: false }, commandInspectionService: { supported: true } },
       userManagement: { supported: true, maxRightsPerUser: 1000, maxUsersPageSize: 1000 },
@@ -74,7 +74,7 @@ const EventsBody = t.type({ contractId: text, eventFormat: EventFormat });
 /** `POST /v2/events/events-by-contract-id`: the creation and the archive of a contract. Assignments are not found. */
 export function getEventsByContractId({ body, participant }: Call): Answer {
   const { ledger, settings } = participant;
-  const { contractId, eventFormat } = decodeBody(EventsBody, body);
+  const { contractId, eventFormat } = decodeBody(EventsBody, body, settings);
   const events = selectEvents(eventFormat, settings.profile);
   checkFilters(ledger.packages, events);
   const { creation, archive } = findEvents(contractId, ledger);

@@ -61,13 +61,13 @@ function readUpdates(range: UpdatesRange, call: Call, idleMs?: number): AsyncIte
 
 function readRange({ path, body, participant: { settings } }: Call): UpdatesRange {
   if (path === flatsPath) rejectDeprecated(settings, `The endpoint ${flatsPath}`);
-  const request = decodeBody(UpdatesBody, body);
+  const request = decodeBody(UpdatesBody, body, settings);
   const chosen = chooseFormat('update_format', request.updateFormat, request, settings);
   const { profile } = settings;
   return {
     beginExclusive: request.beginExclusive,
     endInclusive: request.endInclusive ?? undefined,
-    descending: profile !== '3.4' && request.descendingOrder,
+    descending: profile >= '3.5' && request.descendingOrder,
     selection: 'format' in chosen ? selectUpdates(chosen.format, profile) : selectByFilter(chosen.filter, profile),
   };
 }
@@ -104,7 +104,7 @@ const UpdateByIdBody = t.type({ updateId: text, updateFormat: UpdateFormat });
 
 /** `POST /v2/updates/update-by-id` */
 export function getUpdateById({ body, participant }: Call): Answer {
-  const { updateId, updateFormat } = decodeBody(UpdateByIdBody, body);
+  const { updateId, updateFormat } = decodeBody(UpdateByIdBody, body, participant.settings);
   return getUpdate(participant.ledger.offsetOf(updateId), updateFormat, participant);
 }
 
@@ -112,7 +112,7 @@ const UpdateByOffsetBody = t.type({ offset: Int64, updateFormat: UpdateFormat })
 
 /** `POST /v2/updates/update-by-offset` */
 export function getUpdateByOffset({ body, participant }: Call): Answer {
-  const { offset, updateFormat } = decodeBody(UpdateByOffsetBody, body);
+  const { offset, updateFormat } = decodeBody(UpdateByOffsetBody, body, participant.settings);
   if (offset <= 0) throw requestError('NON_POSITIVE_OFFSET', `Offset ${offset} in offset is not positive`);
   return getUpdate(offset, updateFormat, participant);
 }

@@ -67,7 +67,7 @@ const [minMs, maxMs] = [1_000, 60_000];
 
 /** Reads the time limit of a request from the header `Request-Timeout`, or returns the text of its refusal. */
 export function readTimeLimit(headers: IncomingHttpHeaders, settings: Settings): TimeLimit | string {
-  const header = settings.release.isSince36 ? headers['request-timeout'] : undefined;
+  const header = settings.profile >= '3.6' ? headers['request-timeout'] : undefined;
   if (header === undefined) return { timeoutMs: settings.requestTimeoutMs, timeoutAnswer: unavailable };
   const text = String(header);
   if (!/^[1-9]\d*$/.test(text))

@@ -22,6 +22,7 @@ import {
 import { flatsPath, getUpdateById, getUpdateByOffset, listUpdates, streamUpdates } from '../endpoints/updates.js';
 import { requestError, RequestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
+import type { SandboxProfile } from '../Sandbox.js';
 import { type Answer, errorAnswer, jsonAnswer, textAnswer } from './Answer.js';
 import type { Call, Route, Stream } from './Call.js';
 
@@ -32,6 +33,12 @@ const post = (handler: Route['handler'], rest: Partial<Route> = {}): Route => ({
 const livez: Answer = { status: 200, body: '' };
 
 const readyz: Answer = textAnswer(200, '[+] ledger ok (SERVING)\nreadyz check passed\n');
+
+/** The status of an endpoint that a release line introduced. */
+const missingBefore =
+  (release: SandboxProfile): NonNullable<Route['missing']> =>
+  ({ profile }) =>
+    profile < release ? 404 : undefined;
 
 /** The endpoints, by path. */
 const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
@@ -48,35 +55,30 @@ const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/v2/parties', get(getParties)],
   ['/v2/parties/participant-id', get(getParticipantId)],
   ['/v2/interactive-submission/prepare', post(prepare)],
-  ['/v2/interactive-submission/executeAndWaitForTransaction', post(execute, { essential: true })],
+  [
+    '/v2/interactive-submission/executeAndWaitForTransaction',
+    post(execute, { essential: true, missing: missingBefore('3.4') }),
+  ],
   ['/v2/commands/submit-and-wait', post(submitAndWait)],
   ['/v2/commands/submit-and-wait-for-transaction', post(submitAndWaitForTransaction)],
   ['/v2/commands/submit-and-wait-for-reassignment', post(submitAndWaitForReassignment)],
   ['/v2/commands/async/submit', post(submitAsync)],
   ['/v2/commands/async/submit-reassignment', post(submitReassignmentAsync)],
   ['/v2/commands/completions', post(listCompletions, { stream: streamCompletions })],
-  [completionsPath, post(listCompletions, { stream: streamCompletions, missing: missingIn34 })],
-  ['/v2/commands/completion-by-hash', post(getCompletionByHash, { missing: missingBefore36 })],
+  [completionsPath, post(listCompletions, { stream: streamCompletions, missing: missingBefore('3.5') })],
+  ['/v2/commands/completion-by-hash', post(getCompletionByHash, { missing: missingBefore('3.6') })],
   ['/v2/version', get(getVersion, { open: true })],
   ['/livez', get(() => livez, { open: true })],
   ['/readyz', get(() => readyz, { open: true })],
 ]);
 
-function missingFlats({ release }: Settings) {
-  return release.legacyApis === 'removed' ? 404 : undefined;
-}
-
-function missingIn34({ profile }: Settings) {
-  return profile === '3.4' ? 404 : undefined;
+function missingFlats({ profile }: Settings) {
+  return profile >= '3.7' ? 404 : undefined;
 }
 
 function missingPages({ profile, activeContractsPages }: Settings) {
-  if (profile === '3.4') return 404;
+  if (profile < '3.5') return 404;
   return activeContractsPages ? undefined : 405;
-}
-
-function missingBefore36({ release }: Settings) {
-  return release.isSince36 ? undefined : 404;
 }
 
 /** Finds the stream that a path serves to WebSockets. */

@@ -33,7 +33,7 @@ export async function serveSocket(
   });
   const { path, query, record, signal } = logRequest(request, socket, log, protocolToken);
   const fault = faults.take(path, 'upgrade');
-  const trace = readTrace(settings.profile === '3.4' ? {} : headers);
+  const trace = readTrace(settings.profile < '3.5' ? {} : headers);
   try {
     if (fault?.kind === 'hang' || fault?.kind === 'reset') {
       refuseUpgrade(request, undefined, fault, record);

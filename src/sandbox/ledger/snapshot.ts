@@ -71,8 +71,8 @@ function* readIncomplete(at: number, first: number, { contracts: { reassignments
 /** Returns the entry of an incomplete reassignment; none for an unassignment without a known activation. */
 function incompleteEntry({ half }: Reassignment, view: EventView): object | undefined {
   if ('assigned' in half) {
-    const createdEvent = view.contract(half.assigned.createdEvent);
-    return createdEvent && { JsIncompleteAssigned: { assignedEvent: { ...half.assigned, createdEvent } } };
+    const assignedEvent = view.assigned(half.assigned);
+    return assignedEvent && { JsIncompleteAssigned: { assignedEvent } };
   }
   const createdEvent = half.activation && view.contract(half.activation.created);
   const unassignedEvent = view.unassigned(half.unassigned);

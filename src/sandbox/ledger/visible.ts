@@ -1,13 +1,17 @@
 import type { Settings } from '../participant/Settings.js';
 import type { EventSelection, TransactionSelection, UpdateSelection } from '../requests/selections.js';
+import type { SandboxProfile } from '../Sandbox.js';
 import { stakeholdersOf } from '../wire/events.js';
 import type {
   WireArchivedEvent,
+  WireAssignedEvent,
+  WireAuthorization,
   WireCreatedEvent,
   WireEvent,
   WireExercisedEvent,
   WireReassignment,
   WireRevocation,
+  WireTopologyEvent,
   WireTopologyTransaction,
   WireTransaction,
   WireUnassignedEvent,
@@ -61,7 +65,7 @@ export function visibleTransaction(
   const view = new EventView(events, context);
   return {
     ...view.hideCommand(transaction),
-    transactionHash: context.settings.release.isSince36 ? transaction.transactionHash : undefined,
+    transactionHash: context.settings.profile >= '3.6' ? transaction.transactionHash : undefined,
     events: transaction.events.flatMap((event) => visibleEvent(event, ledgerEffects, view)),
   };
 }
@@ -86,13 +90,13 @@ function visibleEvent(event: WireEvent, ledgerEffects: boolean, view: EventView)
 export function visibleReassignment(update: WireReassignment, view: EventView) {
   const events = update.events.flatMap((event): object => {
     if ('JsAssignmentEvent' in event) {
-      const createdEvent = view.contract(event.JsAssignmentEvent.createdEvent);
-      return createdEvent ? { JsAssignmentEvent: { ...event.JsAssignmentEvent, createdEvent } } : [];
+      const JsAssignmentEvent = view.assigned(event.JsAssignmentEvent);
+      return JsAssignmentEvent ? { JsAssignmentEvent } : [];
     }
     const value = view.unassigned(event.JsUnassignedEvent.value);
     return value ? { JsUnassignedEvent: { value } } : [];
   });
-  return { ...view.hideCommand(update), events };
+  return { ...view.hideCommand(update), ...(view.profile < '3.4' && { synchronizerId: undefined }), events };
 }
 
 /** The part of a topology transaction that concerns the given parties, or any party if there are none. */
@@ -102,11 +106,25 @@ function visibleTopology(
   { settings: { profile } }: ReadContext,
 ) {
   const events = update.events.filter(({ event }) => {
-    if (profile === '3.4' && 'ParticipantAuthorizationOnboarding' in event) return false;
+    if (profile < '3.5' && 'ParticipantAuthorizationOnboarding' in event) return false;
     const contents = Object.values<{ readonly value: WireRevocation }>(event);
     return parties.length === 0 || contents.some(({ value }) => parties.includes(value.partyId));
   });
-  return { ...update, events };
+  return { ...update, events: profile < '3.4' ? events.map(formerTopologyEvent) : events };
+}
+
+const permissions = ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'];
+
+/** The form of 3.3: without envelopes, and with the number of the permission. */
+function formerTopologyEvent({ event }: WireTopologyEvent): object {
+  const contents = Object.entries<{ readonly value: WireRevocation | WireAuthorization }>(event);
+  return Object.fromEntries(
+    contents.map(([kind, { value }]) => {
+      const name = 'participantPermission' in value ? value.participantPermission : undefined;
+      const number = permissions.findIndex((permission) => name?.endsWith(`_${permission}`));
+      return [kind, { ...value, participantPermission: name && number }];
+    }),
+  );
 }
 
 /** What a request shows of contracts. All methods return `undefined` for what it does not select. */
@@ -116,9 +134,14 @@ export class EventView {
     private readonly context: ReadContext,
   ) {}
 
+  /** The release that determines the wire format. */
+  get profile(): SandboxProfile {
+    return this.context.settings.profile;
+  }
+
   /** The creation of a contract, which the given parties may see. By default, only stakeholders see it. */
   contract(event: WireCreatedEvent, parties = stakeholdersOf(event)): object | undefined {
-    const { profile } = this.context.settings;
+    const { profile } = this;
     const interfaces = event.interfaceViews.map(({ interfaceId }) => interfaceId);
     const match = this.match(event, parties, interfaces);
     if (match === undefined) return undefined;
@@ -129,9 +152,12 @@ export class EventView {
       interfaceViews: views,
       witnessParties: match.witnessParties,
     };
-    if (profile !== '3.4') return served;
-    const viewsOf34 = views.map((view) => ({ ...view, implementationPackageId: undefined }));
-    return { ...served, interfaceViews: viewsOf34, contractKeyHash: undefined };
+    if (profile >= '3.5') return served;
+    const formerViews = views.map((view) => ({ ...view, implementationPackageId: undefined }));
+    const former = { ...served, interfaceViews: formerViews, contractKeyHash: undefined };
+    if (profile >= '3.4') return former;
+    const createArgument = match.hasArgument ? event.createArgument : null;
+    return { ...former, createArgument, acsDelta: undefined, representativePackageId: undefined };
   }
 
   /** An archive or an exercise. */
@@ -140,13 +166,24 @@ export class EventView {
     if (match === undefined) return undefined;
     const isArchive = !('consuming' in event) || event.consuming;
     const implementedInterfaces = event.implementedInterfaces.filter((id) => isArchive && match.views.has(id));
-    return { ...event, witnessParties: match.witnessParties, implementedInterfaces };
+    const former = this.profile < '3.4' && { acsDelta: undefined };
+    return { ...event, witnessParties: match.witnessParties, implementedInterfaces, ...former };
+  }
+
+  assigned(event: WireAssignedEvent): object | undefined {
+    const createdEvent = this.contract(event.createdEvent);
+    return createdEvent && { ...event, createdEvent, ...this.formerId(event) };
   }
 
   unassigned(event: WireUnassignedEvent): object | undefined {
     const interfaces = this.context.ledger.packages.interfacesOf(event.templateId);
     const match = this.match(event, event.witnessParties, interfaces);
-    return match && { ...event, witnessParties: match.witnessParties };
+    return match && { ...event, witnessParties: match.witnessParties, ...this.formerId(event) };
+  }
+
+  /** 3.3 has another name for the id of a reassignment. */
+  private formerId({ reassignmentId }: Pick<WireUnassignedEvent, 'reassignmentId'>): object {
+    return this.profile < '3.4' ? { unassignId: reassignmentId, reassignmentId: undefined } : {};
   }
 
   /** Removes the command id and the cost unless the request is of a submitter. */
@@ -154,7 +191,8 @@ export class EventView {
     const { byParty, anyParty } = this.selection;
     const submitters = this.context.ledger.submittersOf(update.offset);
     const isOwn = submitters === undefined || anyParty !== undefined || submitters.some((party) => byParty.has(party));
-    return isOwn ? update : { ...update, commandId: '', paidTrafficCost: null };
+    const cost = this.profile < '3.4' ? { paidTrafficCost: undefined } : {};
+    return isOwn ? { ...update, ...cost } : { ...update, commandId: '', paidTrafficCost: null, ...cost };
   }
 
   /**
@@ -178,6 +216,7 @@ export class EventView {
     return {
       witnessParties: anyParty === undefined ? parties.filter((party) => byParty.has(party)) : parties,
       blob: matching.some(({ blob }) => blob),
+      hasArgument: matching.some(({ kind }) => kind !== 'interface'),
       views: new Set(interfaces.filter((actual) => withView.some(({ id }) => packages.matches(id, actual)))),
     };
   }
@@ -189,6 +228,8 @@ type Template = Pick<WireCreatedEvent, 'templateId' | 'packageName'>;
 interface Match {
   readonly witnessParties: readonly string[];
   readonly blob: boolean;
+  /** Whether a filter selects more than interface views. */
+  readonly hasArgument: boolean;
   /** The interfaces, by package id, whose views are requested. */
   readonly views: ReadonlySet<string>;
 }

@@ -115,7 +115,7 @@ function duplicateCommand({ offset, submission }: Completion, changeId: string) 
 export function completionValue(
   { submission, outcome, offset, deduplicationOffset, hash, ...completion }: Completion,
   actAs: readonly string[],
-  { release }: Settings,
+  { profile }: Settings,
 ): object {
   const { commandId, userId, submissionId, trace } = submission;
   const { synchronizerId, recordTime, paidTrafficCost } = completion;
@@ -131,8 +131,8 @@ export function completionValue(
     traceContext: trace.context,
     offset,
     synchronizerTime: { synchronizerId, recordTime },
-    paidTrafficCost,
-    transactionHash: release.isSince36 ? hash : undefined,
+    paidTrafficCost: profile >= '3.4' ? paidTrafficCost : undefined,
+    transactionHash: profile >= '3.6' ? hash : undefined,
   };
 }
 

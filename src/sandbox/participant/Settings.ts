@@ -29,13 +29,13 @@ export class Settings {
     this.change(options);
   }
 
-  get release(): Release {
-    return releases[this.profile];
+  get version(): string {
+    return versions[this.profile];
   }
 
   /** The time from the start of a stream to its first checkpoint. */
   get firstCheckpointMs(): number | false {
-    return this.earlyCheckpointMs ?? (this.profile === '3.4' ? false : 500);
+    return this.earlyCheckpointMs ?? (this.profile < '3.5' ? false : 500);
   }
 
   change(changes: SandboxOptions): void {
@@ -45,29 +45,13 @@ export class Settings {
   }
 }
 
-/** What the release lines since 3.5 serve differently. */
-interface Release {
-  /** The version that the participant reports. */
-  readonly version: string;
-  /** `/v2/updates/flats`, `filter` and `verbose`: served, off by default, or removed. */
-  readonly legacyApis: 'served' | 'disabled' | 'removed';
-  /**
-   * Whether transactions have a hash, completions are looked up by it, the ledger end has the record times of the requested
-   * synchronizers, and the header `Request-Timeout` is obeyed.
-   */
-  readonly isSince36: boolean;
-  /** Whether a snapshot omits incomplete reassignments unless the request includes them. */
-  readonly omitsIncomplete: boolean;
-}
-
-const upTo35 = { legacyApis: 'served', isSince36: false, omitsIncomplete: false } as const;
-
-/** The release lines that the sandbox imitates. */
-const releases: Readonly<Record<SandboxProfile, Release>> = {
-  '3.4': { version: '3.4.12', ...upTo35 },
-  '3.5': { version: '3.5.19', ...upTo35 },
-  '3.6': { version: '3.6.1', legacyApis: 'disabled', isSince36: true, omitsIncomplete: false },
-  '3.7': { version: '3.7.4', legacyApis: 'removed', isSince36: true, omitsIncomplete: true },
+/** The version that the participant of a release line reports. Code compares release lines as text. */
+const versions: Readonly<Record<SandboxProfile, string>> = {
+  '3.3': '3.3.0',
+  '3.4': '3.4.12',
+  '3.5': '3.5.19',
+  '3.6': '3.6.1',
+  '3.7': '3.7.4',
 };
 
 /** Throws a TypeError if a number is out of range. */

@@ -3,11 +3,30 @@ import { isRecord } from '../../codecs/internal/Codec.js';
 import type { Duration, MinLedgerTime } from '../../codecs/MinLedgerTime.js';
 import type { Opt } from '../../codecs/scalars.js';
 import { RequestError, requestError } from '../errors.js';
+import type { Settings } from '../participant/Settings.js';
 import { maxMicros, parseMicros } from '../wire/values.js';
 
-/** Parses the body of a request, and decodes it. */
-export function decodeBody<A>(codec: t.Type<A, unknown>, text: string): A {
-  return decode(codec, parseBody(text));
+/** Parses the body of a request, and decodes it. In 3.3, each number and each flag must be present. */
+export function decodeBody<A>(codec: t.Type<A, unknown>, text: string, { profile }: Pick<Settings, 'profile'>): A {
+  const body = parseBody(text);
+  const request = decode(codec, body);
+  if (profile < '3.4') checkScalars(body, codec.encode(request), '');
+  return request;
+}
+
+/** Fields that 3.3 does not have, and one that it requires only together with a filter. */
+const laterFields: readonly string[] = ['descendingOrder', 'includeIncompleteReassignments', 'verbose'];
+
+function checkScalars(body: unknown, encoded: unknown, path: string): void {
+  if (body === encoded || typeof encoded !== 'object' || encoded === null) return;
+  const given = Object(body) as Readonly<Record<string, unknown>>;
+  for (const [key, value] of Object.entries<unknown>({ ...encoded })) {
+    const at = joinPath(path, key);
+    const isScalar = typeof value === 'boolean' || typeof value === 'number';
+    const isRequired = !laterFields.includes(at) || (at === 'verbose' && isRecord(given['filter']));
+    if (isScalar && isRequired && given[key] === undefined) throw decodeError(`Missing required field at '${at}'`);
+    checkScalars(given[key], value, at);
+  }
 }
 
 /** Parses the body of a request. */

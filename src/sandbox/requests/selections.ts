@@ -106,7 +106,7 @@ function readFilter(filter: IdentifierFilter, profile: SandboxProfile): readonly
 
 /** Rejects the identifier of a filter without a package name, since 3.5. */
 function checkPackage(identifier: string, profile: SandboxProfile): void {
-  if (profile === '3.4' || identifier.startsWith('#')) return;
+  if (profile < '3.5' || identifier.startsWith('#')) return;
   const packageId = identifier.slice(0, identifier.indexOf(':'));
   const expected = 'but expected a package name.';
   throw requestError('INVALID_FIELD', `Received an identifier with package ID ${packageId}, ${expected}`);
@@ -127,7 +127,7 @@ export function chooseFormat<F>(
   { filter, verbose }: LegacyFields,
   settings: Settings,
 ): { readonly format: F } | { readonly filter: TransactionFilter } {
-  if (settings.release.legacyApis === 'removed') {
+  if (settings.profile >= '3.7') {
     if (!format) throw missingField(name);
     return { format };
   }
@@ -142,8 +142,8 @@ export function chooseFormat<F>(
 const invalidArgument = (cause: string) => requestError('INVALID_ARGUMENT', `${cause} Please use one of them.`);
 
 /** Rejects a deprecated feature that 3.6 serves only if it is enabled. */
-export function rejectDeprecated({ release, deprecatedApis }: Settings, what: string): void {
-  if (release.legacyApis !== 'disabled' || deprecatedApis) return;
+export function rejectDeprecated({ profile, deprecatedApis }: Settings, what: string): void {
+  if (profile < '3.6' || deprecatedApis) return;
   const cause = `${what} deprecated since Canton 3.4: disabled by default from 3.6 on, removed in 3.7.`;
   throw requestError('DEPRECATED_API_DISABLED', cause);
 }

@@ -31,7 +31,7 @@ interface PartySignature {
 /** Rejects a hashing scheme that the release or its synchronizers do not support: V3 needs a newer protocol version. */
 export function checkHashingScheme(version: string, profile: SandboxProfile, code: string): void {
   if (version.endsWith('_V2')) return;
-  const isKnown = version.endsWith('_V3') && profile !== '3.4';
+  const isKnown = version.endsWith('_V3') && profile >= '3.5';
   if (!isKnown) throw requestError('INVALID_ARGUMENT', `Unsupported hashing scheme version ${version}`);
   throw requestError(code, `The protocol version of the synchronizer does not support ${version}`);
 }

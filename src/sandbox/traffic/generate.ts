@@ -80,7 +80,7 @@ function generateTopology(context: TrafficContext): AppendedUpdate {
     { event: { ParticipantAuthorizationRevoked: { value: hosting } } },
   ];
   const onboarding: WireTopologyEvent = { event: { ParticipantAuthorizationOnboarding: { value } } };
-  const event = random.pick(added, ...changes, ...(profile === '3.4' ? [] : [onboarding]));
+  const event = random.pick(added, ...changes, ...(profile < '3.5' ? [] : [onboarding]));
   const header = generateHeader(context, random.pick(synchronizer, ...otherSynchronizers));
   return { update: { TopologyTransaction: { value: { ...header, events: [event] } } } };
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { cantonError, type Fault, type FaultSocket } from '../../../src/sandbox/index.js';
+import { cantonError, type Fault, type FaultSocket, type SandboxProfile } from '../../../src/sandbox/index.js';
 
 /** A fault of one request, as plain data: `rewrite` faults are given by name. */
 export type RequestFault =
@@ -10,7 +10,7 @@ export type OperatorAction =
   | { readonly kind: 'generate'; readonly count: number }
   | { readonly kind: 'advance'; readonly offsets: number }
   | { readonly kind: 'restart'; readonly downMs: number; readonly maxListElements: number }
-  | { readonly kind: 'profile'; readonly profile: '3.4' | '3.5' | '3.6' | '3.7' };
+  | { readonly kind: 'profile'; readonly profile: SandboxProfile };
 
 /** A ledger, how a feed reads it, and what happens meanwhile. */
 export interface SocketSchedule {
@@ -18,7 +18,7 @@ export interface SocketSchedule {
   readonly known: number;
   /** The percentage of the known updates that an earlier feed has received. */
   readonly seenBefore: number;
-  readonly profile: '3.4' | '3.5' | '3.6' | '3.7';
+  readonly profile: SandboxProfile;
   readonly interfaceOnly: boolean;
   readonly transport: 'http' | 'websocket';
   readonly maxListElements: number;
@@ -88,7 +88,7 @@ const requestFault: fc.Arbitrary<RequestFault> = fc.oneof(
   }),
 );
 
-const profile = fc.constantFrom('3.4' as const, '3.5' as const, '3.6' as const, '3.7' as const);
+const profile = fc.constantFrom<SandboxProfile>('3.3', '3.4', '3.5', '3.6', '3.7');
 const maxListElements = fc.integer({ min: 1, max: 60 });
 
 const action: fc.Arbitrary<OperatorAction> = fc.oneof(

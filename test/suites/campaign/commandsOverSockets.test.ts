@@ -50,7 +50,7 @@ interface Schedule {
 const optionalMs = fc.option(fc.nat(100), { nil: undefined });
 
 const schedule: fc.Arbitrary<Schedule> = fc.record({
-  profile: fc.constantFrom('3.4' as const, '3.5' as const, '3.6' as const, '3.7' as const),
+  profile: fc.constantFrom<SandboxProfile>('3.3', '3.4', '3.5', '3.6', '3.7'),
   choice: fc.constantFrom('Archive' as const, 'Touch' as const, undefined),
   faults: fc.array(fault, { maxLength: 5 }),
   archivedAfterMs: optionalMs,

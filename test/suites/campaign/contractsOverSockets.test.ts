@@ -131,7 +131,9 @@ const isExpected = (
 ): boolean => {
   const { profile, transport, actions, maxListElements } = schedule;
   const changes = actions.map(({ action }) => action);
-  const isOld = [profile, ...changes.map((change) => change.kind === 'profile' && change.profile)].includes('3.4');
+  const isOld = [profile, ...changes.map((change) => change.kind === 'profile' && change.profile)].some(
+    (release) => release !== false && release < '3.5',
+  );
   if (transport !== 'http' || !isOld || !isLedgerError(error, 'SnapshotLimitError')) return false;
   const limits = [
     maxListElements,

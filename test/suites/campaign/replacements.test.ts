@@ -26,7 +26,7 @@ interface Replacement {
 }
 
 const replacement: fc.Arbitrary<Replacement> = fc.record({
-  profile: fc.constantFrom<SandboxProfile>('3.4', '3.5', '3.6', '3.7'),
+  profile: fc.constantFrom<SandboxProfile>('3.3', '3.4', '3.5', '3.6', '3.7'),
   client: fc.constantFrom({}, { port: undiciPort() }, { transport: webSocketTransport() }),
   isSameParticipant: fc.boolean(),
   afterRequests: fc.integer({ min: 1, max: 30 }),

@@ -86,9 +86,9 @@ export async function socketWorld(schedule: SocketSchedule, port?: HttpPort): Pr
   };
 }
 
-/** 3.4 lacks some kinds of topology events, so what a feed receives would depend on the time of its request. */
+/** Releases before 3.5 lack some kinds of topology events, so what a feed receives would depend on the time of its request. */
 const usesOldProfile = ({ profile, actions }: SocketSchedule): boolean =>
-  profile === '3.4' || actions.some(({ action }) => action.kind === 'profile' && action.profile === '3.4');
+  profile < '3.5' || actions.some(({ action }) => action.kind === 'profile' && action.profile < '3.5');
 
 /** What a feed and its ledger have emitted. */
 export interface WatchedFeed<A = Update> {
