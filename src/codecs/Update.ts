@@ -67,12 +67,25 @@ export const Update: t.Type<Update, unknown> = oneOf<Known, UnknownUpdate>(
  */
 export const UpdateElement: t.Type<Update, unknown> = envelope('update', Update);
 
+/** What identifies an element, as far as it is readable. */
+interface ElementHead {
+  readonly offset?: Offset;
+  readonly updateId?: string;
+}
+
 /**
- * Returns the offset of an element that may be invalid, if it is readable, to report which element failed.
+ * Returns what identifies an element that may be invalid.
  *
  * @param field - the field that has the content of the element
  */
-export function offsetOfElement(element: unknown, field = 'update'): Offset | undefined {
+export function headOfElement(element: unknown, field = 'update'): ElementHead {
   const content = isRecord(element) ? element[field] : undefined;
-  return isRecord(content) ? Object.values(content).map(findOffset)[0] : undefined;
+  const variant = isRecord(content) ? Object.values(content)[0] : undefined;
+  const offset = findOffset(variant);
+  const value = isRecord(variant) && isRecord(variant['value']) ? variant['value'] : undefined;
+  const updateId = value?.['updateId'];
+  return {
+    ...(offset !== undefined && { offset }),
+    ...(typeof updateId === 'string' && updateId !== '' && { updateId }),
+  };
 }

@@ -1,7 +1,7 @@
 import type * as t from 'io-ts';
 import { type Problem, problemsOf } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
-import { offsetOfElement, type Update } from '../codecs/Update.js';
+import { headOfElement, type Update } from '../codecs/Update.js';
 import { DecodeError, OrderError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 
@@ -49,6 +49,8 @@ export interface UndecodedUpdate {
    * The offset of the update. An update without a valid offset always ends the feed, because the cursor cannot pass it.
    */
   readonly offset: Offset;
+  /** The ID of the update, if it is readable. */
+  readonly updateId?: string;
   /** The fields that cannot be decoded, without their values; at most about a hundred per list. */
   readonly problems: readonly Problem[];
 }
@@ -107,11 +109,11 @@ export function decodeElements<A extends FeedElement>(
       continue;
     }
     const problems = problemsOf(result.left);
-    const offset = offsetOfElement(element, field);
+    const { offset, ...id } = headOfElement(element, field);
     // the cursor cannot move past an element without an offset
     if (onUndecodable === 'fail' || offset === undefined)
       return { updates, failure: new DecodeError(path, problems, offset) };
-    updates.push({ _tag: 'UndecodedUpdate', offset, problems });
+    updates.push({ _tag: 'UndecodedUpdate', offset, ...id, problems });
   }
   return { updates };
 }

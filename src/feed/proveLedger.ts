@@ -100,7 +100,8 @@ export const findEvidence = (feed: AnyFeed, evidence: Evidence, cursor: Offset):
     const range = { beginExclusive: offset - 1, endInclusive: Math.max(offset, offset - 1 + reach) };
     // the range may be after the end of the request
     const request = { ...feed.request, endInclusive: range.endInclusive };
-    return requestPage({ ...feed, request, report }, range, { limit: 2 });
+    // offset and ID are enough: a participant that was upgraded may send an update in a form that does not decode
+    return requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit: 2 });
   }).pipe(
     map((page) => {
       if (page.failure !== undefined) throw page.failure;
@@ -137,13 +138,15 @@ export const isConfirmed = (feed: AnyFeed, { updates }: Page<FeedElement>, reach
 
 /** Whether a page has what a ledger had at an offset, and no other update with an ID after it. */
 function isIn({ source }: AnyFeed, { updates, last }: Page<FeedElement>, evidence: Evidence): boolean | undefined {
-  if ('contractId' in evidence)
-    return updates.some(
+  if ('contractId' in evidence) {
+    const isCreated = updates.some(
       (update) =>
         'events' in update &&
         Array.isArray(update.events) &&
         update.events.some((event: object) => createdId(event) === evidence.contractId),
     );
+    return isCreated || (updates.some(({ _tag }) => _tag === 'UndecodedUpdate') ? undefined : false);
+  }
   // the participant may have been slow
   if (!source.hasEnd && last < evidence.offset) return undefined;
   const ids = updates.flatMap((update) => ('updateId' in update ? update.updateId : []));

@@ -4,7 +4,7 @@ import { integer } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { type Problem, problemsOf } from '../codecs/Problem.js';
 import { Offset } from '../codecs/scalars.js';
-import { offsetOfElement, type Update, UpdateElement } from '../codecs/Update.js';
+import { headOfElement, type Update, UpdateElement } from '../codecs/Update.js';
 import { DecodeError, OrderError } from '../errors/feed.js';
 import type { FeedPosition } from '../process/Cursor.js';
 import type { FeedEntry } from '../process/Feed.js';
@@ -55,7 +55,7 @@ export function toEntry(
   const element = parseJson(message);
   const result = UpdateElement.decode(element);
   const content = result._tag === 'Right' && isWork(result.right) ? result.right : undefined;
-  const offset = content?.offset ?? offsetOfElement(element) ?? headerOffset(message);
+  const offset = content?.offset ?? headOfElement(element).offset ?? headerOffset(message);
   const problems = result._tag === 'Left' ? problemsOf(result.left) : notFromRelay;
   if (offset === undefined || (content === undefined && !emitUndecoded))
     throw new DecodeError(`${stream}/${sequence}`, problems, offset);

@@ -3,7 +3,7 @@ import { TransactionEvent } from '../../src/codecs/Event.js';
 import { ReassignmentEvent } from '../../src/codecs/Reassignment.js';
 import { TopologyEvent } from '../../src/codecs/TopologyTransaction.js';
 import { ExecuteResponse } from '../../src/codecs/Transaction.js';
-import { offsetOfElement, Update, UpdateElement } from '../../src/codecs/Update.js';
+import { headOfElement, Update, UpdateElement } from '../../src/codecs/Update.js';
 import { anyCodec, decode, problemsIn, sample, toEntries } from './support.js';
 
 const transaction = sample('updates-3.6', 'wire', 0, 'update', 'Transaction', 'value');
@@ -21,7 +21,7 @@ describe('an unknown variant', () => {
     const value = decode(Update, { [variant]: content });
     expect(value).toStrictEqual({ _tag: 'UnknownUpdate', variant, offset: 9, value: content });
     expect(toEntries(Update.encode(value))).toStrictEqual({ object: [[variant, toEntries(content)]] });
-    expect(offsetOfElement({ update: { [variant]: content } })).toBe(9);
+    expect(headOfElement({ update: { [variant]: content } }).offset).toBe(9);
   });
 
   it.each(rows)('$variant of an event with an offset $form is passed on', ({ variant, content }) => {
@@ -88,7 +88,7 @@ describe('a one-of', () => {
   });
 });
 
-describe('offsetOfElement', () => {
+describe('headOfElement', () => {
   it.each([
     null,
     'text',
@@ -97,12 +97,12 @@ describe('offsetOfElement', () => {
     { update: {} },
     { update: { Transaction: { value: { offset: 'x' } } } },
   ])('finds no offset in %j', (element) => {
-    expect(offsetOfElement(element)).toBeUndefined();
+    expect(headOfElement(element).offset).toBeUndefined();
   });
 
   it('finds the offset of an element that cannot be decoded', () => {
     const element = { update: { Transaction: { value: { offset: 7 } } } };
     expect(problemsIn(UpdateElement, element)).not.toStrictEqual([]);
-    expect(offsetOfElement(element)).toBe(7);
+    expect(headOfElement(element).offset).toBe(7);
   });
 });

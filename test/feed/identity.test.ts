@@ -5,7 +5,7 @@ import { observe, type Observed, offsets } from '../helpers/observe.js';
 import type { Reply, ServiceRequest } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
 import type { Entry } from '../helpers/virtualLedger.js';
-import { errorReply, transactionWithId, unknownVariant } from '../helpers/wire.js';
+import { errorReply, transaction, transactionWithId, unknownVariant } from '../helpers/wire.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 
 /** The updates of another ledger: the same offsets, but other updates. */
@@ -103,6 +103,27 @@ describe('after an outage, a feed', () => {
       expect(seen.error).toMatchObject(another);
     });
   });
+
+  it.each(['fail', 'emit'] as const)(
+    'continues if its last update no longer decodes, with onUndecodable %j: offset and ID are the proof',
+    (onUndecodable) => {
+      marbles(({ flush }) => {
+        const { ledger, client } = world({ latencyMs: 5, participantId: 'first::1220' });
+        fill(ledger, ...upTo(9));
+        const feed$ = client.updates({ beginExclusive: 0, updateFormat }, { onUndecodable });
+        const seen = observe(feed$.pipe(takeUntil(timer(60_000))));
+        timer(20_000).subscribe(() => {
+          const changed = structuredClone(transaction(9)) as { update: { Transaction: { value: object } } };
+          Object.assign(changed.update.Transaction.value, { recordTime: { upgraded: true } });
+          ledger.replace([...ledger.between(0, 8), { offset: 9, element: changed }], 9);
+          ledger.append(10, transaction(10));
+        });
+        flush();
+        expect(seen.error).toBeUndefined();
+        expect(offsets(seen.values)).toEqual(upTo(10));
+      });
+    },
+  );
 
   it('resumes on another ledger where onGap says (G19)', () => {
     marbles(({ flush }) => {
