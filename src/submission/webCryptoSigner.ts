@@ -4,6 +4,13 @@ import type { Party } from '../codecs/scalars.js';
 import type { Signer } from './Signer.js';
 
 /**
+ * A key of the platform's WebCrypto. The types of Node.js have no global `CryptoKey`.
+ *
+ * @inline
+ */
+type CryptoKey = Parameters<typeof crypto.subtle.sign>[1];
+
+/**
  * Options of {@link webCryptoSigner}.
  *
  * @category Submission

@@ -207,7 +207,7 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 /** Decodes standard base64. Throws a `DOMException` for any other text. */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+export function fromBase64(text: string): Uint8Array {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, generateKeyPairSync, KeyObject, sign } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, KeyObject, sign, type webcrypto } from 'node:crypto';
 
 /**
  * A party hosted on the sandbox, with a key pair that the sandbox generated.
@@ -71,7 +71,7 @@ export type ExternalPartyOptions =
  *
  * @category Sandbox
  */
-export type PublicKey = CryptoKey | Uint8Array;
+export type PublicKey = webcrypto.CryptoKey | Uint8Array;
 
 /**
  * A signature for the `partySignatures` of an execute request.

@@ -25,7 +25,7 @@ export interface Project {
 }
 
 /** A package with its version from this repository's lock. */
-const lockedVersion = async (name: string): Promise<string> => {
+export const lockedVersion = async (name: string): Promise<string> => {
   const lock = await readFile(join(root, 'package-lock.json'), 'utf8');
   const version = new RegExp(`"node_modules/${name}": \\{\\s*"version": "([^"]+)"`).exec(lock)?.[1];
   if (version === undefined) throw new Error(`${name} is not in the lock`);
@@ -33,7 +33,7 @@ const lockedVersion = async (name: string): Promise<string> => {
 };
 
 /** Packs the built library as it is published, unless `CANTON_RX_TARBALL` has it already. Returns the file. */
-async function packInto(folder: string): Promise<string> {
+export async function packInto(folder: string): Promise<string> {
   const packed = process.env['CANTON_RX_TARBALL'];
   if (packed !== undefined) return packed;
   const { stdout } = await exec('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], {

@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { lockedVersion, project, root, type Project } from './project.js';
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
+const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json');
+
+let app: Project;
+beforeAll(async () => {
+  app = await project();
+  const types = ['@types/node', '@types/ws', 'undici', 'ws'];
+  const packages = await Promise.all([...Object.keys(manifest.peerDependencies), ...types].map(lockedVersion));
+  const compilers = ['typescript54@npm:typescript@5.4.5', 'typescript59@npm:typescript@5.9.3'];
+  await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...packages, ...compilers);
+  const imports = entries.map((entry, i) => `import * as entry${i} from '${join('canton-rx', entry)}';`);
+  await app.write(
+    'all.mts',
+    `${imports.join('\n')}\nexport const all = [${entries.map((_, i) => `entry${i}`).join()}];`,
+  );
+});
+afterAll(() => app.remove(), 60_000);
+
+describe('the types of every entry point, in strict mode, without skipLibCheck and without lib dom', () => {
+  // what these packages declare themselves does not compile so
+  it.each([
+    ['5.4', join('node_modules', 'typescript54'), ['@angular/core', '@nats-io/nats-core', 'pg-protocol']],
+    ['5.9', join('node_modules', 'typescript59'), ['@angular/core']],
+    ['6.0', join(root, 'node_modules', 'typescript'), ['@angular/core']],
+  ])('compile with TypeScript %s', async (version, compiler, flawed) => {
+    const tsc = join(compiler, 'bin', 'tsc');
+    expect((await app.run('node', tsc, '--version')).stdout).toContain(`Version ${version}.`);
+    const lax = ['--noEmit', '--pretty', 'false', '--skipLibCheck', 'false'];
+    const target = ['--strict', '--target', 'es2022', '--lib', 'es2022', '--types', 'node', '--module', 'nodenext'];
+    const errors = await app.run('node', tsc, ...lax, ...target, 'all.mts').then(
+      ({ stdout }) => stdout,
+      ({ stdout }: { readonly stdout: string }) => stdout,
+    );
+    const files = errors.split('\n').flatMap((line) => /^(\S.*?)\(\d+,\d+\): error/.exec(line)?.[1] ?? []);
+    const inPackages = files.map((file) => /node_modules\/((@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? file);
+    expect([...new Set(inPackages)].sort()).toEqual(flawed);
+  });
+});
