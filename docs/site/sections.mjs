@@ -55,7 +55,7 @@ const searchable = (text) => [text, ...joined(text)].join(' ');
 const joined = (text) => [...text.matchAll(/\b[a-z]+(?:-[a-z]+)+\b/gi)].map(([word]) => word.replaceAll('-', ''));
 
 function boostOf(reflection) {
-  if (reflection.isDocument()) return reflection.frontmatter['group'] === 'Project' ? 0.5 : 4;
+  if (reflection.isDocument()) return reflection.frontmatter['group'] === 'Project' ? 0.5 : 30;
   if (reflection.kindOf(ReflectionKind.Module)) return 2;
   if (!reflection.parent?.kindOf(ReflectionKind.SomeModule)) return 0.03;
   return /^is[A-Z]/.test(reflection.name) ? 0.3 : 1;

@@ -1,5 +1,16 @@
 // The site's parts in their order: Start, Guides, Examples, Reference, Project.
-import { Comment, CommentTag, Converter, DefaultTheme, IndexEvent, JSX, ReflectionFlag, ReflectionKind } from 'typedoc';
+import {
+  Comment,
+  CommentTag,
+  Converter,
+  DefaultTheme,
+  IndexEvent,
+  JSX,
+  PageEvent,
+  ReflectionFlag,
+  ReflectionKind,
+} from 'typedoc';
+import { accessible, SiteContext } from './pages.mjs';
 import { describePages, SectionRouter } from './sections.mjs';
 
 /** Loaded by TypeDoc. */
@@ -10,6 +21,9 @@ export function load(app) {
   app.renderer.on(IndexEvent.PREPARE_INDEX, (event) =>
     describePages(event, app.options.getValue('sluggerConfiguration')),
   );
+  app.renderer.on(PageEvent.END, (page) => {
+    page.contents = accessible(page.contents);
+  });
   app.renderer.hooks.on('head.end', () =>
     JSX.createElement('script', null, JSX.createElement(JSX.Raw, { html: unfold })),
   );
@@ -79,9 +93,18 @@ const categoryOf = (reflection) =>
     .find((category) => category !== undefined);
 
 class SiteTheme extends DefaultTheme {
+  ContextClass = SiteContext;
+
   buildNavigation(project) {
     const navigation = super.buildNavigation(project);
     navigation.find(({ text }) => text === 'Start')?.children.unshift({ text: 'Overview', path: 'index.html' });
-    return navigation;
+    return navigation.map(withoutNestedLinks);
   }
+}
+
+/** An entry of the navigation either opens or leads to a page: a link inside of what opens is hard to reach. */
+function withoutNestedLinks({ path, ...element }) {
+  const children = element.children?.map(withoutNestedLinks);
+  if (children === undefined) return { ...element, path };
+  return { ...element, children: path === undefined ? children : [{ text: 'Contents', path }, ...children] };
 }

@@ -62,15 +62,66 @@ describe('the built site', () => {
     expect(reference?.slice(0, 3)).toEqual(['canton-rx', 'canton-rx/contracts', 'canton-rx/process']);
   });
 
+  it('leads from each guide to the one before and the one after, in the order of the navigation', () => {
+    const order = readNavigation()
+      .slice(0, 3)
+      .flatMap(({ children = [] }) => children.flatMap(({ path = '' }) => (path === 'index.html' ? [] : [path])));
+    expect(order.length).toBeGreaterThan(20);
+    const linkTo = (path: string, rel: string) =>
+      valuesOf(read(path), new RegExp(`<a href="([^"]*)" rel="${rel}"`, 'g')).map((link) => `documents/${link}`);
+    expect(order.map((path) => linkTo(path, 'prev'))).toEqual(order.map((_, place) => order.slice(0, place).slice(-1)));
+    expect(order.map((path) => linkTo(path, 'next'))).toEqual(
+      order.map((_, place) => order.slice(place + 1, place + 2)),
+    );
+    expect(read('documents/CHANGELOG.html')).not.toContain('site-neighbours');
+  });
+
+  it('has on its home page a program of six lines, a picture, ways in, and each guide', () => {
+    const home = read('index.html');
+    const [, code = ''] = /<pre>(.*?)<\/pre>/s.exec(home) ?? [];
+    expect(code.match(/<br\/>/g)).toHaveLength(5);
+    expect(valuesOf(home, /<img [^>]*alt="([^"]+)"/g)).toHaveLength(2);
+    const [, ways = ''] = /<ul class="site-ways">(.*?)<\/ul>/s.exec(home) ?? [];
+    expect(valuesOf(ways, /href="([^"]*)"/g)).toEqual(['documents/Angular.html', 'documents/Building_a_service.html']);
+    const guides = readNavigation()[1]?.children?.map(({ path }) => path);
+    expect(valuesOf(home.split('id="guides"')[1] ?? '', /href="([^"]*)"/g)).toEqual(
+      expect.arrayContaining(guides ?? []),
+    );
+  });
+
+  it('names its version in the header, and links to the repository if package.json has it', async () => {
+    const plugin = join(root, 'docs', 'site', 'pages.mjs');
+    const { JSX } = await import('typedoc');
+    const { toolbar } = (await import(plugin)) as { readonly toolbar: (...parameters: readonly unknown[]) => object };
+    const context = { relativeURL: String, icons: { search: () => null, menu: () => null } };
+    const header = (manifest: object) =>
+      JSX.renderElement(
+        toolbar(context, { project: { name: 'canton-rx' } }, manifest) as Parameters<typeof JSX.renderElement>[0],
+      );
+    const url = 'git+https://example.org/canton-rx.git';
+    expect(header({ version: '9.8.7', repository: { type: 'git', url } })).toMatch(
+      /9\.8\.7.*<a href="https:\/\/example\.org\/canton-rx" [^>]*>Repository</s,
+    );
+    expect(header({ version: '9.8.7' })).not.toContain('Repository');
+    const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      readonly version: string;
+      readonly repository?: object;
+    };
+    for (const path of ['index.html', 'documents/Angular.html', 'functions/canton-rx.createLedger.html']) {
+      expect(read(path)).toContain(`<span class="site-version">${version}</span>`);
+      expect(read(path).includes('class="site-repository"')).toBe(repository !== undefined);
+    }
+  });
+
   it('begins the reference with what a program calls first, and ends it with errors', () => {
     const core = readNavigation()
       .find(({ text }) => text === 'Reference')
       ?.children?.find(({ text }) => text === 'canton-rx');
     const categories = core?.children?.map(({ text }) => text) ?? [];
-    expect(categories.slice(0, 2)).toEqual(['Ledger', 'Operators']);
+    expect(categories.slice(0, 3)).toEqual(['Contents', 'Ledger', 'Operators']);
     expect(categories.at(-1)).toBe('Errors');
     expect(categories).not.toContain('Other');
-    expect(core?.children?.[0]?.children?.[0]?.text).toBe('createLedger');
+    expect(core?.children?.[1]?.children?.[0]?.text).toBe('createLedger');
   });
 
   it('is searched with results that are there', () => {

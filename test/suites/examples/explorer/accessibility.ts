@@ -1,8 +1,8 @@
 import { describe, expect } from '@jest/globals';
+import { findAccessibilityViolations } from '../../../helpers/accessibility.js';
 import { itInChromium } from '../../../helpers/browser.js';
 import { until } from '../../../helpers/time.js';
 import { caughtUp, connectTo, cutOff, makeKey, open, outcome, row, start, submit, waitForStatus } from './explorer.js';
-import { findAccessibilityViolations } from './screen.js';
 
 /** Tests of the explorer's accessibility in each of its states. */
 export function describeAccessibility(): void {

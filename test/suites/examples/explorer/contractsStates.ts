@@ -1,10 +1,10 @@
 import { describe, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { findAccessibilityViolations } from '../../../helpers/accessibility.js';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
 import { asset, contractRow, count, openContracts } from './contractsPage.js';
 import { cutOff, start, waitForStatus } from './explorer.js';
-import { findAccessibilityViolations } from './screen.js';
 
 const none = 'No active contracts';
 const unknown = 'Not known yet: the ledger does not answer';

@@ -1,4 +1,3 @@
-import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /** The offsets of all rows, the newest first, as a user sees them who scrolls from the top to the bottom. */
@@ -56,16 +55,3 @@ export const scrollThrough = (page: Page): Promise<ScrollMeasurements> =>
     const reached = Number(rowsInPage().at(-1)?.id.slice('row-'.length));
     return { frames: frames.sort((a, b) => a - b), tasks, rows, reached };
   });
-
-/** The violations of WCAG 2.2 (A and AA) on a page that axe detects: the rule, and the element. */
-export async function findAccessibilityViolations(page: Page): Promise<readonly string[]> {
-  // in a call of its own, since the page's policy allows only its own scripts
-  await page.evaluate(axe.source);
-  return page.evaluate(async () => {
-    const { axe: loaded } = globalThis as unknown as { readonly axe: { run(): Promise<AxeResults> } };
-    const { violations } = await loaded.run();
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary}`),
-    );
-  });
-}
