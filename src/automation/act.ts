@@ -20,15 +20,14 @@ import {
 } from 'rxjs';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
-import { isLedgerError } from '../errors/LedgerError.js';
 import type { Contract } from '../contracts/Contract.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
-import { type Decision, decide, explain } from './decide.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { decide, type Decision, explain } from './decide.js';
 import type { Entry, Submission } from './Entry.js';
 import type { Memory } from './Memory.js';
 import { commit, fail, giveUp, isLost, type LostError, type OutcomeContext, refuse } from './outcome.js';
-import type { Acted, ActionRequest, Rule } from './Rule.js';
-import { prunedError } from './RuleError.js';
+import { type Acted, type ActionRequest, prunedError, type Rule } from './Rule.js';
 
 /** What the work on all contracts of a rule has in common. */
 export interface RuleRun extends OutcomeContext {

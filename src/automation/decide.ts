@@ -1,10 +1,9 @@
 import { from, isObservable, map, type Observable, type ObservableInput, take, throwIfEmpty, timeout } from 'rxjs';
 import type { Command } from '../codecs/Command.js';
 import { LedgerString } from '../codecs/scalars.js';
-import { clampTimer, mapError } from '../http/retry.js';
 import type { Contract } from '../contracts/Contract.js';
-import type { Action, ActionContext, ActionRequest, Rule } from './Rule.js';
-import { RuleError, thrownError } from './RuleError.js';
+import { clampTimer, mapError } from '../http/retry.js';
+import { type Action, type ActionContext, type ActionRequest, type Rule, RuleError, thrownError } from './Rule.js';
 
 /** What a rule wants to do with a contract: a request, or nothing. */
 export interface Decision {

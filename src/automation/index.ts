@@ -7,5 +7,5 @@
 
 export { automate, type AutomationOptions } from './automate.js';
 export type { Acted, Action, ActionContext, ActionRequest, Rule, RuleContract } from './Rule.js';
-export { isRuleError, RuleError } from './RuleError.js';
+export { isRuleError, RuleError } from './Rule.js';
 export { type AutomationStatus, toAutomationStatus } from './AutomationStatus.js';

@@ -69,10 +69,19 @@ function send(
   { startedAt, endsAt }: AttemptTimes,
 ): Observable<SubmittedTransaction> {
   const { refusal } = attempts;
+  const { service, submission } = execution;
   const number = refusal === undefined ? attempts.sent + 1 : attempts.sent;
   const isRepeated = attempts.sent > 0;
   const response$ =
-    refusal === undefined ? sendAttempt(execution, number, isRepeated ? endsAt : Infinity) : throwError(() => refusal);
+    refusal === undefined
+      ? sendAttempt(
+          service.link,
+          submission.submissionId,
+          number,
+          { path, makeBody: () => attemptBody(execution, number) },
+          isRepeated ? endsAt - asyncScheduler.now() : Infinity,
+        )
+      : throwError(() => refusal);
   return response$.pipe(
     catchError((error: unknown) => {
       // the time starts at the first failure, and counts in full because it is a deadline
@@ -83,18 +92,18 @@ function send(
   );
 }
 
-function sendAttempt(execution: Execution, number: number, endsAt: number): Observable<SubmittedTransaction> {
-  const { link } = execution.service;
-  const { submissionId } = execution.submission;
-  link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: number }));
-  const call: Call = {
-    method: 'POST',
-    path,
-    isSubmission: true,
-    makeBody: () => attemptBody(execution, number),
-    timeoutMs: Math.min(link.requestTimeoutMs, endsAt - asyncScheduler.now()),
-  };
-  return exchange(link, call, decodeWith(path, ExecuteResponse));
+/** Sends an attempt of signed bytes or of commands. */
+export function sendAttempt(
+  link: Link,
+  submissionId: string,
+  attempt: number,
+  request: Pick<Call, 'path' | 'makeBody'>,
+  withinMs: number,
+): Observable<SubmittedTransaction> {
+  link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt }));
+  const timeoutMs = Math.min(link.requestTimeoutMs, withinMs);
+  const call: Call = { method: 'POST', ...request, isSubmission: true, timeoutMs };
+  return exchange(link, call, decodeWith(request.path, ExecuteResponse));
 }
 
 /** Ends the submission if its outcome is known or the time is used up. Otherwise, sends it again after a delay. */
@@ -117,23 +126,34 @@ function retryOrEnd(execution: Execution, attempts: Attempts, error: unknown): O
   const canBeFound = transactionHash !== undefined && since !== undefined;
   const isRefused = isUnknown && canBeFound && isFinal(outcome);
   const delayMs = budget.nextDelayMs(retryAfterOf(error));
-  const { submissionId } = submission;
-  const { report } = execution.service.link;
-  report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts: sent, cause: error, delayMs }));
   const next = { ...attempts, isUnknown, ...(isRefused && { refusal: error }), budget: budget.countFailure(delayMs) };
-  return timer(clampTimer(delayMs)).pipe(concatMap(() => attempt(execution, next)));
+  return resendAfter(delayMs, execution.service.link, submission, error, () => attempt(execution, next));
+}
+
+/** Sends a submission again after a delay. */
+export function resendAfter(
+  delayMs: number,
+  { report }: Link,
+  { submissionId, attempts }: Submission,
+  cause: LedgerError,
+  resend: () => Observable<SubmittedTransaction>,
+): Observable<SubmittedTransaction> {
+  report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts, cause, delayMs }));
+  return timer(clampTimer(delayMs)).pipe(concatMap(resend));
 }
 
 /** Throws if the only attempts that may have been committed have certainly failed for good. */
 function throwIfDecided(outcome: Outcome, error: LedgerError, submission: Submission): void {
-  if (isLedgerError(error, 'ApiError')) {
-    if (outcome === 'expired') throw new SubmissionExpiredError(error, submission);
-    if (outcome === 'rejected' || outcome === 'inconclusive') throw new SubmissionRejectedError(error, submission);
-  }
-  if (outcome === 'unknown') return;
-  if (isLedgerError(error, 'UnauthorizedError')) throw error;
-  if (isLedgerError(error, 'ConnectionError') || isLedgerError(error, 'TokenError'))
-    throw new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
+  if (outcome === 'expired' && isLedgerError(error, 'ApiError')) throw new SubmissionExpiredError(error, submission);
+  if (outcome === 'rejected' || outcome === 'inconclusive' || outcome === 'notSent') throw refusalOf(error, submission);
+}
+
+/** The error of a submission that was not committed and will not be. */
+export function refusalOf(error: LedgerError, submission: Submission): LedgerError {
+  if (isLedgerError(error, 'ApiError')) return new SubmissionRejectedError(error, submission);
+  if (isLedgerError(error, 'ConnectionError', 'TokenError'))
+    return new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
+  return error;
 }
 
 /** Whether the same bytes will be refused again. Some refusals cost traffic, so the submission is then not repeated. */

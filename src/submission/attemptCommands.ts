@@ -1,30 +1,18 @@
-import {
-  asyncScheduler,
-  catchError,
-  concat,
-  concatMap,
-  defaultIfEmpty,
-  defer,
-  map,
-  type Observable,
-  timer,
-} from 'rxjs';
+import { asyncScheduler, catchError, concat, concatMap, defaultIfEmpty, defer, map, type Observable } from 'rxjs';
 import type { DisclosedContract } from '../codecs/PrepareRequest.js';
 import { Offset } from '../codecs/scalars.js';
-import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError, type LedgerError, OutcomeUnknownError } from '../errors/LedgerError.js';
 import { rejectionReason } from '../errors/rejection.js';
-import { NotSentError, type Submission, SubmissionRejectedError } from '../errors/submission.js';
+import type { Submission } from '../errors/submission.js';
 import { isTransient } from '../errors/verdict.js';
-import { decodeWith, exchange } from '../http/exchange.js';
-import { clampTimer, type RetryBudget, retryAfterOf, timeoutWith } from '../http/retry.js';
-import { timeLeftMs } from './attempt.js';
+import { retryAfterOf, type RetryBudget, timeoutWith } from '../http/retry.js';
+import { refusalOf, resendAfter, sendAttempt, timeLeftMs } from './attempt.js';
 import { commandsBody, type CommandSubmission, hasNames, usesFormat } from './CommandSubmission.js';
-import { type AttemptOutcome, decideAttempt } from './decideAttempt.js';
 import { proveStart } from './LedgerStart.js';
+import { type AttemptOutcome, decideAttempt } from './outcome.js';
 import { readCommitted, readDuplicate, readTransaction } from './readCommitted.js';
-import { settle } from './settle.js';
-import { readUsedContracts } from './usedContracts.js';
+import { readUsedContracts, settle } from './settle.js';
 
 /** The state of the attempts of one subscription. */
 interface CommandAttempts {
@@ -82,17 +70,9 @@ function send(
   withinMs: number,
 ): Observable<SubmittedTransaction> {
   const { service, request } = submission;
-  const { link } = service;
   const { submissionId } = submission.submission;
-  link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempt.number }));
-  const call = {
-    method: 'POST',
-    path,
-    isSubmission: true,
-    makeBody: () => commandsBody(submission, attempt),
-    timeoutMs: Math.min(link.requestTimeoutMs, withinMs),
-  } as const;
-  const transaction$ = exchange(link, call, decodeWith(path, ExecuteResponse));
+  const makeBody = (): object => commandsBody(submission, attempt);
+  const transaction$ = sendAttempt(service.link, submissionId, attempt.number, { path, makeBody }, withinMs);
   if (request.transactionFormat == null || usesFormat(request, attempt.isResent)) return transaction$;
   const named = { ...submission.submission, attempts: attempt.number };
   return transaction$.pipe(concatMap(({ offset }) => readTransaction(submission, named, offset, withinMs)));
@@ -122,23 +102,15 @@ function retryOrEnd(
   const { budget } = attempts;
   const isAnswered = !isRepeated(error, outcome, { mayBeCommitted, limited: next.limited });
   if (isAnswered || budget.leftMs <= 0) {
-    if (!mayBeCommitted) throw toRefusal(error, named);
+    if (!mayBeCommitted) throw refusalOf(error, named);
     // a participant that refuses to answer may still show what it has committed
     const canSettle = isLedgerError(error, 'ApiError') && submission.retry.giveUpAfterMs > 0;
     if (!isAnswered && !canSettle) throw new OutcomeUnknownError(named, error);
     return settleWithin(submission, named, error, timeLeftMs(attempts));
   }
   const delayMs = budget.nextDelayMs(Math.max(retryAfterOf(error) ?? 0, minDelayMs(error)));
-  const { submissionId } = named;
-  submission.service.link.report(() => ({
-    _tag: 'SubmissionUnclear',
-    submissionId,
-    attempts: attempts.sent,
-    cause: error,
-    delayMs,
-  }));
-  return timer(clampTimer(delayMs)).pipe(
-    concatMap(() => attemptCommands(submission, { ...next, budget: budget.countFailure(delayMs) })),
+  return resendAfter(delayMs, submission.service.link, named, error, () =>
+    attemptCommands(submission, { ...next, budget: budget.countFailure(delayMs) }),
   );
 }
 
@@ -183,14 +155,6 @@ function earliestOffset(error: LedgerError): Offset | undefined {
   return Offset.is(earliest) ? earliest : undefined;
 }
 
-/** The error of commands that were not committed and will not be. */
-function toRefusal(error: LedgerError, submission: Submission): LedgerError {
-  if (isLedgerError(error, 'ApiError')) return new SubmissionRejectedError(error, submission);
-  if (isLedgerError(error, 'ConnectionError', 'TokenError'))
-    return new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
-  return error;
-}
-
 /** Determines whether an earlier attempt was committed, after a refusal that does not say. */
 const settleWithin = (
   submission: CommandSubmission,
@@ -208,7 +172,7 @@ const settleWithin = (
         : error;
     }),
     concatMap((offset) => {
-      if (offset === undefined) throw toRefusal(refusal, named);
+      if (offset === undefined) throw refusalOf(refusal, named);
       return readCommitted(submission, named, offset, Math.max(minReadMs, endsAt - asyncScheduler.now()));
     }),
   );

@@ -14,29 +14,29 @@ import {
   throwIfEmpty,
   timer,
 } from 'rxjs';
+import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import { acsDelta, ledgerEffects } from '../codecs/formats.js';
 import { fromBase64, toHex } from '../codecs/internal/field.js';
 import { type Base64, Offset } from '../codecs/scalars.js';
-import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import { CompletionsByHash, type SubmittedTransaction, type Transaction } from '../codecs/Transaction.js';
 import { type Update, UpdateElement } from '../codecs/Update.js';
-import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { UpdateFormat } from '../codecs/UpdateFormat.js';
-import { type ApiError } from '../errors/ApiError.js';
-import { OutcomeUnknownError, isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
+import type { ApiError } from '../errors/ApiError.js';
+import { isLedgerError, type LedgerError, OutcomeUnknownError } from '../errors/LedgerError.js';
 import { RequestTimeoutError } from '../errors/request.js';
-import { type Submission } from '../errors/submission.js';
+import type { Submission } from '../errors/submission.js';
 import { verdict } from '../errors/verdict.js';
-import type { UndecodedUpdate } from '../feed/Page.js';
-import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
+import type { UndecodedUpdate } from '../feed/Page.js';
 import { requestPageWithRetry } from '../feed/pageRequest.js';
 import { updates } from '../feed/updates.js';
+import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import { hostOf } from '../http/Link.js';
 import { clampTimer, retryTransient, timeoutWith } from '../http/retry.js';
-import { isAboutNames } from './decideAttempt.js';
 import type { Execution } from './Execution.js';
+import { isAboutNames } from './outcome.js';
 
 /** What reading a transaction back needs to know of its submission. */
 export interface Committed extends Pick<Execution, 'service' | 'retry' | 'commandId'> {

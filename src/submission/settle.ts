@@ -1,15 +1,38 @@
-import { concatMap, EMPTY, filter, first, map, mergeAll, mergeMap, type Observable, of, take, takeWhile } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  EMPTY,
+  filter,
+  first,
+  from,
+  map,
+  mergeAll,
+  mergeMap,
+  type Observable,
+  of,
+  take,
+  takeWhile,
+  toArray,
+} from 'rxjs';
+import type { Command } from '../codecs/Command.js';
 import type { CommandsRequest } from '../codecs/CommandsRequest.js';
+import { acsDelta } from '../codecs/formats.js';
+import { optional, text } from '../codecs/internal/field.js';
+import { message } from '../codecs/internal/message.js';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
-import type { Offset } from '../codecs/scalars.js';
+import type { DisclosedContract } from '../codecs/PrepareRequest.js';
+import { Offset } from '../codecs/scalars.js';
+import type { Update } from '../codecs/Update.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
 import { completions } from '../feed/completions.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
-import type { Update } from '../codecs/Update.js';
+import type { Service } from '../feed/Service.js';
+import { decodeWith, exchange } from '../http/exchange.js';
 import { retryTransient } from '../http/retry.js';
 import type { CommandSubmission } from './CommandSubmission.js';
 import { readUpdates, silent } from './readCommitted.js';
-import { readUsedContracts } from './usedContracts.js';
 
 /**
  * Determines whether an attempt of a change was committed, after a refusal that says nothing about earlier attempts.
@@ -124,3 +147,74 @@ const heldUntil = (receivedAt: number, { minLedgerTimeAbs, minLedgerTimeRel }: C
     receivedAt + (minLedgerTimeRel?.seconds ?? 0) * 1_000,
     minLedgerTimeAbs == null ? 0 : Date.parse(minLedgerTimeAbs),
   );
+
+/** What the participant knows of a contract that commands use. */
+interface UsedContract {
+  /** What interpretation needs, even if the contract is archived by now. Absent if the participant has pruned it. */
+  readonly disclosed?: DisclosedContract;
+  /** The offset at which the contract was archived, if it was. */
+  readonly archivedAt?: Offset;
+}
+
+/** Looks up the contracts on which commands exercise a choice. */
+export const readUsedContracts = (service: Service, request: CommandsRequest): Observable<readonly UsedContract[]> =>
+  from(new Set(request.commands.flatMap(contractIdOf))).pipe(
+    mergeMap((contractId) => readContract(service, contractId, request), maxRequests),
+    toArray(),
+  );
+
+/** How many contracts to look up at the same time. */
+const maxRequests = 4;
+
+const contractIdOf = (command: Command): readonly string[] =>
+  'ExerciseCommand' in command ? [command.ExerciseCommand.contractId] : [];
+
+const path = '/v2/events/events-by-contract-id';
+
+function readContract(
+  { link }: Service,
+  contractId: string,
+  { actAs, readAs }: CommandsRequest,
+): Observable<UsedContract> {
+  const parties = [...new Set([...actAs, ...(readAs ?? [])])];
+  const { includeTransactions } = acsDelta({ parties, includeCreatedEventBlob: true });
+  const body = { contractId, eventFormat: includeTransactions?.eventFormat };
+  return exchange(link, { method: 'POST', path, body }, decodeWith(path, ContractEvents)).pipe(
+    map(({ created, archived }) => ({
+      ...(created?.createdEvent.createdEventBlob && {
+        disclosed: {
+          templateId: created.createdEvent.templateId,
+          contractId,
+          createdEventBlob: created.createdEvent.createdEventBlob,
+          synchronizerId: '',
+        },
+      }),
+      ...(archived && { archivedAt: archived.archivedEvent.offset }),
+    })),
+    catchError((error: unknown) => {
+      // the contract is unknown or pruned, or a gateway blocks the path
+      if (isLedgerError(error) && !isTransient(error)) return [{}];
+      throw error;
+    }),
+  );
+}
+
+/** The events of a contract, as far as they are needed here. */
+interface ContractEvents {
+  readonly created?: { readonly createdEvent: Created };
+  readonly archived?: { readonly archivedEvent: { readonly offset: Offset } };
+}
+
+interface Created {
+  readonly templateId: string;
+  readonly createdEventBlob?: string;
+}
+
+const ContractEvents = message<ContractEvents>('ContractEvents', {
+  created: optional(
+    message<{ readonly createdEvent: Created }>('Created', {
+      createdEvent: message<Created>('CreatedEvent', { templateId: text, createdEventBlob: optional(text) }),
+    }),
+  ),
+  archived: optional(message('Archived', { archivedEvent: message('ArchivedEvent', { offset: Offset }) })),
+});

@@ -3,7 +3,7 @@ import { errorOf } from '../../src/errors/ApiError.js';
 import { DecodeError } from '../../src/errors/feed.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { ConnectionError, RequestTimeoutError, TokenError, UnauthorizedError } from '../../src/errors/request.js';
-import { type AttemptOutcome, decideAttempt } from '../../src/submission/decideAttempt.js';
+import { type AttemptOutcome, decideAttempt } from '../../src/submission/outcome.js';
 import { knownCodes, type KnownCode } from '../fixtures/errors/codes.js';
 import { errorBody } from '../helpers/wire.js';
 
