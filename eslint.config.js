@@ -165,7 +165,7 @@ const prose = {
     };
   },
 };
-const entryPoints = ['src/**/index.ts', 'src/cli/main.ts', 'src/ws/browser.ts'];
+const entryPoints = ['src/**/index.ts', 'src/**/*.browser.ts', 'src/cli/main.ts', 'src/ws/browser.ts'];
 
 export default defineConfig(
   globalIgnores([

@@ -87,6 +87,7 @@ export type { CommandsRequest } from './codecs/CommandsRequest.js';
 export type { CommandsOptions } from './submission/submitCommands.js';
 export type { SubmittedTransaction } from './codecs/Transaction.js';
 export type { DisclosedContract, PreparedSubmission, PrepareRequest } from './codecs/PrepareRequest.js';
+export type { PartyDetails } from './codecs/PartyDetails.js';
 export type { DeduplicationPeriod, ExecuteRequest, Signature } from './codecs/ExecuteRequest.js';
 export type { Signer, Verifier } from './submission/Signer.js';
 export { fingerprintOf, webCryptoSigner, type WebCryptoSignerOptions } from './submission/webCryptoSigner.js';

@@ -17,6 +17,16 @@ export type FeedDiagnostic =
       /** The offset at which the feed ends. Absent for a feed without an end. */
       readonly endInclusive?: Offset;
     }
+  /**
+   * The participant hosts a party of a feed or view on no synchronizer, so that there is nothing of it: the id may be mistyped.
+   * Looked up once, when a feed without elements begins to wait.
+   */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'PartyUnknown';
+      /** The party. */
+      readonly party: string;
+    }
   /** A request for updates, or for completions, was sent: for a page of a range or, without an end, for the next ones. */
   | {
       /** Discriminates the union. */

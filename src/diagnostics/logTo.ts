@@ -1,5 +1,6 @@
 import { quotable } from '../errors/internal/message.js';
 import { type LedgerError, isLedgerError } from '../errors/LedgerError.js';
+import { isMistake } from '../errors/process.js';
 import type { Diagnostic } from './Diagnostic.js';
 
 /**
@@ -66,6 +67,8 @@ const fail = (text: string): Line => ({ level: 'error', text });
 function lineOf(diagnostic: Diagnostic): Line | undefined {
   const { _tag } = diagnostic;
   switch (_tag) {
+    case 'PartyUnknown':
+      return warn(`the participant does not host the party ${diagnostic.party}; check its id`);
     case 'ResponseDelayed': {
       const { host, waitedMs } = diagnostic;
       return warn(`no response from ${host} for ${inSeconds(waitedMs)}, still waiting`, `${_tag} ${host}`);
@@ -159,10 +162,15 @@ function kindOf(error: LedgerError): string {
 const kindKeys = ['_tag', 'host', 'status', 'code', 'operation'];
 
 /** The first line of an error's message, without the period. */
-const summary = (error: unknown): string => shorten(messageOf(error).split('\n', 1)[0] ?? '');
+const summary = (error: unknown): string => shorten(messageOf(error).split('\n', 1)[0] ?? '') + stackOf(error);
 
 /** All lines of an error's message as one. */
-const details = (error: unknown): string => shorten(messageOf(error).replace(/\.?\n/g, '; '));
+const details = (error: unknown): string =>
+  shorten(messageOf(error).replace(/\.?\n/g, '; ')) + stackOf(isLedgerError(error, 'HandlerError') && error.cause);
+
+/** The calls that led to a mistake of the program: without them, its message does not say where it is. */
+const stackOf = (error: unknown): string =>
+  isMistake(error) ? ` ${/\n\s*(at .*)/s.exec(String(error.stack))?.[1]?.slice(0, 1_000) ?? ''}` : '';
 
 const shorten = (text: string): string => text.slice(0, 500).replace(/\.$/, '');
 

@@ -22,6 +22,10 @@ interface ApiErrorFacts {
   readonly retryAfterMs?: number;
   /** The host and the port of the participant or proxy. */
   readonly host?: string;
+  /** Where a redirect leads, as an absolute URL or a path. */
+  readonly location?: string;
+  /** The right that the user lacks, if the request shows it. */
+  readonly missingRight?: string | undefined;
 }
 
 /**
@@ -58,11 +62,13 @@ export class ApiError extends TaggedError<'ApiError'> {
   /** The host and the port of the participant or proxy. */
   readonly host: string | undefined;
 
-  constructor({ path, status, canton, text = '', retryAfterMs, host }: ApiErrorFacts) {
+  constructor({ path, status, canton, text = '', retryAfterMs, host, location, missingRight }: ApiErrorFacts) {
     const reason = canton?.cause ?? text;
     const isForeign = canton === undefined && (status === 404 || text.startsWith('<'));
     const answer = `${status}${isForeign ? ', but not as a ledger' : ''}`;
-    super('ApiError', `${nameOf(host)} answered ${answer}${reason === '' ? '.' : `: ${reason}`}`, {
+    const redirect = location === undefined ? '' : `, a redirect to ${withoutQuery(location)}, which is not followed`;
+    super('ApiError', `${nameOf(host)} answered ${answer}${redirect}${reason === '' ? '.' : `: ${reason}`}`, {
+      'Missing right': missingRight,
       Code: canton?.code,
       Category: canton?.errorCategory,
       Path: path,
@@ -82,6 +88,9 @@ export class ApiError extends TaggedError<'ApiError'> {
   }
 }
 
+/** Without what may be a secret. */
+const withoutQuery = (location: string): string => location.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
+
 const parseFlag = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === 'true');
 
 /** Looks up the code of an error in a table. */
@@ -100,13 +109,18 @@ interface FailedAnswer {
   readonly retryAfterMs?: number;
   /** The host and the port of the participant or proxy. */
   readonly host?: string;
+  /** The target of a redirect. */
+  readonly location?: string;
+  /** The right that the user lacks, if the request shows it. */
+  readonly missingRight?: string | undefined;
   /** Parts of the request that the error must not quote, because a participant or a proxy may echo them. */
   readonly secrets?: readonly string[];
 }
 
 /** The error of a response that is not a success, from the ledger or from anything in front of it. */
-export function errorOf({ text, secrets = [], ...answer }: FailedAnswer): ApiError | PrunedError {
+export function errorOf({ text, secrets = [], location, ...others }: FailedAnswer): ApiError | PrunedError {
   const quoted = (words: string): string => quotable(words, secrets);
+  const answer = { ...others, ...(location !== undefined && { location: quoted(location) }) };
   const canton = cantonErrorIn(text);
   if (canton === undefined) return new ApiError({ ...answer, text: excerpt(quoted(text)) });
   if (canton.code === 'PARTICIPANT_PRUNED_DATA_ACCESSED') return new PrunedError(answer.path, earliestOffset(canton));
@@ -121,6 +135,27 @@ export function errorOf({ text, secrets = [], ...answer }: FailedAnswer): ApiErr
       context: Object.fromEntries(Object.entries(context).map(([key, value]) => [quoted(key), quoted(value)])),
     },
   });
+}
+
+/** The parties in the JSON of a request: those that have a filter, and those in its lists of this name. */
+export function partiesIn(body: string, list = 'parties'): readonly string[] {
+  const found: string[] = [];
+  JSON.parse(body, (key, value: unknown) => {
+    if (key === 'filtersByParty') found.push(...Object.keys(value ?? {}));
+    else if (key === list && Array.isArray(value)) found.push(...(value as string[]));
+    return value;
+  });
+  return [...new Set(found)];
+}
+
+/** The right that a user lacks after a 403, as far as the request shows it; `undefined` if it does not. */
+export function missingRight(path: string, body = 'null'): string | undefined {
+  const isCommand = /commands\/submit|\/prepare/.test(path);
+  const right = path.includes('commands/submit') ? 'CanActAs' : 'CanReadAs';
+  if (body.includes('"filtersForAnyParty":{')) return `${right}AnyParty`;
+  const parties = partiesIn(body, isCommand ? 'actAs' : 'parties');
+  if (parties.length === 0) return path.endsWith('/parties') ? 'ParticipantAdmin' : undefined;
+  return `${right} ${parties.slice(0, 4).join(', ')}`;
 }
 
 function cantonErrorIn(text: string): JsCantonError | undefined {

@@ -1,16 +1,20 @@
+// bundles for browsers have connectionTrouble.browser.ts in place of this file: only Node.js has such codes
+
 /** Why there is no response, in a few words, and what to do about it. */
 interface ConnectionTrouble {
   readonly text: string;
   readonly next: string;
   /** Whether a server answers that is not a participant. */
   readonly isForeign?: boolean;
+  /** Whether the address is wrong, and a retry cannot help, unless the server has been a participant before. */
+  readonly isPermanent?: boolean;
 }
 
 /** Explains the code of a `ConnectionError`; `undefined` for an unknown one. */
 export function connectionTrouble(code: string | undefined): ConnectionTrouble | undefined {
   if (code === undefined) return withoutCode;
   if (code.startsWith('HPE_')) return noHttp;
-  return known[code] ?? (code.startsWith('ERR_SSL') ? noTls : undefined);
+  return known[code] ?? (code.startsWith('ERR_SSL_') ? noTls : undefined);
 }
 
 const withoutCode: ConnectionTrouble = {
@@ -20,11 +24,16 @@ const withoutCode: ConnectionTrouble = {
 
 const noHttp: ConnectionTrouble = {
   isForeign: true,
+  isPermanent: true,
   text: 'the server does not speak HTTP/1.1',
-  next: 'this may be the gRPC port: the JSON Ledger API has a separate port',
+  next: 'this may be the gRPC port or https: the JSON Ledger API has a separate port',
 };
 
-const noTls: ConnectionTrouble = { text: 'the server does not speak TLS', next: 'try http:// instead of https://' };
+const noTls: ConnectionTrouble = {
+  isPermanent: true,
+  text: 'the server does not speak TLS',
+  next: 'try http:// instead of https://',
+};
 
 const closed: ConnectionTrouble = {
   text: 'the connection was closed without a response',
@@ -35,10 +44,9 @@ const checkNetwork = 'check the network, a VPN, the routes';
 
 const addAuthority = 'add its authority with NODE_EXTRA_CA_CERTS=FILE, or contact the operator of the ledger';
 
-const unknownAuthority: ConnectionTrouble = {
-  text: 'the authority of the certificate is unknown',
-  next: addAuthority,
-};
+const untrusted = (text: string, next = addAuthority): ConnectionTrouble => ({ isPermanent: true, text, next });
+
+const unknownAuthority = untrusted('the authority of the certificate is unknown');
 
 /** By the codes of the system, of TLS and of fetch. */
 const known: Readonly<Partial<Record<string, ConnectionTrouble>>> = {
@@ -54,13 +62,13 @@ const known: Readonly<Partial<Record<string, ConnectionTrouble>>> = {
   ECONNRESET: closed,
   UND_ERR_SOCKET: closed,
   EPROTO: noTls,
-  CERT_HAS_EXPIRED: { text: 'the certificate has expired', next: 'contact the operator of the ledger' },
-  DEPTH_ZERO_SELF_SIGNED_CERT: { text: 'the certificate is self-signed', next: addAuthority },
-  SELF_SIGNED_CERT_IN_CHAIN: { text: 'the authority of the certificate is not trusted', next: addAuthority },
+  CERT_HAS_EXPIRED: untrusted('the certificate has expired', 'contact the operator of the ledger'),
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted('the certificate is self-signed'),
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted('the authority of the certificate is not trusted'),
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
-  ERR_TLS_CERT_ALTNAME_INVALID: {
-    text: 'the certificate is for another host name',
-    next: 'use the host name in the certificate',
-  },
+  ERR_TLS_CERT_ALTNAME_INVALID: untrusted(
+    'the certificate is for another host name',
+    'use the host name in the certificate',
+  ),
 };

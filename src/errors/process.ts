@@ -74,7 +74,8 @@ export class HandlerError extends TaggedError<'HandlerError'> {
 }
 
 /**
- * The store of a processor failed or did not answer in time. The processor retries the operation for a limited time.
+ * The store of a processor failed or did not answer in time. The processor retries the operation for a limited time, unless
+ * the folder of a `fileStore` is missing at the start.
  *
  * @category Errors
  */
@@ -92,9 +93,23 @@ export class StoreError extends TaggedError<'StoreError'> {
     /** The error that the store threw. */
     cause?: unknown,
   ) {
-    super('StoreError', `The store failed: ${reason}`, { Operation: operation, Processor: processor }, { cause });
+    const hint = isFolderMissing(operation, cause) ? 'create the folder, and give the process access to it' : undefined;
+    const details = { Hint: hint, Operation: operation, Processor: processor };
+    super('StoreError', `The store failed: ${reason}`, details, { cause });
   }
 }
+
+/**
+ * Whether a store cannot begin because its folder does not exist or must not be used. A folder that disappears later may come
+ * back with its disk, and the socket of a database with the database.
+ */
+export const isFolderMissing = (operation: StoreOperation, cause: unknown): boolean =>
+  /hold|load/.test(operation) &&
+  typeof cause === 'object' &&
+  cause !== null &&
+  'code' in cause &&
+  /^(?:ENOENT|ENOTDIR|EACCES|EROFS)$/.test(String(cause.code)) &&
+  !('syscall' in cause && cause.syscall === 'connect');
 
 /**
  * Whether an error of a store or a handler ends its processor as it is: it does not concern an update, and a repetition
@@ -102,3 +117,13 @@ export class StoreError extends TaggedError<'StoreError'> {
  */
 export const endsProcessor = (u: unknown): boolean =>
   hasTag(u, 'CursorError') || (typeof u === 'object' && u !== null && 'endsProcessor' in u && u.endsProcessor === true);
+
+/**
+ * Whether an error of a handler is a mistake in the program, which a retry repeats. Not the `TypeError` of a `fetch` without a
+ * response: it has a cause in Node.js, and one of these messages in browsers.
+ */
+export const isMistake = (u: unknown): u is Error =>
+  u instanceof Error &&
+  /^(?:TypeError|ReferenceError)$/.test(u.name) &&
+  u.cause === undefined &&
+  !/fetch|load failed|network|terminated/i.test(u.message);

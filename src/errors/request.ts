@@ -5,7 +5,7 @@ import { nameOf, type Retried, TaggedError } from './internal/message.js';
 export const connectionFailed = 'the connection failed';
 
 /**
- * The participant could not be reached, or its response was incomplete or not JSON. Transient.
+ * The participant could not be reached, or its response was incomplete or not JSON. Transient, unless `isPermanent`.
  *
  * @category Errors
  */
@@ -22,10 +22,19 @@ export class ConnectionError extends TaggedError<'ConnectionError'> {
     readonly code?: string,
     /** The host and the port of the participant or proxy. */
     readonly host?: string,
+    /** What is wrong with the server at this address, and what to do about it, if the response or its absence shows it. */
+    readonly hint?: string,
+    /**
+     * Whether a retry cannot help, because the address is wrong: the server speaks another protocol, its certificate is not
+     * trusted, or it answers with an HTML page. Only before the first successful response of the ledger: afterwards, the same
+     * failure is an outage, and transient.
+     */
+    readonly isPermanent = false,
   ) {
     const isUnreachable = code !== undefined || reason === connectionFailed;
     const fact = isUnreachable ? 'cannot be reached' : `did not answer as expected: ${reason}`;
-    super('ConnectionError', `${nameOf(host)} ${fact}${code === undefined ? '' : ` (${code})`}.`, { Path: path });
+    const details = { Hint: hint, Path: path };
+    super('ConnectionError', `${nameOf(host)} ${fact}${code === undefined ? '' : ` (${code})`}.`, details);
   }
 }
 
@@ -81,6 +90,15 @@ export class TokenError extends TaggedError<'TokenError'> {
   ) {
     super('TokenError', `No token is available: ${reason}.`);
   }
+}
+
+/** Why a value cannot be a token, and the remedy; `undefined` for a possible token. */
+export function tokenProblem(token: unknown): string | undefined {
+  if (typeof token !== 'string' || token === '') return 'is not a text, or an empty one';
+  if (/^bearer\s/i.test(token)) return 'starts with "Bearer ": leave that out';
+  return /^[\x21-\x7e]+$/.test(token)
+    ? undefined
+    : 'has a space, a line feed or another character of no token: trim it';
 }
 
 /**

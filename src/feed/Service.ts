@@ -31,6 +31,7 @@ interface Learned {
   drainMs: number;
   maxRange: number;
   ledgerEndUnavailableAt: number;
+  hasAnswered: boolean;
   feeds: number;
 }
 
@@ -50,8 +51,10 @@ export class Service {
       ...link,
       report: this.#reportFor(),
       onSuccess: () => {
+        this.#learned.hasAnswered = true;
         this.#success.next();
       },
+      hasAnswered: () => this.#learned.hasAnswered,
     };
     this.#learned = {
       updatesPath: updatesPath === 'auto' ? '/v2/updates/flats' : updatesPath,
@@ -62,6 +65,7 @@ export class Service {
       drainMs: 25,
       maxRange: Infinity,
       ledgerEndUnavailableAt: -Infinity,
+      hasAnswered: false,
       feeds: 0,
     };
   }
@@ -84,6 +88,11 @@ export class Service {
   /** The diagnostics of the link, the feeds and the submissions of this service. */
   get diagnostics$(): Observable<Diagnostic> {
     return this.#diagnostics.asObservable();
+  }
+
+  /** Whether there is a subscriber to the diagnostics. */
+  get isObserved(): boolean {
+    return this.#diagnostics.observed;
   }
 
   /** Emits after each request of this service that succeeds. */

@@ -4,13 +4,16 @@ import {
   concatMap,
   defer,
   EMPTY,
+  endWith,
   expand,
   map,
+  merge,
   type MonoTypeOperatorFunction,
   type Observable,
   queueScheduler,
   subscribeOn,
   take,
+  takeWhile,
   tap,
   throwIfEmpty,
 } from 'rxjs';
@@ -23,6 +26,7 @@ import type { AnyFeed, Gap, LedgerFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement, UndecodedUpdate } from './Page.js';
 import { isGapError } from './UpdatesOptions.js';
 import { readLedgerEnd, reportCaughtUp, unknownDensity, withCaughtUp } from './ledgerEnd.js';
+import { reportUnknownParties } from './parties.js';
 import { poll } from './poll.js';
 import { learnParticipant, proveAfterOutage } from './proveLedger.js';
 
@@ -102,11 +106,16 @@ function requestStep<A extends FeedElement>(feed: LedgerFeed<A>, position: Posit
       return feed.source.readPage(feed, position);
     case 'pageDown':
       return readDownward(feed, position);
-    case 'poll':
-      return concat(
+    case 'poll': {
+      const follow$ = concat(
         learnParticipant(feed),
         defer(() => feed.transport?.follow(feed, position) ?? poll(feed, position)),
       );
+      // the poll must not wait for it
+      return merge(reportUnknownParties(feed, position), follow$.pipe(endWith(undefined))).pipe(
+        takeWhile((step) => step !== undefined),
+      );
+    }
     case 'pushed':
     case 'end':
       return EMPTY;

@@ -24,7 +24,7 @@ export interface HttpRequest {
 export interface HttpResponse {
   /** The status. */
   readonly status: number;
-  /** The headers. Names are in lower case. The library reads `retry-after` and `content-type`. */
+  /** The headers. Names are in lower case. The library reads `retry-after` and `location`. */
   readonly headers: Readonly<Record<string, string>>;
   /** The whole body. */
   readonly text: string;

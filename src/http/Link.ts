@@ -2,7 +2,7 @@ import { catchError, concatMap, defer, map, type Observable, type ObservableInpu
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { type ApiError } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { TokenError, UnauthorizedError } from '../errors/request.js';
+import { TokenError, tokenProblem, UnauthorizedError } from '../errors/request.js';
 import { verdict } from '../errors/verdict.js';
 import type { HttpPort, HttpRequest } from './HttpPort.js';
 import { mapError, timeoutWith } from './retry.js';
@@ -27,6 +27,8 @@ export interface Link {
   readonly report: Report;
   /** Is called after each success, which shows that the participant can be reached. */
   readonly onSuccess?: () => void;
+  /** Whether there was a success. Before the first, an address may be wrong; afterwards, it is not. */
+  readonly hasAnswered?: () => boolean;
   /** Wraps each request, for example in a span. */
   readonly interceptor?: Interceptor;
   /** Wraps each socket of a transport in the same way. */
@@ -37,7 +39,7 @@ export interface Link {
 export interface Call {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly query?: Readonly<Record<string, number>>;
+  readonly query?: Readonly<Record<string, number | string>>;
   readonly body?: unknown;
   /** Creates the body each time the request is sent. Only without `body`. */
   readonly makeBody?: () => unknown;
@@ -131,6 +133,6 @@ const resolveToken = (token: Token, timeoutMs: number): Observable<string> =>
 
 /** Despite the types, a provider may return `undefined` from a response that it did not check. */
 function validateToken(token: unknown): string {
-  if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
-  throw new TokenError('the provider did not return a token');
+  if (tokenProblem(token) === undefined) return String(token);
+  throw new TokenError(`the provider did not return a token${token ? `: it ${tokenProblem(token)}` : ''}`);
 }

@@ -1,7 +1,8 @@
 import type * as t from 'io-ts';
 import { asyncScheduler, concatMap, defer, map, type Observable, take, tap, throwIfEmpty, timer } from 'rxjs';
 import { problemsOf } from '../codecs/Problem.js';
-import { errorOf } from '../errors/ApiError.js';
+import { errorOf, missingRight } from '../errors/ApiError.js';
+import { connectionTrouble } from '../errors/connectionTrouble.js';
 import { DecodeError } from '../errors/feed.js';
 import {
   ResponseTooLargeError,
@@ -31,14 +32,14 @@ export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A):
       const send = (outgoing: HttpRequest): Observable<unknown> =>
         defer(() => link.port(outgoing)).pipe(
           take(1),
-          mapError((error) => toConnectionError(path, error, host)),
+          mapError((error) => toConnectionError(path, error, host, link.hasAnswered)),
           throwIfEmpty(() => new ConnectionError(path, 'there was no response', undefined, host)),
           timeoutWith(
             timeoutMs,
             () => new RequestTimeoutError(path, timeoutMs, host),
             timeLimit(link, path, timeoutMs, delayedAfterMs),
           ),
-          map((response) => parseResponse(request, response)),
+          map((response) => parseResponse(request, response, link.hasAnswered)),
         );
       const result$ =
         link.interceptor === undefined ? send(request).pipe(map(read)) : link.interceptor(call, request, send, read);
@@ -70,7 +71,7 @@ function toRequest(
   token: string | undefined,
 ): HttpRequest {
   const { serverTimeoutMs = 0 } = link;
-  const pairs = Object.entries(query ?? {}).map(([name, value]) => `${name}=${value}`);
+  const pairs = Object.entries(query ?? {}).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return {
     method,
     url: `${link.baseUrl}${path}${pairs.length === 0 ? '' : '?'}${pairs.join('&')}`,
@@ -93,10 +94,15 @@ function toJson(body: unknown): string {
   }
 }
 
-function parseResponse(request: HttpRequest, { status, headers, text }: HttpResponse): unknown {
+function parseResponse(
+  request: HttpRequest,
+  { status, headers, text }: HttpResponse,
+  hasAnswered?: Link['hasAnswered'],
+): unknown {
   const { host, pathname: path } = new URL(request.url);
   if (status < 200 || status > 299) {
     const retryAfterMs = parseRetryAfter(headers['retry-after']);
+    const { location } = headers;
     throw errorOf({
       path,
       status,
@@ -104,24 +110,35 @@ function parseResponse(request: HttpRequest, { status, headers, text }: HttpResp
       text,
       secrets: requestSecrets(request),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(location !== undefined && { location }),
+      ...(status === 403 && { missingRight: missingRight(path, request.body) }),
     });
   }
   try {
     return JSON.parse(text);
   } catch {
     // without the text and JSON.parse's message, which may both hold a payload
-    throw new ConnectionError(path, 'the response is not valid JSON', undefined, host);
+    throw text.trimStart().startsWith('<')
+      ? new ConnectionError(path, 'the response is a web page', undefined, host, pageHint, hasAnswered?.() !== true)
+      : new ConnectionError(path, 'the response is not valid JSON', undefined, host);
   }
 }
+
+const pageHint = 'look for a proxy or a login page in front of the ledger, and check the port';
 
 /** The typed error of a request without a response. Always a new error, because the port's error may hold the request. */
 export function toConnectionError(
   path: string,
   error: unknown,
   host?: string,
+  hasAnswered?: Link['hasAnswered'],
 ): ConnectionError | ResponseTooLargeError {
   if (isLedgerError(error, 'ResponseTooLargeError')) return new ResponseTooLargeError(path, error.maxBytes);
-  return new ConnectionError(path, connectionFailed, systemCode(error), host);
+  const code = systemCode(error);
+  const trouble = code === undefined ? undefined : connectionTrouble(code);
+  const hint = trouble && `${trouble.text}; ${trouble.next}`;
+  const isPermanent = trouble?.isPermanent === true && hasAnswered?.() !== true;
+  return new ConnectionError(path, connectionFailed, code, host, hint, isPermanent);
 }
 
 /** The system's error code, from the innermost error that has one: fetch wraps these errors, and ky wraps those of fetch. */

@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import type { CommandsRequest } from '../codecs/CommandsRequest.js';
 import type { CompletionResponse, CompletionsRequest } from '../codecs/Completion.js';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
+import type { PartyDetails } from '../codecs/PartyDetails.js';
 import type { PreparedSubmission, PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
@@ -69,6 +70,20 @@ export interface LedgerReader {
   updates(request: UpdatesRequest, options: UpdatesOptions): Observable<Update | UndecodedUpdate>;
   /** Emits the current ledger end and completes. */
   ledgerEnd(): Observable<Offset>;
+  /**
+   * Emits the parties that the participant knows, page by page, and completes. Requires the right of an administrator of
+   * the participant or of the identity provider; otherwise it fails with an `ApiError` of status 403.
+   *
+   * @example
+   * ```ts
+   * import { filter } from 'rxjs';
+   * import { createLedger } from 'canton-rx';
+   *
+   * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+   * const mine$ = ledger.parties().pipe(filter(({ party }) => party.startsWith('alice::')));
+   * ```
+   */
+  parties(): Observable<PartyDetails>;
   /**
    * Emits what the client does, for logs, metrics and progress displays: polls, pages, retries, gaps, whether feeds
    * have caught up, and the progress of submissions. It is hot, never completes, and costs nothing without subscribers.

@@ -1,10 +1,12 @@
 import { defer, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import { tokenProblem } from '../errors/request.js';
 import { completions } from '../feed/completions.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { Transport } from '../feed/LedgerFeed.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
+import { parties } from '../feed/parties.js';
 import { Service } from '../feed/Service.js';
 import { updates } from '../feed/updates.js';
 import { checkOptions, createLedgerFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
@@ -91,6 +93,7 @@ function bindReader(service: Service, { retry, transport }: Defaults): LedgerRea
     // the overloads only relate `onUndecodable` to the type of the updates
     updates: readUpdates as LedgerReader['updates'],
     ledgerEnd: () => ledgerEnd(service.link),
+    parties: () => parties(service.link),
     diagnostics$: service.diagnostics$,
   };
   return withConnection(ledger, { service, retry, transport });
@@ -99,6 +102,7 @@ function bindReader(service: Service, { retry, transport }: Defaults): LedgerRea
 /** Creates a service from the options of a ledger. */
 export function createService(options: LedgerOptions): Service {
   const { baseUrl, token, headers = {}, serverTimeoutMs, maxResponseBytes, updatesPath = 'auto' } = options;
+  checkToken(token);
   checkPositive({ maxResponseBytes });
   checkServerTimeout(serverTimeoutMs);
   const { requestTimeoutMs = Math.max(30_000, (serverTimeoutMs ?? 0) + answerDelayMs) } = options;
@@ -131,6 +135,12 @@ function checkServerTimeout(serverTimeoutMs: number | undefined): void {
     throw new TypeError(`serverTimeoutMs must be from ${min} to ${max}`);
 }
 
+/** A token that never changes: if it cannot be one, no request succeeds. */
+function checkToken(token: LedgerOptions['token']): void {
+  const problem = typeof token === 'function' || token === undefined ? undefined : tokenProblem(token);
+  if (problem !== undefined) throw new TypeError(`token ${problem}`);
+}
+
 function validateBaseUrl(baseUrl: string): string {
   // paths are appended to it, and errors may show it
   if (!/^https?:\/\/[^@?#]+$/.test(baseUrl) || !URL.canParse(baseUrl)) {
@@ -158,7 +168,7 @@ export interface LedgerOptions {
   /** The URL of the JSON Ledger API, with its path prefix if it has one, such as `https://participant.example:7575`. */
   readonly baseUrl: string;
   /**
-   * The bearer token, or a function that returns it as a string, an Observable or a Promise. Default: no token is sent.
+   * The bearer token alone, without `Bearer`, or a function that returns it as a string, an Observable or a Promise. Default: no token is sent.
    *
    * The client calls the function before every request, because participants accept only tokens that are valid for a
    * few minutes. If the participant refuses the token, the client calls the function again. If it returns the same

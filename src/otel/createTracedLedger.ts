@@ -87,6 +87,7 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
       traceSubmission(tracing, 'execute', {}, (traced) => traced.executeAndWaitForTransaction(request, executeOptions)),
     prepare: (request) => traced(false, (its) => its.prepare(request)),
     ledgerEnd: () => traced(false, (its) => its.ledgerEnd()),
+    parties: () => traced(false, (its) => its.parties()),
     diagnostics$: plain.diagnostics$,
   };
   const { retry, transport } = options;

@@ -88,7 +88,9 @@ export interface WorkOptions<A = Work> {
    */
   readonly retry?: RetryPolicy | undefined;
   /**
-   * How to retry a handler that fails. `giveUpAfterMs` limits the time of its attempts and of the delays between them.
+   * How to retry a handler that fails. `giveUpAfterMs` limits the time of its attempts and of the delays between them. A
+   * `TypeError` or `ReferenceError`, which a retry would repeat, is not retried, unless it is that of a `fetch` without a response,
+   * or `onPoison` is `'skip'`.
    *
    * @defaultValue the policy of the feed, limited to 60000 ms
    */

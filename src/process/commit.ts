@@ -16,7 +16,7 @@ import {
   timer,
 } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
-import { endsProcessor, HandlerError } from '../errors/process.js';
+import { endsProcessor, HandlerError, isMistake } from '../errors/process.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { clampTimer, RetryBudget } from '../http/retry.js';
 import { callHandler, type Handled, HandlerFailure, isUndecoded, type Processor } from './callHandler.js';
@@ -152,7 +152,9 @@ function retryOrGiveUp(
   // never a reason to skip the update
   if (first === undefined || isOfStore(cause)) throw cause;
   const { content } = first;
-  if (spent.leftMs <= 0 || isUndecoded(content)) return skipOrPark(processor, progress, first, cause);
+  // not to skip: a mistake may depend on a state that changes, and a skipped update is gone
+  const isHopeless = isUndecoded(content) || (isMistake(cause) && processor.onPoison !== 'skip');
+  if (spent.leftMs <= 0 || isHopeless) return skipOrPark(processor, progress, first, cause);
   const delayMs = spent.nextDelayMs();
   const budget = spent.countFailure(delayMs);
   const { failures } = budget;

@@ -88,7 +88,7 @@ describe.each(uses)('the first line of logTo, for %s', (_, use) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
     });
     expect(await firstLine({ baseUrl: url }, use)).toContain(
-      `${new URL(url).host} did not answer as expected: the response is not valid JSON`,
+      `ended with an error: ${new URL(url).host} did not answer as expected: the response is a web page`,
     );
   });
 

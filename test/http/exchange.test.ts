@@ -181,8 +181,8 @@ describe('exchange', () => {
     ['a port without a response', () => EMPTY, { _tag: 'ConnectionError', reason: 'there was no response' }],
     [
       'a response that is not JSON',
-      () => of({ ...ok(0), text: '<html>' }),
-      { _tag: 'ConnectionError', reason: 'the response is not valid JSON' },
+      () => of({ ...ok(0), text: '[1,' }),
+      { _tag: 'ConnectionError', reason: 'the response is not valid JSON', isPermanent: false },
     ],
     [
       'an error of a proxy',

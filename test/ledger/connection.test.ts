@@ -69,6 +69,7 @@ describe('a copy of a ledger', () => {
           'diagnostics$',
           'executeAndWaitForTransaction',
           'ledgerEnd',
+          'parties',
           'prepare',
           'submit',
           'submitAndWaitForTransaction',

@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, concatMap, of, tap, throwError, timer, type Observable } from 'rxjs';
+import { logTo } from '../../src/diagnostics/logTo.js';
 import { CursorError, StoreError } from '../../src/errors/process.js';
 import type { Work, HandlerResult } from '../../src/process/ProcessOptions.js';
 import { observe } from '../helpers/observe.js';
@@ -284,6 +285,53 @@ describe('an update that does not decode', () => {
           attempts: 1,
           reason: expect.stringContaining('decode'),
         });
+    });
+  });
+});
+
+describe('a mistake in a handler', () => {
+  const mistake = new TypeError("Cannot read properties of undefined (reading 'id')");
+  const failAt5 = (error: Error) => (update: { readonly offset: number }) => {
+    if (update.offset === 5) throw error;
+  };
+
+  it('ends the processor at once: a retry would repeat it', () => {
+    marbles(({ flush }) => {
+      const { process, client } = processWorld(10);
+      const lines: string[] = [];
+      const log = (line: string) => lines.push(line);
+      client.diagnostics$.subscribe(logTo({ warn: log, error: log, info: log }));
+      const seen = observe(process(failAt5(mistake)).pipe(until(1_000)));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'HandlerError', offset: 5, attempts: 1, cause: mistake });
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatch(/Cannot read properties of undefined.* at .*handlerFailures\.test\.ts/);
+    });
+  });
+
+  it('parks the update at once', () => {
+    marbles(({ flush }) => {
+      const { process, client } = processWorld(10);
+      const diagnostics = observe(client.diagnostics$);
+      const store = new PlainStore();
+      observe(process(failAt5(mistake), { store, name, onPoison: 'park' }).pipe(until(1_000)));
+      flush();
+      expect(diagnostics.values).toContainEqual(expect.objectContaining({ _tag: 'UpdateParked', attempts: 1 }));
+    });
+  });
+
+  it.each([
+    ['a fetch without a response', new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }), 'stop'],
+    ['a fetch of a browser', new TypeError('Failed to fetch'), 'stop'],
+    ['an update that would be skipped, and gone', mistake, 'skip'],
+  ] as const)('is retried if it is %s', (_, error, onPoison) => {
+    marbles(({ flush }) => {
+      const { process, client } = processWorld(10);
+      const diagnostics = observe(client.diagnostics$);
+      const options = { store: new PlainStore(), name, onPoison };
+      observe(process(failAt5(error), options).pipe(until(1_000)));
+      flush();
+      expect(diagnostics.values).toContainEqual(expect.objectContaining({ _tag: 'HandlerFailed', failures: 1 }));
     });
   });
 });

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { createRequire } from 'node:module';
 import ts from 'typescript';
 
@@ -41,7 +41,7 @@ export const readSources = (folder: string): readonly SourceFile[] =>
 
 /** Whether a file is a public list or a program. */
 export const isEntry = ({ path }: SourceFile): boolean =>
-  basename(path) === 'index.ts' || ['cli/main.ts', 'ws/browser.ts'].includes(path);
+  /(?:^|\/)index\.ts$|\.browser\.ts$/.test(path) || ['cli/main.ts', 'ws/browser.ts'].includes(path);
 
 /** Exports that no other file imports, without those of entries. */
 export function exportsWithoutImporter(files: readonly SourceFile[]): readonly string[] {

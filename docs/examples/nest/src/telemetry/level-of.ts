@@ -30,6 +30,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'SnapshotRestarted':
     case 'ContractUndecoded':
     case 'TypesUnknown':
+    case 'PartyUnknown':
     case 'HandlerFailed':
     case 'UpdateSkipped':
     case 'UpdateParked':
