@@ -26,13 +26,6 @@ describe('ofEvent', () => {
     });
   });
 
-  it('does not pass the created event of an assignment', () => {
-    emits(ofEvent('CreatedEvent'), events, {
-      from: '--s-s--|',
-      to: '  -------|',
-    });
-  });
-
   it('narrows the type', () => {
     const all: Observable<EventOf<Update>> = of(created());
     const ofTransactions: Observable<TransactionEvent> = of(created());

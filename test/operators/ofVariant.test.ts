@@ -31,13 +31,6 @@ describe('ofVariant', () => {
     });
   });
 
-  it('passes nothing if no update is of the variant', () => {
-    emits(ofVariant('TopologyTransaction'), updates, {
-      from: '--t-r-c--|',
-      to: '  ---------|',
-    });
-  });
-
   it('passes other members of a wider union', () => {
     const wider = { ...updates, i: { _tag: 'UndecodedUpdate' as const, offset: 9 } };
     emits(ofVariant('UndecodedUpdate'), wider, {

@@ -39,14 +39,17 @@ describe('the checkpoints of a stream', () => {
   });
 
   it('are sent on an idle stream, once for each offset', async () => {
+    const clock = stopClock();
     const sandbox = await sandboxWith({ profile: '3.4', idleCheckpointMs: 20 });
     sandbox.append(creation());
     const client = await stream(sandbox, tail);
+    await clock.hasTimer();
+    await clock.advance(300);
     await client.received(2);
-    await after(300);
     sandbox.advance(2);
+    await clock.advance(300);
     await client.received(3);
-    await after(300);
+    await clock.advance(300);
     sandbox.append(creation());
     await client.received(4);
     expect(variants(client)).toEqual(['Transaction', 'OffsetCheckpoint', 'OffsetCheckpoint', 'Transaction']);
