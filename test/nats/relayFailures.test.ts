@@ -85,61 +85,38 @@ describeWithNats('a processor with a relay', () => {
     },
   );
 
-  it('ends at once with a RelayError if the stream was deleted, while it runs and when it starts (G55)', async () => {
-    const connection = await nats.connect();
-    const stream = nats.newName();
-    const gate$ = new ReplaySubject<void>(1);
-    const { handler, store } = natsRelay({ connection, stream, timeoutMs: 500 });
-    const pages = [updates.slice(0, 20), updates.slice(20)];
-    const options = { ...settings({}), store, batch };
-    const run = observe(processFeed(feedOfPages(pages, gate$), handler, options));
-    await until(() => run.values.at(-1)?.offset === updates[19]?.offset);
-    const { streams } = await jetstreamManager(connection);
-    await streams.delete(stream);
-    gate$.next();
-    await until(() => run.error !== undefined, 5_000);
-    const deleted = { _tag: 'RelayError', reason: 'stream' };
-    expect(run.error).toMatchObject(deleted);
-    expect(String(run.error)).toContain(
-      `the stream was deleted: to start over, delete the bucket ${stream}-cursors, too`,
-    );
-    const again = natsRelay({ connection, stream });
-    const restarted = processFeed(feedOfPages(pages), again.handler, { ...options, store: again.store });
-    expect(await errorOf(restarted)).toMatchObject(deleted);
-  });
-
-  it('ends at once with a RelayError if the stream was created again, while it runs and when it starts', async () => {
-    const connection = await nats.connect();
-    const stream = nats.newName();
-    const gate$ = new ReplaySubject<void>(1);
-    const { handler, store } = natsRelay({ connection, stream, timeoutMs: 500 });
-    const pages = [updates.slice(0, 20), updates.slice(20)];
-    const options = { ...settings({}), store, batch };
-    const run = observe(processFeed(feedOfPages(pages, gate$), handler, options));
-    await until(() => run.values.at(-1)?.offset === updates[19]?.offset);
-    const { streams } = await jetstreamManager(connection);
-    await streams.delete(stream);
-    await streams.add({ name: stream, subjects: [`${stream}.updates`] });
-    gate$.next();
-    await until(() => run.error !== undefined, 5_000);
-    expect(run.error).toMatchObject({ _tag: 'RelayError', reason: 'stream' });
-    expect(String(run.error)).toContain(
-      `the stream was created again: to start over, delete the bucket ${stream}-cursors, too`,
-    );
-    const again = natsRelay({ connection, stream });
-    const restarted = (): Feed => feedOfPages(pages);
-    expect(await errorOf(processFeed(restarted(), again.handler, { ...options, store: again.store }))).toMatchObject({
-      _tag: 'RelayError',
-      reason: 'stream',
-    });
-    // as the message says
-    await streams.delete(`KV_${stream}-cursors`);
-    const over = natsRelay({ connection, stream });
-    const fresh = observe(processFeed(restarted(), over.handler, { ...options, store: over.store }));
-    await until(() => fresh.values.at(-1)?.offset === updates.at(-1)?.offset || fresh.error !== undefined);
-    fresh.subscription.unsubscribe();
-    expect(offsets(await readStream(await jetstreamManager(connection), stream))).toEqual(offsets(updates));
-  });
+  it.each(['deleted', 'created again'])(
+    'ends at once with a RelayError if the stream was %s, while it runs and when it starts (G55)',
+    async (what) => {
+      const connection = await nats.connect();
+      const stream = nats.newName();
+      const gate$ = new ReplaySubject<void>(1);
+      const pages = [updates.slice(0, 20), updates.slice(20)];
+      const relay = (feed: Feed) => {
+        const { handler, store } = natsRelay({ connection, stream, timeoutMs: 500 });
+        return processFeed(feed, handler, { ...settings({}), store, batch });
+      };
+      const run = observe(relay(feedOfPages(pages, gate$)));
+      await until(() => run.values.at(-1)?.offset === updates[19]?.offset);
+      const { streams } = await jetstreamManager(connection);
+      await streams.delete(stream);
+      if (what === 'created again') await streams.add({ name: stream, subjects: [`${stream}.updates`] });
+      gate$.next();
+      await until(() => run.error !== undefined, 5_000);
+      const error = { _tag: 'RelayError', reason: 'stream' };
+      expect(run.error).toMatchObject(error);
+      expect(String(run.error)).toContain(
+        `the stream was ${what}: to start over, delete the bucket ${stream}-cursors, too`,
+      );
+      expect(await errorOf(relay(feedOfPages(pages)))).toMatchObject(error);
+      // as the message says
+      await streams.delete(`KV_${stream}-cursors`);
+      const fresh = observe(relay(feedOfPages(pages)));
+      await until(() => fresh.values.at(-1)?.offset === updates.at(-1)?.offset || fresh.error !== undefined);
+      fresh.subscription.unsubscribe();
+      expect(offsets(await readStream(await jetstreamManager(connection), stream))).toEqual(offsets(updates));
+    },
+  );
 
   it('ends at once with a RelayError if the connection is closed', async () => {
     const connection = await nats.connect();
