@@ -101,11 +101,13 @@ export function toolbar(context, { project }, { version, repository }) {
 
 const ways = [
   { way: 'Angular', guide: 'Angular', text: 'Contracts as signals, rendered on a server too.' },
+  { way: 'React', guide: 'React', text: 'Contracts as hooks, with the connection and its errors.' },
   { way: 'A service', guide: 'Building a service', text: 'Each update handled exactly once, whatever crashes.' },
 ];
 
 function homePage(context, { model: project }) {
-  const link = (name) => context.urlTo(project.documents.find((document) => document.name === name));
+  const guideOf = (name) => project.documents.find((document) => document.name === name);
+  const link = (name) => context.urlTo(guideOf(name));
   const picture = (theme) =>
     h('img', {
       class: `site-${theme}`,
@@ -125,7 +127,9 @@ function homePage(context, { model: project }) {
     h(
       'ul',
       { class: 'site-ways' },
-      ways.map(({ way, guide, text }) => h('li', null, h('a', { href: link(guide) }, way), h('p', null, text))),
+      ways
+        .filter(({ guide }) => guideOf(guide) !== undefined)
+        .map(({ way, guide, text }) => h('li', null, h('a', { href: link(guide) }, way), h('p', null, text))),
     ),
     h(JSX.Raw, { html: context.markdown(partsOf(project.readme, ['Guides', 'Entry points', 'Compatibility'])) }),
   );
