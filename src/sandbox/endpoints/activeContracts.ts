@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { flag, lenient, nullable, text } from '../../codecs/internal/field.js';
 import { Int64 } from '../../codecs/scalars.js';
 import { EventFormat } from '../../codecs/UpdateFormat.js';
-import { type RequestError, requestError } from '../errors.js';
+import { requestError } from '../errors.js';
 import { type Answer, jsonAnswer } from '../http/Answer.js';
 import type { Call } from '../http/Call.js';
 import { checkFilters } from '../ledger/Packages.js';
@@ -96,9 +96,9 @@ export function getActiveContractsPage({ body, participant }: Call): Answer {
   const pageSize = checkPageSize(maxPageSize ?? 2000);
   const incomplete = includesIncomplete(request, settings);
   const content = [activeAtOffset ?? 'ledger end', toFields(selection), eventFormat.verbose ?? false, incomplete];
-  const checksums = { participant: checksumOf(participantId), version: profile, request: checksumOf(...content) };
+  const parts = [checksumOf(participantId), profile, checksumOf(...content)];
   const token = request.pageToken ?? undefined;
-  const previous = token === undefined ? undefined : readPageToken(token, checksums);
+  const previous = token === undefined ? undefined : readPageToken(token, parts);
   // participants read 0 as no offset, although their specification promises an empty set
   const requested = activeAtOffset === 0 ? undefined : activeAtOffset;
   const offset = previous?.activeAtOffset ?? requested ?? ledger.end;
@@ -116,8 +116,7 @@ export function getActiveContractsPage({ body, participant }: Call): Answer {
       streamContinuationToken: '',
     })),
     activeAtOffset: offset,
-    nextPageToken:
-      last === undefined ? null : createPageToken({ activeAtOffset: offset, after: last.position }, checksums),
+    nextPageToken: last ? encodeToken([...parts, offset, last.position.index, last.position.offset ?? null]) : null,
   });
 }
 
@@ -180,37 +179,20 @@ function readContinuationToken(token: string, checksum: string): SnapshotPositio
   throw requestError('INVALID_CONTINUATION_TOKEN', 'The continuation token was prepared for a different request.');
 }
 
-/** The content of a page token. */
-interface PageToken {
-  readonly activeAtOffset: number;
-  /** The last entry of the previous page. */
-  readonly after: SnapshotPosition;
-}
+/** The errors of a page token, by the parts that it begins with and that must stay the same from page to page. */
+const pageTokenErrors = [
+  'by a different participant',
+  'with different page API version',
+  'with different event_format or active_at_offset',
+];
 
-/** The parts of a request and of the sandbox that must stay the same from page to page. */
-interface PageChecksums {
-  readonly participant: string;
-  readonly version: string;
-  readonly request: string;
-}
-
-/** Creates the token of the page after an entry. */
-function createPageToken({ activeAtOffset, after }: PageToken, checksums: PageChecksums): string {
-  const { participant, version, request } = checksums;
-  return encodeToken([participant, version, request, activeAtOffset, after.index, after.offset ?? null]);
-}
-
-/** Reads the token of an earlier page. */
-function readPageToken(token: string, checksums: PageChecksums): PageToken {
-  const [participant, version, request, activeAtOffset, index, offset] = decodeToken(token, 'page_token', 'page token');
-  if (participant !== checksums.participant) throw invalidPageToken('by a different participant');
-  if (version !== checksums.version) throw invalidPageToken('with different page API version');
-  if (request !== checksums.request) throw invalidPageToken('with different event_format or active_at_offset');
+/** Reads the token of an earlier page: the offset of the snapshot, and the last entry of that page. */
+function readPageToken(token: string, expected: readonly string[]) {
+  const content = decodeToken(token, 'page_token', 'page token');
+  const wrong = pageTokenErrors.find((_, part) => content[part] !== expected[part]);
+  if (wrong !== undefined) throw requestError('INVALID_ACS_PAGE_TOKEN', `The page token was prepared ${wrong}.`);
+  const [activeAtOffset, index, offset] = content.slice(pageTokenErrors.length);
   return { activeAtOffset: Number(activeAtOffset), after: { index: Number(index), offset: toOffset(offset) } };
-}
-
-function invalidPageToken(how: string): RequestError {
-  return requestError('INVALID_ACS_PAGE_TOKEN', `The page token was prepared ${how}.`);
 }
 
 function toOffset(value: unknown): number | undefined {

@@ -13,15 +13,14 @@ import { checkFilters, checkTemplates } from '../ledger/Packages.js';
 import { visibleTransaction } from '../ledger/visible.js';
 import { completionValue } from '../participant/Completions.js';
 import type { Settings } from '../participant/Settings.js';
-import { decode, decodeBody, missingField, parseBody, readDuration, readMinLedgerTime } from '../requests/decode.js';
+import { decode, decodeBody, missingField, parseBody, readMinLedgerTime, readPeriod } from '../requests/decode.js';
 import { selectParties, selectTransactions } from '../requests/selections.js';
 import { interpret, typeCommands } from '../submission/interpret.js';
 import { findInput, readDisclosed, route } from '../submission/route.js';
-import type { DeduplicationPeriod } from '../submission/Submission.js';
 import { checkVerdict, type Outcome, submit } from '../submission/submit.js';
 import { contend } from '../traffic/transactions.js';
 import type { WireTransaction } from '../wire/WireUpdate.js';
-import { checkPruned, follow, listAnswer, readLimits, type Source } from './follow.js';
+import { checkEnd, checkNotNegative, checkPruned, follow, listAnswer, readLimits, type Source } from './follow.js';
 
 /** `POST /v2/commands/submit-and-wait` */
 export const submitAndWait = (call: Call): Promise<Answer> =>
@@ -79,7 +78,7 @@ function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome
     checkTemplates(packages, request.commands.map(templateOf));
     const userId = readUser(request.userId, settings);
     const minLedgerTime = readMinimum(request);
-    const period = readPeriod(request.deduplicationPeriod, settings);
+    const period = readPeriod(request.deduplicationPeriod, settings.defaultDeduplicationMs);
     const ids = { commandId, userId, submissionId, actAs, trace, size: body.length };
     const fault = call.fault ?? contend(request.commands, participant);
     const routed = withCommands(request, () => {
@@ -142,12 +141,6 @@ function readMinimum({ minLedgerTimeAbs, minLedgerTimeRel, tapsMaxPasses }: Comm
   return undefined;
 }
 
-function readPeriod(period: CommandsRequest['deduplicationPeriod'], settings: Settings): DeduplicationPeriod {
-  if (!period || 'Empty' in period) return { ms: settings.defaultDeduplicationMs, isDefault: true };
-  if ('DeduplicationOffset' in period) return { afterOffset: period.DeduplicationOffset.value };
-  return { ms: readDuration(period.DeduplicationDuration.value), isDefault: false };
-}
-
 /** The newer path: without a filter by user, and with an optional filter by party. */
 export const completionsPath = '/v2/commands/command-completions';
 
@@ -162,14 +155,14 @@ export async function listCompletions(call: Call): Promise<Answer> {
   const { count, idleMs } = readLimits(call);
   const source = readSource(call);
   if (count <= 0) return jsonAnswer([]);
-  checkBegin(source.beginExclusive, call.participant.ledger);
+  checkSource(source, call.participant.ledger);
   return listAnswer(follow(call, source, idleMs), count, call);
 }
 
 /** `GET` of the same paths as a WebSocket: a stream of completions, one by one. */
 export async function* streamCompletions(call: Call): AsyncGenerator<object> {
   const source = readSource(call);
-  checkBegin(source.beginExclusive, call.participant.ledger);
+  checkSource(source, call.participant.ledger);
   yield* follow(call, source);
 }
 
@@ -195,12 +188,8 @@ function readSource({ path, body, participant }: Call): Source {
   };
 }
 
-function checkBegin(beginExclusive: number, ledger: Ledger): void {
-  if (beginExclusive < 0)
-    throw requestError('NEGATIVE_OFFSET', `Offset ${beginExclusive} in begin_exclusive is negative`);
-  if (beginExclusive > ledger.end) {
-    const cause = `Begin offset (${beginExclusive}) is after ledger end (${ledger.end})`;
-    throw requestError('OFFSET_AFTER_LEDGER_END', cause);
-  }
+function checkSource({ beginExclusive }: Source, ledger: Ledger): void {
+  checkNotNegative(beginExclusive);
+  checkEnd('Begin', beginExclusive, ledger);
   checkPruned(beginExclusive, undefined, ledger);
 }

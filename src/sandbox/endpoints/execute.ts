@@ -16,8 +16,8 @@ import {
   invalidField,
   missingField,
   readBase64,
-  readDuration,
   readMinLedgerTime,
+  readPeriod,
 } from '../requests/decode.js';
 import { selectParties, selectTransactions } from '../requests/selections.js';
 import { checkSigned, checkSignedVerdict, type SignedSubmission } from '../submission/SignedSubmission.js';
@@ -47,7 +47,7 @@ export async function execute({ body, participant, trace, fault, timeoutAnswer }
   const bytes = readBase64(request.preparedTransaction, 'preparedTransaction');
   const submissionId = request.submissionId === '' ? randomUUID() : request.submissionId;
   if (!LedgerString.is(submissionId)) throw invalidField('submissionId');
-  const period = readPeriod(request.deduplicationPeriod);
+  const period = checkPeriod(readPeriod(request.deduplicationPeriod, maxDeduplicationMs));
   const minLedgerTime = readMinLedgerTime(request.minLedgerTime);
   const selection = transactionFormat && selectTransactions(transactionFormat, participant.settings.profile);
   return withSubmissionId(submissionId, async () => {
@@ -85,12 +85,9 @@ export async function execute({ body, participant, trace, fault, timeoutAnswer }
 
 const maxDeduplicationMs = 7 * 24 * 3600 * 1000;
 
-/** Reads a deduplication period. */
-function readPeriod(period: WirePeriod): DeduplicationPeriod {
-  if ('Empty' in period) return { ms: maxDeduplicationMs, isDefault: true };
-  if ('DeduplicationOffset' in period) return { afterOffset: period.DeduplicationOffset.value };
-  const ms = readDuration(period.DeduplicationDuration.value);
-  if (ms <= maxDeduplicationMs) return { ms, isDefault: false };
+/** Rejects a deduplication period that is longer than the maximum. */
+function checkPeriod(period: DeduplicationPeriod): DeduplicationPeriod {
+  if ('afterOffset' in period || period.ms <= maxDeduplicationMs) return period;
   const cause = 'The deduplication period is longer than the maximum';
   throw requestError('INVALID_DEDUPLICATION_PERIOD', cause, { context: { longest_duration: 'PT168H' } });
 }

@@ -38,6 +38,17 @@ export function* streamRange(range: UpdatesRange, endInclusive: number, context:
   }
 }
 
+export function checkNotNegative(beginExclusive: number): void {
+  if (beginExclusive < 0)
+    throw requestError('NEGATIVE_OFFSET', `Offset ${beginExclusive} in begin_exclusive is negative`);
+}
+
+/** Rejects a bound of a range after the ledger end. */
+export function checkEnd(bound: string, offset: number, { end }: Ledger): void {
+  if (offset > end)
+    throw requestError('OFFSET_AFTER_LEDGER_END', `${bound} offset (${offset}) is after ledger end (${end})`);
+}
+
 /** Rejects a range that begins before the pruned offset. */
 export function checkPruned(beginExclusive: number, endInclusive: number | undefined, { pruned, end }: Ledger): void {
   if (beginExclusive >= pruned) return;

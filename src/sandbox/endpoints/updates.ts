@@ -17,7 +17,17 @@ import {
   selectUpdates,
   type UpdateSelection,
 } from '../requests/selections.js';
-import { checkPruned, follow, listAnswer, readLimits, type Source, streamRange, type UpdatesRange } from './follow.js';
+import {
+  checkEnd,
+  checkNotNegative,
+  checkPruned,
+  follow,
+  listAnswer,
+  readLimits,
+  type Source,
+  streamRange,
+  type UpdatesRange,
+} from './follow.js';
 
 /** The body of a request for updates. */
 const UpdatesBody = t.type({
@@ -74,8 +84,7 @@ function readRange({ path, body, participant: { settings } }: Call): UpdatesRang
 
 /** Rejects a range of offsets that the ledger cannot serve. */
 function checkRange({ beginExclusive, endInclusive, descending, selection }: UpdatesRange, ledger: Ledger): void {
-  if (beginExclusive < 0)
-    throw requestError('NEGATIVE_OFFSET', `Offset ${beginExclusive} in begin_exclusive is negative`);
+  checkNotNegative(beginExclusive);
   if (endInclusive !== undefined && endInclusive <= 0) {
     throw requestError('NON_POSITIVE_OFFSET', `Offset ${endInclusive} in end_inclusive is not positive`);
   }
@@ -89,11 +98,6 @@ function checkRange({ beginExclusive, endInclusive, descending, selection }: Upd
   }
   checkPruned(beginExclusive, endInclusive, ledger);
   checkSelection(selection, ledger);
-}
-
-function checkEnd(bound: string, offset: number, { end }: Ledger): void {
-  if (offset > end)
-    throw requestError('OFFSET_AFTER_LEDGER_END', `${bound} offset (${offset}) is after ledger end (${end})`);
 }
 
 function checkSelection({ transactions, reassignments }: UpdateSelection, { packages }: Ledger): void {

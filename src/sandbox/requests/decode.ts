@@ -1,9 +1,11 @@
 import type * as t from 'io-ts';
 import { isRecord } from '../../codecs/internal/Codec.js';
+import type { DeduplicationPeriod as WirePeriod } from '../../codecs/ExecuteRequest.js';
 import type { Duration, MinLedgerTime } from '../../codecs/MinLedgerTime.js';
 import type { Opt } from '../../codecs/scalars.js';
 import { RequestError, requestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
+import type { DeduplicationPeriod } from '../submission/Submission.js';
 import { maxMicros, parseMicros } from '../wire/values.js';
 
 /** Parses the body of a request, and decodes it. In 3.3, each number and each flag must be present. */
@@ -179,6 +181,13 @@ export function readBase64(text: string, field: string): Buffer {
 /** Reads a duration of seconds and nanoseconds, in milliseconds. */
 export function readDuration({ seconds, nanos }: Duration): number {
   return seconds * 1000 + (nanos ?? 0) / 1e6;
+}
+
+/** Reads how far back an earlier commit of the same change counts. */
+export function readPeriod(period: Opt<WirePeriod>, defaultMs: number): DeduplicationPeriod {
+  if (!period || 'Empty' in period) return { ms: defaultMs, isDefault: true };
+  if ('DeduplicationOffset' in period) return { afterOffset: period.DeduplicationOffset.value };
+  return { ms: readDuration(period.DeduplicationDuration.value), isDefault: false };
 }
 
 /** Reads an integer query parameter; `undefined` if it is absent. */
