@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { lockedVersion, project, root, type Project } from './project.js';
+import { lockedVersion, type Printed, project, root, type Project } from './project.js';
 
 interface Manifest {
   readonly exports: Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ describe('the types of every entry point, in strict mode, without skipLibCheck a
     const target = ['--strict', '--target', 'es2022', '--lib', 'es2022', '--types', 'node', '--module', 'nodenext'];
     const errors = await app.run('node', tsc, ...lax, ...target, 'all.mts').then(
       ({ stdout }) => stdout,
-      ({ stdout }: { readonly stdout: string }) => stdout,
+      (failure: unknown) => (failure as Printed).stdout,
     );
     const files = errors.split('\n').flatMap((line) => /^(\S.*?)\(\d+,\d+\): error/.exec(line)?.[1] ?? []);
     const inPackages = files.map((file) => /node_modules\/((@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? file);
