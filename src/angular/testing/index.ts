@@ -5,5 +5,5 @@
  * @module canton-rx/angular/testing
  */
 
-export { provideContractsTesting } from './ContractsTestingController.js';
-export { ContractsTestingController, type TestContractOptions } from './ContractsTestingController.js';
+export { provideContractsTesting } from './provideContractsTesting.js';
+export { ContractsTestingController, type TestContractOptions } from '../../contracts/ContractsTestingController.js';

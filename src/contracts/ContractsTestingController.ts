@@ -1,24 +1,15 @@
-import { type EnvironmentProviders, makeEnvironmentProviders } from '@angular/core';
 import { BehaviorSubject, defer, filter, map, type Observable, of, scan, startWith } from 'rxjs';
-import { type ContractType, type CreatableType, isInterfaceType } from '../../codecs/ContractType.js';
-import type { CreatedEvent } from '../../codecs/Event.js';
-import type { Offset } from '../../codecs/scalars.js';
-import {
-  type AnyContract,
-  type ContractLocation,
-  type ContractOf,
-  type ContractTypes,
-  makeContract,
-} from '../../contracts/Contract.js';
-import type { ContractQuery } from '../../contracts/ContractQuery.js';
-import { ContractList } from '../../contracts/ContractSet.js';
-import { loading, type View } from '../../contracts/LiveState.js';
-import { type SharedView, shareViews } from '../../contracts/shareContracts.js';
-import { ApiError } from '../../errors/ApiError.js';
-import { ConnectionError } from '../../errors/request.js';
-import type { ContractsRequest } from '../ContractsResource.js';
-import { provideLedger } from '../provideLedger.js';
-import { OPEN_VIEW } from '../readContracts.js';
+import { type ContractType, type CreatableType, isInterfaceType } from '../codecs/ContractType.js';
+import type { CreatedEvent } from '../codecs/Event.js';
+import type { Offset } from '../codecs/scalars.js';
+import { type AnyContract, type ContractLocation, makeContract } from './Contract.js';
+import type { ContractQuery } from './ContractQuery.js';
+import { ContractList } from './ContractSet.js';
+import { loading, type View } from './LiveState.js';
+import { type SharedContracts, shareViews } from './shareContracts.js';
+import type { LedgerOptions } from '../ledger/createLedger.js';
+import { ApiError } from '../errors/ApiError.js';
+import { ConnectionError } from '../errors/request.js';
 
 /**
  * The stakeholders of a test contract.
@@ -41,14 +32,18 @@ export interface TestContractOptions {
 }
 
 /**
- * The contracts that `injectContracts` shows in a test, and the connection to their ledger. Inject it with
- * `TestBed.inject`. Each call takes effect at once.
+ * The contracts that components show in a test, and the connection to their ledger. Each call takes effect at once.
  *
  * @category Testing
  */
 export class ContractsTestingController {
   readonly #world$ = new BehaviorSubject<World>({ offset: 0, contracts: new Map(), resets: 0, service: 'open' });
-  readonly #views = shareViews((query) => viewOfWorld(this.#world$, query), { keepMs: Infinity });
+  /**
+   * The views of the contracts.
+   *
+   * @internal
+   */
+  readonly shared: SharedContracts = shareViews((query) => viewOfWorld(this.#world$, query), { keepMs: Infinity });
   #created = 0;
 
   /**
@@ -131,15 +126,6 @@ export class ContractsTestingController {
     this.#next({ service: 'refused' });
   }
 
-  /**
-   * Returns the view of a request.
-   *
-   * @internal
-   */
-  openView<M extends ContractTypes>({ query }: ContractsRequest<M>): SharedView<ContractOf<M>> {
-    return this.#views.view(query);
-  }
-
   #contract(contractId: string): TestContract {
     const contract = this.#world$.value.contracts.get(contractId);
     if (contract === undefined) throw new Error(`There is no active contract ${contractId}.`);
@@ -159,48 +145,14 @@ export class ContractsTestingController {
 }
 
 /**
- * Provides contracts without a ledger, and the {@link ContractsTestingController} that creates them. `injectContracts`
- * then shows each change at once instead of with the next frame: a test creates a contract, and
- * `await fixture.whenStable()` renders it.
+ * The options of a ledger that answers every request with an error, status 404.
  *
- * The ledger of `injectLedger` answers every request with an error, status 404. A component that uses it needs a
- * provider for `LEDGER` after this one.
- *
- * @returns the providers, for `TestBed.configureTestingModule`
- * @example
- * ```ts
- * import '@angular/compiler'; // outside Angular's own builds
- * import { contractType } from 'canton-rx';
- * import { ContractsTestingController, provideContractsTesting } from 'canton-rx/angular/testing';
- * import * as t from 'io-ts';
- *
- * const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
- * const alice = 'alice::1220ab';
- *
- * const providers = [provideContractsTesting()];
- * const test = (contracts: ContractsTestingController): void => {
- *   const contractId = contracts.create(Iou, { owner: alice, amount: '10.0' }, { signatories: [alice] });
- *   contracts.disconnect();
- *   contracts.archive(contractId);
- *   contracts.reconnect();
- * };
- * ```
- *
- * @category Testing
+ * @internal
  */
-export const provideContractsTesting = (): EnvironmentProviders =>
-  makeEnvironmentProviders([
-    { provide: ContractsTestingController, useFactory: () => new ContractsTestingController() },
-    {
-      provide: OPEN_VIEW,
-      useFactory: (contracts: ContractsTestingController) => contracts.openView.bind(contracts),
-      deps: [ContractsTestingController],
-    },
-    provideLedger({
-      baseUrl: 'http://ledger.test',
-      port: () => of({ status: 404, headers: {}, text: 'not served in tests' }),
-    }),
-  ]);
+export const unservedLedger: LedgerOptions = {
+  baseUrl: 'http://ledger.test',
+  port: () => of({ status: 404, headers: {}, text: 'not served in tests' }),
+};
 
 const packageId = 'package-of-tests';
 const synchronizerId = 'synchronizer::of-tests';
