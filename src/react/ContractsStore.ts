@@ -1,0 +1,137 @@
+import { catchError, defer, distinctUntilChanged, finalize, map, of, share, startWith, switchMap, tap } from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
+import { conflate } from '../contracts/conflate.js';
+import type { AnyContract } from '../contracts/Contract.js';
+import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
+import type { ContractSet } from '../contracts/ContractSet.js';
+import type { ContractsOptions } from '../contracts/ContractsSource.js';
+import { isSameState, type LiveConnection, type View } from '../contracts/LiveState.js';
+import type { SharedContracts, SharedView } from '../contracts/shareContracts.js';
+
+/**
+ * What is known of the contracts of a query. The same object as long as nothing changes.
+ *
+ * @internal
+ */
+export interface Reading {
+  readonly status: 'idle' | 'loading' | 'live' | 'stale' | 'error';
+  readonly contracts?: ContractSet | undefined;
+  readonly error?: Error | undefined;
+  readonly connection?: LiveConnection | undefined;
+  readonly offset?: Offset | undefined;
+}
+
+/**
+ * The contracts of a query as an external store of React. All components with an equal query read the same store, so that
+ * they show the same contracts.
+ *
+ * @internal
+ */
+export interface ContractsStore {
+  readonly subscribe: (notify: () => void) => () => void;
+  readonly current: () => Reading;
+  readonly reload: () => void;
+}
+
+/** @internal */
+export const idle: Reading = { status: 'idle' };
+
+/** @internal */
+export const loading: Reading = { status: 'loading', connection: { status: 'connecting' } };
+
+/** The stores that have subscribers, by key. */
+type Running = Map<string, { current: Reading; readonly reading$: Reading$ }>;
+type Reading$ = ReturnType<typeof readingsOf>;
+
+const runningOf = new WeakMap<SharedContracts, Running>();
+
+/**
+ * Returns a store that shows the same reading for ever.
+ *
+ * @internal
+ */
+export const constantStore = (reading: Reading): ContractsStore => ({
+  subscribe: () => () => undefined,
+  current: () => reading,
+  reload: () => undefined,
+});
+
+/**
+ * Returns the store of a query. It requests nothing before a subscription, and then shows what is known of a view that
+ * is kept. An invalid query is an error in the store.
+ *
+ * @param period - for `conflate`; `undefined` to show each change at once
+ * @internal
+ */
+export function contractsStore(
+  shared: SharedContracts,
+  query: ContractQuery & ContractPolicies,
+  period: number | 'animationFrame' | undefined,
+  options: ContractsOptions,
+): ContractsStore {
+  const running = runningOf.get(shared) ?? (new Map() as Running);
+  runningOf.set(shared, running);
+  const key = `${period} ${shared.keyOf(query, options)}`;
+  try {
+    const view = shared.view(query, options);
+    const start = () => {
+      const reading$ = readingsOf(view, period).pipe(
+        tap((reading) => {
+          started.current = reading;
+        }),
+        finalize(() => running.delete(key)),
+        share(),
+      );
+      const started = { current: loading, reading$ };
+      running.set(key, started);
+      return started;
+    };
+    return {
+      subscribe: (notify) => {
+        const subscription = (running.get(key) ?? start()).reading$.subscribe({ next: notify, error: notify });
+        return () => {
+          subscription.unsubscribe();
+        };
+      },
+      current: () => running.get(key)?.current ?? readingOf(view.current()),
+      reload: view.reload,
+    };
+  } catch (error) {
+    return constantStore(failed(error));
+  }
+}
+
+/** Emits what is known of a view. Continues after an error when the view is reloaded. */
+const readingsOf = (view: SharedView, period: number | 'animationFrame' | undefined) => {
+  const views$ = defer(() => (period === undefined ? view : conflate(view, period)).view$);
+  return view.reload$.pipe(
+    startWith(undefined),
+    switchMap(() =>
+      views$.pipe(
+        distinctUntilChanged(isSameState),
+        map(readingOf),
+        catchError((error: unknown) => of(failed(error))),
+      ),
+    ),
+  );
+};
+
+const readings = new WeakMap<View<AnyContract>, Reading>();
+
+/** Returns the same reading for the same view: React compares them by identity. */
+function readingOf(view: View<AnyContract>): Reading {
+  const reading = readings.get(view) ?? toReading(view);
+  readings.set(view, reading);
+  return reading;
+}
+
+function toReading({ known, connection, isLive }: View<AnyContract>): Reading {
+  if (known === undefined) return { status: 'loading', connection };
+  const { contracts, offset } = known;
+  return { status: isLive ? 'live' : 'stale', contracts, offset, connection };
+}
+
+const failed = (error: unknown): Reading => ({
+  status: 'error',
+  error: error instanceof Error ? error : new Error(String(error)),
+});

@@ -1,0 +1,91 @@
+import { createContext, createElement, type FunctionComponent, type ReactNode, useContext, useMemo } from 'react';
+import type { Party } from '../codecs/scalars.js';
+import { shareContracts, type SharedContracts } from '../contracts/shareContracts.js';
+import type { Ledger } from '../ledger/Ledger.js';
+
+/**
+ * The properties of {@link LedgerProvider}.
+ *
+ * @category React
+ */
+export interface LedgerProviderProps {
+  /** The ledger. Create it once, outside components: another ledger means other views. */
+  readonly ledger: Ledger;
+  /** The parties of all queries that name none. */
+  readonly parties?: readonly Party[] | 'any' | undefined;
+  /**
+   * The views of the ledger, from `shareContracts`: to keep them for another time than 30 seconds, or to clear them when
+   * a user logs out. Default: one for each ledger.
+   */
+  readonly contracts?: SharedContracts | undefined;
+  /** The components that use the ledger. */
+  readonly children?: ReactNode;
+}
+
+/**
+ * Provides a ledger to the components below it. Sends no requests.
+ *
+ * @example
+ * ```ts
+ * import { createLedger } from 'canton-rx';
+ * import { LedgerProvider, useLedger } from 'canton-rx/react';
+ * import { createElement } from 'react';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+ * const Page = () => (useLedger() === ledger ? 'connected' : '');
+ * // in JSX: <LedgerProvider ledger={ledger}><Page /></LedgerProvider>
+ * const App = () => createElement(LedgerProvider, { ledger }, createElement(Page));
+ * ```
+ *
+ * @category React
+ */
+export const LedgerProvider: FunctionComponent<LedgerProviderProps> = ({ ledger, parties, contracts, children }) => {
+  const value = useMemo(
+    () => ({ ledger, parties, shared: contracts ?? sharedOf(ledger), isConflated: true }),
+    [ledger, parties, contracts],
+  );
+  return createElement(LedgerContext.Provider, { value }, children);
+};
+
+/**
+ * Returns the ledger of the nearest {@link LedgerProvider}.
+ *
+ * @throws Error if there is none
+ * @category React
+ */
+export const useLedger = (): Ledger => useLedgerContext('useLedger').ledger;
+
+/**
+ * What a provider provides.
+ *
+ * @internal
+ */
+export interface LedgerContextValue extends Pick<LedgerProviderProps, 'ledger' | 'parties'> {
+  readonly shared: SharedContracts;
+  /** Whether views change at most once per period, and not at once as in tests. */
+  readonly isConflated: boolean;
+}
+
+/** @internal */
+export const LedgerContext = createContext<LedgerContextValue | undefined>(undefined);
+LedgerContext.displayName = 'Ledger';
+
+/**
+ * Returns what the nearest provider provides. Throws an Error that names the hook if there is none.
+ *
+ * @internal
+ */
+export function useLedgerContext(hook: string): LedgerContextValue {
+  const value = useContext(LedgerContext);
+  if (value === undefined) throw new Error(`${hook} needs a <LedgerProvider ledger={ledger}> above the component.`);
+  return value;
+}
+
+const sharedByLedger = new WeakMap<Ledger, SharedContracts>();
+
+/** A ledger keeps its views when its provider is rendered again elsewhere. */
+function sharedOf(ledger: Ledger): SharedContracts {
+  const shared = sharedByLedger.get(ledger) ?? shareContracts(ledger);
+  sharedByLedger.set(ledger, shared);
+  return shared;
+}

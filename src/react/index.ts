@@ -1,0 +1,12 @@
+/**
+ * A ledger for React components: its contracts by a hook that renders a component when they change, and submissions.
+ * Needs `react`, version 18 or later, in addition to `canton-rx`. Runs in browsers; on a server it renders the state in
+ * which nothing is known yet.
+ *
+ * @module canton-rx/react
+ */
+
+export { LedgerProvider, type LedgerProviderProps, useLedger } from './LedgerProvider.js';
+export { useContract, useContracts, type UseContractOptions, type UseContractsOptions } from './useContracts.js';
+export type { ContractResult, ContractsResult, ContractsStatus, HookQuery } from './useContracts.js';
+export { useSubmit, type SubmitOutcome, type SubmitState } from './useSubmit.js';

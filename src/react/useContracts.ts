@@ -1,0 +1,240 @@
+import { useMemo, useState, useSyncExternalStore } from 'react';
+import type { ContractType, PayloadOf } from '../codecs/ContractType.js';
+import type { Offset } from '../codecs/scalars.js';
+import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
+import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
+import type { ContractsOptions } from '../contracts/ContractsSource.js';
+import type { LiveConnection } from '../contracts/LiveState.js';
+import { constantStore, contractsStore, type ContractsStore, idle, loading, type Reading } from './ContractsStore.js';
+import { useLedgerContext } from './LedgerProvider.js';
+
+/**
+ * A query of {@link useContracts}: without `parties`, it has those of the provider.
+ *
+ * @category React
+ */
+export type HookQuery<M extends ContractTypes = ContractTypes> = Omit<ContractQuery<M>, 'parties'> &
+  Partial<Pick<ContractQuery, 'parties'>> &
+  ContractPolicies;
+
+/**
+ * Options of {@link useContract}.
+ *
+ * @category React
+ */
+export interface UseContractOptions extends ContractsOptions {
+  /**
+   * How often the component is rendered at most, as for `conflate`: a number of milliseconds, or once per frame.
+   *
+   * @defaultValue 'animationFrame'
+   */
+  readonly conflate?: number | 'animationFrame' | undefined;
+}
+
+/**
+ * Options of {@link useContracts}.
+ *
+ * @category React
+ */
+export interface UseContractsOptions<C extends AnyContract, S extends C = C> extends UseContractOptions {
+  /** Selects contracts. A type guard narrows them. Default: all. */
+  readonly select?: ((contract: C) => contract is S) | ((contract: C) => boolean) | undefined;
+  /** The order, as for `Array.sort`. Default: the order in which the contracts became known. */
+  readonly compare?: ((a: S, b: S) => number) | undefined;
+}
+
+/**
+ * What is known of the contracts of a query, whichever hook shows it.
+ *
+ * @category React
+ */
+export interface ContractsStatus {
+  /**
+   * `'idle'`: there is no query. `'loading'`: the contracts are not known yet. `'live'`: they are those at the ledger
+   * end, as far as it is known. `'stale'`: they are complete as of `offset`, and newer changes are not known, for
+   * example while `connection` retries or after `reload`. `'error'`: the view has ended, see `error`.
+   */
+  readonly status: 'idle' | 'loading' | 'live' | 'stale' | 'error';
+  /** The error that ended the view, usually a `LedgerError`. A temporary failure shows in `connection` instead. */
+  readonly error: Error | undefined;
+  /** The state of the connection, and why a request is retried. Absent without a query, and after an error. */
+  readonly connection: LiveConnection | undefined;
+  /** The offset up to which everything is applied, once the contracts are known. */
+  readonly offset: Offset | undefined;
+  /**
+   * Reads the contracts again, for all components with an equal query: for example after an error. A view stays up to
+   * date without it. Always the same function for a query.
+   */
+  readonly reload: () => void;
+}
+
+/**
+ * The contracts of a query.
+ *
+ * @category React
+ */
+export interface ContractsResult<C extends AnyContract = AnyContract> extends ContractsStatus {
+  /**
+   * The contracts. Empty unless the status is `'live'` or `'stale'`. The same array as long as no contract changes, and
+   * the same objects for contracts that have not changed.
+   */
+  readonly contracts: readonly C[];
+}
+
+/**
+ * A contract.
+ *
+ * @category React
+ */
+export interface ContractResult<C extends AnyContract = AnyContract> extends ContractsStatus {
+  /** The contract. If the status is `'live'` and it is absent, there is no such contract, or it is archived. */
+  readonly contract: C | undefined;
+}
+
+/**
+ * Returns the active contracts of a query, and renders the component when they change. The view begins when the
+ * component is mounted. All components with an equal query share it, and it is kept for 30 seconds after the last of
+ * them, as with `shareContracts`.
+ *
+ * The query may be written in the component: only its content counts. Its types are compared by template ID and decoder,
+ * so create them outside. For another query, the status is `'loading'` and there are no contracts. With `null` it is
+ * `'idle'`, and nothing is requested. On a server the status is `'loading'`.
+ *
+ * @throws Error without a {@link LedgerProvider}, and if the query is another one in many renders in a row
+ * @example
+ * ```ts
+ * import { contractType } from 'canton-rx';
+ * import { useContracts } from 'canton-rx/react';
+ * import * as t from 'io-ts';
+ *
+ * const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
+ *
+ * const Total = ({ party }: { party: string }) => {
+ *   const { status, contracts, error } = useContracts({ types: { iou: Iou }, parties: [party] });
+ *   if (status === 'error') return error?.message;
+ *   return status === 'loading' ? 'Loading' : `${contracts.length} IOUs`;
+ * };
+ * ```
+ *
+ * @category React
+ */
+export function useContracts<M extends ContractTypes, S extends ContractOf<M> = ContractOf<M>>(
+  query: HookQuery<M> | null | undefined,
+  options: UseContractsOptions<ContractOf<M>, S> = {},
+): ContractsResult<S> {
+  const { select, compare, ...rest } = options;
+  const { reading, reload } = useReading('useContracts', query, rest);
+  // the contracts have the types of the query
+  const known = reading.contracts?.toArray() as readonly ContractOf<M>[] | undefined;
+  const contracts = useSelection(
+    known ?? none,
+    select as ((contract: ContractOf<M>) => contract is S) | undefined,
+    compare,
+  );
+  return useMemo(() => ({ ...statusOf(reading), contracts, reload }), [reading, contracts, reload]);
+}
+
+/**
+ * Returns a contract, and renders the component when it changes. It reads all contracts of a query: those of the type for
+ * the parties of the provider, or those of a query that other components show. Equal queries share one view.
+ *
+ * @param typeOrQuery - the type of the contract, or a query that has it
+ * @param contractId - the contract ID; with `null` the status is `'idle'`
+ * @throws Error as {@link useContracts} does
+ * @example
+ * ```ts
+ * import { contractType } from 'canton-rx';
+ * import { useContract } from 'canton-rx/react';
+ * import * as t from 'io-ts';
+ *
+ * const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
+ *
+ * const Amount = ({ contractId }: { contractId: string }) => {
+ *   const { status, contract } = useContract(Iou, contractId);
+ *   if (status === 'live' && contract === undefined) return 'archived';
+ *   return contract?.payload?.amount;
+ * };
+ * ```
+ *
+ * @category React
+ */
+export function useContract<T extends ContractType>(
+  typeOrQuery: T,
+  contractId: string | null | undefined,
+  options?: UseContractOptions,
+): ContractResult<ContractOf<Readonly<Record<'contract', ContractType<PayloadOf<T>>>>>>;
+export function useContract<M extends ContractTypes>(
+  typeOrQuery: HookQuery<M>,
+  contractId: string | null | undefined,
+  options?: UseContractOptions,
+): ContractResult<ContractOf<M>>;
+export function useContract(
+  typeOrQuery: ContractType | HookQuery,
+  contractId: string | null | undefined,
+  options: UseContractOptions = {},
+): ContractResult {
+  const query = 'decoder' in typeOrQuery ? { types: { contract: typeOrQuery } } : typeOrQuery;
+  const { reading, reload } = useReading('useContract', contractId == null ? null : query, options);
+  const contract = contractId == null ? undefined : reading.contracts?.get(contractId);
+  return useMemo(() => ({ ...statusOf(reading), contract, reload }), [reading, contract, reload]);
+}
+
+const none: readonly never[] = [];
+
+const statusOf = ({ status, error, connection, offset }: Reading): Omit<ContractsStatus, 'reload'> => ({
+  status,
+  error,
+  connection,
+  offset,
+});
+
+const idleStore = constantStore(idle);
+
+/** After how many renders in a row, each with another query, a query is taken for one that is never the same. */
+const maxQueries = 20;
+
+/** What a component remembers of its renders. */
+interface Renders {
+  key: string | undefined;
+  changes: number;
+}
+
+function useReading(
+  hook: string,
+  given: HookQuery | null | undefined,
+  { conflate: period = 'animationFrame', ...options }: UseContractOptions,
+): { readonly reading: Reading; readonly reload: () => void } {
+  const { shared, parties = [], isConflated } = useLedgerContext(hook);
+  const query = given && { ...given, parties: given.parties ?? parties };
+  const key = query ? `${period} ${shared.keyOf(query, options)}` : undefined;
+  const [renders] = useState<Renders>(() => ({ key, changes: 0 }));
+  renders.changes = renders.key === key ? 0 : renders.changes + 1;
+  renders.key = key;
+  if (renders.changes > maxQueries)
+    throw new Error(
+      `${hook} gets another query in each render, and would open a view for each. Create its types and functions outside the component.`,
+    );
+  // the key stands for the query and the options
+  const store = useMemo((): ContractsStore => {
+    return query ? contractsStore(shared, query, isConflated ? period : undefined, options) : idleStore;
+  }, [shared, key, isConflated]);
+  const reading = useSyncExternalStore(store.subscribe, store.current, () => (query ? loading : idle));
+  return { reading, reload: store.reload };
+}
+
+/** Returns the selected contracts in order: the same array as before if they are the same, however often it is rendered. */
+function useSelection<C extends AnyContract, S extends C>(
+  contracts: readonly C[],
+  select: ((contract: C) => contract is S) | undefined,
+  compare: ((a: S, b: S) => number) | undefined,
+): readonly S[] {
+  const [before] = useState<{ selected: readonly S[] }>(() => ({ selected: none }));
+  return useMemo(() => {
+    const matching = select === undefined ? (contracts as readonly S[]) : contracts.filter(select);
+    const selected = compare === undefined ? matching : [...matching].sort(compare);
+    const isSame =
+      selected.length === before.selected.length && selected.every((contract, i) => contract === before.selected[i]);
+    if (!isSame) before.selected = selected;
+    return before.selected;
+  }, [contracts, select, compare, before]);
+}
