@@ -100,7 +100,7 @@ export interface ContractResult<C extends AnyContract = AnyContract> extends Con
  * so create them outside. For another query, the status is `'loading'` and there are no contracts. With `null` it is
  * `'idle'`, and nothing is requested. On a server the status is `'loading'`.
  *
- * @throws Error without a {@link LedgerProvider}, and if the query is another one in many renders in a row
+ * @throws Error without a {@link LedgerProvider}, and for types that are created in each render
  * @example
  * ```ts
  * import { contractType } from 'canton-rx';
@@ -190,12 +190,11 @@ const statusOf = ({ status, error, connection, offset }: Reading): Omit<Contract
 
 const idleStore = constantStore(idle);
 
-/** After how many renders in a row, each with another query, a query is taken for one that is never the same. */
-const maxQueries = 20;
-
 /** What a component remembers of its renders. */
 interface Renders {
   key: string | undefined;
+  shape: string;
+  /** How many renders in a row had another query of the same shape. */
   changes: number;
 }
 
@@ -207,19 +206,28 @@ function useReading(
   const { shared, parties = [], isConflated } = useLedgerContext(hook);
   const query = given && { ...given, parties: given.parties ?? parties };
   const key = query ? `${period} ${shared.keyOf(query, options)}` : undefined;
-  const [renders] = useState<Renders>(() => ({ key, changes: 0 }));
-  renders.changes = renders.key === key ? 0 : renders.changes + 1;
+  const [renders] = useState<Renders>(() => ({ key, shape: '', changes: 0 }));
+  if (renders.key === key) renders.changes = 0;
+  else checkChange(renders, hook, query);
   renders.key = key;
-  if (renders.changes > maxQueries)
-    throw new Error(
-      `${hook} gets another query in each render, and would open a view for each. Create its types and functions outside the component.`,
-    );
   // the key stands for the query and the options
   const store = useMemo((): ContractsStore => {
     return query ? contractsStore(shared, query, isConflated ? period : undefined, options) : idleStore;
   }, [shared, key, isConflated]);
   const reading = useSyncExternalStore(store.subscribe, store.current, () => (query ? loading : idle));
   return { reading, reload: store.reload };
+}
+
+/** A new type is another query. One that is created in each render would never be read. */
+function checkChange(renders: Renders, hook: string, query: ContractQuery | null | undefined): void {
+  const types = Object.entries(query?.types ?? {}).map(([name, { templateId }]) => [name, templateId]);
+  const shape = JSON.stringify([types, query?.parties]);
+  renders.changes = renders.shape === shape ? renders.changes + 1 : 0;
+  renders.shape = shape;
+  if (renders.changes < 2) return;
+  throw new Error(
+    `${hook} gets another query in each render: a type, or a function of its options, is created there. Create it outside the component.`,
+  );
 }
 
 /** Returns the selected contracts in order: the same array as before if they are the same, however often it is rendered. */

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { catchError, EmptyError, lastValueFrom, map, type Observable, of } from 'rxjs';
+import { catchError, lastValueFrom, map, type Observable, of } from 'rxjs';
 import type { CommandsRequest } from '../codecs/CommandsRequest.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { useLedgerContext } from './LedgerProvider.js';
@@ -90,7 +90,9 @@ export function useSubmit(): SubmitState {
     if (isPending.current || last.current === undefined) return undefined;
     isPending.current = true;
     setState({ pending: true, outcome: undefined });
-    const latest = await lastValueFrom(outcomeOf(last.current), { defaultValue: failed(new EmptyError()) });
+    const latest = await lastValueFrom(outcomeOf(last.current), {
+      defaultValue: failed(new Error('The Observable has emitted no transaction.')),
+    });
     isPending.current = false;
     setState({ pending: false, outcome: latest });
     return latest;

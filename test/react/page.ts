@@ -1,0 +1,99 @@
+import * as t from 'io-ts';
+import { Component, createElement as h, type PropsWithChildren, type ReactNode, StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { shareContracts } from '../../src/contracts/shareContracts.js';
+import { contractType } from '../../src/index.js';
+import { LedgerProvider, useContracts } from '../../src/react/index.js';
+import { archive, create, Marble } from '../contracts/joinSupport.js';
+import { contractsWorld } from '../helpers/virtualContracts.js';
+
+/** What a page shows, and what is left when it is gone. */
+export interface ShownContracts {
+  /** The first and the last text after each step. */
+  readonly steps: readonly (readonly (string | undefined)[])[];
+  readonly open: number;
+  readonly openAfterClear: number;
+  /** What is shown for a type that is created in each render. */
+  readonly mistake: string;
+  /** The requests of that mistake. */
+  readonly requests: number;
+}
+
+const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
+
+const Marbles = ({ party }: { readonly party: string | undefined }): ReactNode => {
+  const { status, contracts } = useContracts(
+    party === undefined ? null : { types: { marble: Marble }, parties: [party] },
+    {
+      compare: (a, b) => a.contractId.localeCompare(b.contractId),
+    },
+  );
+  return [status, ...contracts.map(({ contractId, payload }) => `${contractId}=${payload?.color}`)].join(' ');
+};
+
+const Mistake = (): ReactNode => {
+  const types = { iou: contractType('#finance:Main:Iou', t.type({ owner: t.string })) };
+  return useContracts({ types, parties: [alice] }).status;
+};
+
+class Boundary extends Component<PropsWithChildren, { readonly message: string | undefined }> {
+  override state: { readonly message: string | undefined } = { message: undefined };
+  static getDerivedStateFromError = ({ message }: Error) => ({ message });
+  override render(): ReactNode {
+    return this.state.message ?? this.props.children;
+  }
+}
+
+async function show(): Promise<ShownContracts> {
+  const { participant, service, client } = contractsWorld({ latencyMs: 5 });
+  participant.append(create(1, 'x'), create(2, 'w'));
+  const contracts = shareContracts(client);
+  const element = document.body.appendChild(document.createElement('main'));
+  const texts: string[] = [];
+  new MutationObserver(() => texts.push(element.textContent)).observe(element, {
+    subtree: true,
+    childList: true,
+    characterData: true,
+  });
+  const until = async (text: RegExp): Promise<readonly (string | undefined)[]> => {
+    while (!text.test(texts.at(-1) ?? '')) await new Promise((resolve) => setTimeout(resolve, 5));
+    const [first, last] = [texts[0], texts.at(-1)];
+    texts.splice(0);
+    return [first, last];
+  };
+  const root = createRoot(element);
+  const render = (child: ReactNode): void => {
+    root.render(h(StrictMode, null, h(LedgerProvider, { ledger: client, contracts }, child)));
+  };
+  const steps: (readonly (string | undefined)[])[] = [];
+  render(h(Marbles, { party: undefined }));
+  steps.push(await until(/^idle$/));
+  render(h(Marbles, { party: alice }));
+  steps.push(await until(/^live w=.* x=/));
+  participant.append(archive(3, 'w'), create(4, 'a'));
+  await until(/^live a=.* x=/);
+  render(h(Marbles, { party: bob }));
+  steps.push(await until(/^live a=.* x=/));
+  render(h('p', null, 'another page'));
+  await until(/another page/);
+  render(h(Marbles, { party: alice }));
+  steps.push(await until(/^live/));
+  const { open } = service;
+  root.unmount();
+  contracts.clear();
+  const openAfterClear = service.open;
+  const before = service.requests.length;
+  const other = createRoot(element);
+  other.render(h(StrictMode, null, h(LedgerProvider, { ledger: client, contracts }, h(Boundary, null, h(Mistake)))));
+  await until(/another query/);
+  contracts.clear();
+  return {
+    steps,
+    open,
+    openAfterClear,
+    mistake: element.textContent,
+    requests: service.requests.length - before,
+  };
+}
+
+void show().then((seen) => Object.assign(globalThis, { seen }));
