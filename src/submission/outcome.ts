@@ -44,7 +44,7 @@ const noConnection =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|ERR_TLS_CERT_\w+)$/;
 
 /** Whether an attempt without a response was sent. */
-export const connectionOutcome = ({ code = '' }: ConnectionError): 'notSent' | 'unknown' =>
+const connectionOutcome = ({ code = '' }: ConnectionError): 'notSent' | 'unknown' =>
   noConnection.test(code) ? 'notSent' : 'unknown';
 
 /** The outcomes of codes whose category is misleading or not specific enough. */

@@ -179,7 +179,7 @@ export function readBase64(text: string, field: string): Buffer {
 }
 
 /** Reads a duration of seconds and nanoseconds, in milliseconds. */
-export function readDuration({ seconds, nanos }: Duration): number {
+function readDuration({ seconds, nanos }: Duration): number {
   return seconds * 1000 + (nanos ?? 0) / 1e6;
 }
 
