@@ -94,6 +94,8 @@ export interface Sandbox {
   externalParty(hint: string, options: ExternalPartyOptions): HostedParty;
   /** Ends all open requests and stops the sandbox. You can call it more than once. */
   close(): Promise<void>;
+  /** The same as {@link Sandbox.close}, for `await using sandbox = await startSandbox()`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**

@@ -35,12 +35,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const log: RequestRecord[] = [];
   const traffic = new TrafficState();
   const { url, restart, close } = await startServer(options.port ?? 0, { participant, faults, log });
+  const stop = (): Promise<void> => {
+    pending.clear();
+    return close();
+  };
   return {
     url,
-    close() {
-      pending.clear();
-      return close();
-    },
+    close: stop,
+    [Symbol.asyncDispose]: stop,
     get ledgerEnd() {
       return ledger.end;
     },

@@ -203,3 +203,13 @@ describe('a restart', () => {
     }
   });
 });
+
+describe('await using', () => {
+  it('closes the sandbox, as often as it is called', async () => {
+    const sandbox = await startSandbox();
+    await sandbox[Symbol.asyncDispose]();
+    expect(await isUp(sandbox)).toBe(false);
+    await sandbox[Symbol.asyncDispose]();
+    await sandbox.close();
+  });
+});

@@ -19,6 +19,10 @@ beforeAll(async () => {
   const compilers = ['typescript54@npm:typescript@5.4.5', 'typescript59@npm:typescript@5.9.3'];
   await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...packages, ...compilers);
   const imports = entries.map((entry, i) => `import * as entry${i} from '${join('canton-rx', entry)}';`);
+  imports.push(
+    "import { startSandbox } from 'canton-rx/sandbox';",
+    'export const use = async () => { await using sandbox = await startSandbox(); return sandbox.url; };',
+  );
   await app.write(
     'all.mts',
     `${imports.join('\n')}\nexport const all = [${entries.map((_, i) => `entry${i}`).join()}];`,
