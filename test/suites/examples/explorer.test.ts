@@ -17,6 +17,7 @@ import { describeNavigation } from './explorer/navigation.js';
 import { describePanels } from './explorer/panel.js';
 import { describeScreens } from './explorer/screens.js';
 import { describeSettings } from './explorer/settings.js';
+import { describeStates } from './explorer/states.js';
 import { describeStatus } from './explorer/status.js';
 import { describeSubmissions } from './explorer/submission.js';
 import { describeTable } from './explorer/table.js';
@@ -92,6 +93,7 @@ describe('the explorer', () => {
   describeContracts();
   describeContractPanels();
   describeContractStates();
+  describeStates();
   describeGuide();
 
   const itDraws = process.env['CANTON_RX_SCREENSHOTS'] === undefined ? it.skip : itInChromium;

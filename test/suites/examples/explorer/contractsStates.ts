@@ -1,10 +1,9 @@
 import { describe, expect } from '@jest/globals';
-import type { Page } from 'playwright-core';
-import { findAccessibilityViolations } from '../../../helpers/accessibility.js';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
 import { asset, contractRow, count, openContracts } from './contractsPage.js';
 import { cutOff, start, waitForStatus } from './explorer.js';
+import { expectFine } from './screen.js';
 
 const none = 'No active contracts';
 const unknown = 'Not known yet: the ledger does not answer';
@@ -71,11 +70,7 @@ export function describeContractStates(): void {
       const { sandbox, url } = await start({ checkToken: () => isKnown });
       asset(sandbox);
       const page = await openContracts(url);
-      await page.getByText('The contracts cannot be read').waitFor();
-      await page
-        .getByRole('alert')
-        .filter({ hasText: / (refuses the token|requires a token, and none was sent)\./ })
-        .waitFor();
+      await page.getByRole('alert').filter({ hasText: 'This ledger requires a token. Enter one.' }).waitFor();
       expect(await page.getByText(none).count()).toBe(0);
       isKnown = true;
       await page.getByRole('button', { name: 'Try again' }).click();
@@ -117,10 +112,4 @@ export function describeContractStates(): void {
           await expectFine(page, width);
         });
   });
-}
-
-/** Expects nothing beyond the edge of the screen, and no violation. */
-async function expectFine(page: Page, width: number): Promise<void> {
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-  expect(await findAccessibilityViolations(page)).toEqual([]);
 }

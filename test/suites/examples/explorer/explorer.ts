@@ -211,9 +211,15 @@ export const submit = (page: Page): Promise<void> =>
   page.getByRole('button', { name: 'Prepare, verify, sign and submit' }).click();
 
 /** Opens a ledger in the form of connections. */
-export async function connectTo(page: Page, address: string): Promise<void> {
+export async function connectTo(
+  page: Page,
+  address: string,
+  { token, parties }: { readonly token?: string; readonly parties?: string } = {},
+): Promise<void> {
   await page.getByTitle('Connection').click();
   await page.getByLabel('Address of the JSON Ledger API').fill(address);
+  if (token !== undefined) await page.getByLabel('Token').fill(token);
+  if (parties !== undefined) await page.getByLabel('Parties').fill(parties);
   await page.getByRole('button', { name: 'Open', exact: true }).click();
 }
 

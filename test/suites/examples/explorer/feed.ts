@@ -102,7 +102,7 @@ export function describeFeed(): void {
       sandbox.generate(30);
       const page = await open(url);
       await waitForStatus(page, 'Retrying');
-      await page.getByRole('alert').getByText('answered 503').waitFor();
+      await page.getByRole('alert').getByText('The ledger is not available behind this address').waitFor();
     });
 
     itInChromium('resumes where it was paused', async () => {

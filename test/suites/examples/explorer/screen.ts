@@ -1,4 +1,6 @@
+import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { findAccessibilityViolations } from '../../../helpers/accessibility.js';
 
 /** The offsets of all rows, the newest first, as a user sees them who scrolls from the top to the bottom. */
 export const readOffsets = (page: Page): Promise<readonly number[]> =>
@@ -55,3 +57,9 @@ export const scrollThrough = (page: Page): Promise<ScrollMeasurements> =>
     const reached = Number(rowsInPage().at(-1)?.id.slice('row-'.length));
     return { frames: frames.sort((a, b) => a - b), tasks, rows, reached };
   });
+
+/** Expects nothing beyond the edge of the screen, and no violation. */
+export async function expectFine(page: Page, width: number): Promise<void> {
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+  expect(await findAccessibilityViolations(page)).toEqual([]);
+}

@@ -96,7 +96,10 @@ export function describeStatus(): void {
       await caughtUp(page);
       await connectTo(page, url);
       await waitForStatus(page, 'Stopped');
-      await page.getByRole('alert').getByText('may not be the address of a JSON Ledger API').waitFor();
+      await page
+        .getByRole('alert')
+        .getByText('This is not the address of a JSON Ledger API. Change the address.')
+        .waitFor();
       await page.getByRole('button', { name: 'Try again' }).first().waitFor();
     });
   });

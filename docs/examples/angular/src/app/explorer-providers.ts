@@ -1,6 +1,8 @@
-import type { EnvironmentProviders, Provider } from '@angular/core';
+import { type EnvironmentProviders, inject, type Provider } from '@angular/core';
 import { provideLedger } from 'canton-rx/angular';
 import { CONNECTION, type Connection } from './connection/connection';
+import { UnknownParties } from './connection/unknown-parties';
+import { Undecodable } from './contracts/undecodable';
 import { ContractFilters } from './contracts/contract-filters';
 import { OpenContracts } from './contracts/open-contracts';
 import { Earlier } from './feed/earlier';
@@ -19,12 +21,14 @@ import { UpdateList } from './updates/update-list';
 /** The providers of one ledger. */
 export const explorerProviders = (connection: Connection): (Provider | EnvironmentProviders)[] => [
   { provide: CONNECTION, useValue: connection },
-  provideLedger({
+  Undecodable,
+  provideLedger(() => ({
     baseUrl: connection.baseUrl,
     token: connection.token,
+    fetch: inject(Undecodable).fetch,
     // the user is watching: retries soon, and never gives up
     retry: { maxDelayMs: 3_000, giveUpAfterMs: 24 * 3_600_000 },
-  }),
-  [ContractFilters, OpenContracts],
+  })),
+  [ContractFilters, OpenContracts, UnknownParties],
   [Facets, Filters, UpdateList, TableView, Feed, Earlier, Troubles, Health, Samples, Panels, Identities, Submissions],
 ];

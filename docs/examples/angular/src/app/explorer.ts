@@ -9,27 +9,20 @@ import { ContractDetail } from './detail/contract-detail';
 import { UpdateDetail } from './detail/update-detail';
 import { UpdateSteps } from './detail/update-steps';
 import { SandboxBar } from './sandbox/sandbox-bar';
-import { numeral } from './shell/numbers';
+import { CommandsPage } from './commands/commands-page';
 import { Pages, type FocusablePage } from './shell/pages';
-import { Panels } from './shell/panels';
+import { Panels, titleOf } from './shell/panels';
 import { Screen } from './shell/screen';
 import { TopBar } from './shell/top-bar';
 import { SubmitPanel } from './submit/submit-panel';
 import { UpdatesPage } from './updates/updates-page';
-
-const titles = {
-  update: 'Update',
-  contract: 'Contract',
-  exercise: 'Exercise a choice',
-  submit: 'Submit',
-  connection: 'Connection',
-} as const;
 
 /** A page, and the panel next to it. */
 @Component({
   selector: 'app-explorer',
   imports: [
     CdkTrapFocus,
+    CommandsPage,
     ConnectionForm,
     ContractDetail,
     ContractPanel,
@@ -53,8 +46,11 @@ export class Explorer {
   protected readonly screen = inject(Screen);
   protected readonly title = computed(() => {
     const panel = this.panels.current();
-    if (panel === undefined) return '';
-    return panel.kind === 'update' ? `Update ${numeral(panel.offset)}` : titles[panel.kind];
+    return panel === undefined ? '' : titleOf(panel);
+  });
+  protected readonly back = computed(() => {
+    const panel = this.panels.previous();
+    return panel === undefined ? '' : `Back to ${titleOf(panel)}`;
   });
   private readonly page = viewChild<FocusablePage>('page');
   private readonly side = viewChild<ElementRef<HTMLElement>>('side');

@@ -1,4 +1,14 @@
-import { Component, inject, output, signal } from '@angular/core';
+import {
+  afterRenderEffect,
+  Component,
+  computed,
+  type ElementRef,
+  inject,
+  input,
+  signal,
+  viewChild,
+} from '@angular/core';
+import type { ConnectionField } from './connection';
 import { Connections } from './connections';
 
 /** The form of a connection. */
@@ -8,9 +18,25 @@ import { Connections } from './connections';
   styleUrl: '../shell/form.css',
 })
 export class ConnectionForm {
-  readonly opened = output();
+  /** The field to which the user was led: a new object each time. */
+  readonly request = input<{ readonly field?: ConnectionField }>();
   protected readonly connections = inject(Connections);
   protected readonly problem = signal('');
+  protected readonly named = computed(() => {
+    const parties = this.connections.current()?.parties ?? 'any';
+    return parties === 'any' ? '' : parties.join('\n');
+  });
+  private readonly baseUrl = viewChild.required<ElementRef<HTMLElement>>('baseUrl');
+  private readonly token = viewChild.required<ElementRef<HTMLElement>>('token');
+  private readonly parties = viewChild.required<ElementRef<HTMLElement>>('parties');
+
+  constructor() {
+    afterRenderEffect(() => {
+      const field = this.request()?.field;
+      const fields = { address: this.baseUrl, token: this.token, parties: this.parties };
+      if (field !== undefined) fields[field]().nativeElement.focus();
+    });
+  }
 
   protected open(event: Event, baseUrl: string, token: string, parties: string, begin: string): void {
     event.preventDefault();
@@ -23,7 +49,6 @@ export class ConnectionForm {
       begin: begin === 'end' ? 'end' : 'start',
       ...(token !== '' && { token }),
     });
-    this.opened.emit();
   }
 }
 

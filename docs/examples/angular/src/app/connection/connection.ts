@@ -1,5 +1,8 @@
 import { InjectionToken } from '@angular/core';
 
+/** A field of the form of connections. */
+export type ConnectionField = 'address' | 'token' | 'parties';
+
 /** A ledger, and the updates that are read from it. */
 export interface Connection {
   readonly baseUrl: string;
@@ -12,5 +15,12 @@ export interface Connection {
   /** Whether it is the sandbox of the server of this page. */
   readonly isSandbox: boolean;
 }
+
+/** The parties that are read, in a few words. */
+export const partiesText = ({ parties }: Pick<Connection, 'parties'>): string => {
+  if (parties === 'any') return 'any party';
+  const [first = '', ...others] = parties.map((party) => party.split('::')[0] ?? party);
+  return others.length > 1 ? `${first} and ${others.length} more` : [first, ...others].join(' and ');
+};
 
 export const CONNECTION = new InjectionToken<Connection>('CONNECTION');

@@ -1,6 +1,7 @@
 import { DecimalPipe } from '@angular/common';
 import { Component, computed, type ElementRef, inject, output, signal, viewChild } from '@angular/core';
 import { longId, shortId } from '../updates/names';
+import type { Column } from './column';
 import { ContractFilters } from './contract-filters';
 import { ContractList } from './contract-list';
 import type { Sort } from './sort-order';
@@ -43,7 +44,7 @@ export class ContractFilterBar {
     return this.list.columns().flatMap((column) =>
       [false, true].map((isDown) => ({
         value: `${isDown ? 'down' : 'up'} ${column.id}`,
-        label: `${column.label} ${isDown ? '↓' : '↑'}`,
+        label: orderText(column, isDown),
         isCurrent: column === current && isDown === isDescending,
       })),
     );
@@ -70,4 +71,10 @@ export class ContractFilterBar {
     if (this.filters.text() !== '') event.stopPropagation();
     this.filters.text.set('');
   }
+}
+
+/** The order of their creation has a name of its own, since it is the first. */
+function orderText({ id, label }: Column, isDown: boolean): string {
+  if (id === 'created') return isDown ? 'Created: newest first' : 'Created: oldest first';
+  return `${label} ${isDown ? '↓' : '↑'}`;
 }

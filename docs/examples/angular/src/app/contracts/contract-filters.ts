@@ -1,4 +1,5 @@
-import { computed, Injectable, signal } from '@angular/core';
+import { computed, inject, Injectable, signal } from '@angular/core';
+import { Route } from '../shell/route';
 import { type ContractRow, textOf } from './contract-row';
 
 /** The contracts to show, and what was selected. They stay while another page is shown. An empty string is no filter. */
@@ -9,7 +10,9 @@ export class ContractFilters {
   readonly template = signal('');
   readonly party = signal('');
   readonly synchronizer = signal('');
-  readonly isInFlight = signal(false);
+  /** `'yes'` for contracts in flight alone. */
+  readonly inFlight = signal('');
+  readonly isInFlight = computed(() => this.inFlight() !== '');
   /** The contract that is selected in the table. */
   readonly activeId = signal('');
 
@@ -39,9 +42,14 @@ export class ContractFilters {
       (words.length === 0 || hasWords(row, words));
   });
 
+  constructor() {
+    const { text, template, party, synchronizer, inFlight } = this;
+    inject(Route).keep('contracts', { text, template, party, synchronizer, inFlight });
+  }
+
   clear(): void {
     for (const filter of [this.text, this.party, this.synchronizer]) filter.set('');
-    this.isInFlight.set(false);
+    this.inFlight.set('');
   }
 }
 

@@ -2,7 +2,7 @@ import { computed, inject, Injectable, signal } from '@angular/core';
 import { toObservable, toSignal } from '@angular/core/rxjs-interop';
 import { injectContracts } from 'canton-rx/angular';
 import type { AnyContract } from 'canton-rx/contracts';
-import { asyncScheduler, throttleTime } from 'rxjs';
+import { asyncScheduler, scan, throttleTime } from 'rxjs';
 import { CONNECTION } from '../connection/connection';
 import { columnsOf } from './column';
 import { ContractFilters } from './contract-filters';
@@ -32,7 +32,11 @@ export class ContractList {
         offset: this.live.offset(),
       })),
       // nobody reads faster, and a table that changes with each frame leaves no time for anything else
-    ).pipe(throttleTime(100, asyncScheduler, { leading: true, trailing: true })),
+    ).pipe(
+      throttleTime(100, asyncScheduler, { leading: true, trailing: true }),
+      // an error does not take away what is known
+      scan((before, now) => (now.isKnown ? now : before)),
+    ),
     { initialValue: { isKnown: false, contracts: [], offset: undefined } },
   );
   /** Whether the contracts are known: without that, no contracts say nothing. */
@@ -74,7 +78,10 @@ export class ContractList {
 
   /** Sorts by a column, or the other way round. */
   sortBy(column: string): void {
-    this.sort.update((sort) => ({ column, isDescending: sort.column === column && !sort.isDescending }));
+    this.sort.update((sort) => {
+      if (sort.column === column) return { column, isDescending: !sort.isDescending };
+      return column === newestFirst.column ? newestFirst : { column, isDescending: false };
+    });
   }
 
   find(contractId: string): ContractRow | undefined {

@@ -10,6 +10,7 @@ import { reasonOf } from '../detail/reason-of';
 import { CopyButton } from '../shell/copy-button';
 import { numeral } from '../shell/numbers';
 import { Panels } from '../shell/panels';
+import { contractLink } from '../shell/route';
 import { localTime } from '../shell/times';
 import { Submissions } from '../submit/submissions';
 import { shortId } from '../updates/names';
@@ -28,6 +29,7 @@ import { showValue } from './show-value';
 export class ContractPanel {
   readonly contractId = input.required<string>();
   protected readonly panels = inject(Panels);
+  protected readonly contractLink = contractLink;
   protected readonly shortId = shortId;
   protected readonly reasonOf = reasonOf;
   protected readonly numeral = numeral;

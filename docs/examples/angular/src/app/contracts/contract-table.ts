@@ -18,10 +18,10 @@ import {
   untracked,
   viewChild,
 } from '@angular/core';
-import { CONNECTION } from '../connection/connection';
+import { UnknownParties } from '../connection/unknown-parties';
 import { Panels } from '../shell/panels';
 import { Screen } from '../shell/screen';
-import { explain } from '../status/explain';
+import { LedgerProblem } from '../status/ledger-problem';
 import { stepOf } from '../updates/step-of';
 import type { Column } from './column';
 import { ContractCells } from './contract-cells';
@@ -41,6 +41,7 @@ import { RowAnchor } from './row-anchor';
     CdkVirtualScrollViewport,
     ContractCells,
     DecimalPipe,
+    LedgerProblem,
   ],
   templateUrl: './contract-table.html',
   styleUrl: './contract-table.css',
@@ -48,9 +49,8 @@ import { RowAnchor } from './row-anchor';
 export class ContractTable {
   protected readonly list = inject(ContractList);
   protected readonly filters = inject(ContractFilters);
-  protected readonly connection = inject(CONNECTION);
+  protected readonly unknown = inject(UnknownParties);
   protected readonly panels = inject(Panels);
-  protected readonly explain = explain;
   readonly #screen = inject(Screen);
   readonly #injector = inject(Injector);
   private readonly grid = viewChild.required<ElementRef<HTMLElement>>('grid');

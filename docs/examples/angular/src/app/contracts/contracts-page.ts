@@ -1,7 +1,7 @@
 import { Component, DestroyRef, inject, viewChild } from '@angular/core';
 import { isTyping } from '../shell/is-typing';
 import type { FocusablePage } from '../shell/pages';
-import { AnotherLedger } from '../status/another-ledger';
+import { LedgerNotices } from '../status/ledger-notices';
 import { ContractFilterBar } from './contract-filter-bar';
 import { ContractList } from './contract-list';
 import { ContractTable } from './contract-table';
@@ -13,10 +13,10 @@ import { TemplateRail } from './template-rail';
 /** The active contracts of the ledger, as they are now. */
 @Component({
   selector: 'app-contracts-page',
-  imports: [AnotherLedger, ContractFilterBar, ContractTable, ContractsStrip, StaleNotice, TemplateRail],
+  imports: [ContractFilterBar, ContractTable, ContractsStrip, LedgerNotices, StaleNotice, TemplateRail],
   template: `
     <app-contracts-strip />
-    <app-another-ledger />
+    <app-ledger-notices />
     <app-contract-filter-bar (left)="enterTable()" />
     <app-stale-notice />
     <div class="body">

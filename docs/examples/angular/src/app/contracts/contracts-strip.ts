@@ -1,7 +1,8 @@
 import { DecimalPipe } from '@angular/common';
 import { Component, computed, inject } from '@angular/core';
 import { numeral } from '../shell/numbers';
-import { explain, nameOf } from '../status/explain';
+import { CONNECTION } from '../connection/connection';
+import { nameOf, problemOf } from '../status/problem-of';
 import { ContractList } from './contract-list';
 
 const words = {
@@ -45,6 +46,7 @@ const words = {
 })
 export class ContractsStrip {
   protected readonly list = inject(ContractList);
+  readonly #connection = inject(CONNECTION);
   protected readonly phase = computed((): keyof typeof words => {
     const { error, isLive } = this.list.live;
     if (error() !== undefined) return 'failed';
@@ -56,13 +58,13 @@ export class ContractsStrip {
   protected readonly reason = computed(() => {
     const { error } = this.list.live;
     const cause = error() ?? this.list.trouble();
-    if (cause !== undefined) return error() === undefined ? nameOf(cause) : explain(cause);
+    if (cause !== undefined) return error() === undefined ? nameOf(cause) : problemOf(cause, this.#connection).text;
     if (!this.list.isKnown()) return 'All contracts at the end of the ledger';
     return this.phase() === 'live' ? 'As the ledger is now' : 'As the ledger was at this offset';
   });
   protected readonly explanation = computed(() => {
     const cause = this.list.live.error() ?? this.list.trouble();
-    return cause === undefined ? this.reason() : explain(cause);
+    return cause === undefined ? this.reason() : problemOf(cause, this.#connection).text;
   });
 
   /** A number, which is not 0 while it is not known. */

@@ -1,10 +1,13 @@
-import { Component, computed, input } from '@angular/core';
+import { Component, computed, input, signal } from '@angular/core';
 import { JsonView } from '../detail/json-view';
 import { kindOf } from './field-kind';
 import { fractionOf, showValue } from './show-value';
 
 /** The length up to which a value with parts stands in one line. */
 const maxInline = 40;
+
+/** The length of a text up to which it is shown in full at first. */
+const maxText = 300;
 
 /** The arguments of a contract: a line for each, in full, and JSON for those that have parts. */
 @Component({
@@ -18,7 +21,12 @@ const maxInline = 40;
         } @else {
           <dt>{{ field.name }}</dt>
           <dd [title]="field.title" [class.is-absent]="field.value === null">
-            {{ field.text }}
+            @if (field.text.length > maxText && !open().has(field.name)) {
+              {{ field.text.slice(0, maxText) }}…
+              <button type="button" class="link" (click)="showAll(field.name)">Show all</button>
+            } @else {
+              {{ field.text }}
+            }
             @if (field.id; as id) {
               <small>{{ id }}</small>
             }
@@ -33,6 +41,8 @@ const maxInline = 40;
 })
 export class PayloadView {
   readonly values = input.required<Readonly<Record<string, unknown>>>();
+  protected readonly maxText = maxText;
+  protected readonly open = signal<ReadonlySet<string>>(new Set());
   protected readonly fields = computed(() =>
     Object.entries(this.values()).map(([name, value]) => {
       const kind = kindOf(value) ?? 'text';
@@ -48,4 +58,8 @@ export class PayloadView {
       };
     }),
   );
+
+  protected showAll(name: string): void {
+    this.open.update((open) => new Set([...open, name]));
+  }
 }

@@ -24,7 +24,7 @@ import { ContractList } from './contract-list';
             (change)="filters.template.set(item.template)"
           />
           <b>{{ item.entity }}</b>
-          <span>{{ item.count | number }}</span>
+          <span>{{ list.isKnown() ? (item.count | number) : '–' }}</span>
           <small>{{ item.packageName }}</small>
         </label>
       }

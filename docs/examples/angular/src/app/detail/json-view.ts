@@ -1,4 +1,4 @@
-import { Component, computed, input } from '@angular/core';
+import { Component, computed, input, signal } from '@angular/core';
 import { CopyButton } from '../shell/copy-button';
 import { jsonParts } from './json-parts';
 
@@ -9,8 +9,14 @@ import { jsonParts } from './json-parts';
   template: `<small>{{ label() }} <app-copy-button [text]="text()" [label]="label().toLowerCase()" /></small>
     <pre
       tabindex="0"
+      [class.is-clamped]="isClamped()"
       [attr.aria-label]="label()"
-    >@for (part of parts(); track $index) {<span [class]="part.kind">{{ part.text }}</span>}</pre>`,
+    >@for (part of parts(); track $index) {<span [class]="part.kind">{{ part.text }}</span>}</pre>
+    @if (isLong()) {
+      <button type="button" class="link" (click)="isOpen.set(!isOpen())">
+        {{ isOpen() ? 'Show less' : 'Show all' }}
+      </button>
+    }`,
   styles: `
     pre {
       margin: 2px 0 0;
@@ -21,6 +27,11 @@ import { jsonParts } from './json-parts';
       font: 12px/17px var(--mono);
       white-space: pre-wrap;
       overflow-wrap: anywhere;
+    }
+    .is-clamped {
+      max-height: 15rem;
+      overflow: hidden;
+      mask-image: linear-gradient(#000 80%, transparent);
     }
     small {
       display: block;
@@ -43,5 +54,9 @@ export class JsonView {
   readonly label = input.required<string>();
   readonly value = input.required<unknown>();
   protected readonly text = computed(() => JSON.stringify(this.value(), null, 2));
+  /** A value of many lines is shown in part at first. */
+  protected readonly isLong = computed(() => this.text().length > 900 || this.text().split('\n').length > 16);
+  protected readonly isOpen = signal(false);
+  protected readonly isClamped = computed(() => this.isLong() && !this.isOpen());
   protected readonly parts = computed(() => jsonParts(this.value()));
 }

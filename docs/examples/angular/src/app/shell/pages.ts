@@ -1,8 +1,7 @@
-import { Injectable } from '@angular/core';
-import { toSignal } from '@angular/core/rxjs-interop';
-import { fromEvent, map, startWith } from 'rxjs';
+import { inject, Injectable } from '@angular/core';
+import { Route } from './route';
 
-export type PageName = 'updates' | 'contracts';
+export type PageName = 'updates' | 'contracts' | 'commands';
 
 /** What the shell needs of a page. */
 export interface FocusablePage {
@@ -12,16 +11,8 @@ export interface FocusablePage {
   hasFocus(): boolean;
 }
 
-/** The page in the address: `#updates` or `#contracts`. A page may keep its own state after a `?` there. */
+/** The page in the address: `#updates`, `#contracts` or `#commands`. */
 @Injectable({ providedIn: 'root' })
 export class Pages {
-  readonly current = toSignal(
-    fromEvent(window, 'hashchange').pipe(
-      startWith(undefined),
-      map(() => pageIn(location.hash)),
-    ),
-    { requireSync: true },
-  );
+  readonly current = inject(Route).page;
 }
-
-const pageIn = (hash: string): PageName => (/^#contracts\b/.test(hash) ? 'contracts' : 'updates');

@@ -1,5 +1,5 @@
 import { Component, computed, inject } from '@angular/core';
-import { CONNECTION } from '../connection/connection';
+import { CONNECTION, partiesText } from '../connection/connection';
 import { TableView } from '../updates/table-view';
 import { Pages, type PageName } from './pages';
 import { Panels } from './panels';
@@ -10,6 +10,7 @@ const faces = { auto: '◐', light: '☀', dark: '☾' } as const;
 const names: readonly { readonly name: PageName; readonly label: string }[] = [
   { name: 'updates', label: 'Updates' },
   { name: 'contracts', label: 'Contracts' },
+  { name: 'commands', label: 'Commands' },
 ];
 
 @Component({
@@ -32,6 +33,7 @@ const names: readonly { readonly name: PageName; readonly label: string }[] = [
     </nav>
     <button type="button" class="address" title="Connection" (click)="panels.show({ kind: 'connection' })">
       <span>{{ address }}</span>
+      <small [title]="partiesTitle">{{ parties }}</small>
       @if (connection.isSandbox) {
         <em>sandbox</em>
       }
@@ -52,6 +54,9 @@ export class TopBar {
   protected readonly panels = inject(Panels);
   protected readonly theme = inject(Theme);
   protected readonly address = this.connection.baseUrl.replace(/^https?:\/\//, '');
+  protected readonly parties = `as ${partiesText(this.connection)}`;
+  protected readonly partiesTitle =
+    this.connection.parties === 'any' ? 'All that the participant hosts' : this.connection.parties.join('\n');
   protected readonly label = computed(() => `Theme: ${this.theme.choice()}`);
   protected readonly face = computed(() => faces[this.theme.choice()]);
   readonly #view = inject(TableView);

@@ -1,8 +1,9 @@
 import { computed, inject, Injectable } from '@angular/core';
 import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
 import { injectLedger } from 'canton-rx/angular';
+import { CONNECTION } from '../connection/connection';
 import { Feed } from '../feed/feed';
-import { explain, nameOf } from './explain';
+import { nameOf, problemOf } from './problem-of';
 import { Troubles } from './troubles';
 
 export type Phase = 'connecting' | 'catchingUp' | 'caughtUp' | 'retrying' | 'paused' | 'failed';
@@ -20,6 +21,7 @@ const words: Readonly<Record<Phase, string>> = {
 @Injectable()
 export class Health {
   readonly #feed = inject(Feed);
+  readonly #connection = inject(CONNECTION);
   readonly #trouble = inject(Troubles).first;
 
   readonly phase = computed((): Phase => {
@@ -34,16 +36,13 @@ export class Health {
   readonly reason = computed(() => {
     const trouble = this.#trouble();
     const failure = this.#feed.failure();
-    if (this.phase() === 'failed') return failure?.message.split('\n')[0] ?? '';
+    if (failure !== undefined && this.phase() === 'failed') return problemOf(failure, this.#connection).text;
     if (this.phase() !== 'retrying') return '';
     if (trouble === undefined) return nameOf(this.#feed.beginTrouble() ?? new Error());
     return `${nameOf(trouble.cause)}, try ${trouble.failures + 1} in ${(trouble.delayMs / 1_000).toFixed(1)} s`;
   });
-  /** The same in a sentence. */
-  readonly explanation = computed(() => {
-    const error = this.#feed.failure() ?? this.#trouble()?.cause ?? this.#feed.beginTrouble();
-    return error === undefined ? '' : explain(error);
-  });
+  /** What it retries after, or has stopped for. */
+  readonly error = computed(() => this.#feed.failure() ?? this.#trouble()?.cause ?? this.#feed.beginTrouble());
   /** Whether the ledger is being read. What it has, and how fast it grows, is unknown otherwise. */
   readonly isReading = computed(() => this.phase() === 'catchingUp' || this.phase() === 'caughtUp');
   readonly lag = computed(() => (this.isReading() ? this.#feed.status()?.lagOffsets : undefined));

@@ -6,13 +6,14 @@ import { ageOf, localTime, timeOfDay } from '../shell/times';
 import { shortId } from '../updates/names';
 import { UpdateList } from '../updates/update-list';
 import { Health } from './health';
+import { LedgerProblem } from './ledger-problem';
 import { RateChart } from './rate-chart';
 import { Samples } from './samples';
 
 /** The state, the lag and the rate of the feed. */
 @Component({
   selector: 'app-status-strip',
-  imports: [DecimalPipe, RateChart],
+  imports: [DecimalPipe, LedgerProblem, RateChart],
   templateUrl: './status-strip.html',
   styleUrl: './status-strip.css',
   host: { role: 'region', 'aria-label': 'Status' },
@@ -34,6 +35,8 @@ export class StatusStrip {
       return { id, name: shortId(id), title, age, seconds: time.slice(0, 8), fraction: time.slice(8) };
     });
   });
+  /** Whether anything was read: without that, no updates say nothing. */
+  protected readonly isKnown = computed(() => this.health.isReading() || this.list.count() > 0);
   protected readonly isStopped = computed(() => this.health.phase() === 'failed');
 
   protected toggle(): void {

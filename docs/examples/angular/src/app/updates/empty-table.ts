@@ -1,16 +1,16 @@
 import { DecimalPipe } from '@angular/common';
 import { Component, computed, inject } from '@angular/core';
 import { CONNECTION } from '../connection/connection';
-import { Connections } from '../connection/connections';
+import { UnknownParties } from '../connection/unknown-parties';
 import { Feed } from '../feed/feed';
-import { Panels } from '../shell/panels';
 import { Health } from '../status/health';
+import { LedgerProblem } from '../status/ledger-problem';
 import { Filters } from './filters';
 
 /** What stands in a table without rows: why there are none, and what to do about it. */
 @Component({
   selector: 'app-empty-table',
-  imports: [DecimalPipe],
+  imports: [DecimalPipe, LedgerProblem],
   template: `
     @if (filters.isActive()) {
       <p>Nothing matches the filters.</p>
@@ -27,23 +27,16 @@ import { Filters } from './filters';
           <p>Paused before anything was read.</p>
         }
         @case ('caughtUp') {
-          <p>No updates yet.</p>
+          <p>
+            {{
+              unknown.parties().length > 0 ? 'No updates of parties that this participant knows.' : 'No updates yet.'
+            }}
+          </p>
         }
         @default {
-          <h2>{{ isFailed() ? 'The ledger cannot be read' : 'The ledger cannot be read yet' }}</h2>
-          <p class="address">{{ connection.baseUrl }}</p>
-          <p role="alert">{{ health.explanation() }}</p>
-          <div class="row">
-            @if (isFailed()) {
-              <button type="button" (click)="feed.tryAgain()">Try again</button>
-            }
-            <button type="button" class="primary" (click)="panels.show({ kind: 'connection' })">
-              Change the address
-            </button>
-            @if (connections.previous(); as previous) {
-              <button type="button" (click)="connections.open(previous)">Back to {{ previous.baseUrl }}</button>
-            }
-          </div>
+          @if (health.error(); as error) {
+            <app-ledger-problem [error]="error" [isFinal]="isFailed()" (again)="feed.tryAgain()" />
+          }
         }
       }
     }
@@ -56,32 +49,17 @@ import { Filters } from './filters';
       color: var(--muted);
       text-align: center;
     }
-    h2 {
-      margin: 0 0 4px;
-      color: var(--text);
-      font-size: 16px;
-    }
     p {
       margin: 0 0 10px;
       overflow-wrap: anywhere;
-    }
-    .address {
-      font: 12.5px/18px var(--mono);
-    }
-    .row {
-      display: flex;
-      flex-wrap: wrap;
-      justify-content: center;
-      gap: 8px;
     }
   `,
 })
 export class EmptyTable {
   protected readonly connection = inject(CONNECTION);
-  protected readonly connections = inject(Connections);
   protected readonly feed = inject(Feed);
   protected readonly filters = inject(Filters);
   protected readonly health = inject(Health);
-  protected readonly panels = inject(Panels);
+  protected readonly unknown = inject(UnknownParties);
   protected readonly isFailed = computed(() => this.health.phase() === 'failed');
 }

@@ -1,4 +1,5 @@
-import { computed, Injectable, signal } from '@angular/core';
+import { computed, inject, Injectable, signal, type WritableSignal } from '@angular/core';
+import { Route } from '../shell/route';
 import type { Row, Variant } from './row';
 
 /** The filters of the table. An empty string is no filter. */
@@ -36,6 +37,13 @@ export class Filters {
       (party === '' || row.parties.includes(party)) &&
       words.every((word) => hasWord(row, word));
   });
+
+  constructor() {
+    const { text, synchronizer, template, party } = this;
+    // a variant that does not exist matches nothing
+    const variant = this.variant as WritableSignal<string>;
+    inject(Route).keep('updates', { text, variant, synchronizer, template, party });
+  }
 
   clear(): void {
     for (const filter of [this.text, this.synchronizer, this.template, this.party]) filter.set('');

@@ -1,7 +1,7 @@
 import { Component, viewChild } from '@angular/core';
 import { isTyping } from '../shell/is-typing';
 import type { FocusablePage } from '../shell/pages';
-import { AnotherLedger } from '../status/another-ledger';
+import { LedgerNotices } from '../status/ledger-notices';
 import { StatusStrip } from '../status/status-strip';
 import { FilterBar } from './filter-bar';
 import { UpdateTable } from './update-table';
@@ -9,10 +9,10 @@ import { UpdateTable } from './update-table';
 /** The updates of the ledger: the state of the feed, the filters and the table. */
 @Component({
   selector: 'app-updates-page',
-  imports: [AnotherLedger, FilterBar, StatusStrip, UpdateTable],
+  imports: [LedgerNotices, FilterBar, StatusStrip, UpdateTable],
   template: `
     <app-status-strip />
-    <app-another-ledger />
+    <app-ledger-notices />
     <app-filter-bar (left)="enterTable()" />
     <app-update-table />
   `,
