@@ -10,6 +10,7 @@ import {
   Observable,
   Subscription,
   takeUntil,
+  takeWhile,
   timer,
   using,
 } from 'rxjs';
@@ -107,12 +108,16 @@ export const outsideZone =
   <A>(zone: NgZone): MonoTypeOperatorFunction<A> =>
   (source) =>
     new Observable((subscriber) => {
+      const whileSubscribed$ = source.pipe(
+        // within the first subscription, there is nothing to unsubscribe from yet
+        takeWhile((value) => {
+          subscriber.next(value);
+          return !subscriber.closed;
+        }),
+      );
       // a subscriber would unsubscribe from the source itself, within the zone
       const subscription = zone.runOutsideAngular(() =>
-        source.subscribe({
-          next: (value) => {
-            subscriber.next(value);
-          },
+        whileSubscribed$.subscribe({
           error: (error: unknown) => {
             subscriber.error(error);
           },

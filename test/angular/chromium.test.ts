@@ -33,7 +33,7 @@ describe('in a browser', () => {
         'resolved none',
       ],
       isRequestedInZone: false,
-      open: 1,
+      open: 2,
       openAfterDestroy: 0,
     };
     expect(seen).toEqual({ inZone: expected, zoneless: expected });
