@@ -1,5 +1,5 @@
 import { describe, expect } from '@jest/globals';
-import { findAccessibilityViolations } from '../../../helpers/accessibility.js';
+import { findViolationsInEachTheme } from './screen.js';
 import { itInChromium } from '../../../helpers/browser.js';
 import { until } from '../../../helpers/time.js';
 import { caughtUp, connectTo, cutOff, makeKey, open, outcome, row, start, submit, waitForStatus } from './explorer.js';
@@ -7,58 +7,56 @@ import { caughtUp, connectTo, cutOff, makeKey, open, outcome, row, start, submit
 /** Tests of the explorer's accessibility in each of its states. */
 export function describeAccessibility(): void {
   describe('the accessibility', () => {
-    for (const width of [1280, 320])
-      for (const colorScheme of ['light', 'dark'] as const) {
-        itInChromium(`has no violations in any state: ${width} pixels, ${colorScheme}`, async () => {
-          const { sandbox, url } = await start();
-          sandbox.generate(300);
-          const page = await open(url);
-          await page.setViewportSize({ width, height: 700 });
-          await page.emulateMedia({ colorScheme });
-          const expectNone = async (state: string): Promise<void> => {
-            expect([state, ...(await findAccessibilityViolations(page))]).toEqual([state]);
-          };
-          const close = () => page.keyboard.press('Escape');
-          await caughtUp(page);
-          await expectNone('the table');
-          for (const name of ['Filters', 'Controls']) if (width < 761) await page.getByRole('button', { name }).click();
-          await page.getByLabel('Filter by text').fill('nothing has this');
-          await page.getByText('Nothing matches the filters.').waitFor();
-          await expectNone('no match');
-          await page.getByRole('button', { name: 'Clear the filters' }).click();
-          await row(page, sandbox.ledgerEnd).click();
-          await page.getByText('Update id').waitFor();
-          await expectNone('an update');
-          await page
-            .getByRole('button', { name: /^Contract / })
-            .first()
-            .click();
-          await page.getByText(/events? seen/).waitFor();
-          await expectNone('a contract');
-          await close();
-          await makeKey(page);
-          await submit(page);
-          await outcome(page, 'committed');
-          await expectNone('a submission');
-          sandbox.fault({ kind: 'status', status: 400, body: 'no' }, { path: /prepare$/ });
-          await submit(page);
-          await outcome(page, 'failed');
-          await expectNone('a failed submission');
-          await close();
-          await page.getByRole('button', { name: 'Pause' }).click();
-          await expectNone('paused');
-          await page.getByRole('button', { name: 'Resume' }).click();
-          await cutOff(page);
-          await waitForStatus(page, 'Retrying');
-          await page.getByRole('row').nth(3).click();
-          await page.getByText('The ledger does not answer').waitFor();
-          await expectNone('without an answer');
-          await close();
-          await connectTo(page, 'http://127.0.0.1:9');
-          await page.getByRole('button', { name: 'Change the address' }).waitFor();
-          await expectNone('a wrong address');
-        });
-      }
+    for (const width of [1280, 320]) {
+      itInChromium(`has no violations in any state: ${width} pixels`, async () => {
+        const { sandbox, url } = await start();
+        sandbox.generate(300);
+        const page = await open(url);
+        await page.setViewportSize({ width, height: 700 });
+        const expectNone = async (state: string): Promise<void> => {
+          expect([state, ...(await findViolationsInEachTheme(page))]).toEqual([state]);
+        };
+        const close = () => page.keyboard.press('Escape');
+        await caughtUp(page);
+        await expectNone('the table');
+        for (const name of ['Filters', 'Controls']) if (width < 761) await page.getByRole('button', { name }).click();
+        await page.getByLabel('Filter by text').fill('nothing has this');
+        await page.getByText('Nothing matches the filters.').waitFor();
+        await expectNone('no match');
+        await page.getByRole('button', { name: 'Clear the filters' }).click();
+        await row(page, sandbox.ledgerEnd).click();
+        await page.getByText('Update id').waitFor();
+        await expectNone('an update');
+        await page
+          .getByRole('button', { name: /^Contract / })
+          .first()
+          .click();
+        await page.getByText(/events? seen/).waitFor();
+        await expectNone('a contract');
+        await close();
+        await makeKey(page);
+        await submit(page);
+        await outcome(page, 'committed');
+        await expectNone('a submission');
+        sandbox.fault({ kind: 'status', status: 400, body: 'no' }, { path: /prepare$/ });
+        await submit(page);
+        await outcome(page, 'failed');
+        await expectNone('a failed submission');
+        await close();
+        await page.getByRole('button', { name: 'Pause' }).click();
+        await expectNone('paused');
+        await page.getByRole('button', { name: 'Resume' }).click();
+        await cutOff(page);
+        await waitForStatus(page, 'Retrying');
+        await page.getByRole('row').nth(3).click();
+        await page.getByText('The ledger does not answer').waitFor();
+        await expectNone('without an answer');
+        await close();
+        await connectTo(page, 'http://127.0.0.1:9');
+        await page.getByRole('button', { name: 'Change the address' }).waitFor();
+        await expectNone('a wrong address');
+      });
+    }
 
     itInChromium.each([1280, 320])('leads through a submission by keyboard alone: %i pixels', async (width) => {
       const { sandbox, url } = await start();

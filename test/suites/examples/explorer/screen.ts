@@ -58,8 +58,18 @@ export const scrollThrough = (page: Page): Promise<ScrollMeasurements> =>
     return { frames: frames.sort((a, b) => a - b), tasks, rows, reached };
   });
 
-/** Expects nothing beyond the edge of the screen, and no violation. */
+/** Expects nothing beyond the edge of the screen, and no violation, light and dark. */
 export async function expectFine(page: Page, width: number): Promise<void> {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-  expect(await findAccessibilityViolations(page)).toEqual([]);
+  expect(await findViolationsInEachTheme(page)).toEqual([]);
+}
+
+/** The violations of accessibility of a page, light and dark. */
+export async function findViolationsInEachTheme(page: Page): Promise<readonly string[]> {
+  const violations: string[] = [];
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    violations.push(...(await findAccessibilityViolations(page)));
+  }
+  return violations;
 }

@@ -151,6 +151,7 @@ export function describeStates(): void {
       const page = await open(url);
       await caughtUp(page);
       await inEachScreen(page, async ({ width }) => {
+        await page.keyboard.press('Escape');
         await page.getByRole('link', { name: 'Updates' }).click();
         await page
           .getByText(/,000 d ago/)
@@ -160,18 +161,18 @@ export function describeStates(): void {
         await row(page, 1).click();
         await page.getByRole('button', { name: 'Show all' }).click();
         await page.getByRole('button', { name: 'Show less' }).click();
-        await page.getByText(entity).first().waitFor();
+        await page.locator('.panel summary').filter({ hasText: entity }).waitFor();
         await eventually(() => findCutOff(page, width), []);
       });
-      await page.keyboard.press('Escape');
       await inEachScreen(page, async ({ width }) => {
+        await page.keyboard.press('Escape');
         await page.getByRole('link', { name: 'Contracts' }).click();
         await contractRow(page, contractId).click();
         await page.getByRole('button', { name: 'Show all' }).first().waitFor();
         await eventually(() => findCutOff(page, width), []);
       });
       await page.getByRole('button', { name: 'Show all' }).first().click();
-      await page.getByText(note.trim()).waitFor();
+      await page.locator('app-payload-view').getByText(note.trim()).waitFor();
     });
 
     itInChromium('can be read with the colours of the system, and at twice the size', async () => {
@@ -218,7 +219,7 @@ export function describeStates(): void {
       const { ledgerEnd } = sandbox;
       sandbox.fault({ kind: 'reject', code: 'DAML_AUTHORIZATION_ERROR' }, { path: /submit-and-wait/ });
       await send.click();
-      await outcome(page, 'failed');
+      await outcome(page, 'rejected');
       await page.keyboard.press('Escape');
       await page.getByRole('link', { name: 'Commands' }).click();
       await inEachScreen(page, async () => {
@@ -294,14 +295,11 @@ const problems: readonly Trouble[] = [
   },
 ];
 
-/** Shows something on each screen, light and dark, where nothing may be beyond the edge, and nothing inaccessible. */
+/** Shows something on each screen, where nothing may be beyond the edge, and nothing inaccessible. */
 async function inEachScreen(page: Page, show: (screen: { readonly width: number }) => Promise<void>): Promise<void> {
-  for (const [at, screen] of screens.entries()) {
+  for (const screen of screens) {
     await page.setViewportSize(screen);
-    await page.emulateMedia({ colorScheme: at === 0 ? 'light' : 'dark' });
     await show(screen);
-    await expectFine(page, screen.width);
-    await page.emulateMedia({ colorScheme: at === 0 ? 'dark' : 'light' });
     await expectFine(page, screen.width);
   }
   await page.setViewportSize({ width: 1280, height: 800 });

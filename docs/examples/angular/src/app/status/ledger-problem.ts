@@ -2,7 +2,7 @@ import { Component, computed, inject, input, output } from '@angular/core';
 import { CONNECTION } from '../connection/connection';
 import { Connections } from '../connection/connections';
 import { Panels } from '../shell/panels';
-import { firstLine, problemOf } from './problem-of';
+import { problemOf } from './problem-of';
 
 /** Why the ledger cannot be read, on every page: the remedy first, and the button that leads to it. */
 @Component({
@@ -84,5 +84,12 @@ export class LedgerProblem {
   protected readonly connections = inject(Connections);
   protected readonly panels = inject(Panels);
   protected readonly problem = computed(() => problemOf(this.error(), this.connection));
-  protected readonly detail = computed(() => firstLine(this.error()));
+  /** All that the client of the ledger says of it. */
+  protected readonly detail = computed(() =>
+    this.error()
+      .message.split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .join(' · '),
+  );
 }

@@ -48,7 +48,7 @@ function addressProblem(error: Error): string {
     return error.reason.includes('JSON')
       ? 'This is not the address of a JSON Ledger API. Change the address.'
       : 'Nothing answers there, or it does not allow this page to read it (CORS). It is tried again until it answers.';
-  return firstLine(error);
+  return error.message.split('\n')[0] ?? error.name;
 }
 
 const ofToken = (text: string): Problem => ({ text, action: 'Enter a token', field: 'token' });
@@ -56,6 +56,3 @@ const ofParties = (text: string, action: string): Problem => ({ text, action, fi
 const ofAddress = (text: string): Problem => ({ text, action: 'Change the address', field: 'address' });
 
 const statusOf = (error: Error): number | undefined => (isLedgerError(error, 'ApiError') ? error.status : undefined);
-
-/** The error as the client of the ledger describes it. */
-export const firstLine = (error: Error): string => error.message.split('\n')[0] ?? error.name;
