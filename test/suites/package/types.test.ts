@@ -14,7 +14,7 @@ const entries = Object.keys(manifest.exports).filter((entry) => entry !== './pac
 let app: Project;
 beforeAll(async () => {
   app = await project();
-  const types = ['@types/node', '@types/ws', 'undici', 'ws'];
+  const types = ['@types/node', '@types/react', '@types/ws', 'undici', 'ws'];
   const packages = await Promise.all([...Object.keys(manifest.peerDependencies), ...types].map(lockedVersion));
   const compilers = ['typescript54@npm:typescript@5.4.5', 'typescript59@npm:typescript@5.9.3'];
   await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...packages, ...compilers);
