@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { types } from 'node:util';
 import { ledgerUrlOf, UsageError, type Values } from './arguments.js';
+import { type Context, readContext } from './context.js';
 import { systemReason, type World } from './World.js';
 
 /** A ledger and the token for it. */
@@ -9,7 +10,17 @@ export interface Connection {
   readonly ledger: string;
   /** Returns the token for one request, and throws if there is none. Absent: no token is sent. */
   readonly token: (() => string) | undefined;
+  /** The parties of a context, for commands without `--party`. */
+  readonly contextParties?: readonly string[] | undefined;
+  /** Whether each request is written to stderr. */
+  readonly isVerbose?: boolean | undefined;
+  /** Writes a request to stderr; absent unless the connection is verbose. */
+  readonly log?: ((line: string) => void) | undefined;
 }
+
+/** A connection that writes its requests to stderr if it is verbose. */
+export const withLog = (connection: Connection, { stderr }: Pick<World, 'stderr'>): Connection =>
+  connection.isVerbose === true ? { ...connection, log: (line) => stderr.write(`${line}\n`) } : connection;
 
 /** Whether a host name is that of this machine, so that requests do not leave it. */
 export const isThisMachine = (hostname: string): boolean =>
@@ -34,30 +45,53 @@ export const checkAdvice = "run 'canton-rx check' with the same --ledger for the
 export const connectionOptions = {
   ledger: { type: 'string' },
   'token-file': { type: 'string' },
+  context: { type: 'string' },
+  verbose: { type: 'boolean' },
 } as const;
 
-/** The ledger in the arguments or the environment. Throws a {@link UsageError}. */
-export const readConnection = (values: Values<typeof connectionOptions>, env: World['env']): Connection => ({
-  ledger: readUrl(values.ledger ?? env['CANTON_RX_LEDGER_URL']),
-  token: tokenProvider(values['token-file'], env['CANTON_RX_LEDGER_TOKEN']),
-});
+/** The ledger in the arguments, in a context or in the environment. Throws a {@link UsageError}. */
+export function readConnection(values: Values<typeof connectionOptions>, env: World['env']): Connection {
+  const name = values.context ?? env['CANTON_RX_CONTEXT'];
+  const context = name === undefined || name === '' ? undefined : readContext(name, env);
+  const [source, url] = urlOf(values.ledger, context, env);
+  // the token of the environment is not meant for the ledger of a context
+  const variable = context === undefined ? env['CANTON_RX_LEDGER_TOKEN'] : undefined;
+  return {
+    ledger: readUrl(url, source),
+    token: tokenProvider(values['token-file'] ?? context?.tokenFile, variable),
+    contextParties: context?.parties,
+    isVerbose: values.verbose,
+  };
+}
+
+/** The URL of a ledger, and what it is from. */
+function urlOf(
+  argument: string | undefined,
+  context: Context | undefined,
+  env: World['env'],
+): readonly [string, string | undefined] {
+  if (argument !== undefined) return ['--ledger', argument];
+  return context === undefined
+    ? ['CANTON_RX_LEDGER_URL', env['CANTON_RX_LEDGER_URL']]
+    : ['the ledger of the context', context.ledger];
+}
 
 /** The URL of a ledger. The messages do not repeat an invalid one, which may be a secret in the wrong place. */
-function readUrl(text: string | undefined): string {
+function readUrl(text: string | undefined, source: string): string {
   if (text === undefined || text === '')
-    throw new UsageError('no ledger: use --ledger URL or set CANTON_RX_LEDGER_URL');
+    throw new UsageError('no ledger: use --ledger URL or --context NAME, or set CANTON_RX_LEDGER_URL');
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     const meant = ledgerUrlOf(text);
     throw new UsageError(
-      `--ledger must be an absolute http(s) URL${meant === undefined ? ', such as http://127.0.0.1:7575' : `: did you mean ${meant}?`}`,
+      `${source} must be an absolute http(s) URL${meant === undefined ? ', such as http://127.0.0.1:7575' : `: did you mean ${meant}?`}`,
     );
   }
   if (url.username !== '' || url.password !== '')
-    throw new UsageError('--ledger must be a URL without a user or password');
+    throw new UsageError(`${source} must be a URL without a user or password`);
   // requests append a path to it
   const { href } = url;
-  if (/[@?#]/.test(href)) throw new UsageError('--ledger must be a URL without a query, a hash or an @');
+  if (/[@?#]/.test(href)) throw new UsageError(`${source} must be a URL without a query, a hash or an @`);
   return href;
 }
 

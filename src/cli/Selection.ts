@@ -25,9 +25,9 @@ export const nameOptions = {
   template: { type: 'string', multiple: true },
 } as const;
 
-/** The parties and templates of the arguments. Throws a `UsageError`. */
-export const readNames = (values: Values<typeof nameOptions>): Names => ({
-  parties: readParties(values.party),
+/** The parties and templates of the arguments; without parties, those of the context. Throws a `UsageError`. */
+export const readNames = (values: Values<typeof nameOptions>, parties?: readonly string[]): Names => ({
+  parties: readParties(values.party ?? parties),
   templates: readTemplates(values.template),
 });
 
@@ -86,8 +86,8 @@ const variants: readonly Update['_tag'][] = [
 ];
 
 /** The updates that the arguments select. Throws a `UsageError`. */
-export function readSelection(values: Values<typeof selectionOptions>): Selection {
-  const names = readNames(values);
+export function readSelection(values: Values<typeof selectionOptions>, parties?: readonly string[]): Selection {
+  const names = readNames(values, parties);
   const format = values.effects === true ? ledgerEffects : acsDelta;
   return {
     ...names,

@@ -1,7 +1,8 @@
 import { defer, ignoreElements, map, merge, type Observable, of, take, tap, timer } from 'rxjs';
 import { createLedger, type Ledger, type LedgerOptions } from '../index.js';
 import { UsageError } from './arguments.js';
-import { addressOf, checkAdvice, type Connection } from './Connection.js';
+import { addressOf, checkAdvice, type Connection, withLog } from './Connection.js';
+import { requestLine } from './probe.js';
 import { paintFor, type StatusLine, statusLine } from './terminal.js';
 import { errorLine, hasCode, type World } from './World.js';
 
@@ -15,17 +16,42 @@ export interface Session {
 
 /** Creates the session of a command; with WebSockets if `isPushed`. */
 export const openSession = (
-  { ledger: baseUrl, token, isPushed = false }: Connection & { readonly isPushed?: boolean },
+  { ledger: baseUrl, token, isVerbose, isPushed = false }: Connection & { readonly isPushed?: boolean },
   world: World,
 ): Observable<Session> =>
   defer(() => (isPushed ? loadTransport() : of(undefined))).pipe(
-    map((transport) => ({
-      connection: { ledger: baseUrl, token },
+    map((transport) => ({ transport, connection: withLog({ ledger: baseUrl, token, isVerbose }, world) })),
+    map(({ transport, connection }) => ({
+      connection,
       world,
-      ledger: createLedger({ baseUrl, token, transport }),
+      ledger: createLedger({
+        baseUrl,
+        token,
+        transport,
+        ...(connection.log && { fetch: fetchAndLog(connection.log) }),
+      }),
       status: statusLine(world.stderr, paintFor(world.stderr, world.env)),
     })),
   );
+
+/** Logs each request with its status and duration. Neither headers nor the body, which may be secret. */
+const fetchAndLog =
+  (log: (line: string) => void): typeof fetch =>
+  async (input, init) => {
+    const { method, url } = new Request(input, { method: init?.method ?? 'GET' });
+    const startedAt = performance.now();
+    const end = (result: string): void => {
+      log(requestLine(method, url, result, performance.now() - startedAt));
+    };
+    try {
+      const response = await fetch(input, init);
+      end(String(response.status));
+      return response;
+    } catch (error) {
+      end('no response');
+      throw error;
+    }
+  };
 
 type Transport = NonNullable<LedgerOptions['transport']>;
 

@@ -16,15 +16,15 @@ export interface World {
   readonly signals: Signals;
 }
 
-/** Emits `SIGINT` and `SIGTERM`. */
+/** Emits `SIGINT`, `SIGTERM` and `SIGHUP`. */
 type Signals = Pick<EventEmitter, 'addListener' | 'removeListener'>;
 
 /**
- * Emits on Ctrl-C and when a supervisor ends the process. Removes its listeners on unsubscription, so that a second Ctrl-C
+ * Emits on Ctrl-C, and when a supervisor or the end of the terminal ends the process. Removes its listeners on unsubscription, so that a second Ctrl-C
  * ends a process that is slow to stop.
  */
 export const interruptions = (signals: Signals): Observable<unknown> =>
-  merge(fromEvent(signals, 'SIGINT'), fromEvent(signals, 'SIGTERM'));
+  merge(...['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => fromEvent(signals, signal)));
 
 /** An error or a notice as every command writes it to stderr. */
 export const errorLine = (message: string): string => `canton-rx: ${message}\n`;

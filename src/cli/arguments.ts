@@ -18,7 +18,9 @@ export function parseOptions<const O extends Options>(args: readonly string[], o
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    throw new UsageError(parseErrorMessage(types.isNativeError(error) ? error.message : '', Object.keys(options)));
+    throw new UsageError(
+      parseErrorMessage(types.isNativeError(error) ? error.message : '', Object.keys(options), args),
+    );
   }
 }
 
@@ -26,14 +28,19 @@ const noTokenOption =
   'there is no option --token, because other users can see arguments: use --token-file or CANTON_RX_LEDGER_TOKEN';
 
 /** Replaces a message of Node.js, which has advice about positional arguments that no command takes. */
-function parseErrorMessage(message: string, options: readonly string[]): string {
+function parseErrorMessage(message: string, options: readonly string[], args: readonly string[]): string {
   const unknown = /^Unknown option '(-[^']*)'/.exec(message)?.[1];
   if (unknown === '--token') return noTokenOption;
   if (unknown !== undefined) return unknownOptionMessage(unknown, options);
   const positional = /^Unexpected argument '(.*)'\. This command does not take/s.exec(message)?.[1];
   if (positional !== undefined) return positionalMessage(positional, options);
   const option = /^Option '(?:-\w, )?(--[\w-]+).*(?:ambiguous\.?|missing)$/m.exec(message)?.[1];
-  if (option !== undefined) return `${option} requires a value; write ${option}=-… if it starts with a dash`;
+  if (option !== undefined) {
+    const negative = args.find((text, index) => /^-\d+$/.test(text) && args[index - 1]?.startsWith('-') === true);
+    return negative === undefined
+      ? `${option} requires a value; write ${option}=-… if it starts with a dash`
+      : `${option} must be an integer from 0, got '${negative}'`;
+  }
   // before the split: a secret may have a full stop
   const [sentence = ''] = redactSecrets(message).split(/\. |\n/);
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1).replace(/\.$/, '')}`;
@@ -44,6 +51,8 @@ const otherNames: Readonly<Partial<Record<string, string>>> = {
   url: 'ledger',
   host: 'ledger',
   offset: 'from',
+  from: 'at',
+  to: 'at',
   file: 'out',
   output: 'out',
   parties: 'party',

@@ -1,8 +1,8 @@
-import { defer, map, type Observable, of } from 'rxjs';
+import { defer, map, type Observable, of, tap } from 'rxjs';
 import { isLedgerError } from '../index.js';
 import { exitCodeOf, formatFindings } from './check/Finding.js';
 import { runChecks } from './check/runChecks.js';
-import { addressOf, checkAdvice } from './Connection.js';
+import { addressOf } from './Connection.js';
 import { templateMessage, UnknownPartyError } from './names.js';
 import type { Outcome } from './output.js';
 import type { Names } from './Selection.js';
@@ -28,8 +28,6 @@ interface Attempt extends Names {
   readonly gap?: { readonly pruned: (earliest: number) => string; readonly reset: string };
   /** How to continue: a line, or nothing before the ledger has answered. */
   readonly resume: string;
-  /** Whether the checks of the ledger explain the failure, with their exit codes. */
-  readonly isExplained: boolean;
 }
 
 /** Reports the end of a command on stderr and emits the exit code, once. */
@@ -65,21 +63,18 @@ function reportFailure(error: unknown, attempt: Attempt, session: Session): Obse
     stderr.write(`→ ${advice}\n`);
     return of(1);
   }
-  const isHelpful = attempt.resume === '' ? isLedgerError(error) : isLedgerError(error, 'UnauthorizedError');
-  if (!attempt.isExplained && isHelpful) stderr.write(`→ ${checkAdvice}\n`);
-  stderr.write(attempt.resume);
-  return attempt.isExplained ? explain(error, attempt, session) : of(1);
+  return explain(error, attempt, session).pipe(tap(() => stderr.write(attempt.resume)));
 }
 
 /** The message about a name of the arguments that the participant does not know; `undefined` for any other error. */
 export const nameMessage = (error: unknown, { templates }: Pick<Names, 'templates'>): string | undefined =>
   error instanceof UnknownPartyError ? error.message : templateMessage(error, templates);
 
-/** The message of an error. Without a token the ledger refused none: it requires one. */
+/** The message of an error. Without a token the ledger refused none: it requires one. The checks have the hint. */
 const ledgerMessage = (error: unknown, { connection }: Session): string =>
   isLedgerError(error, 'UnauthorizedError') && connection.token === undefined
     ? `${addressOf(connection)} requires a token: give one with --token-file FILE or CANTON_RX_LEDGER_TOKEN`
-    : messageOf(error);
+    : messageOf(error).replace(/\nHint: .*/, '');
 
 /** The next step for an error after which the same command fails again; `undefined` for any other error. */
 function gapAdvice(error: unknown, { gap }: Attempt): string | undefined {
@@ -101,11 +96,14 @@ function gapAdvice(error: unknown, { gap }: Attempt): string | undefined {
 const explain = (error: unknown, { parties }: Names, { connection, world }: Session): Observable<number> =>
   defer(() => {
     if (!isOfConnection(error)) return of(1);
-    return runChecks(connection, parties).pipe(
+    return runChecks(connection, parties, world.env).pipe(
       map((findings) => {
         const failed = findings.filter(({ state }) => state === 'failed');
-        if (failed.length === 0) return 1;
         const { stderr, env } = world;
+        if (failed.length === 0) {
+          stderr.write('→ the checks find nothing wrong now: run the command again\n');
+          return 1;
+        }
         const lines = formatFindings(failed, columnsOf(stderr, 100), paintFor(stderr, env));
         stderr.write(`\n${lines.join('\n')}\n`);
         return exitCodeOf(failed);

@@ -1,3 +1,5 @@
+import { toolHelp } from './toolHelp.js';
+
 const main = `canton-rx: read the ledger of a Canton participant from the command line, and submit to it
 
 Usage: canton-rx COMMAND [OPTIONS]
@@ -9,6 +11,7 @@ Usage: canton-rx COMMAND [OPTIONS]
   submit      Submit a command of a party that the participant hosts
   project     Keep the active contracts and their history in PostgreSQL
   sandbox     Run a ledger on this machine, for development and tests
+  completion  Print a script that completes commands and options in bash, zsh or fish
   demo        Watch a feed and two signed submissions on such a ledger
 
   -h, --help      Print this help, or that of a command: canton-rx tail --help
@@ -25,7 +28,10 @@ Terminals get colours: NO_COLOR=1 turns them off, FORCE_COLOR=1 turns them on in
 const connection = `  --ledger URL          The JSON Ledger API. Default: $CANTON_RX_LEDGER_URL
   --token-file FILE     A file with the bearer token, read for every request. Default: the
                         token in $CANTON_RX_LEDGER_TOKEN. There is no option for the token
-                        itself, because other users can see the arguments of a process`;
+                        itself, because other users can see the arguments of a process
+  --context NAME        The ledger, token file and parties of this name in the file of
+                        $CANTON_RX_CONFIG. Default: $CANTON_RX_CONTEXT
+  --verbose             Print each request to stderr, without the token and the content`;
 
 const check = `canton-rx check: check that a ledger can be reached and read, and show what to fix
 
@@ -64,6 +70,8 @@ ${connection}
 ${query}
   --pretty              Print a row for each contract. Default on a terminal
   --json                Print one JSON object in a line for each contract. Default in a pipe
+  --output FORM         table or json, as --pretty and --json; or csv, with a column for each
+                        field of the payloads
   --websocket           Read over a WebSocket if there is no other way: Canton 3.3 and 3.4 with
                         more than 200 contracts
   -h, --help            Print this help
@@ -79,6 +87,7 @@ Exit codes: 0 all contracts are printed, Ctrl-C with --follow, or the reader clo
 
 Examples:
   canton-rx contracts --template '#my-package:Main:Asset'
+  canton-rx contracts --template '#my-package:Main:Asset' --output csv > assets.csv
   canton-rx contracts --follow --party 'alice::1220…'
   canton-rx contracts --at 1471 | jq -c '{type, contractId, payload}'
 `;
@@ -96,6 +105,8 @@ Usage: canton-rx tail --ledger URL [OPTIONS]
 
 ${connection}
   --from OFFSET|end     Start after this offset, or with new updates only. Default: 0
+  --since TIME          Start at this record time: 2026-11-23T10:00:00Z, or 90s, 10m, 2h, 7d ago
+  -n, --count COUNT     Start with the last COUNT updates; with --since, of those since then
   --to OFFSET           Stop at this offset. Default: never
 ${selection}
   --pretty              Print a row for each update. Default on a terminal
@@ -111,12 +122,13 @@ Ctrl-C stops it. Then, and after a failure, stderr has the offset to resume from
 that offset neither skips nor repeats an update.
 Retries when the ledger fails, but not if the first request cannot connect.
 
-Exit codes: 0 reached --to, Ctrl-C, or the reader closed the pipe; 1 the ledger failed;
-2 bad arguments.
+Exit codes: 0 reached --to, Ctrl-C, or the reader closed the pipe; 1 a failure;
+2 bad arguments; 3, 4 and 5 as for check.
 
 Examples:
   canton-rx tail --from end
   canton-rx tail --effects --party 'alice::1220…' --template '#my-package:Main:Asset'
+  canton-rx tail -n 20 --variant Transaction
   canton-rx tail --to 1000 | jq -c '[.offset, ._tag]'
 `;
 
@@ -126,6 +138,8 @@ Usage: canton-rx replay --ledger URL --out FILE [OPTIONS]
 
 ${connection}
   --from OFFSET         Start after this offset. Default: 0
+  --since TIME          Start at this record time: 2026-11-23T10:00:00Z, or 90s, 10m, 2h, 7d ago
+  -n, --count COUNT     Start with the last COUNT updates; with --since, of those since then
   --to OFFSET|end       Stop at this offset. Default: end, the ledger end at the first start
   -o, --out FILE        The file. FILE.replay.json next to it describes it
 ${selection}
@@ -137,7 +151,8 @@ When the file is complete, FILE.replay.json has its SHA-256, and the same comman
 the file. Checkpoints are left out.
 
 Exit codes: 0 the file is complete; 1 the ledger or the disk failed, or the file has changed;
-2 bad arguments, or not those that the file was started with; 130 interrupted.
+2 bad arguments, or not those that the file was started with; 3, 4 and 5 as for check;
+130 interrupted.
 
 Examples:
   canton-rx replay --out all.ndjson
@@ -211,48 +226,5 @@ Examples:
   psql -c "SELECT contract_id, payload FROM contracts.active('my-package:Main:Asset')"
 `;
 
-const sandbox = `canton-rx sandbox: run a ledger on this machine, for development and tests
-
-Usage: canton-rx sandbox [OPTIONS]
-
-  --port PORT           The port on 127.0.0.1; 0 lets the system choose. Default: 7575
-  --profile LINE        Behave like Canton 3.3, 3.4, 3.5, 3.6 or 3.7. Default: 3.5
-  --updates N           Start with N updates of generated traffic. Default: 0
-  --rate N              Then generate N updates per second. Default: 0
-  --seed N              The seed of the generated traffic. Default: 1
-  --contend             Other transactions win some races for the contracts of commands
-  --token TOKEN         Answer 401 to requests without this bearer token. Other users of this
-                        machine can see it: do not use a token of a real ledger
-  --token-file FILE     The same, with the token in a file, read at the start
-  --cors                Allow requests from web pages of any origin
-  -h, --help            Print this help
-
-Ctrl-C stops it. Nothing is saved.
-
-Exit codes: 0 stopped by a signal; 1 cannot run, for example if the port is in use;
-2 bad arguments.
-
-Examples:
-  canton-rx sandbox --updates 300 --rate 5
-  canton-rx sandbox --port 0 --profile 3.4
-  canton-rx sandbox --token letmein
-`;
-
-const demo = `canton-rx demo: watch a feed and two signed submissions on a local ledger
-
-Usage: canton-rx demo
-
-  -h, --help            Print this help
-
-Starts a sandbox, reads its feed, submits two commands of a party that holds its own key, and
-finds both in the feed. Takes a few seconds. Requires two optional packages:
-npm install @canton-network/core-ledger-proto @canton-network/core-tx-visualizer
-
-Exit codes: 0 the feed has both submissions; 1 a failure; 2 bad arguments.
-
-Example:
-  canton-rx demo
-`;
-
 /** The texts of `--help`: of the program, and of each command. */
-export const help = { main, check, contracts, tail, replay, submit, project, sandbox, demo };
+export const help = { main, check, contracts, tail, replay, submit, project, ...toolHelp };

@@ -1,8 +1,9 @@
 import * as t from 'io-ts';
-import { catchError, defer, map, type Observable, of, timeout, TimeoutError } from 'rxjs';
+import { catchError, defer, map, type Observable, of, tap, timeout, TimeoutError } from 'rxjs';
 import { fromFetch } from 'rxjs/fetch';
 import { ConnectionError, isLedgerError, RequestTimeoutError, ResponseTooLargeError, TokenError } from '../index.js';
 import type { Connection } from './Connection.js';
+import { escapeText } from './text.js';
 
 /** One request of a command that inspects a service more closely than the library does. */
 export interface ProbeRequest {
@@ -57,6 +58,10 @@ export const probe = (
       }),
     }).pipe(
       map((response) => ({ ...response, sentAt, receivedAt: Date.now(), tookMs: performance.now() - startedAt })),
+      tap({
+        next: ({ status, tookMs }) => connection.log?.(requestLine(method, path, String(status), tookMs)),
+        error: () => connection.log?.(requestLine(method, path, 'no response', performance.now() - startedAt)),
+      }),
       timeout(timeoutMs),
       catchError((error: unknown) => {
         if (error instanceof TimeoutError) throw new RequestTimeoutError(path, timeoutMs);
@@ -64,6 +69,10 @@ export const probe = (
       }),
     );
   });
+
+/** A request as `--verbose` shows it: `POST /v2/updates?limit=200  200  12 ms`. */
+export const requestLine = (method: string, url: string, result: string, tookMs: number): string =>
+  `${method} ${escapeText(url.replace(/^https?:\/\/[^/]+/, ''))}  ${result}  ${Math.round(tookMs)} ms`;
 
 async function readText({ body, ok }: Response, path: string): Promise<string> {
   const chunks: Uint8Array[] = [];

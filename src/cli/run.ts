@@ -33,6 +33,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['submit', async () => (await import('./submit.js')).submitCommand],
   ['project', async () => (await import('./project/project.js')).projectCommand],
   ['sandbox', async () => (await import('./sandbox.js')).sandboxCommand],
+  ['completion', async () => (await import('./completion.js')).completionCommand],
   ['demo', async () => (await import('./demo.js')).demoCommand],
 ]);
 

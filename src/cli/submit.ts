@@ -176,7 +176,7 @@ function reportOutcome(error: unknown, { request }: SubmitOptions, session: Sess
   return reportEnd(
     { kind: 'failed', error },
     { done: '', interrupted: '', interruptedCode },
-    { templates: [], parties: [...request.actAs], resume: '', isExplained: true },
+    { templates: [], parties: [...request.actAs], resume: '' },
     session,
   );
 }

@@ -6,7 +6,6 @@ import {
   EMPTY,
   exhaustMap,
   ignoreElements,
-  map,
   merge,
   type Observable,
   of,
@@ -25,6 +24,7 @@ import { prettyRows } from './pretty.js';
 import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from './progress.js';
 import { readSelection, select, selectionOptions } from './Selection.js';
 import { firstAnswer, openSession, type Session } from './Session.js';
+import { findStart, readStart, startOptions } from './start.js';
 import { columnsOf, type Paint, paintFor } from './terminal.js';
 import { escapeJsonLine, groupDigits, toJsonLine } from './text.js';
 import type { World } from './World.js';
@@ -43,15 +43,25 @@ function readTailOptions(args: readonly string[], { env, stdout }: World) {
     ...connectionOptions,
     ...selectionOptions,
     ...formOptions,
+    ...startOptions,
     from: { type: 'string' },
     to: { type: 'string' },
   });
+  const start = readStart(values, values.from);
   const from = readOffset('from', values.from ?? '0');
   const to = values.to === undefined ? undefined : readInteger('to', values.to, 0);
   if (to !== undefined && from !== 'end' && to < from) throw new UsageError(`--to ${to} is before --from ${from}`);
   if (values.websocket === true && to !== undefined) throw new UsageError('--websocket excludes --to');
   // exclusive, and inclusive; without a `to` the feed has no end
-  return { ...readConnection(values, env), ...readSelection(values), ...readForm(values, stdout), from, to };
+  const connection = readConnection(values, env);
+  return {
+    ...connection,
+    ...readSelection(values, connection.contextParties),
+    ...readForm(values, stdout),
+    from,
+    start,
+    to,
+  };
 }
 
 /**
@@ -87,7 +97,7 @@ const tail = (options: TailOptions, session: Session): Observable<number> =>
           reset: 'its offsets have another meaning now: start with --from 0 or --from end',
         };
         const texts = { done: '', interrupted: resume || 'stopped\n', interruptedCode: 0 };
-        return reportEnd(outcome, texts, { ...options, gap, resume, isExplained: false }, session);
+        return reportEnd(outcome, texts, { ...options, gap, resume }, session);
       }),
     );
   });
@@ -142,20 +152,23 @@ function printUpdates(session: Session, options: TailOptions, progress: TailProg
  * Where to start. Waits for the ledger end in any case, so that a mistyped URL fails at once. An error of the ledger itself
  * is left to the feed, which may work without the ledger end.
  */
-const startOffset = (session: Session, { from, to = Infinity }: TailOptions): Observable<number> =>
-  firstAnswer(session).pipe(
-    map((end) => {
+const startOffset = (session: Session, options: TailOptions): Observable<number> => {
+  const { from, start, to = Infinity } = options;
+  return firstAnswer(session).pipe(
+    concatMap((end) => {
+      if (start !== undefined) return findStart(session, options, start, Math.min(to, end));
       if (from !== 'end') {
         if (end < from) throw new Error(`the ledger ends at offset ${end}, before --from ${from}`);
-        return from;
+        return of(from);
       }
       if (end > to) throw new Error(`the ledger already ends at ${end}, after --to ${to}`);
-      return end;
+      return of(end);
     }),
     catchError((error: unknown) =>
-      from !== 'end' && isLedgerError(error, 'ApiError') ? of(from) : throwError(() => error),
+      from !== 'end' && start === undefined && isLedgerError(error, 'ApiError') ? of(from) : throwError(() => error),
     ),
   );
+};
 
 /** The format of updates: rows for people, JSON for programs, or JSON that is safe for a terminal. */
 function rowFormat({ isPretty }: TailOptions, { stdout, env }: World): (update: Update) => string {

@@ -7,7 +7,7 @@ const ledger = ['--ledger', 'http://127.0.0.1:9'];
 
 describe('bad arguments', () => {
   it.each([
-    [[], 'no command: use one of check, contracts, tail, replay, submit, project, sandbox, demo'],
+    [[], 'no command: use one of check, contracts, tail, replay, submit, project, sandbox, completion, demo'],
     [['tial'], "unknown command 'tial': did you mean tail?"],
     [['contract'], 'did you mean contracts?'],
     [['nothing'], "unknown command 'nothing': use one of check, contracts,"],
@@ -15,7 +15,7 @@ describe('bad arguments', () => {
     [['http://127.0.0.1:9'], 'did you mean canton-rx check --ledger http://127.0.0.1:9?'],
     [['constructor'], "unknown command 'constructor'"],
     [['__proto__'], "unknown command '__proto__'"],
-    [['tail'], 'use --ledger URL or set CANTON_RX_LEDGER_URL'],
+    [['tail'], 'use --ledger URL or --context NAME, or set CANTON_RX_LEDGER_URL'],
     [['tail', '--ledger', 'nonsense'], '--ledger must be an absolute http(s) URL'],
     [['tail', '--ledger', 'ftp://host'], '--ledger must be an absolute http(s) URL'],
     [['tail', '--ledger', 'http://user:pass@host'], 'without a user or password'],
@@ -35,7 +35,6 @@ describe('bad arguments', () => {
     [['tail', ...ledger, '--colour'], "unknown option '--colour': use --ledger, --token-file,"],
     [['demo', '--fast'], "unknown option '--fast': use --help"],
     [['tail', ...ledger, '--from'], '--from requires a value'],
-    [['tail', ...ledger, '--from', '-1'], '--from requires a value'],
     [['tail', ...ledger, '--from=-1'], "--from must be an integer from 0 to 9007199254740991, got '-1'"],
     [['tail', ...ledger, '--from', '1e3'], '--from must be an integer'],
     [['tail', ...ledger, '--to', '9007199254740992'], '--to must be an integer'],
@@ -49,17 +48,26 @@ describe('bad arguments', () => {
     [['tail', ...ledger, '--token-file', '/no/such/file'], 'no such file'],
     [['tail', ...ledger, '--json', '--pretty'], '--json and --pretty exclude each other'],
     [['tail', ...ledger, '--websocket', '--to', '3'], '--websocket excludes --to'],
-    [['check'], 'use --ledger URL or set CANTON_RX_LEDGER_URL'],
+    [['tail', ...ledger, '--from', '-1'], "--from must be an integer from 0, got '-1'"],
+    [['tail', ...ledger, '--from', '3', '-n', '5'], '--from excludes --since and --count'],
+    [['tail', ...ledger, '--since', 'noon'], '--since must be a time such as'],
+    [['contracts', ...ledger, '--to', '3'], "unknown option '--to': did you mean --at?"],
+    [['contracts', ...ledger, '--output', 'cvs'], "got 'cvs': did you mean csv?"],
+    [['contracts', ...ledger, '--output', 'csv', '--follow'], '--output csv excludes --follow'],
+    [['contracts', ...ledger, '--output', 'csv', '--json'], '--output excludes --json and --pretty'],
+    [['replay', ...ledger, '--out', '/tmp'], '--out /tmp is a folder: add the name of a file'],
+    [['replay', ...ledger, '--out', '/no/such/file'], 'the folder of --out does not exist: /no/such'],
+    [['check'], 'use --ledger URL or --context NAME, or set CANTON_RX_LEDGER_URL'],
     [['check', ...ledger, '--party', 'a,b'], '--party must be a party id'],
     [['check', ...ledger, '--from', '3'], "unknown option '--from'"],
     [['replay', ...ledger], 'use --out FILE'],
     [['replay', ...ledger, '--out', 'x', '--from', 'end'], '--from must be an integer'],
     [['replay', ...ledger, '--out', 'x', '--from', '5', '--to', '3'], '--to 3 is before --from 5'],
     [['replay', ...ledger, '--out', 'x', '--variant', 'OffsetCheckpoint'], 'replay leaves checkpoints out'],
-    [['replay', '--out', 'x'], 'use --ledger URL'],
+    [['replay', '--out', 'x'], 'use --ledger URL or --context NAME'],
     [['demo', 'now'], "unexpected argument 'now'"],
     [['sandbox', '--port', '65536'], '--port must be an integer from 0 to 65535'],
-    [['sandbox', '--profile', '2.9'], '--profile must be one of 3.4, 3.5, 3.6, 3.7'],
+    [['sandbox', '--profile', '2.9'], '--profile must be one of 3.3, 3.4, 3.5, 3.6, 3.7'],
     [['sandbox', '--rate', '0.5'], '--rate must be an integer'],
     [['sandbox', '--updates', 'many'], '--updates must be an integer'],
     [['sandbox', '--token', 'a', '--token-file', 'b'], '--token and --token-file exclude each other'],
@@ -117,7 +125,7 @@ describe('bad arguments', () => {
     });
 
     // an empty variable counts as missing; then the ledger cannot be reached
-    expect(await code).toBe(token === '' ? 1 : 2);
+    expect(await code).toBe(token === '' ? 3 : 2);
     expect(err.text()).not.toContain('s3cret');
   });
 });

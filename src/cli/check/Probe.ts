@@ -6,6 +6,7 @@ import type { Connection } from '../Connection.js';
 import { decodeJson, decodeResponse, type ProbeRequest, type ProbeResponse } from '../probe.js';
 import type { Names } from '../Selection.js';
 import { escapeText } from '../text.js';
+import type { World } from '../World.js';
 import type { Trouble } from './Finding.js';
 
 /** The ledger that checks send requests to. */
@@ -13,6 +14,7 @@ export interface Probe {
   readonly connection: Connection;
   /** The parties to read as. */
   readonly parties: Names['parties'];
+  readonly env: World['env'];
   /** Errors with a `LedgerError` if there is no response. */
   readonly send: (request: ProbeRequest) => Observable<ProbeResponse>;
 }
@@ -92,6 +94,8 @@ export function troubleOfResponse({
   headers,
   text,
 }: Pick<ProbeResponse, 'status' | 'headers' | 'text'>): Trouble | undefined {
+  const code = cantonErrorCode(text);
+  if (code === undefined && outages[status] !== undefined) return { kind: 'unreachable', ...outages[status] };
   if (isHtml(headers['content-type'], text))
     return {
       kind: 'foreign',
@@ -113,18 +117,31 @@ export function troubleOfResponse({
     };
   if (status === 403)
     return { kind: 'token', text: 'the user of the token lacks a right (403)', next: 'grant the right to the user' };
-  const code = cantonErrorCode(text);
-  if ([502, 503, 504].includes(status) && code === undefined)
-    return {
-      kind: 'unreachable',
-      text: `a gateway answers, but the participant does not (${status})`,
-      next: 'check that the participant is running; it may be starting',
-    };
   return {
     kind: 'other',
     text: `the server answered ${status}${code === undefined ? '' : ` ${escapeText(code).slice(0, 60)}`}`,
   };
 }
+
+const gatewayOutage = (status: number): Omit<Trouble, 'kind'> => ({
+  text: `a gateway answers, but the participant does not (${status})`,
+  next: 'check that the participant is running; it may be starting',
+});
+
+/** What a gateway or proxy reports, by its status, whatever page it sends. */
+const outages: Readonly<Partial<Record<number, Omit<Trouble, 'kind'>>>> = {
+  407: {
+    text: 'a proxy requires credentials (407)',
+    next: 'put user and password in the URL of HTTP_PROXY or HTTPS_PROXY, or list the ledger in NO_PROXY',
+  },
+  429: {
+    text: 'the rate of requests is limited (429)',
+    next: 'wait, and send less: several programs may share the limit of a gateway',
+  },
+  502: gatewayOutage(502),
+  503: gatewayOutage(503),
+  504: gatewayOutage(504),
+};
 
 const notJson: Trouble = { kind: 'foreign', text: 'the response is not JSON', next: checkPort };
 

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { catchError, concatMap, defer, endWith, type Observable, of } from 'rxjs';
 import { parseOptions } from '../arguments.js';
-import { connectionOptions, isThisMachine, portOf, readConnection } from '../Connection.js';
+import { connectionOptions, isThisMachine, portOf, readConnection, withLog } from '../Connection.js';
 import { version } from '../help.js';
 import { flush } from '../output.js';
 import { readParties } from '../Selection.js';
@@ -17,7 +17,7 @@ export function checkCommand(args: readonly string[], { env, stdout, stderr }: W
   const status = statusLine(stderr, paintFor(stderr, env));
   return defer(() => {
     status.show((paint) => paint('dim', 'checking the ledger …'));
-    return runChecks(connection, parties);
+    return runChecks(withLog(connection, { stderr }), parties, env);
   }).pipe(
     concatMap((findings) => {
       status.clear();
@@ -47,7 +47,12 @@ function readCheckOptions(args: readonly string[], env: World['env']) {
     party: { type: 'string', multiple: true },
     json: { type: 'boolean' },
   });
-  return { ...readConnection(values, env), parties: readParties(values.party), isJson: values.json ?? false };
+  const connection = readConnection(values, env);
+  return {
+    ...connection,
+    parties: readParties(values.party ?? connection.contextParties),
+    isJson: values.json ?? false,
+  };
 }
 
 /** The findings and where they were made. Has neither host nor token: people paste it into bug reports. */

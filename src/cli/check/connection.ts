@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import process from 'node:process';
 import {
   catchError,
   concatMap,
@@ -16,20 +17,24 @@ import {
 import { isLedgerError } from '../../index.js';
 import { type Connection, isThisMachine, portOf } from '../Connection.js';
 import { probe, type ProbeResponse } from '../probe.js';
+import type { World } from '../World.js';
 import { type Finding, findings } from './Finding.js';
 import { type Basics, cantonErrorCode, type Probe, troubleOfError, troubleOfResponse } from './Probe.js';
 
 const reachable = findings('reachable', 'reachable');
 
 /** Whether a ledger answers, and not another server. */
-export function checkReachable({ connection }: Probe, basics: Basics): Observable<Finding> {
+export function checkReachable({ connection, env }: Probe, basics: Basics): Observable<Finding> {
   const { version, ledgerEnd, prunedOffsets } = basics;
   const outcomes = [version, ledgerEnd, prunedOffsets];
   const responses = outcomes.flatMap((outcome) => ('response' in outcome ? [outcome.response] : []));
   const [first] = responses;
   if (first !== undefined) return of(answerFinding(first, responses));
   const error: unknown = 'error' in version ? version.error : undefined;
-  const isConnected$ = isLedgerError(error, 'RequestTimeoutError') ? acceptsConnections(connection) : of(true);
+  const isConnected$ =
+    isLedgerError(error, 'RequestTimeoutError') && proxyOf(connection, env)?.isUsed !== true
+      ? acceptsConnections(connection)
+      : of(true);
   return isConnected$.pipe(map((isConnected) => reachable.failed(troubleOfError(error, isConnected))));
 }
 
@@ -82,9 +87,16 @@ const acceptsConnections = ({ ledger }: Connection): Observable<boolean> =>
 
 const encryption = findings('encryption', 'encryption');
 
-/** Warns if the token is sent where others can read it; no finding otherwise. */
-export function checkEncryption({ ledger, token }: Connection): readonly Finding[] {
+/** Warns if the token is sent where others can read it, or to a server that is not verified; no finding otherwise. */
+export function checkEncryption({ connection: { ledger, token }, env }: Probe): readonly Finding[] {
   const { protocol, hostname } = new URL(ledger);
+  if (protocol === 'https:' && env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
+    return [
+      encryption.warned({
+        text: 'certificates are not verified: NODE_TLS_REJECT_UNAUTHORIZED=0',
+        next: 'unset it, and add the authority of the ledger with NODE_EXTRA_CA_CERTS=FILE',
+      }),
+    ];
   if (token === undefined || protocol === 'https:' || isThisMachine(hostname)) return [];
   return [
     encryption.warned({
@@ -92,6 +104,32 @@ export function checkEncryption({ ledger, token }: Connection): readonly Finding
       next: 'use https://, or a tunnel to a port of this machine; replace the token if others may have read it',
     }),
   ];
+}
+
+const proxy = findings('proxy', 'proxy');
+
+/** Reports the proxy of the environment, and whether Node.js uses it; no finding without one. */
+export function checkProxy({ connection, env }: Probe): readonly Finding[] {
+  const found = proxyOf(connection, env);
+  if (found === undefined) return [];
+  const { name, isUsed } = found;
+  return [
+    isUsed
+      ? proxy.ok(`requests go through that of ${name}`)
+      : proxy.open(`not used, although ${name} is set: Node.js 24 uses it with NODE_USE_ENV_PROXY=1`),
+  ];
+}
+
+/** The variable that names a proxy for a ledger, and whether Node.js uses it; `undefined` without one. */
+function proxyOf({ ledger }: Connection, env: World['env']) {
+  const { protocol, hostname } = new URL(ledger);
+  const scheme = protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const name = [scheme, scheme.toUpperCase()].find((one) => (env[one] ?? '') !== '');
+  const direct = (env['no_proxy'] ?? env['NO_PROXY'] ?? '').split(/[\s,]+/).map((host) => host.replace(/^\*?\./, ''));
+  const isDirect = direct.some((host) => host === '*' || host === hostname || (host && hostname.endsWith(`.${host}`)));
+  if (name === undefined || isDirect) return undefined;
+  const isSupported = Number(process.versions.node.split('.')[0]) >= 24;
+  return { name, isUsed: isSupported && env['NODE_USE_ENV_PROXY'] === '1' };
 }
 
 const roundTrip = findings('roundTrip', 'round trip');

@@ -4,7 +4,8 @@ import type { Connection } from '../Connection.js';
 import { unknownParties } from '../names.js';
 import { probe } from '../probe.js';
 import type { Names } from '../Selection.js';
-import { checkClock, checkEncryption, checkReachable, checkRoundTrip } from './connection.js';
+import type { World } from '../World.js';
+import { checkClock, checkEncryption, checkProxy, checkReachable, checkRoundTrip } from './connection.js';
 import { type Finding, findings } from './Finding.js';
 import { type Basics, type Probe, requestBasics, shortenId, troubleOfError } from './Probe.js';
 import { checkEndpoints, checkParticipant, checkSynchronizers, checkVersion, checkWebSocket } from './service.js';
@@ -15,8 +16,12 @@ import { checkOffsets, checkPageLimit, checkUpdates } from './updates.js';
 const timeoutMs = 3_500;
 
 /** All findings, in the order of the report. */
-export function runChecks(connection: Connection, parties: Names['parties']): Observable<readonly Finding[]> {
-  const target: Probe = { connection, parties, send: (request) => probe(connection, request, timeoutMs) };
+export function runChecks(
+  connection: Connection,
+  parties: Names['parties'],
+  env: World['env'],
+): Observable<readonly Finding[]> {
+  const target: Probe = { connection, parties, env, send: (request) => probe(connection, request, timeoutMs) };
   return requestBasics(target).pipe(
     concatMap((basics) =>
       checkReachable(target, basics).pipe(
@@ -24,7 +29,7 @@ export function runChecks(connection: Connection, parties: Names['parties']): Ob
         concatMap((reachable) =>
           reachable.state === 'ok'
             ? runOtherChecks(target, basics).pipe(map((others) => [reachable, ...others]))
-            : of([reachable, ...checkEncryption(connection)]),
+            : of([reachable, ...checkProxy(target), ...checkEncryption(target)]),
         ),
       ),
     ),
@@ -42,7 +47,7 @@ function runOtherChecks(target: Probe, basics: Basics): Observable<readonly Find
   const beforeRoundTrip$ = forkJoin([
     toFindings('version', 'version', checkVersion(target, basics)),
     toFindings('token', 'token', checkToken(target, basics)),
-    of([...checkEncryption(target.connection), checkClock(basics)]),
+    of([...checkProxy(target), ...checkEncryption(target), checkClock(basics)]),
   ]);
   const afterRoundTrip$ = forkJoin([
     toFindings('participant', 'participant', checkParticipant(target, basics)),

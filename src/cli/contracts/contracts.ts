@@ -12,7 +12,7 @@ import {
   throwError,
 } from 'rxjs';
 import { type Diagnostic, isLedgerError } from '../../index.js';
-import { formOptions, parseOptions, readForm, readInteger, UsageError } from '../arguments.js';
+import { formOptions, parseOptions, readForm, readInteger, readOneOf, UsageError } from '../arguments.js';
 import { connectionOptions, readConnection } from '../Connection.js';
 import { interruptedCode, reportEnd } from '../failure.js';
 import { checkParties } from '../names.js';
@@ -40,6 +40,7 @@ function readContractsOptions(args: readonly string[], { env, stdout }: World) {
     ...connectionOptions,
     ...nameOptions,
     ...formOptions,
+    output: { type: 'string' },
     at: { type: 'string' },
     follow: { type: 'boolean', short: 'f' },
   });
@@ -49,7 +50,20 @@ function readContractsOptions(args: readonly string[], { env, stdout }: World) {
     throw new UsageError(
       '--follow starts at the ledger end and excludes --at: use tail --from for what happened since',
     );
-  return { ...readConnection(values, env), ...readNames(values), ...readForm(values, stdout), at, isFollowed };
+  const connection = readConnection(values, env);
+  const { output, json, pretty } = values;
+  if (output !== undefined && (json === true || pretty === true))
+    throw new UsageError('--output excludes --json and --pretty');
+  const form = output === undefined ? undefined : readOneOf('output', output, ['table', 'json', 'csv']);
+  if (form === 'csv' && isFollowed) throw new UsageError('--output csv excludes --follow');
+  return {
+    ...connection,
+    ...readNames(values, connection.contextParties),
+    ...readForm({ ...values, ...(form !== undefined && { pretty: form === 'table', json: form !== 'table' }) }, stdout),
+    isCsv: form === 'csv',
+    at,
+    isFollowed,
+  };
 }
 
 /** Prints contracts until it fails, a signal arrives or stdout closes; then emits the exit code, once. */
@@ -81,7 +95,7 @@ const contracts = (options: ContractsOptions, session: Session): Observable<numb
           interrupted: isWhole ? `${followedSummary(progress)}\n` : 'interrupted: the contracts are not complete\n',
           interruptedCode: isWhole ? 0 : interruptedCode,
         };
-        return reportEnd(outcome, texts, { ...options, gap, resume: '', isExplained: true }, session);
+        return reportEnd(outcome, texts, { ...options, gap, resume: '' }, session);
       }),
     );
   });

@@ -7,6 +7,7 @@ import type { Session } from '../Session.js';
 import { columnsOf, paintFor } from '../terminal.js';
 import { escapeJsonLine, groupDigits } from '../text.js';
 import type { World } from '../World.js';
+import { csvForm } from './csv.js';
 import { contractHeading, contractRows, type Mark } from './rows.js';
 import { readSnapshot, type SnapshotContract, toContractLine } from './snapshot.js';
 
@@ -31,6 +32,8 @@ interface Printing extends Names {
   readonly at: number | undefined;
   /** Whether to print rows for people rather than JSON for programs. */
   readonly isPretty: boolean;
+  /** Whether to print a snapshot as comma-separated values. */
+  readonly isCsv: boolean;
 }
 
 /** Prints all contracts; completes when they are printed. */
@@ -40,7 +43,7 @@ export const printSnapshot = (session: Session, printing: Printing, progress: Co
     const form = formOf(printing, world);
     status.clear();
     const texts = function* (): Generator<string, void> {
-      yield form.heading();
+      yield form.heading(contracts);
       for (const contract of contracts) {
         countContract(progress, contract);
         yield form.snapshotLine(contract);
@@ -88,13 +91,16 @@ export function printChanges(session: Session, printing: Printing, progress: Con
 
 /** The form of what is printed. */
 interface Form {
-  readonly heading: () => string;
+  readonly heading: (contracts: Iterable<SnapshotContract>) => string;
   readonly snapshotLine: (contract: SnapshotContract) => string;
   readonly reset: (reset: ResetBatch) => Iterable<string>;
   readonly change: (change: ContractsChanged) => string;
 }
 
-const formOf = ({ isPretty }: Printing, world: World): Form => (isPretty ? rowForm(world) : jsonForm(world));
+const formOf = ({ isPretty, isCsv }: Printing, world: World): Form => {
+  if (isCsv) return { ...jsonForm(world), ...csvForm() };
+  return isPretty ? rowForm(world) : jsonForm(world);
+};
 
 /** JSON for programs, or JSON that is safe for a terminal. */
 function jsonForm({ stdout }: World): Form {

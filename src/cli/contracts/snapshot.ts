@@ -58,7 +58,7 @@ interface Request extends Names {
  * Memory stays flat: contracts are spooled as they come. Only those that are being reassigned are held, because the ledger
  * lists at the end what has become of their entries.
  *
- * @param print - prints the contracts, which can be read until that completes
+ * @param print - prints the contracts, which can be read, several times, until that completes
  */
 export const readSnapshot = (
   { ledger }: Session,
@@ -85,7 +85,7 @@ export const readSnapshot = (
       }),
       ignoreElements(),
     );
-    const printed$ = defer(() => print(contractsOf(spool, reassigned)));
+    const printed$ = defer(() => print({ [Symbol.iterator]: () => contractsOf(spool, reassigned) }));
     return concat(read$, printed$).pipe(
       finalize(() => {
         spool.clear();
@@ -131,6 +131,7 @@ function* contractsOf(spool: Spool, reassigned: Map<string, Claim[]>): Generator
     // written by this process
     const line = JSON.parse(json) as ContractLine;
     const claims = reassigned.get(line.contractId);
+    // a second reading adds the same claims again, which does not change the last one
     if (claims === undefined) yield { json, line };
     else claims.push({ counter: line.reassignmentCounter, line });
   }

@@ -53,11 +53,12 @@ function readProjectOptions(args: readonly string[], env: World['env']) {
   const { schema = 'contracts', exercises = false } = values;
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
     throw new UsageError(`--schema must be lower-case letters, digits and underscores, got '${schema}'`);
+  const connection = readConnection(values, env);
   return {
-    ...readConnection(values, env),
+    ...connection,
     ...readDatabase(values.database, env['CANTON_RX_DATABASE_URL']),
     schema,
-    ...readNames(values),
+    ...readNames(values, connection.contextParties),
     includeExercises: exercises,
     keepArchivedMs: days === undefined ? Infinity : readInteger('keep-archived', days, 0, 36_500) * 86_400_000,
     onReplaced: readOneOf('on-replaced', values['on-replaced'] ?? 'reload', ['reload', 'fail']),
@@ -159,7 +160,7 @@ function finish(
   const problem = outcome.kind === 'failed' ? databaseProblem(outcome.error, options.schema) : undefined;
   if (problem === undefined) {
     const texts = { done: `stopped\n${resume}`, interrupted: '', interruptedCode: 0 };
-    return reportEnd(outcome, texts, { ...options, resume, isExplained: true }, session);
+    return reportEnd(outcome, texts, { ...options, resume }, session);
   }
   const { label, trouble } = problem;
   const finding = findings('database', label).failed({ kind: 'other', ...trouble, text: escapeText(trouble.text) });

@@ -13,6 +13,8 @@ export type Manifest = Readonly<t.TypeOf<typeof Manifest>>;
 const Manifest = t.intersection([
   t.type({ version: t.literal(1), from: t.number, to: t.number, selection: t.string }),
   t.partial({
+    // the --since and --count from which `from` was found
+    start: t.string,
     // to which the offsets belong, if it reports its id
     participantId: t.string,
     // absent until the file is complete
@@ -26,6 +28,8 @@ interface Range extends Selection {
   readonly from: number;
   /** Inclusive; `'end'` for the ledger end when the file is started. */
   readonly to: number | 'end';
+  /** The relative start, of which `from` is the result when the file is started; absent without one. */
+  readonly start: string | undefined;
   /** The path of the file. */
   readonly out: string;
 }
@@ -68,9 +72,11 @@ async function checkMissing(file: string): Promise<void> {
 }
 
 function checkSameOptions(manifest: Manifest, range: Range): Manifest {
-  const { from, to, out } = range;
+  const { from, to, out, start } = range;
   const other =
-    (manifest.from !== from && `--from ${manifest.from}`) ||
+    (manifest.start !== start &&
+      (manifest.start === undefined ? `--from ${manifest.from}` : 'another --since or --count')) ||
+    (start === undefined && manifest.from !== from && `--from ${manifest.from}`) ||
     (to !== 'end' && manifest.to !== to && `--to ${manifest.to}`) ||
     (manifest.selection !== selectionText(range) && 'other parties, templates, variants, synchronizers or --effects');
   if (other === false) return manifest;
@@ -123,7 +129,12 @@ export function reconcile(manifest: Manifest | undefined, range: Range, { end, p
   if (end !== undefined && end < from)
     throw new FileRefusedError(`the ledger ends at offset ${end}, before --from ${from}: nothing was written`);
   const selection = selectionText(range);
-  return { version: 1, from, to, selection, ...(participantId !== undefined && { participantId }) };
+  const { start } = range;
+  return {
+    ...{ version: 1, from, to, selection },
+    ...(start !== undefined && { start }),
+    ...(participantId !== undefined && { participantId }),
+  };
 }
 
 /** A selection as text: equal texts for equal selections, in whatever order the options were given. */

@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import {
   catchError,
   combineLatest,
@@ -22,6 +24,7 @@ import { checkParties, warnOfSynchronizers } from '../names.js';
 import { participantId, probe } from '../probe.js';
 import { readSelection, selectionOptions } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
+import { findStart, readStart, startOptions } from '../start.js';
 import { formatSize, groupDigits } from '../text.js';
 import { errorLine, interruptions, systemReason, type World } from '../World.js';
 import { checkComplete, openLineFile, type OpenLineFile } from './lineFile.js';
@@ -41,20 +44,34 @@ function readReplayOptions(args: readonly string[], env: World['env']) {
   const values = parseOptions(args, {
     ...connectionOptions,
     ...selectionOptions,
+    ...startOptions,
     from: { type: 'string' },
     to: { type: 'string' },
     out: { type: 'string', short: 'o' },
   });
+  const relative = readStart(values, values.from);
+  const start = relative && JSON.stringify([values.since, values.count]);
   const from = readInteger('from', values.from, 0);
   const to = readOffset('to', values.to ?? 'end');
   if (to !== 'end' && to < from) throw new UsageError(`--to ${to} is before --from ${from}`);
   const { out } = values;
   if (out === undefined || out === '') throw new UsageError('no file: use --out FILE');
-  const selection = readSelection(values);
+  checkOut(out);
+  const connection = readConnection(values, env);
+  const selection = readSelection(values, connection.contextParties);
   // checkpoints depend on when they are read, so that resuming would not lead to the same file
   if (selection.variants.includes('OffsetCheckpoint'))
     throw new UsageError('--variant OffsetCheckpoint: replay leaves checkpoints out');
-  return { ...readConnection(values, env), ...selection, from, to, out };
+  return { ...connection, ...selection, from, relative, start, to, out };
+}
+
+/** A folder cannot be written, and is not created. */
+function checkOut(out: string): void {
+  if (statSync(out, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new UsageError(`--out ${out} is a folder: add the name of a file`);
+  const folder = dirname(out);
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined)
+    throw new UsageError(`the folder of --out does not exist: ${folder}`);
 }
 
 /** Writes a range to a file until it is complete, a signal arrives or it fails; then emits the exit code, once. */
@@ -104,8 +121,17 @@ const prepare = (options: ReplayOptions, session: Session): Observable<Prepared>
           : EMPTY;
       return combineLatest({ end: end$, participantId: participantId$ }).pipe(
         concatMap((state) => concat(checked$, of(state))),
-        concatMap(async (state) => {
-          const manifest = reconcile(existing, options, state);
+        concatMap((state) => {
+          const { relative, to } = options;
+          const end = to === 'end' ? state.end : Math.min(to, state.end ?? to);
+          const from$ =
+            existing !== undefined || relative === undefined || end === undefined
+              ? of(options.from)
+              : findStart(session, options, relative, end);
+          return from$.pipe(map((from) => ({ state, from })));
+        }),
+        concatMap(async ({ state, from }) => {
+          const manifest = reconcile(existing, { ...options, from }, state);
           const { stderr } = session.world;
           if (stderr.isTTY !== true && state.end !== undefined && state.end < manifest.to)
             stderr.write(
@@ -130,7 +156,7 @@ function finish({ outcome, manifest }: Replayed, options: ReplayOptions, session
   const code$ = reportEnd(
     error === undefined ? outcome : { kind: 'failed', error: fileError(error, out) },
     { done, interrupted: `interrupted\n${resume}`, interruptedCode },
-    { ...options, gap, resume, isExplained: false },
+    { ...options, gap, resume },
     session,
   );
   const isMistyped = manifest !== undefined && nameMessage(error, options) !== undefined;

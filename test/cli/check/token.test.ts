@@ -131,7 +131,7 @@ describe('the advice about a refused token', () => {
     const version = { ...response, status: 200, text: JSON.stringify({ version: release }) };
     const connection = { ledger: 'http://ledger.example', token: () => token };
     const finding$ = checkToken(
-      { connection, parties: 'any', send: () => NEVER },
+      { connection, parties: 'any', env: {}, send: () => NEVER },
       {
         version: { response: release === '' ? response : version },
         ledgerEnd: { response },

@@ -1,5 +1,8 @@
+import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
-import { troubleOfError } from '../../../src/cli/check/Probe.js';
+import { EMPTY } from 'rxjs';
+import { type Probe, troubleOfError, troubleOfResponse } from '../../../src/cli/check/Probe.js';
+import { checkEncryption, checkProxy } from '../../../src/cli/check/connection.js';
 import { ConnectionError, RequestTimeoutError } from '../../../src/errors/request.js';
 
 const failure = (code: string): ConnectionError => new ConnectionError('/v2/version', 'the connection failed', code);
@@ -27,5 +30,46 @@ describe('troubleOfError', () => {
 
   it('reports a bug of the check as such', () => {
     expect(troubleOfError(new TypeError('x is not a function'))).toMatchObject({ kind: 'other' });
+  });
+});
+
+describe('troubleOfResponse', () => {
+  const html = { headers: { 'content-type': 'text/html' }, text: '<html>no</html>' };
+  it.each([
+    [502, 'unreachable', /gateway/],
+    [503, 'unreachable', /gateway/],
+    [504, 'unreachable', /gateway/],
+    [429, 'unreachable', /rate of requests/],
+    [407, 'unreachable', /proxy requires credentials/],
+    [200, 'foreign', /HTML page/],
+    [404, 'foreign', /HTML page/],
+  ])('goes by the status first, and then by the page: %d', (status, kind, text) => {
+    expect(troubleOfResponse({ ...html, status })).toMatchObject({ kind, text: expect.stringMatching(text) });
+  });
+});
+
+describe('the environment of a check', () => {
+  const connection = { ledger: 'https://ledger.example', token: undefined };
+  const probeIn = (env: Readonly<Record<string, string>>): Probe => ({
+    connection,
+    parties: 'any',
+    env,
+    send: () => EMPTY,
+  });
+
+  it('is marked if certificates are not verified', () => {
+    expect(checkEncryption(probeIn({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }))).toMatchObject([{ state: 'warned' }]);
+    expect(checkEncryption(probeIn({}))).toEqual([]);
+  });
+
+  it('has a proxy that Node.js uses only if it is told to', () => {
+    const isSupported = Number(process.versions.node.split('.')[0]) >= 24;
+    const proxy = { HTTPS_PROXY: 'http://user:hush@proxy.example' };
+    expect(checkProxy(probeIn(proxy))).toMatchObject([{ state: 'open', text: expect.stringContaining('HTTPS_PROXY') }]);
+    expect(checkProxy(probeIn({ ...proxy, NODE_USE_ENV_PROXY: '1' }))).toMatchObject([
+      { state: isSupported ? 'ok' : 'open' },
+    ]);
+    expect(checkProxy(probeIn({ ...proxy, NO_PROXY: 'localhost, .example' }))).toEqual([]);
+    expect(JSON.stringify(checkProxy(probeIn(proxy)))).not.toContain('hush');
   });
 });

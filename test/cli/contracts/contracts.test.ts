@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
 import { activeContracts, contractChanges } from '../../../src/contracts/index.js';
+import { csvForm } from '../../../src/cli/contracts/csv.js';
+import type { ContractLine } from '../../../src/cli/contracts/snapshot.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { cantonError } from '../../../src/sandbox/index.js';
 import { until } from '../../helpers/time.js';
@@ -344,3 +346,29 @@ describe('the arguments of contracts', () => {
     expect(out.text()).toContain('Examples:\n');
   });
 });
+
+describe('contracts --output csv', () => {
+  it('has a column for each field of the payloads, and each contract once', async () => {
+    world.sandbox.generate(500);
+    const { code, out } = await contracts('--output', 'csv');
+    expect(code).toBe(0);
+    const [head = '', ...lines] = out.text().trimEnd().split('\r\n');
+    expect(head).toMatch(/^contractId,type,synchronizer,createdAt,offset,signatories,observers,payload\.\w+/);
+    expect(lines.map((line) => line.slice(0, line.indexOf(','))).sort()).toEqual([...(await expected()).keys()].sort());
+  });
+
+  it('quotes what has commas, and what a spreadsheet would run', () => {
+    const form = csvForm();
+    const line = { ...emptyLine, payload: { a: '=HYPERLINK("x")', b: '-10.5', c: [1, 'x,y'], d: null } };
+    const contract = { json: '', line };
+    expect(form.heading([contract])).toMatch(/payload\.a,payload\.b,payload\.c,payload\.d\r\n$/);
+    expect(form.snapshotLine(contract)).toMatch(/,"'=HYPERLINK\(""x""\)",-10\.5,"\[1,""x,y""\]",\r\n$/);
+  });
+});
+
+const emptyLine = {
+  type: '#p:M:E',
+  location: { synchronizerId: 's' },
+  signatories: [],
+  observers: [],
+} as unknown as ContractLine;

@@ -134,7 +134,7 @@ describe('resuming a replay', () => {
     await world.sandbox.close();
     const { code, err } = await run();
 
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(err).toContain('ECONNREFUSED');
     expect(err).not.toContain('resumes');
   });

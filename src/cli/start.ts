@@ -1,0 +1,157 @@
+import {
+  catchError,
+  concatMap,
+  defer,
+  EMPTY,
+  expand,
+  filter,
+  map,
+  type Observable,
+  of,
+  reduce,
+  take,
+  takeLast,
+} from 'rxjs';
+import { defaultIfEmpty } from 'rxjs';
+import { isLedgerError, type Update } from '../index.js';
+import { readInteger, UsageError, type Values } from './arguments.js';
+import { select, type Selection } from './Selection.js';
+import type { Session } from './Session.js';
+
+/** The options of every command that can start at a time, or before the last updates. */
+export const startOptions = {
+  since: { type: 'string' },
+  count: { type: 'string', short: 'n' },
+} as const;
+
+/** Where to start, relative to a time or to the end. Both: where both are met. */
+interface RelativeStart {
+  /** A record time. Updates of this time and later ones are read. */
+  readonly since: string | undefined;
+  /** How many of the last updates are read. */
+  readonly count: number | undefined;
+}
+
+/** The relative start of the arguments; `undefined` without one. Throws a `UsageError`. */
+export function readStart(
+  { since, count }: Values<typeof startOptions>,
+  from: string | undefined,
+): RelativeStart | undefined {
+  if (since === undefined && count === undefined) return undefined;
+  if (from !== undefined) throw new UsageError('--from excludes --since and --count');
+  return {
+    since: since === undefined ? undefined : readTime(since),
+    count: count === undefined ? undefined : readInteger('count', count, 0),
+  };
+}
+
+const unitMs: Readonly<Partial<Record<string, number>>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time in ISO 8601, or before now: `90s`, `10m`, `2h`, `7d`. */
+function readTime(text: string): string {
+  const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  const time =
+    amount === undefined ? Date.parse(isIso.test(text) ? text : '') : Date.now() - Number(amount) * (unitMs[unit] ?? 0);
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  throw new UsageError(
+    `--since must be a time such as 2026-11-23T10:00:00Z, or 90s, 10m, 2h, 7d before now, got '${text}'`,
+  );
+}
+
+const isIso = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+
+/** The offset after which a command starts. `end` is the ledger end. */
+export const findStart = (
+  session: Session,
+  selection: Selection,
+  { since, count }: RelativeStart,
+  end: number,
+): Observable<number> =>
+  (since === undefined ? of(0) : offsetBefore(session, selection, since, end)).pipe(
+    concatMap((floor) => (count === undefined ? of(floor) : offsetOfLast(session, selection, { count, floor, end }))),
+  );
+
+/** The updates of a range. A pruned range begins at the earliest offset. */
+const updatesIn = (
+  { ledger }: Session,
+  { format: updateFormat }: Selection,
+  beginExclusive: number,
+  endInclusive: number,
+  maxPageSize?: number,
+): Observable<Update> =>
+  beginExclusive >= endInclusive
+    ? EMPTY
+    : ledger.updates({ beginExclusive, endInclusive, updateFormat }, { maxPageSize });
+
+/** The earliest offset after which the ledger is not pruned. */
+const earliestIn = (error: unknown, asked: number): number => {
+  const earliest = isLedgerError(error, 'PrunedError') ? error.earliestOffset : undefined;
+  if (earliest === undefined || earliest <= asked) throw error;
+  return earliest;
+};
+
+/**
+ * Finds the last offset before a record time, by bisection: a request of one update for each step. Record times grow with the
+ * offsets of a synchronizer; with several, updates within their difference may be on the other side.
+ */
+function offsetBefore(session: Session, selection: Selection, since: string, end: number): Observable<number> {
+  const step = ({ low, high }: Bounds): Observable<Bounds> => {
+    const middle = Math.floor((low + high) / 2);
+    return updatesIn(session, selection, middle, high, 1).pipe(
+      filter((update) => 'recordTime' in update),
+      take(1),
+      map((update): Bounds =>
+        isBefore(update.recordTime, since) ? { low: update.offset, high } : { low, high: middle },
+      ),
+      defaultIfEmpty<Bounds, Bounds>({ low, high: middle }),
+      catchError((error: unknown) => of<Bounds>({ low: earliestIn(error, middle), high })),
+    );
+  };
+  return of<Bounds>({ low: 0, high: end }).pipe(
+    expand((bounds) => (bounds.low < bounds.high ? step(bounds) : EMPTY)),
+    takeLast(1),
+    map(({ low }) => low),
+  );
+}
+
+/** The offset to find is not before `low`, and not after `high`. */
+interface Bounds {
+  readonly low: number;
+  readonly high: number;
+}
+
+const isBefore = (time: string, since: string): boolean => Date.parse(time) < Date.parse(since);
+
+/** What a search for the last updates has found. */
+interface Window {
+  readonly floor: number;
+  readonly begin: number;
+  /** The offsets of the last updates. */
+  readonly found: readonly number[];
+}
+
+/** Finds the offset before the last updates of a selection: reads longer and longer ranges before the end. */
+const offsetOfLast = (
+  session: Session,
+  selection: Selection,
+  { count, floor, end }: { readonly count: number; readonly floor: number; readonly end: number },
+): Observable<number> =>
+  defer(() => {
+    const read = (span: number, least: number): Observable<Window> => {
+      const begin = Math.max(least, end - span);
+      return updatesIn(session, selection, begin, end).pipe(
+        select(selection),
+        filter(({ _tag }) => _tag !== 'OffsetCheckpoint'),
+        reduce((last: readonly number[], { offset }) => [...last, offset].slice(-count - 1), []),
+        map((found) => ({ floor: least, begin, found })),
+        catchError((error: unknown) => of({ floor: earliestIn(error, begin), begin: Infinity, found: [] })),
+      );
+    };
+    const isDone = ({ floor: least, begin, found }: Window): boolean => found.length >= count || begin <= least;
+    let span = 2 * count + 8;
+    return read(span, floor).pipe(
+      expand((window) => (isDone(window) ? EMPTY : read((span *= 4), window.floor))),
+      takeLast(1),
+      map(({ begin, found }) => (count === 0 ? end : (found.at(-count) ?? begin + 1) - 1)),
+    );
+  });
