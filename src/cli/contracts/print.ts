@@ -7,8 +7,7 @@ import type { Session } from '../Session.js';
 import { columnsOf, paintFor } from '../terminal.js';
 import { escapeJsonLine, groupDigits } from '../text.js';
 import type { World } from '../World.js';
-import { csvForm } from './csv.js';
-import { contractHeading, contractRows, type Mark } from './rows.js';
+import { contractHeading, contractRows, csvForm, type Mark } from './rows.js';
 import { readSnapshot, type SnapshotContract, toContractLine } from './snapshot.js';
 
 /** How far the contracts are printed. Only the functions that print change it. */

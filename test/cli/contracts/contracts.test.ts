@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
 import { activeContracts, contractChanges } from '../../../src/contracts/index.js';
-import { csvForm } from '../../../src/cli/contracts/csv.js';
+import { csvForm } from '../../../src/cli/contracts/rows.js';
 import type { ContractLine } from '../../../src/cli/contracts/snapshot.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { cantonError } from '../../../src/sandbox/index.js';
