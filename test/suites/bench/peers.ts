@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { BoundedRange } from './variants/read.js';
-import { type Zod, zodPage } from './zodPage.js';
+import { zodPage } from './zodPage.js';
 
 /** Another client of the same interface, and its packages, which are installed in a directory of their own. */
 export interface Peer {
@@ -61,7 +61,7 @@ export async function officialReader(url: string): Promise<ReadPage> {
   return (range) => client.post('/v2/updates/flats', range, { query: { limit: 200 } });
 }
 
-export const openapi: Peer = { id: 'openapi', packages: ['openapi-fetch@0.17.0', 'zod@4'] };
+export const openapi: Peer = { id: 'openapi', packages: ['openapi-fetch@0.17.0'] };
 
 type Post = (path: string, options: object) => Promise<{ readonly data: unknown }>;
 type CreateClient = (options: object) => { readonly POST: Post };
@@ -78,7 +78,6 @@ export const openapiFetchReader = (url: string): Promise<ReadPage> => openapiRea
 
 /** openapi-fetch with a zod schema. */
 export async function openapiZodReader(url: string): Promise<ReadPage> {
-  const { z } = (await importFrom('openapi', 'zod')) as unknown as { readonly z: Zod };
-  const page = zodPage(z);
+  const page = zodPage();
   return openapiReader(url, (data) => page.parse(data));
 }

@@ -1,30 +1,15 @@
-/** The part of a zod schema that is used here: zod itself is installed only on demand. */
-interface Schema {
-  readonly nullish: () => Schema;
-  readonly parse: (u: unknown) => unknown;
-}
-
-/** The part of zod that is used. */
-export interface Zod {
-  readonly object: (shape: Readonly<Record<string, Schema>>) => Schema;
-  readonly array: (element: Schema) => Schema;
-  readonly union: (members: readonly Schema[]) => Schema;
-  readonly string: () => Schema;
-  readonly int: () => Schema;
-  readonly boolean: () => Schema;
-  readonly unknown: () => Schema;
-}
+import { z } from 'zod';
 
 /**
  * The schema of a page of transactions in usual zod style, with the same fields as the naive codec. The first member of a
  * union that matches is taken, so the others would not change the figures.
  */
-export function zodPage(z: Zod): Schema {
+export function zodPage(): z.ZodType {
   const text = z.string();
   const int = z.int();
   const texts = z.array(text);
-  const under = (key: string, schema: Schema): Schema => z.object({ [key]: schema });
-  const valued = (key: string, schema: Schema): Schema => under(key, under('value', schema));
+  const under = (key: string, schema: z.ZodType): z.ZodType => z.object({ [key]: schema });
+  const valued = (key: string, schema: z.ZodType): z.ZodType => under(key, under('value', schema));
   const event = { offset: int, nodeId: int, contractId: text, templateId: text, packageName: text };
   const CreatedEvent = z.object({
     ...event,
