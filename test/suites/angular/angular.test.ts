@@ -30,14 +30,14 @@ const apps: readonly {
     name: 'a ledger',
     imports: "import { createLedger } from 'canton-rx';",
     value: "createLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 40_300,
+    budget: 41_200,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
     name: 'a ledger that only reads',
     imports: "import { createLedgerReader } from 'canton-rx';",
     value: "createLedgerReader({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 28_900,
+    budget: 30_200,
     codecs: ['CreatedEvent'],
   },
   {
@@ -45,7 +45,7 @@ const apps: readonly {
     imports: "import { injectLedger, provideLedger } from 'canton-rx/angular';",
     value: 'injectLedger()',
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 41_400,
+    budget: 42_500,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -58,7 +58,7 @@ const apps: readonly {
       () => undefined,
     )`,
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 49_200,
+    budget: 50_700,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -66,7 +66,7 @@ const apps: readonly {
     imports: "import { injectContracts, provideLedger } from 'canton-rx/angular';",
     value: "injectContracts({ parties: 'any' }).value()",
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 55_000,
+    budget: 57_600,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -75,7 +75,7 @@ const apps: readonly {
       import { injectLedger, provideLedger, withAngularHttp } from 'canton-rx/angular';`,
     value: 'injectLedger()',
     providers: "provideHttpClient(withFetch()), provideLedger({ baseUrl: 'http://127.0.0.1:1' }, withAngularHttp())",
-    budget: 49_200,
+    budget: 50_300,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
