@@ -2,6 +2,7 @@ import {
   AsyncSubject,
   BehaviorSubject,
   defer,
+  distinct,
   filter,
   finalize,
   merge,
@@ -10,6 +11,7 @@ import {
   of,
   scan,
   share,
+  skip,
   startWith,
   Subject,
   switchMap,
@@ -95,7 +97,7 @@ export interface SharedView<C extends AnyContract = AnyContract> extends LiveCon
 /**
  * Shares the live views of a ledger: equal queries have one snapshot and one feed, however often they are subscribed to.
  * A view that has lost its last subscriber is kept up to date for `keepMs`. A subscription in that time begins with the
- * current contracts.
+ * current contracts. Two views are kept at most, those that were used last, because browsers limit the connections.
  *
  * Queries are equal if their parties, types, policies and options are, in any order. Types are equal if they have the
  * same name, template ID and decoder: create them once, not for each query. Their order counts if a contract could match
@@ -128,6 +130,12 @@ export interface SharedView<C extends AnyContract = AnyContract> extends LiveCon
 export const shareContracts = (ledger: LedgerReader, options?: ShareOptions): SharedContracts =>
   shareViews((query, viewOptions) => openView(ledger, query, viewOptions), options);
 
+/**
+ * How many views are kept. The feed of each has an open request, and browsers have six connections for an origin, which
+ * views with subscribers need.
+ */
+const maxKept = 2;
+
 /** A view with subscribers, or one that is kept. */
 interface Running {
   readonly view$: Observable<View<AnyContract>>;
@@ -148,10 +156,16 @@ export function shareViews(
   let running = new Map<string, Running>();
   let cleared$ = new AsyncSubject<void>();
   const reloads$ = new Subject<string>();
+  const kept$ = new Subject<string>();
   const keyOf = newKeys();
   const start = (key: string, source$: Observable<View<AnyContract>>): Running => {
     const views = running;
-    const forgotten$ = merge(elapsed(keepMs), cleared$);
+    const outnumbered$ = kept$.pipe(
+      filter((other) => other !== key),
+      distinct(),
+      skip(maxKept - 1),
+    );
+    const forgotten$ = merge(elapsed(keepMs), cleared$, outnumbered$);
     const reload$ = new Subject<void>();
     let current: View<AnyContract> = loading;
     const forget = (): void => {
@@ -176,7 +190,10 @@ export function shareViews(
         finalize(forget),
         share({
           connector: () => new BehaviorSubject<View<AnyContract>>(loading),
-          resetOnRefCountZero: () => forgotten$,
+          resetOnRefCountZero: () => {
+            kept$.next(key);
+            return forgotten$;
+          },
         }),
       ),
     };

@@ -60,7 +60,7 @@ export const useLedger = (): Ledger => useLedgerContext('useLedger').ledger;
  *
  * @internal
  */
-export interface LedgerContextValue extends Pick<LedgerProviderProps, 'ledger' | 'parties'> {
+interface LedgerContextValue extends Pick<LedgerProviderProps, 'ledger' | 'parties'> {
   readonly shared: SharedContracts;
   /** Whether views change at most once per period, and not at once as in tests. */
   readonly isConflated: boolean;

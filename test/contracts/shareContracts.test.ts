@@ -84,6 +84,22 @@ describe('shareContracts', () => {
     expect(world.service.open).toBe(0);
   });
 
+  it('keeps the two views that were used last', async () => {
+    const clock = stopClock();
+    const { shared, service } = worldWith();
+    const visit = async (...parties: readonly string[]): Promise<void> => {
+      const seen = observe(shared.view({ ...marbles, parties }).all$());
+      await clock.advance(100);
+      seen.subscription.unsubscribe();
+    };
+    const isKept = (...parties: readonly string[]): boolean =>
+      shared.view({ ...marbles, parties }).current().known !== undefined;
+    for (const party of ['a', 'b', 'a', 'b', 'c']) await visit(party);
+    expect(['a', 'b', 'c'].map((party) => isKept(party))).toEqual([false, true, true]);
+    expect(service.open).toBe(2);
+    shared.clear();
+  });
+
   it('ends a view with its last subscriber if keepMs is 0, never if it is Infinity, and refuses a negative time', async () => {
     const clock = stopClock();
     const { client, service } = worldWith();

@@ -257,6 +257,20 @@ describe('contracts', () => {
     expect(whole.gzip - without.gzip).toBeLessThanOrEqual(budget);
   });
 
+  it('add at most 3 kB with the hooks of React to a program that shares contracts', async () => {
+    const shared = `import { createLedger } from 'canton-rx'; import { conflate, shareContracts } from 'canton-rx/contracts';
+      console.log(createLedger, conflate, shareContracts);`;
+    const names = 'LedgerProvider, useContract, useContracts, useLedger, useSubmit';
+    const hooks = `import { ${names} } from 'canton-rx/react'; console.log(${names}); ${shared}`;
+    const withReact = { ...angular, external: ['react'] };
+    const [without, whole] = await Promise.all(
+      [shared, hooks].map((program) => bundled(user.folder, program, withReact)),
+    );
+    const added = (whole?.gzip ?? Infinity) - (without?.gzip ?? 0);
+    weights.push(`canton-rx/react: ${added} bytes of gzip over a ledger and shareContracts`);
+    expect(added).toBeLessThanOrEqual(3_000);
+  });
+
   it('leave no trace in a program without them', async () => {
     const { inputs, bytes } = await bundled(user.folder, feed, angular);
     expect(inputs.filter((file) => file.includes('canton-rx/dist/contracts/'))).toEqual([]);

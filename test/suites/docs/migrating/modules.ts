@@ -20,6 +20,7 @@ export const reactMain = `
     if (shown.length < 4) return;
     clearInterval(looking);
     renderer.unmount();
+    process.exit(); // the view is kept
   }, 2);
 `;
 
@@ -59,7 +60,7 @@ export const hookMain = `
   import { Tasks } from '@daml.js/tasks-2.0.0';
   import { useEffect } from 'react';
   import { create } from 'react-test-renderer';
-  import { LedgerProvider, useContracts } from './canton';
+  import { LedgerProvider, useContracts } from 'canton-rx/react';
   import { alice, ledger } from './ledger';
 
   console.error = () => undefined; // that the renderer is deprecated
@@ -71,22 +72,21 @@ export const hookMain = `
   ];
   const View = ({ step }: { step: number }) => {
     const { party, type } = steps[step] ?? steps[0]!;
-    const { contracts, loading, isLive, error } = useContracts(
-      () => ({ types: { task: type }, parties: [party] }),
-      [party, type],
-    );
+    const { contracts, status, error } = useContracts({ types: { task: type }, parties: [party] });
+    const [loading, isLive] = [status === 'loading', status === 'live'];
     useEffect(() => {
       if (loading) console.log(step, 'loading', contracts.length);
       if (isLive) console.log(step, 'live', contracts.length);
       if (isLive) show(step + 1);
       if (error === undefined) return;
-      console.log(step, (error as Error).name);
+      console.log(step, error.name);
       renderer.unmount();
+      process.exit(); // the view of Alice is kept
     }, [step, loading, isLive, contracts.length, error]);
     return null;
   };
-  const show = (step: number) => renderer.update(<LedgerProvider value={ledger}><View step={step} /></LedgerProvider>);
-  const renderer = create(<LedgerProvider value={ledger}><View step={0} /></LedgerProvider>);
+  const show = (step: number) => renderer.update(<LedgerProvider ledger={ledger}><View step={step} /></LedgerProvider>);
+  const renderer = create(<LedgerProvider ledger={ledger}><View step={0} /></LedgerProvider>);
 `;
 
 /** A module with a signer for a party. */

@@ -53,9 +53,13 @@ export async function applications(root: string): Promise<Applications> {
     await mkdir(join(modules, '@daml.js'), { recursive: true });
     await cp(join(root, 'test', 'fixtures', fixture), join(modules, '@daml.js', name), { recursive: true });
     // one copy of what the library imports itself
-    const shared = side === 'now' ? ['@types/node', '@angular', 'rxjs'] : ['@types/node', '@angular'];
+    const imported = side === 'now' ? ['rxjs', 'ky', 'io-ts', 'fp-ts', '@canton-network'] : [];
+    const shared = ['@types/node', '@angular', ...imported];
     for (const name of shared) await symlink(join(root, 'node_modules', name), join(modules, name), 'junction');
-    if (side === 'now') await symlink(root, join(modules, 'canton-rx'), 'junction');
+    if (side === 'before') continue;
+    // copied, so that it imports the React of the application
+    for (const part of ['package.json', 'dist'])
+      await cp(join(root, part), join(modules, 'canton-rx', part), { recursive: true });
   }
   return {
     check: (side, blocks) => errorsIn(blocks.map(({ file }) => join(folder, side, file))),

@@ -1,0 +1,97 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { itInChromium } from '../../helpers/browser.js';
+import { until } from '../../helpers/time.js';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+/** A folder with the examples, installed and built already. */
+const examples = process.env['CANTON_RX_EXAMPLES'];
+let folder: string;
+let server: ChildProcess;
+let address: string;
+let browser: Browser;
+
+beforeAll(async () => {
+  folder = examples === undefined ? await mkdtemp(join(tmpdir(), 'canton-rx-react-')) : join(examples, 'react');
+  const script = join(root, 'docs', 'examples', 'install.mjs');
+  if (examples === undefined) await promisify(execFile)(process.execPath, [script, 'react', folder], { cwd: root });
+  const env = { ...process.env, PORT: '0', SANDBOX_PORT: '0' };
+  server = spawn(process.execPath, ['start.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  if (server.stdout === null) throw new Error('no output');
+  for await (const line of createInterface(server.stdout)) {
+    address = /http:\S+(?=;)/.exec(line)?.[0] ?? '';
+    if (address !== '') break;
+  }
+  const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+  browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+}, 400_000);
+
+afterAll(async () => {
+  await browser.close();
+  if (server.exitCode === null) {
+    server.kill();
+    await once(server, 'exit');
+  }
+  if (examples === undefined) await rm(folder, { recursive: true, force: true });
+});
+
+/** Opens the page, and collects what it complains about. */
+async function open(): Promise<{
+  readonly page: Page;
+  readonly complaints: string[];
+  readonly rows: () => Promise<number>;
+}> {
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  await page.goto(address);
+  await page.locator('table.live').waitFor();
+  return { page, complaints, rows: () => page.locator('tbody tr').count() };
+}
+
+describe('the React example', () => {
+  itInChromium('shows a live table, filters it, and creates one task for a double click', async () => {
+    const { page, complaints, rows } = await open();
+    const before = await rows();
+    expect(before).toBeGreaterThan(5);
+    // traffic
+    await until(async () => (await rows()) !== before);
+    await page.getByLabel('New task').fill('Water the plants');
+    await page.getByRole('button', { name: 'Create' }).dblclick();
+    await page.getByText(/Created at offset \d+/).waitFor();
+    const mine = page.getByRole('row', { name: 'Water the plants' });
+    await mine.first().waitFor();
+    await page.getByLabel('Filter').fill('water the');
+    await until(async () => (await rows()) === 1);
+    await expect(page.locator('caption').textContent()).resolves.toBe('1 tasks');
+    await page.getByLabel('Filter').fill('');
+    await until(async () => (await rows()) > 5);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  itInChromium('says that the ledger cannot be reached, and keeps the table as a stale one', async () => {
+    const { page, rows } = await open();
+    const before = await rows();
+    await page.route('**/v2/**', (route) => route.abort());
+    await page.getByRole('alert').waitFor();
+    await page.getByText('The table may be out of date.').waitFor();
+    expect(await page.locator('table.stale').count()).toBe(1);
+    expect(await rows()).toBeGreaterThanOrEqual(before);
+    await page.unroute('**/v2/**');
+    await page.locator('table.live').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.close();
+  });
+});
