@@ -12,14 +12,17 @@ import type { Transport } from '../../src/feed/LedgerFeed.js';
 import { observe } from '../helpers/observe.js';
 import { stopClock } from '../helpers/time.js';
 import { contractsWorld, type ContractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
-import { errorBody, errorReply } from '../helpers/wire.js';
+import { errorBody, errorReply, notFound } from '../helpers/wire.js';
 import { archive, create, Marble, marbles, Paint } from './joinSupport.js';
 
 const keepMs = 30_000;
 const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
 
 function worldWith(options: Parameters<typeof contractsWorld>[0] = {}): ContractsWorld & { shared: SharedContracts } {
-  const world = contractsWorld({ latencyMs: 1, ...options });
+  // without the requests of diagnostics, which are not those of views
+  const fault: typeof options.fault = (request, count) =>
+    request.path === '/v2/state/connected-synchronizers' ? notFound : options.fault?.(request, count);
+  const world = contractsWorld({ latencyMs: 1, ...options, fault });
   world.participant.append(create(1, 'x'));
   return { ...world, shared: shareContracts(world.client) };
 }

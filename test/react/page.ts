@@ -6,6 +6,7 @@ import { contractType } from '../../src/index.js';
 import { LedgerProvider, useContracts } from '../../src/react/index.js';
 import { archive, create, Marble } from '../contracts/joinSupport.js';
 import { contractsWorld } from '../helpers/virtualContracts.js';
+import { notFound } from '../helpers/wire.js';
 
 /** What a page shows, and what is left when it is gone. */
 export interface ShownContracts {
@@ -45,7 +46,11 @@ class Boundary extends Component<PropsWithChildren, { readonly message: string |
 }
 
 async function show(): Promise<ShownContracts> {
-  const { participant, service, client } = contractsWorld({ latencyMs: 5 });
+  const { participant, service, client } = contractsWorld({
+    latencyMs: 5,
+    // a diagnostic, which is not a request of a view
+    fault: ({ path }) => (path === '/v2/state/connected-synchronizers' ? notFound : undefined),
+  });
   participant.append(create(1, 'x'), create(2, 'w'));
   const contracts = shareContracts(client);
   const element = document.body.appendChild(document.createElement('main'));
