@@ -10,6 +10,8 @@ Usage: canton-rx COMMAND [OPTIONS]
   replay      Write a range of updates to a file; resumable
   submit      Submit a command of a party that the participant hosts
   project     Keep the active contracts and their history in PostgreSQL
+  processors  List the processors of a service, start one over, or skip an update
+  parked      List or drop the updates that a service has parked
   sandbox     Run a ledger on this machine, for development and tests
   completion  Print a script that completes commands and options in bash, zsh or fish
   demo        Watch a feed and two signed submissions on such a ledger
@@ -217,10 +219,14 @@ offset is saved with the contracts: after any interruption the same command resu
 If several processes write the same schema, one works and the others wait until it ends.
 Ctrl-C and SIGTERM stop it after the current commit. Requires the package pg.
 
-Exit codes: 0 stopped by a signal; 1 a failure; 2 bad arguments; 3, 4 and 5 as for check;
-6 the database cannot be used.
+With project verify, and the same --ledger, --database, --schema, --party and --template, it
+compares the contract ids of the schema with those of the ledger at the same offset, and ends.
+
+Exit codes: 0 stopped by a signal, or verified; 1 a failure or a difference; 2 bad arguments;
+3, 4 and 5 as for check; 6 the database cannot be used.
 
 Examples:
+  canton-rx project verify --database postgres://app@127.0.0.1/app
   canton-rx project --database postgres://app@127.0.0.1/app
   canton-rx project --schema assets --template '#my-package:Main:Asset' --exercises
   psql -c "SELECT contract_id, payload FROM contracts.active('my-package:Main:Asset')"

@@ -32,6 +32,8 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['replay', async () => (await import('./replay/replay.js')).replayCommand],
   ['submit', async () => (await import('./submit.js')).submitCommand],
   ['project', async () => (await import('./project/project.js')).projectCommand],
+  ['processors', async () => (await import('./processors.js')).processorsCommand],
+  ['parked', async () => (await import('./parked.js')).parkedCommand],
   ['sandbox', async () => (await import('./sandbox.js')).sandboxCommand],
   ['completion', async () => (await import('./completion.js')).completionCommand],
   ['demo', async () => (await import('./demo.js')).demoCommand],

@@ -55,5 +55,50 @@ Example:
   canton-rx demo
 `;
 
+const store = `  --database URL   postgres://user@host:5432/database. Default: $CANTON_RX_DATABASE_URL
+  --schema NAME    The schema of the store. Default: public`;
+
+const processors = `canton-rx processors: list the processors of a service, start one over, or skip an update
+
+Usage: canton-rx processors list [OPTIONS]
+       canton-rx processors reset --name NAME [OPTIONS]
+       canton-rx processors skip --name NAME --offset OFFSET [--update ID] [OPTIONS]
+
+${store}
+  --name NAME      The processor, which must not run
+  --offset OFFSET  The offset of the update that is left out, and after which it continues
+  --update ID      The id of that update, which proves at the next start that the ledger is
+                   the same. An error of a handler has both
+  -h, --help       Print this help
+
+For a service with a postgresStore. list prints a line for each processor. reset removes a
+cursor: the processor handles all updates again, and a projection loads all contracts again.
+
+Exit codes: 0 done; 1 refused; 2 bad arguments; 6 the database cannot be used.
+
+Examples:
+  canton-rx processors list --database postgres://app@127.0.0.1/app
+  canton-rx processors skip --name balances --offset 4711 --update 1220ab
+`;
+
+const parked = `canton-rx parked: list or drop the updates that a service has parked
+
+Usage: canton-rx parked list [--name NAME] [OPTIONS]
+       canton-rx parked drop --name NAME --offset OFFSET [OPTIONS]
+
+${store}
+  --name NAME      The processor
+  --offset OFFSET  The offset of the update
+  -h, --help       Print this help
+
+For a service with a postgresStore. To replay parked updates, call handleParked in the
+service: only it has the handler.
+
+Exit codes: 0 done; 1 refused; 2 bad arguments; 6 the database cannot be used.
+
+Example:
+  canton-rx parked list --database postgres://app@127.0.0.1/app
+`;
+
 /** The texts of the commands that need no ledger. */
-export const toolHelp = { sandbox, completion, demo };
+export const toolHelp = { processors, parked, sandbox, completion, demo };

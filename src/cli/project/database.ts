@@ -15,6 +15,7 @@ import {
 } from 'rxjs';
 import type { DatabaseTrouble } from '../../postgres/databaseErrors.js';
 import { migrateProjection, type PostgresStoreOptions } from '../../postgres/index.js';
+import { UsageError } from '../arguments.js';
 import { hasCode } from '../World.js';
 
 /** A database that cannot be used as it is. The message has no secret. */
@@ -24,7 +25,7 @@ export class DatabaseError extends Error {
 
   constructor(
     /** What it is about. */
-    readonly label: 'database' | 'schema' | 'package pg',
+    readonly label: 'database' | 'schema' | 'processor' | 'package pg',
     /** What is wrong, and the next step. */
     readonly trouble: DatabaseTrouble,
   ) {
@@ -34,6 +35,27 @@ export class DatabaseError extends Error {
 
 /** How long a connection may take, in milliseconds. */
 const connectTimeoutMs = 10_000;
+
+/** The URL of a database. The messages do not repeat it: it may have a password. */
+export function readDatabase(
+  argument: string | undefined,
+  variable = '',
+): { readonly database: string; readonly isPasswordVisible: boolean } {
+  const database = argument ?? variable;
+  if (database === '') throw new UsageError('no database: use --database URL or set CANTON_RX_DATABASE_URL');
+  const url = URL.canParse(database) ? new URL(database) : undefined;
+  if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:')
+    throw new UsageError('--database must be a URL such as postgres://user@127.0.0.1:5432/database');
+  // the package pg also takes a password as a parameter
+  const hasPassword = url.password !== '' || (url.searchParams.get('password') ?? '') !== '';
+  return { database, isPasswordVisible: argument !== undefined && hasPassword };
+}
+
+/** The name of a schema. */
+export function readSchema(schema: string): string {
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return schema;
+  throw new UsageError(`--schema must be lower-case letters, digits and underscores, got '${schema}'`);
+}
 
 /** Connections to a database. */
 export type Pool = PostgresStoreOptions['pool'];
@@ -158,4 +180,12 @@ export const holderOf = (pool: Pool, schema: string): Observable<string | undefi
   ).pipe(map(({ holder }) => (typeof holder === 'string' ? holder : undefined)));
 
 const rowOf = (pool: Pool, sql: string, values: readonly unknown[]): Observable<Readonly<Record<string, unknown>>> =>
-  defer(() => pool.query<Record<string, unknown>>(sql, [...values])).pipe(map(({ rows: [row = {}] }) => row));
+  rowsOf(pool, sql, values).pipe(map(([row = {}]) => row));
+
+/** Emits the rows of a statement. */
+export const rowsOf = (
+  pool: Pool,
+  sql: string,
+  values: readonly unknown[],
+): Observable<readonly Readonly<Record<string, unknown>>[]> =>
+  defer(() => pool.query<Record<string, unknown>>(sql, [...values])).pipe(map(({ rows }) => rows));

@@ -12,7 +12,7 @@ import {
 } from 'rxjs';
 import { take, takeUntil, tap, throwError, timer } from 'rxjs';
 import { type CursorError, isLedgerError } from '../../index.js';
-import { parseOptions, readInteger, readOneOf, UsageError } from '../arguments.js';
+import { parseOptions, readInteger, readOneOf } from '../arguments.js';
 import { findings, formatFindings } from '../check/Finding.js';
 import { connectionOptions, readConnection } from '../Connection.js';
 import { reportEnd } from '../failure.js';
@@ -24,13 +24,15 @@ import { firstAnswer, openSession, type Session } from '../Session.js';
 import { columnsOf, paintFor } from '../terminal.js';
 import { escapeText } from '../text.js';
 import { interruptions, type World } from '../World.js';
-import { DatabaseError, prepareDatabase, withPool } from './database.js';
+import { DatabaseError, prepareDatabase, readDatabase, readSchema, withPool } from './database.js';
 import { type DatabaseTrouble, explainDatabaseError } from '../../postgres/databaseErrors.js';
 import { formatProjectProgress, metricsLine, type ProjectProgress } from './progress.js';
 import { runProjection } from './runProjection.js';
+import { verifyCommand } from './verify.js';
 
 /** `canton-rx project`; emits the exit code, once. */
 export function projectCommand(args: readonly string[], world: World): Observable<number> {
+  if (args[0] === 'verify') return verifyCommand(args.slice(1), world);
   const options = readProjectOptions(args, world.env);
   return openSession(options, world).pipe(concatMap((session) => project(options, session)));
 }
@@ -50,35 +52,18 @@ function readProjectOptions(args: readonly string[], env: World['env']) {
     'log-every': { type: 'string' },
   });
   const days = values['keep-archived'];
-  const { schema = 'contracts', exercises = false } = values;
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
-    throw new UsageError(`--schema must be lower-case letters, digits and underscores, got '${schema}'`);
+  const { exercises = false } = values;
   const connection = readConnection(values, env);
   return {
     ...connection,
     ...readDatabase(values.database, env['CANTON_RX_DATABASE_URL']),
-    schema,
+    schema: readSchema(values.schema ?? 'contracts'),
     ...readNames(values, connection.contextParties),
     includeExercises: exercises,
     keepArchivedMs: days === undefined ? Infinity : readInteger('keep-archived', days, 0, 36_500) * 86_400_000,
     onReplaced: readOneOf('on-replaced', values['on-replaced'] ?? 'reload', ['reload', 'fail']),
     logEveryMs: readInteger('log-every', values['log-every'], 30, 86_400) * 1_000,
   };
-}
-
-/** The URL of a database. The messages do not repeat it: it may have a password. */
-function readDatabase(
-  argument: string | undefined,
-  variable = '',
-): { readonly database: string; readonly isPasswordVisible: boolean } {
-  const database = argument ?? variable;
-  if (database === '') throw new UsageError('no database: use --database URL or set CANTON_RX_DATABASE_URL');
-  const url = URL.canParse(database) ? new URL(database) : undefined;
-  if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:')
-    throw new UsageError('--database must be a URL such as postgres://user@127.0.0.1:5432/database');
-  // the package pg also takes a password as a parameter
-  const hasPassword = url.password !== '' || (url.searchParams.get('password') ?? '') !== '';
-  return { database, isPasswordVisible: argument !== undefined && hasPassword };
 }
 
 /** Runs a projection until a signal arrives or it fails; then emits the exit code, once. */

@@ -2,6 +2,7 @@ import {
   catchError,
   connect,
   endWith,
+  filter,
   ignoreElements,
   merge,
   type Observable,
@@ -57,7 +58,7 @@ export function runProjection(session: Session, pool: Pool, projection: Projecti
   const query = { ...queryOf(projection), includeExercises };
   const project = contractsProjection({ pool, schema, query, keepArchivedMs, onReplaced });
   const feed = contractsFeed(ledger, query, { batchSize });
-  const handler = (works: readonly ContractsWork[], ...[tx, report]: ProjectionArguments): Observable<unknown> =>
+  const write = (works: readonly ContractsWork[], ...[tx, report]: ProjectionArguments): Observable<unknown> =>
     project(works, tx, report).pipe(
       tap({
         complete: () => {
@@ -65,11 +66,14 @@ export function runProjection(session: Session, pool: Pool, projection: Projecti
         },
       }),
     );
+  const handler = Object.assign(write, { prepare: project.prepare });
   const store = postgresStore({ pool, schema });
   const committed$ = processFeed(feed, handler, { name: processorName, store, batch, signal });
   return committed$.pipe(
     connect((shared$) => {
       const ended$ = shared$.pipe(ignoreElements(), endWith(true));
+      // a standby emits where it waits
+      const written$ = shared$.pipe(filter(({ role }) => role === undefined));
       return merge(
         shared$.pipe(
           toStatus(feed.end$),
@@ -77,7 +81,7 @@ export function runProjection(session: Session, pool: Pool, projection: Projecti
             progress.status = status;
           }),
         ),
-        shared$.pipe(
+        written$.pipe(
           tap((committed) => {
             sayCommit(committed, schema, run);
           }),
@@ -88,7 +92,7 @@ export function runProjection(session: Session, pool: Pool, projection: Projecti
           }),
           takeUntil(ended$),
         ),
-        sayHolder(pool, schema, run).pipe(takeUntil(merge(shared$, ended$))),
+        sayHolder(pool, schema, run).pipe(takeUntil(merge(written$, ended$))),
       );
     }),
     ignoreElements(),

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { lastValueFrom } from 'rxjs';
+import { acsDelta, createLedger } from '../../src/index.js';
+import { contractsProjection, postgresStore } from '../../src/postgres/index.js';
+import { contractsFeed, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
+import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
+import { observe } from '../helpers/observe.js';
+import { until } from '../helpers/time.js';
+import { cliWorld } from './cliWorld.js';
+import { runCli } from './runCli.js';
+
+describeWithPostgres('canton-rx processors and parked', () => {
+  const world = cliWorld();
+  let server: PostgresServer;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    server = await postgresServer();
+    pool = new pg.Pool({ connectionString: server.url });
+  }, 60_000);
+  afterAll(async () => {
+    await pool.end();
+    await server.stop();
+  });
+
+  const cli = async (...line: readonly string[]): Promise<readonly [number, string]> => {
+    const run = runCli(line, { env: { CANTON_RX_DATABASE_URL: server.url } });
+    return [await run.code, run.out.text() + run.err.text()];
+  };
+
+  /** Handles all updates of the ledger, of which one fails. */
+  const processAll = (name: string, failsAt: number, onPoison: 'stop' | 'park' = 'stop') => {
+    const handled: number[] = [];
+    const handler: Handler = ({ offset }) => {
+      if (offset === failsAt) throw new Error('no such account');
+      handled.push(offset);
+    };
+    const ledger = createLedger({ baseUrl: world.sandbox.url });
+    const request = { beginExclusive: 0, endInclusive: 20, updateFormat: acsDelta({ parties: 'any' }) };
+    const committed$ = processFeed(updatesFeed(ledger, request), handler, {
+      name,
+      store: postgresStore({ pool, pollMs: 20 }),
+      onPoison,
+      handlerRetry: { giveUpAfterMs: 0 },
+    });
+    return { handled, end: lastValueFrom(committed$).then(() => handled) };
+  };
+  /** The offsets of the updates that a handler receives, from the first one. */
+  const offsetsOf = async (name: string): Promise<readonly number[]> => {
+    world.sandbox.generate(20, { seed: 1 });
+    return processAll(name, -1).end;
+  };
+
+  it('skips the update on which a processor has failed, and no other', async () => {
+    const offsets = await offsetsOf('probe');
+    const offset = offsets[7] ?? 0;
+    const error = (await processAll('balances', offset).end.catch((failure: unknown) => failure)) as {
+      updateId: string;
+    };
+    expect(error).toMatchObject({ _tag: 'HandlerError', offset });
+
+    expect(await cli('processors', 'skip', '--name', 'balances', '--offset', '1')).toEqual([
+      1,
+      expect.stringMatching(/^canton-rx: the cursor is already at offset \d+; use the offset of the error\n$/),
+    ]);
+    const skipped = await cli(
+      'processors',
+      'skip',
+      '--name',
+      'balances',
+      '--offset',
+      String(offset),
+      '--update',
+      error.updateId,
+    );
+    expect(skipped).toEqual([0, `the processor balances continues after offset ${offset}\n`]);
+    // the id proves at the start that the ledger is the same
+    const handled = await processAll('balances', offset).end;
+    expect(handled).toEqual(offsets.slice(8));
+    // the database closes the connection of the processor a moment later
+    await until(async () => !(await cli('processors', 'list'))[1].includes('running'));
+    expect(await cli('processors', 'list')).toEqual([
+      0,
+      expect.stringMatching(/^balances\toffset 20\tsaved [\dT:-]+Z\tparked 0\tstopped\n/),
+    ]);
+  });
+
+  it('starts a processor over only if it is stopped, and the projection of it', async () => {
+    const ledger = createLedger({ baseUrl: world.sandbox.url });
+    const query = { parties: 'any' } as const;
+    const project = (name: string) =>
+      observe(
+        processFeed(contractsFeed(ledger, query), contractsProjection({ pool, query }), {
+          name,
+          store: postgresStore({ pool }),
+        }),
+      );
+    const first = project('first');
+    await until(() => first.values.at(-1)?.isCaughtUp === true);
+    expect(await cli('processors', 'reset', '--name', 'first')).toEqual([
+      1,
+      'canton-rx: the processor first is running; stop all its replicas, and wait for their end\n',
+    ]);
+    first.subscription.unsubscribe();
+    const second = project('second');
+    await until(() => second.error !== undefined);
+    expect(second.error).toMatchObject({ _tag: 'CursorError', reason: 'conflict' });
+    await until(async () => (await cli('processors', 'reset', '--name', 'first'))[0] === 0);
+    const third = project('second');
+    await until(() => third.values.at(-1)?.isCaughtUp === true);
+    third.subscription.unsubscribe();
+    expect((await cli('processors', 'list'))[1]).toContain('first\toffset none\t');
+    expect(await cli('processors', 'skip', '--name', 'second', '--offset', '99')).toEqual([
+      1,
+      expect.stringContaining('the processor second has no cursor of a feed of updates'),
+    ]);
+  });
+
+  it('lists and drops parked updates, and says that only the service can replay them', async () => {
+    const offset = (await offsetsOf('another probe'))[3] ?? 0;
+    await processAll('parking', offset, 'park').end;
+    const line = new RegExp(String.raw`^parking\toffset ${offset}\tparked [\dT:.-]+Z\tattempts 1\tno such account\n$`);
+    expect(await cli('parked', 'list')).toEqual([0, expect.stringMatching(line)]);
+    expect(await cli('parked', 'replay', '--name', 'parking')).toEqual([
+      2,
+      expect.stringContaining('only the service has the handler'),
+    ]);
+    expect(await cli('parked', 'drop', '--name', 'parking', '--offset', String(offset))).toEqual([
+      0,
+      `dropped the parked update of parking at offset ${offset}\n`,
+    ]);
+    expect(await cli('parked', 'list', '--name', 'parking')).toEqual([0, '']);
+    expect((await cli('parked', 'drop', '--name', 'parking', '--offset', '1'))[0]).toBe(1);
+  });
+
+  it('compares a projection with the ledger at the offset of the projection', async () => {
+    const verify = () => cli('project', 'verify', '--ledger', world.sandbox.url);
+    world.sandbox.generate(20, { seed: 2 });
+    const [code, text] = await verify();
+    expect([code, text]).toEqual([
+      0,
+      expect.stringMatching(/^the schema contracts has the \d+ active contracts of the ledger at offset \d+\n$/),
+    ]);
+    await pool.query(
+      'UPDATE contracts.projection_contracts SET contract_id = contract_id || $1 WHERE contract_id = (SELECT min(contract_id) FROM contracts.active())',
+      ['x'],
+    );
+    const [differs, lines] = await verify();
+    expect(differs).toBe(1);
+    expect(lines).toMatch(
+      /^missing (\S+)\nextra \1x\nthe schema contracts lacks 1 and has 1 more than the \d+ active contracts/,
+    );
+  });
+
+  it('names what is wrong with the arguments and the database', async () => {
+    expect(await cli('processors')).toEqual([
+      2,
+      expect.stringContaining('processors requires list, reset or skip first'),
+    ]);
+    expect(await cli('processors', 'reset')).toEqual([2, expect.stringContaining('--name is required')]);
+    expect(await cli('processors', 'list', '--schema', 'nowhere')).toEqual([6, expect.stringContaining('nowhere')]);
+    expect(await cli('processors', 'list', '--database', 'postgres://postgres@127.0.0.1:1/x')).toEqual([
+      6,
+      expect.stringContaining('connection refused: nothing listens on this port'),
+    ]);
+  });
+});
