@@ -5,6 +5,7 @@ import {
   defer,
   dematerialize,
   EMPTY,
+  filter,
   ignoreElements,
   materialize,
   type Observable,
@@ -66,6 +67,7 @@ export function whileElected(
     const reader = feed.open({ emitUndecoded: true });
     const retrying = { retry, report: reader.report };
     return acquireStore({ name, store }, retrying, lastCalls(storeTimeoutMs)).pipe(
+      filter(({ isStandby }) => !isStandby),
       switchMap(({ load$, save, transactions }) =>
         resumePoint(reader, name, load$).pipe(
           concatMap(({ cursor }) => {

@@ -1,8 +1,8 @@
 import type { Problem } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { LedgerError } from '../errors/LedgerError.js';
-import type { StoreError } from '../errors/process.js';
 import type { FeedDiagnostic } from './FeedDiagnostic.js';
+import type { ProcessDiagnostic } from './ProcessDiagnostic.js';
 
 /**
  * A report about the work of a ledger client, for logs, metrics and progress displays. A closed union, discriminated by `_tag`:
@@ -36,6 +36,8 @@ export type Diagnostic = DiagnosticBody & {
   readonly at: number;
   /** The number of the feed that reported it: 1 for the first feed of the ledger. Absent if the report is not from a feed. */
   readonly feed?: number;
+  /** The name of the processor that reported it. Absent if the report is not from a processor, or if it has no name. */
+  readonly processor?: string;
 };
 
 /**
@@ -131,81 +133,6 @@ type ContractsDiagnostic =
       readonly types: readonly string[];
       /** The delay before the participant is queried again, in milliseconds. */
       readonly retryInMs: number;
-    };
-
-/**
- * A diagnostic of a processor, in addition to those of its feed.
- *
- * @inline
- */
-type ProcessDiagnostic =
-  /** A handler failed. The processor will call it again after a delay. */
-  | {
-      /** Discriminates the union. */
-      readonly _tag: 'HandlerFailed';
-      /** The offset of the update. */
-      readonly offset: Offset;
-      /** The number of failures in a row. */
-      readonly failures: number;
-      /** The delay before the next call, in milliseconds. */
-      readonly delayMs: number;
-      /** The error of the handler. */
-      readonly cause: unknown;
-    }
-  /** An update could not be handled. The processor skipped it and continues. */
-  | {
-      /** Discriminates the union. */
-      readonly _tag: 'UpdateSkipped';
-      /** The offset of the update. */
-      readonly offset: Offset;
-      /** The number of attempts; 1 for an update that does not decode. */
-      readonly attempts: number;
-      /** The error of the handler, or the reason why the update does not decode. */
-      readonly cause: unknown;
-    }
-  /** An update could not be handled. The processor saved it in the store and continues. */
-  | {
-      /** Discriminates the union. */
-      readonly _tag: 'UpdateParked';
-      /** The offset of the update. */
-      readonly offset: Offset;
-      /** The number of attempts; 1 for an update that does not decode. */
-      readonly attempts: number;
-      /** The error of the handler, or the reason why the update does not decode. */
-      readonly cause: unknown;
-    }
-  /**
-   * A processor that was stopped had lost its name to another processor, and completed. The other processor handles the updates
-   * that are not committed.
-   */
-  | {
-      /** Discriminates the union. */
-      readonly _tag: 'NameLost';
-      /** The error of the store. */
-      readonly cause: StoreError;
-    }
-  /**
-   * A projection of contracts has loaded all contracts and removes its earlier rows, in the transaction that makes the new
-   * ones visible.
-   */
-  | {
-      /** Discriminates the union. */
-      readonly _tag: 'RowsReplaced';
-      /**
-       * Why: `'ledgerReset'` if the ledger was restored or replaced. Otherwise the earlier rows are those of another
-       * processor, or the cursor was lost.
-       */
-      readonly reason: 'start' | 'pruned' | 'ledgerReset' | 'packageFound';
-      /** The schema of the projection. */
-      readonly schema: string;
-      /** The offset of the new contracts. */
-      readonly offset: Offset;
-      /** The number of removed rows of contracts, which includes their interface views. */
-      readonly contracts: number;
-      /** The number of removed exercises. */
-      readonly exercises: number;
-      /** The number of removed updates. */
-      readonly updates: number;
     };
 
 /**

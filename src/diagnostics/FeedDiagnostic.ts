@@ -159,8 +159,11 @@ export type FeedDiagnostic =
       readonly _tag: 'FeedEnded';
       /** Whether it completed, failed, or was unsubscribed from or stopped. */
       readonly how: 'completed' | 'failed' | 'unsubscribed';
-      /** The error of a feed that failed. Absent for an error of the caller's own code. */
-      readonly error?: LedgerError;
+      /**
+       * The error of a feed that failed: a `LedgerError`, or an error of a store or a handler that ends a processor, such as a
+       * `RelayError`. Absent for an error of the caller's own code.
+       */
+      readonly error?: Error;
     }
   /** A request has no response yet, and its timeout is not over. Not reported while a poll waits for updates. */
   | {

@@ -2,6 +2,7 @@ import { quotable } from '../errors/internal/message.js';
 import { type LedgerError, isLedgerError } from '../errors/LedgerError.js';
 import { isMistake } from '../errors/process.js';
 import type { Diagnostic } from './Diagnostic.js';
+import { inSeconds, type Line, Logged } from './Logged.js';
 
 /**
  * A logger for {@link logTo}: `console`, a logger of pino or winston, or the `Logger` of Nest. It needs the methods `warn`,
@@ -15,12 +16,13 @@ export type LineLogger = {
 } & ({ info(line: string): unknown } | { log(line: string): unknown });
 
 /**
- * Returns a function that logs what a person must know: that the ledger cannot be reached and is reachable again, gaps,
- * failures of handlers and submissions, and each feed or processor that ended with an error. It logs nothing while all is
- * well.
+ * Returns a function that logs what a person must know: that the ledger or a store cannot be reached and is reachable again,
+ * gaps, failures and delays of handlers and commits, failures of submissions, and each feed or processor that ended with an
+ * error. Of a processor with a name it also logs the role, the load of contracts, and when it has caught up. It logs nothing
+ * else while all is well. `docs/runbook.md` has the lines, with what to do.
  *
  * A failure that lasts is logged at once, and then once a minute. What is retried is a warning, what ends is an error, and a
- * recovery is information. A diagnostic is at most one line, without control characters. The line quotes the error, and so what
+ * recovery is information. A diagnostic is at most one line, after that of a recovery, without control characters. A line quotes the error, and so what
  * the ledger, a store or a handler says about it, but no token and no signature. The function does not throw.
  *
  * Create one function per ledger: it remembers what it has logged.
@@ -40,28 +42,28 @@ export type LineLogger = {
 export function logTo(logger: LineLogger): (diagnostic: Diagnostic) => void {
   const logged = new Logged();
   return (diagnostic) => {
-    const line = logged.recovery(diagnostic) ?? lineOf(diagnostic);
-    if (line === undefined || !logged.admits(diagnostic, line)) return;
-    const { feed } = diagnostic;
-    // parts of the text are from outside the library
-    const text = quotable(`canton-rx: ${feed === undefined ? '' : `feed ${feed}: `}${line.text}`, []);
-    if (line.level !== 'info') logger[line.level](text);
-    else if ('info' in logger) logger.info(text);
-    else logger.log(text);
+    for (const line of [logged.recovery(diagnostic), lineOf(diagnostic)]) {
+      if (line === undefined || !logged.admits(diagnostic, line)) continue;
+      // parts of the text are from outside the library
+      const text = quotable(`canton-rx: ${subjectOf(diagnostic)}${line.text}`, []);
+      if (line.level !== 'info') logger[line.level](text);
+      else if ('info' in logger) logger.info(text);
+      else logger.log(text);
+    }
   };
 }
 
-/** A line to log. */
-interface Line {
-  readonly level: 'info' | 'warn' | 'error';
-  readonly text: string;
-  /** Lines of one group are logged once a minute. A line without a group is always logged. */
-  readonly group?: string;
+/** What a line is about: the processor by its name, any other feed by its number. */
+function subjectOf({ processor, feed }: Diagnostic): string {
+  if (processor !== undefined) return `processor ${processor}: `;
+  return feed === undefined ? '' : `feed ${feed}: `;
 }
+
+const inform = (text: string): Line => ({ level: 'info', text });
 
 const warn = (text: string, group?: string): Line => ({ level: 'warn', text, ...(group !== undefined && { group }) });
 
-const fail = (text: string): Line => ({ level: 'error', text });
+const fail = (text: string, group?: string): Line => ({ level: 'error', text, ...(group !== undefined && { group }) });
 
 /** The line of a diagnostic that a person must know. */
 function lineOf(diagnostic: Diagnostic): Line | undefined {
@@ -114,6 +116,35 @@ function lineOf(diagnostic: Diagnostic): Line | undefined {
       return warn(`parked the update at offset ${diagnostic.offset}: ${summary(diagnostic.cause)}`);
     case 'UpdateSkipped':
       return warn(`skipped the update at offset ${diagnostic.offset}: ${summary(diagnostic.cause)}`);
+    case 'RoleChanged': {
+      const { role, offset } = diagnostic;
+      const at = offset === undefined ? '' : `, the cursor is at offset ${offset}`;
+      return diagnostic.processor === undefined ? undefined : inform(`${roles[role]}${at}`);
+    }
+    case 'WorkCaughtUp':
+      return diagnostic.processor === undefined ? undefined : inform(`caught up at offset ${diagnostic.offset}`);
+    case 'SnapshotStarted':
+      return diagnostic.processor === undefined ? undefined : inform('loading the contracts');
+    case 'SnapshotCompleted': {
+      const { processor, count, offset, durationMs } = diagnostic;
+      const loaded = `loaded ${count} contracts at offset ${offset} in ${inSeconds(durationMs)}`;
+      return processor === undefined ? undefined : inform(loaded);
+    }
+    case 'HandlerDelayed': {
+      const { processor = '', offset, waitedMs } = diagnostic;
+      const text = `the handler has worked on offset ${offset} for ${inSeconds(waitedMs)}, nothing else is handled`;
+      return warn(text, `${_tag} ${processor} ${offset}`);
+    }
+    case 'CommitDelayed': {
+      const { processor = '', waitedMs } = diagnostic;
+      const text = `the store has not committed for ${inSeconds(waitedMs)}, it may wait for a lock`;
+      return warn(text, `${_tag} ${processor}`);
+    }
+    case 'WorkAbandoned': {
+      const { during, offset, waitedMs } = diagnostic;
+      const text = `stopped, and abandoned the ${during} at offset ${offset} after ${inSeconds(waitedMs)}`;
+      return warn(`${text}: what is not committed is handled after a restart`);
+    }
     case 'NameLost':
       return warn(`another processor has taken over the name: ${summary(diagnostic.cause)}`);
     case 'RowsReplaced': {
@@ -122,6 +153,13 @@ function lineOf(diagnostic: Diagnostic): Line | undefined {
         reason === 'ledgerReset' ? 'the ledger was restored or replaced' : 'the contracts were loaded from the start';
       return fail(
         `${why}: ${contracts} contracts, ${exercises} exercises and ${updates} updates are removed from the schema ${schema}, which now has the contracts at offset ${offset}`,
+      );
+    }
+    case 'ContractsEnded': {
+      const { reason, contracts, schema, after, until } = diagnostic;
+      const why = reason === 'pruned' ? 'the ledger is pruned' : 'a package was missing';
+      return fail(
+        `${why}: the updates between the offsets ${after} and ${until} are not in the schema ${schema}, and ${contracts} contracts ended in between`,
       );
     }
     case 'ActionFailed': {
@@ -151,7 +189,11 @@ function lineOf(diagnostic: Diagnostic): Line | undefined {
   }
 }
 
-const inSeconds = (ms: number): string => `${Math.max(1, Math.round(ms / 100)) / 10} s`;
+const roles = {
+  starting: 'starting: connects to its store',
+  standby: 'standing by: another processor holds the name',
+  leader: 'leading: holds the name and works',
+} as const;
 
 /** Identifies what failed. The text of an error may differ each time. */
 function kindOf(error: LedgerError): string {
@@ -185,78 +227,3 @@ function messageOf(error: unknown): string {
     return 'an Error without a message';
   }
 }
-
-const minuteMs = 60_000;
-
-/** At most this number of recoveries is logged in a minute. */
-const maxRecoveries = 3;
-
-/** At most this number of groups is remembered. */
-const maxGroups = 1_000;
-
-/** What has been logged. */
-class Logged {
-  /** When each group of the current outage was last logged, oldest first. Empty if the last line of an outage is a recovery. */
-  readonly #outage = new Map<string, number>();
-  /** The same for all other lines. */
-  readonly #others = new Map<string, number>();
-  /** When the feeds that are retrying first failed. */
-  readonly #failedAt = new Map<number, number>();
-  /** When recoveries were last logged. */
-  readonly #recoveredAt: number[] = [];
-
-  /** Whether to log a line. */
-  admits(diagnostic: Diagnostic, { group }: Line): boolean {
-    if (group === undefined) return true;
-    const { at } = diagnostic;
-    const loggedAt = isOutage(diagnostic) ? this.#outage : this.#others;
-    if (isRecent(loggedAt.get(group), at)) return false;
-    loggedAt.delete(group);
-    loggedAt.set(group, at);
-    for (const [oldest, oldestAt] of loggedAt) {
-      if (isRecent(oldestAt, at) && loggedAt.size <= maxGroups) break;
-      loggedAt.delete(oldest);
-    }
-    return true;
-  }
-
-  /**
-   * Keeps track of the feeds that are retrying. Returns a line when the first feed of a logged outage recovers. If it is too
-   * early for this line, a later success returns it.
-   */
-  recovery(diagnostic: Diagnostic): Line | undefined {
-    const { at, feed } = diagnostic;
-    if (feed === undefined) return undefined;
-    const failedAt = this.#failedAt.get(feed);
-    if (isOutage(diagnostic)) this.#failedAt.set(feed, failedAt ?? at);
-    if (diagnostic._tag === 'FeedEnded') this.#failedAt.delete(feed);
-    if (failedAt === undefined || !successes.has(diagnostic._tag)) return undefined;
-    const isDue = this.#outage.size > 0;
-    if (isDue && this.#recoveredAt.length === maxRecoveries && isRecent(this.#recoveredAt[0], at)) return undefined;
-    this.#failedAt.delete(feed);
-    if (!isDue) return undefined;
-    this.#outage.clear();
-    this.#recoveredAt.push(at);
-    this.#recoveredAt.splice(0, this.#recoveredAt.length - maxRecoveries);
-    return { level: 'info', text: `recovered after ${inSeconds(at - failedAt)}` };
-  }
-}
-
-/** Whether a feed does not reach the ledger. A page would not mean that a store has recovered. */
-const isOutage = (diagnostic: Diagnostic): boolean =>
-  diagnostic._tag === 'RetryScheduled' &&
-  diagnostic.feed !== undefined &&
-  !isLedgerError(diagnostic.cause, 'StoreError');
-
-/** The diagnostics of a feed that has reached the ledger. */
-const successes: ReadonlySet<Diagnostic['_tag']> = new Set([
-  'PageReceived',
-  'SnapshotPageReceived',
-  'SnapshotCompleted',
-  'CaughtUp',
-  'SocketOpened',
-] as const);
-
-/** Whether a line was logged within the last minute. The clock may be set back. */
-const isRecent = (loggedAt: number | undefined, at: number): boolean =>
-  loggedAt !== undefined && Math.abs(at - loggedAt) < minuteMs;

@@ -90,7 +90,12 @@ export class PrunedError extends TaggedError<'PrunedError'> {
     /** The smallest valid `beginExclusive`, if the participant reports it. */
     readonly earliestOffset?: Offset,
   ) {
-    super('PrunedError', 'The ledger is pruned beyond the cursor.', { 'Earliest offset': earliestOffset, Path: path });
+    super('PrunedError', 'The ledger is pruned beyond the cursor.', {
+      'Earliest offset': earliestOffset,
+      Path: path,
+      Next: 'resume after the earliest offset with onGap, or begin again with the active contracts',
+      Runbook: 'docs/runbook.md#prunederror',
+    });
   }
 }
 
@@ -126,6 +131,7 @@ export class LedgerResetError extends TaggedError<'LedgerResetError'> {
       Cursor: cursor,
       'Ledger end': ledgerEnd,
       Next: 'begin again with the active contracts, or at offset 0',
+      Runbook: 'docs/runbook.md#ledgerreseterror',
     });
     this.reason = difference === undefined ? 'endBeforeCursor' : 'anotherLedger';
   }

@@ -4,23 +4,35 @@ import { hasTag, quotable, type Retried, TaggedError } from './internal/message.
 /**
  * Why the stored state of a processor is rejected: it cannot be read (`unreadable`), it belongs to another participant
  * (`participant`) or to a request that selects other updates (`selection`), the ledger is
- * another one since the cursor was saved (`ledger`), or another process has saved it in the meantime (`conflict`).
+ * another one since the cursor was saved (`ledger`), or another processor has saved it in the meantime, or uses the same tables
+ * (`conflict`).
  *
  * @inline
  */
 type CursorReason = 'unreadable' | 'participant' | 'selection' | 'ledger' | 'conflict';
 
+const startOver = 'start over with another name, or remove the cursor with `canton-rx processors reset`';
+
+/** What helps. The runbook has the details. */
+const cursorNext: Readonly<Record<CursorReason, string>> = {
+  unreadable: 'run the release that saved it, or a later one',
+  participant: `connect to the participant of the cursor, or ${startOver}`,
+  selection: `restore the parties, filters and transaction shape of the request, or ${startOver}`,
+  ledger: `connect to the former ledger, or correct what was derived from it and ${startOver}`,
+  conflict: 'give each processor its own name, and each projection its own schema',
+};
+
 /**
- * The operation of a store. `publish` is that of a relay.
+ * The operation of a store. `publish` is that of a relay, `prepare` that of a handler.
  *
  * @inline
  */
-export type StoreOperation = 'hold' | 'load' | 'save' | 'park' | 'unpark' | 'commit' | 'publish';
+export type StoreOperation = 'prepare' | 'hold' | 'load' | 'save' | 'park' | 'unpark' | 'commit' | 'publish';
 
 /**
  * A processor cannot resume from the cursor in its store, because updates would be missing or handled twice. Nothing was
  * handled after the cursor. It also ends a running processor whose ledger was replaced. Use another name, or the store that belongs to this ledger and request. Or correct the data that is derived from
- * the updates, and save another cursor.
+ * the updates, and save another cursor. The message names the next step, and its place in `docs/runbook.md`.
  *
  * @category Errors
  */
@@ -32,10 +44,14 @@ export class CursorError extends TaggedError<'CursorError'> {
     readonly processor: string,
     /** The problem in a few words. */
     readonly explanation: string,
+    /** What helps, if it differs from what usually does. */
+    next?: string,
   ) {
     super('CursorError', `The stored state of the processor is rejected: ${explanation}.`, {
       Reason: reason,
       Processor: processor,
+      Next: next ?? cursorNext[reason],
+      Runbook: `docs/runbook.md#cursorerror-${reason}`,
     });
   }
 }
@@ -65,23 +81,25 @@ export class HandlerError extends TaggedError<'HandlerError'> {
         Offset: offset,
         Update: updateId,
         Attempts: attempts,
+        Runbook: 'docs/runbook.md#handlererror',
       },
-      {
-        cause,
-      },
+      { cause },
     );
   }
 }
 
 /**
- * The store of a processor failed or did not answer in time. The processor retries the operation for a limited time, unless
- * the folder of a `fileStore` is missing at the start.
+ * The store of a processor failed or did not answer in time. The processor retries the operation for a limited time, or ends
+ * at once if a repetition cannot help, as with a wrong password or without the folder of a `fileStore`. The message then names
+ * the next step.
  *
  * @category Errors
  */
 export class StoreError extends TaggedError<'StoreError'> {
   /** How many times and for how long the operation was retried; absent if it was not. */
   declare readonly retried?: Retried;
+  /** Whether the error ends the processor at once, because a repetition cannot help. */
+  readonly endsProcessor: boolean;
 
   constructor(
     /** The operation that failed. */
@@ -92,10 +110,19 @@ export class StoreError extends TaggedError<'StoreError'> {
     readonly reason: string,
     /** The error that the store threw. */
     cause?: unknown,
+    /** What a person must do, if a repetition cannot help. */
+    next?: string,
   ) {
     const hint = isFolderMissing(operation, cause) ? 'create the folder, and give the process access to it' : undefined;
-    const details = { Hint: hint, Operation: operation, Processor: processor };
+    const details = {
+      Hint: hint,
+      Operation: operation,
+      Processor: processor,
+      Next: next,
+      Runbook: 'docs/runbook.md#storeerror',
+    };
     super('StoreError', `The store failed: ${reason}`, details, { cause });
+    this.endsProcessor = hint !== undefined || next !== undefined;
   }
 }
 
@@ -103,7 +130,7 @@ export class StoreError extends TaggedError<'StoreError'> {
  * Whether a store cannot begin because its folder does not exist or must not be used. A folder that disappears later may come
  * back with its disk, and the socket of a database with the database.
  */
-export const isFolderMissing = (operation: StoreOperation, cause: unknown): boolean =>
+const isFolderMissing = (operation: StoreOperation, cause: unknown): boolean =>
   /hold|load/.test(operation) &&
   typeof cause === 'object' &&
   cause !== null &&

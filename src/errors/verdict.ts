@@ -1,7 +1,6 @@
 import { type ApiError, lookUpCode } from './ApiError.js';
 import type { Retried } from './internal/message.js';
 import type { LedgerError } from './LedgerError.js';
-import { isFolderMissing } from './process.js';
 
 /**
  * What to do after an error of a request that may be repeated: repeat it after a delay, with a new token, for a smaller
@@ -14,11 +13,11 @@ export function verdict(error: LedgerError): Verdict {
   switch (error._tag) {
     case 'ConnectionError':
       return error.isPermanent ? 'stop' : 'retry';
-    case 'StoreError':
-      return isFolderMissing(error.operation, error.cause) ? 'stop' : 'retry';
     case 'RequestTimeoutError':
     case 'TokenError':
       return 'retry';
+    case 'StoreError':
+      return error.endsProcessor ? 'stop' : 'retry';
     case 'UnauthorizedError':
       return error.tokenChanged ? 'retry' : 'stop';
     case 'ResponseTooLargeError':

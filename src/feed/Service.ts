@@ -105,24 +105,25 @@ export class Service {
     return (this.#learned.feeds += 1);
   }
 
-  /** Returns the report function of a feed. */
-  reportForFeed(feed: number): Report {
-    return this.#reportFor(feed);
+  /** Returns the report function of a feed, which may be that of a processor with a name. */
+  reportForFeed(feed: number, processor?: string): Report {
+    return this.#reportFor(feed, processor);
   }
 
   /** Numbers a new feed and returns its report function. */
-  reportForNewFeed(): Report {
-    return this.#reportFor(this.newFeed());
+  reportForNewFeed(processor?: string): Report {
+    return this.#reportFor(this.newFeed(), processor);
   }
 
   /**
    * Creates the report function of a feed or of the service itself. It creates a diagnostic only if there is a
    * subscriber.
    */
-  #reportFor(feed?: number): Report {
+  #reportFor(feed?: number, processor?: string): Report {
+    const from = { ...(feed !== undefined && { feed }), ...(processor !== undefined && { processor }) };
     return (body) => {
       if (!this.#diagnostics.observed && this.#onDiagnostic === undefined) return;
-      const diagnostic = { ...body(), at: asyncScheduler.now(), ...(feed !== undefined && { feed }) };
+      const diagnostic = { ...body(), at: asyncScheduler.now(), ...from };
       this.#onDiagnostic?.(diagnostic);
       this.#diagnostics.next(diagnostic);
     };

@@ -197,6 +197,10 @@ const reportLifecycle =
     );
   };
 
+/** Whether an error says itself that it ends a processor. Any other error of a program may quote its secrets. */
+const hasOwnWords = (error: unknown): error is Error =>
+  typeof error === 'object' && error !== null && 'endsProcessor' in error && 'message' in error;
+
 /**
  * Reports how a feed ended.
  *
@@ -208,7 +212,8 @@ export const reportEnd = <A>(report: Report, isStopped = (): boolean => false): 
       report(() => ({ _tag: 'FeedEnded', how: isStopped() ? 'unsubscribed' : 'completed' }));
     },
     error: (error: unknown) => {
-      report(() => ({ _tag: 'FeedEnded', how: 'failed', ...(isLedgerError(error) && { error }) }));
+      const isReported = isLedgerError(error) || hasOwnWords(error);
+      report(() => ({ _tag: 'FeedEnded', how: 'failed', ...(isReported && { error }) }));
     },
     unsubscribe: () => {
       report(() => ({ _tag: 'FeedEnded', how: 'unsubscribed' }));

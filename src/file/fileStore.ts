@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { tap } from 'rxjs';
 import { CursorError } from '../errors/process.js';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
 import { filesIn, makeFolder, type Paths, readText, removeFile, replaceFile, sweep, syncFolder } from './durable.js';
@@ -49,10 +50,13 @@ export function fileStore(folder: string): Required<CheckpointStore> {
   const expected = new Map<string, readonly (string | undefined)[]>();
   /** Files removed by a call that then failed. */
   const removed = new Set<string>();
+  /** The names that another process holds, and may be writing. */
+  const waiting = new Set<string>();
 
   const withPaths = <A>(name: string, work: (paths: Paths) => Promise<A>): Promise<A> =>
     inOrder(name, async () => {
       const paths = pathsOf(base, name);
+      if (waiting.has(name)) return work(paths);
       if (!swept.has(name)) await sweep(paths);
       swept.add(name);
       return work(paths);
@@ -104,7 +108,18 @@ export function fileStore(folder: string): Required<CheckpointStore> {
       }),
 
     // released after the last call: the next holder must not be overwritten by a save that is still running
-    hold: (name) => acquireLock(base, name, pathsOf(base, name), (close) => inOrder(name, close)),
+    hold: (name, standBy) => {
+      const wait = (): void => {
+        waiting.add(name);
+        standBy?.();
+      };
+      const release = (close: () => Promise<void>) => inOrder(name, close);
+      return acquireLock(base, name, pathsOf(base, name), release, wait).pipe(
+        tap(() => {
+          waiting.delete(name);
+        }),
+      );
+    },
   };
 }
 

@@ -60,19 +60,25 @@ const pollMs = 250;
  * system releases the lock when the process ends, even if it is killed, so a crash leaves nothing to clean up.
  *
  * @param release - runs the function that releases the lock, for example after work that has not ended yet
+ * @param standBy - called each time that another process is found to hold the name
  */
 export const acquireLock = (
   folder: string,
   name: string,
   paths: Paths,
   release: (close: () => Promise<void>) => unknown,
+  standBy?: () => void,
 ): Observable<unknown> =>
   new Observable((subscriber) => {
     const attempt = tryLock(folder, name, paths);
     attempt.then(
       (lock) => {
-        if (lock === undefined) subscriber.complete();
-        else subscriber.next(true);
+        if (lock !== undefined) {
+          subscriber.next(true);
+          return;
+        }
+        standBy?.();
+        subscriber.complete();
       },
       (error: unknown) => {
         subscriber.error(error);

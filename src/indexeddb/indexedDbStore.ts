@@ -87,10 +87,10 @@ export function indexedDbStore({ database = 'canton-rx' }: IndexedDbOptions = {}
         return found > 0;
       }),
 
-    hold: (name) => {
+    hold: (name, standBy) => {
       const lock = `canton-rx ${JSON.stringify([database, name])}`;
       const locks = locksOf(globalThis);
-      return locks === undefined ? holdName(page, lock) : holdLock(locks, lock);
+      return locks === undefined ? holdName(page, lock, standBy) : holdLock(locks, lock, standBy);
     },
   };
 }
@@ -103,14 +103,22 @@ const locksOf = ({ navigator }: { readonly navigator?: { readonly locks?: LockMa
   navigator?.locks;
 
 /** Waits for a Web Lock, then holds it and emits once. The browser releases it when the page or worker ends. */
-const holdLock = (locks: LockManager, name: string): Observable<unknown> =>
+const holdLock = (locks: LockManager, name: string, standBy?: () => void): Observable<unknown> =>
   new Observable((subscriber) => {
     const controller = new AbortController();
+    let isWaiting = true;
     const whileHeld = (): Promise<void> =>
       new Promise((resolve) => {
         subscriber.add(resolve);
+        isWaiting = false;
         subscriber.next(true);
       });
+    locks.query().then(
+      ({ held = [] }) => {
+        if (isWaiting && !subscriber.closed && held.some((lock) => lock.name === name)) standBy?.();
+      },
+      () => undefined,
+    );
     locks.request(name, { signal: controller.signal }, whileHeld).then(
       () => {
         subscriber.complete();

@@ -34,6 +34,8 @@ export type AnyHandler = (work: never, tx: unknown, report?: Report) => unknown;
 export interface ProcessorProgress {
   readonly offset: Offset;
   readonly recordTimes: Readonly<Record<string, Timestamp>>;
+  /** Set if the processor does not hold its name. */
+  readonly role?: string;
 }
 
 /** The action of a rule that a request submits. */

@@ -31,7 +31,8 @@ export class RelayError extends TaggedError<'RelayError'> {
     /** The NATS error that caused it, if any. */
     cause?: unknown,
   ) {
-    super('RelayError', `The relay is broken: ${explanation}.`, { Reason: reason, Stream: stream }, { cause });
+    const details = { Reason: reason, Stream: stream, Runbook: 'docs/runbook.md#relayerror' };
+    super('RelayError', `The relay is broken: ${explanation}.`, details, { cause });
     this.endsProcessor = reason !== 'size';
   }
 }

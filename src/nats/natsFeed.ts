@@ -118,7 +118,7 @@ export function natsFeed(options: NatsFeedOptions): Feed<Work, NatsPosition> {
     ...(durable !== undefined && { defaultStore: { name: durable, store: natsStore(streamOnce, bucket, ackWaitMs) } }),
     diagnostics$,
     end$: defer(() => readHead(streamOnce, { last_by_subj: '>' })).pipe(map((last) => last?.offset ?? 0)),
-    open: (run) => openReader(streamFor(reportForNewRun()), begin, maxPageSize, run),
+    open: (run) => openReader(streamFor(reportForNewRun(run.name)), begin, maxPageSize, run),
   };
 }
 
@@ -178,7 +178,7 @@ const hasUpdate = (stream: NatsStream, { offset, updateId }: LastUpdate, at: Nat
 interface Diagnostics {
   readonly diagnostics$: Observable<Diagnostic>;
   /** Numbers a run, and returns its report function. Without a subscriber, no diagnostic is created. */
-  readonly reportForNewRun: () => Report;
+  readonly reportForNewRun: (processor: string | undefined) => Report;
 }
 
 function createDiagnostics(): Diagnostics {
@@ -186,10 +186,10 @@ function createDiagnostics(): Diagnostics {
   let runs = 0;
   return {
     diagnostics$: diagnostics.asObservable(),
-    reportForNewRun: () => {
-      const feed = (runs += 1);
+    reportForNewRun: (processor) => {
+      const from = { feed: (runs += 1), ...(processor !== undefined && { processor }) };
       return (body) => {
-        if (diagnostics.observed) diagnostics.next({ ...body(), at: asyncScheduler.now(), feed });
+        if (diagnostics.observed) diagnostics.next({ ...body(), at: asyncScheduler.now(), ...from });
       };
     },
   };

@@ -67,11 +67,16 @@ export function natsStore(
     );
   };
   return {
-    load: (name) => withLease('load', name, (lease) => Promise.resolve(lease.cursor())),
+    load: (name) =>
+      callStore(server, 'load', name, async () => {
+        const lease = leases.get(name);
+        // a standby has no lease
+        return lease === undefined ? recordOf(name, await bucket.get(keyOf(name))).cursor : lease.cursor();
+      }),
     save: (name, cursor) => withLease('save', name, (lease) => lease.write(() => cursor)),
-    hold: (name) =>
-      holdName(leases, name).pipe(
-        switchMap(() => acquire(server, bucket, { name, holder, ackWaitMs })),
+    hold: (name, standBy) =>
+      holdName(leases, name, standBy).pipe(
+        switchMap(() => acquire(server, bucket, { name, holder, ackWaitMs, standBy })),
         switchMap((lease) => holdLease(name, lease)),
       ),
   };
@@ -104,10 +109,16 @@ interface Wanted {
   readonly name: string;
   readonly holder: string;
   readonly ackWaitMs: number;
+  /** Called each time that another replica is found to hold the name. */
+  readonly standBy: (() => void) | undefined;
 }
 
 /** Waits until no other replica holds a name, and takes it. */
-const acquire = (server: StoreServer, bucket: CursorBucket, { name, holder, ackWaitMs }: Wanted): Observable<Lease> =>
+const acquire = (
+  server: StoreServer,
+  bucket: CursorBucket,
+  { name, holder, ackWaitMs, standBy }: Wanted,
+): Observable<Lease> =>
   defer(() => {
     let seen: { readonly revision: number | undefined; readonly at: number; readonly since: number } | undefined;
     const isFree = (stored: StoredRecord | undefined): boolean => {
@@ -127,7 +138,11 @@ const acquire = (server: StoreServer, bucket: CursorBucket, { name, holder, ackW
     };
     return defer(() => callStore(server, 'hold', name, () => bucket.get(keyOf(name)))).pipe(
       repeat({ delay: Math.min(maxPollMs, ackWaitMs / 3) }),
-      filter(isFree),
+      filter((stored) => {
+        if (isFree(stored)) return true;
+        standBy?.();
+        return false;
+      }),
       concatMap((stored) => releasedIfUnused(callStore(server, 'hold', name, () => takeRecord(stored)))),
       filter((lease) => lease !== undefined),
       take(1),

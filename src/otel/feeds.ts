@@ -60,7 +60,11 @@ export const traceProcessor = <C extends ProcessorProgress>(
       };
     });
     return run(tracing.serviceFor(feed.sender, feed.onDiagnostic), counting).pipe(
-      tap(({ offset, recordTimes }) => {
+      tap(({ offset, recordTimes, role }) => {
+        if (role !== undefined) {
+          feed.leave();
+          return;
+        }
         const times = Object.entries(recordTimes).map(([synchronizerId, recordTime]) => ({
           synchronizerId,
           recordTime,
@@ -112,7 +116,14 @@ function startFeed(
     /** Moves the cursor of a feed, or of the commits of a processor. */
     reach: (offset: Offset, times: readonly SynchronizerTime[]): void => {
       follower.cursor = offset;
+      if (isProcessor) follower.committedAt = Date.now();
       if (isEndless) updateRecordTimes(follower, times, recorder);
+    },
+    /** Ends the lag of a processor that does not hold its name: another one works. */
+    leave: (): void => {
+      follower.cursor = undefined;
+      delete follower.committedAt;
+      follower.recordTimes.clear();
     },
     end: (): void => {
       flush();

@@ -2,6 +2,7 @@ import type { Attributes, BatchObservableResult, ObservableGauge } from '@opente
 import type { SynchronizerTime } from '../codecs/OffsetCheckpoint.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
+import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { type Recorder, safely } from './Recorder.js';
 
@@ -21,9 +22,18 @@ export function countDiagnostic(recorder: Recorder, attributes: Attributes, diag
       if (diagnostic._tag !== 'HandlerFailed') countUndecodable(recorder, attributes, diagnostic.cause);
       break;
     case 'FeedEnded':
+      if (diagnostic.processor !== undefined) recordRole(recorder, attributes, undefined);
       if (diagnostic.how !== 'failed') break;
       measure('feed.failures', 1, { ...attributes, 'error.type': errorType(diagnostic.error) });
       countUndecodable(recorder, attributes, diagnostic.error);
+      break;
+    case 'RoleChanged':
+      recordRole(recorder, attributes, diagnostic.role);
+      break;
+    case 'CommitSaved':
+      measure('handler.duration', diagnostic.handlerMs / 1_000, attributes);
+      measure('commit.duration', diagnostic.commitMs / 1_000, attributes);
+      measure('processor.offset', diagnostic.offset, attributes);
       break;
     case 'PageLimitLearned':
       // the limit belongs to the ledger, regardless of which feed reports it
@@ -43,6 +53,14 @@ const counterOf = {
   UpdateSkipped: 'updates.skipped',
   UpdateParked: 'updates.parked',
 } as const;
+
+const roles: readonly ProcessorRole[] = ['starting', 'standby', 'leader'];
+
+/** Records the role of a processor; `undefined` for one that has ended. */
+function recordRole({ measure }: Recorder, attributes: Attributes, role: ProcessorRole | undefined): void {
+  for (const each of roles)
+    measure('processor.role', each === role ? 1 : 0, { ...attributes, 'canton_rx.processor.role': each });
+}
 
 /** Counts a diagnostic of a rule of `automate`. */
 export function countAction({ errorType, measure }: Recorder, diagnostic: Diagnostic): void {
@@ -78,6 +96,8 @@ export interface Follower {
   /** The name of its processor, if it has one. */
   readonly attributes: Attributes;
   cursor: Offset | undefined;
+  /** When its processor last committed, in milliseconds since the epoch. */
+  committedAt?: number;
   /** The newest record time of each synchronizer. */
   readonly recordTimes: Map<string, Timestamp>;
 }
@@ -95,6 +115,7 @@ export function updateRecordTimes(
 interface Gauges {
   readonly offsets: ObservableGauge;
   readonly recordTime: ObservableGauge;
+  readonly commit: ObservableGauge;
 }
 
 /** A value of a gauge. */
@@ -141,16 +162,22 @@ export class Followers {
   /** Observes the lag whenever the meter is read; returns the function that stops it. */
   #start(): (() => void) | undefined {
     const meter = this.recorder.meter();
-    const gauge = (name: string, unit: string, description: string): ObservableGauge | undefined =>
-      meter?.createObservableGauge(`canton_rx.lag.${name}`, { unit, description });
-    const offsets = gauge('offsets', '{offset}', 'Offsets between the slowest feed and the last known ledger end');
-    const recordTime = gauge('record_time', 's', 'Age of the newest record time of a synchronizer in the slowest feed');
-    if (offsets === undefined || recordTime === undefined) return undefined;
-    const observe = (result: BatchObservableResult): void => {
-      this.#observe(result, { offsets, recordTime });
+    if (meter === undefined) return undefined;
+    const gauge = (name: string, unit: string, description: string): ObservableGauge =>
+      meter.createObservableGauge(`canton_rx.${name}`, { unit, description });
+    const gauges: Gauges = {
+      offsets: gauge('lag.offsets', '{offset}', 'Offsets between the slowest feed and the last known ledger end'),
+      recordTime: gauge('lag.record_time', 's', 'Age of the newest record time of a synchronizer in the slowest feed'),
+      commit: gauge('commit.age', 's', 'Time since the last commit of the slowest processor that holds its name'),
     };
-    meter?.addBatchObservableCallback(observe, [offsets, recordTime]);
-    return () => meter?.removeBatchObservableCallback(observe, [offsets, recordTime]);
+    const observed = [gauges.offsets, gauges.recordTime, gauges.commit];
+    const observe = (result: BatchObservableResult): void => {
+      this.#observe(result, gauges);
+    };
+    meter.addBatchObservableCallback(observe, observed);
+    return () => {
+      meter.removeBatchObservableCallback(observe, observed);
+    };
   }
 
   /** Observes the lag, and zero once after the last feed has ended: a meter exports the last value of a gauge. */
@@ -177,7 +204,8 @@ export class Followers {
       // a feed may be ahead of the last known ledger end, and a clock may be slow
       lags.set(key, { gauge, attributes, value: Math.max(0, value, lags.get(key)?.value ?? 0) });
     };
-    for (const { attributes, cursor, recordTimes } of this.#all) {
+    for (const { attributes, cursor, recordTimes, committedAt } of this.#all) {
+      if (committedAt !== undefined) note('commit', attributes, (Date.now() - committedAt) / 1_000);
       if (cursor !== undefined && this.ledgerEnd !== undefined) note('offsets', attributes, this.ledgerEnd - cursor);
       for (const [id, time] of recordTimes)
         note('recordTime', { ...attributes, 'canton.synchronizer.id': id }, (Date.now() - Date.parse(time)) / 1_000);

@@ -10,9 +10,11 @@ import {
   retry,
   throwError,
   timeout,
+  TimeoutError,
   timer,
   toArray,
 } from 'rxjs';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { StoreError } from '../errors/process.js';
 import { mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
@@ -50,7 +52,21 @@ export const connect = (pool: Pool, timeoutMs: number): Observable<Connection> =
     return () => {
       close();
     };
-  }).pipe(timeout({ first: timeoutMs }));
+  }).pipe(
+    timeout({ first: timeoutMs }),
+    mapError((error) =>
+      error instanceof TimeoutError && isExhausted(pool) ? noConnection(pool, timeoutMs, error) : error,
+    ),
+  );
+
+/** Whether all connections of a pool are in use. */
+const isExhausted = ({ idleCount, totalCount, options }: Pool): boolean => idleCount === 0 && totalCount >= options.max;
+
+const noConnection = ({ options }: Pool, timeoutMs: number, cause: TimeoutError): Error =>
+  new Error(
+    `no connection of the pool became free within ${timeoutMs / 1_000} s: all ${options.max} are in use. A program that does not release one leaks it; each processor needs one, and one more for all of them`,
+    { cause },
+  );
 
 const ignore = (): void => undefined;
 
@@ -130,7 +146,12 @@ export function transactionsOn(
         defer(() => work(client)).pipe(
           toArray(),
           concatMap((values) => commit$.pipe(concatMap(() => values))),
-          catchError((error: unknown) => rollback$.pipe(concatMap(() => throwError(() => error)))),
+          catchError((error: unknown) =>
+            // a handler that took too long still uses the connection, which is closed next
+            isLedgerError(error, 'HandlerError')
+              ? throwError(() => error)
+              : rollback$.pipe(concatMap(() => throwError(() => error))),
+          ),
         ),
       ).pipe(
         retry({

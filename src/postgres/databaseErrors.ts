@@ -1,4 +1,6 @@
 import { quotable } from '../errors/internal/message.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { StoreError, type StoreOperation } from '../errors/process.js';
 
 /** Whether a rule of the database is violated: `integrity_constraint_violation`, or errors of PL/pgSQL. */
 export const isRuleViolation = (error: unknown): boolean => /^(23|P0)/.test(sqlStateOf(error) ?? '');
@@ -11,6 +13,31 @@ export const mustRepeat = (error: unknown): boolean => ['40001', '40P01'].includ
  * `in_failed_sql_transaction`.
  */
 export const isFailedTransaction = (error: unknown): boolean => sqlStateOf(error) === '25P02';
+
+/** A database cannot be used as it is. A repetition cannot help. */
+export class DatabaseError extends Error {
+  constructor(
+    message: string,
+    /** What a person must do. */
+    readonly next: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Returns an error of the database as the final error of a processor, if a repetition cannot help: user, password and
+ * database must exist, and the user must have its rights. Any other error is returned as it is.
+ */
+export function asFinalError(operation: StoreOperation, processor: string, schema: string, error: unknown): unknown {
+  if (isLedgerError(error)) return error;
+  if (error instanceof DatabaseError) return new StoreError(operation, processor, error.message, error, error.next);
+  const code = sqlStateOf(error) ?? '';
+  if (!/^(28...|3D000|42501)$/.test(code)) return error;
+  const { text, next = 'check the database' } = explainDatabaseError(error, schema) ?? { text: code };
+  const message = error instanceof Error ? `: ${quotable(error.message, [])}` : '';
+  return new StoreError(operation, processor, `${text} (${code})${message}`, error, next);
+}
 
 /** Why a database cannot be used, and the next step. Contains no secret and no value of a row. */
 export interface DatabaseTrouble {

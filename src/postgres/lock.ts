@@ -9,9 +9,11 @@ import {
   merge,
   NEVER,
   type Observable,
+  of,
   repeat,
   switchMap,
   take,
+  takeLast,
 } from 'rxjs';
 import type { Transactions } from '../process/CheckpointStore.js';
 import { connect, type Connection, query, transactionsOn } from './connection.js';
@@ -25,6 +27,10 @@ interface LockOptions {
   readonly timeoutMs: number;
   /** How often to try to acquire the lock, in milliseconds. */
   readonly pollMs: number;
+  /** Checks over the connection whether the name can be used, before the lock is acquired. */
+  readonly ready?: (client: PoolClient) => Observable<unknown>;
+  /** Called each time that another connection is found to hold the lock. */
+  readonly standBy?: (() => void) | undefined;
 }
 
 /** A connection that holds the lock. */
@@ -43,7 +49,11 @@ export interface HeldLock {
 export const acquireLock = (pool: Pool, options: LockOptions): Observable<HeldLock> =>
   connect(pool, options.timeoutMs).pipe(
     switchMap((connection) =>
-      nextFence(connection, options).pipe(switchMap((fence) => whileConnected(connection, options, fence))),
+      (options.ready?.(connection.client) ?? of(true)).pipe(
+        takeLast(1),
+        switchMap(() => nextFence(connection, options)),
+        switchMap((fence) => whileConnected(connection, options, fence)),
+      ),
     ),
   );
 
@@ -58,13 +68,18 @@ const keepAliveSettings = `SELECT set_config(wanted.name, wanted.value, false)
   JOIN pg_settings USING (name)`;
 
 /** Waits for the lock, then increments the fencing token and emits it. */
-const nextFence = ({ client }: Connection, { tables, name, timeoutMs, pollMs }: LockOptions): Observable<string> => {
+const nextFence = ({ client }: Connection, options: LockOptions): Observable<string> => {
+  const { tables, name, timeoutMs, pollMs, standBy } = options;
   const lock = 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS "isLocked"';
   const fence = `INSERT INTO ${tables.cursors} AS c (name, fence) VALUES ($1, 1)
     ON CONFLICT (name) DO UPDATE SET fence = c.fence + 1 RETURNING fence::text AS fence`;
   return query(client, timeoutMs, keepAliveSettings, []).pipe(
     concatMap(() => query(client, timeoutMs, lock, [`${tables.id} ${name}`]).pipe(repeat({ delay: pollMs }))),
-    filter(([row]) => row?.['isLocked'] === true),
+    filter(([row]) => {
+      if (row?.['isLocked'] === true) return true;
+      standBy?.();
+      return false;
+    }),
     take(1),
     concatMap(() => query(client, timeoutMs, fence, [name])),
     map(([row]) => String(row?.['fence'])),

@@ -1,6 +1,7 @@
-import type { Pool } from 'pg';
-import { concatMap, defer, type Observable, of, timeout } from 'rxjs';
+import type { ClientBase, Pool } from 'pg';
+import { concat, concatMap, defer, EMPTY, ignoreElements, map, type Observable, timeout } from 'rxjs';
 import { query } from './connection.js';
+import { DatabaseError } from './databaseErrors.js';
 
 /** The names of the tables, for SQL. */
 export interface Tables {
@@ -59,16 +60,50 @@ export function tablesIn(schema: string): Tables {
   };
 }
 
-/** Creates the tables if one is missing. A user that may not create tables can use existing ones. */
-export const ensureTables = (pool: Pool, schema: string, timeoutMs: number): Observable<unknown> => {
+/**
+ * Creates the tables if one is missing and may be created, and checks the rights on them. A user that may not create tables
+ * can use existing ones.
+ */
+export const ensureTables = (
+  db: ClientBase | Pool,
+  schema: string,
+  timeoutMs: number,
+  mayCreate: boolean,
+): Observable<unknown> => {
   const { cursors, parked, id } = tablesIn(schema);
   const exist = 'SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS exist';
-  return query(pool, timeoutMs, exist, [cursors, parked]).pipe(
+  const created$ = query(db, timeoutMs, exist, [cursors, parked]).pipe(
     concatMap(([row]) => {
-      if (row?.['exist'] === true) return of(true);
+      if (row?.['exist'] === true) return EMPTY;
+      if (!mayCreate)
+        throw new DatabaseError(
+          `the tables ${cursors} and ${parked} are missing`,
+          'create them with postgresStoreSql()',
+        );
       // locked, because one of two processes that create the same table at the same time would fail
       const create = `SELECT pg_advisory_xact_lock(hashtextextended('${id}', 1));${postgresStoreSql(schema)}`;
-      return defer(() => pool.query(create)).pipe(timeout(timeoutMs));
+      return defer(() => db.query(create)).pipe(timeout(timeoutMs), ignoreElements());
+    }),
+  );
+  return concat(created$, checkRights(db, timeoutMs, [cursors, parked]));
+};
+
+/** Fails with a {@link DatabaseError} if the user may not read and write tables. */
+export const checkRights = (
+  db: ClientBase | Pool,
+  timeoutMs: number,
+  tables: readonly string[],
+): Observable<unknown> => {
+  const missing = `SELECT t.name || ': ' || string_agg(r.name, ', ') AS missing, current_user AS "user"
+    FROM unnest($1::text[]) AS t(name), unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) AS r(name)
+    WHERE NOT has_table_privilege(t.name, r.name) GROUP BY t.name ORDER BY t.name`;
+  return query(db, timeoutMs, missing, [tables]).pipe(
+    map((rows) => {
+      if (rows.length === 0) return;
+      const user = String(rows[0]?.['user']);
+      const rights = rows.map((row) => String(row['missing'])).join('; ');
+      const next = `let the owner of the tables run: GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables.join(', ')} TO "${user}"`;
+      throw new DatabaseError(`the user ${user} lacks rights on ${rights}`, next);
     }),
   );
 };

@@ -48,9 +48,11 @@ export interface CheckpointStore<Tx = void> {
    * unsubscribing releases it. If a `save` detects that the name was lost, it fails with a `StoreError` whose operation is
    * `'hold'`: the processor waits for the name again, and resumes from the last cursor.
    *
+   * @param standBy - call it once another processor is known to hold the name: the processor then loads its cursor to check
+   * it, and counts as a standby. If a store never calls it, a processor that waits has the role `'starting'`
    * @defaultValue the name is held within this process, for this store object
    */
-  hold?(name: string): Observable<unknown>;
+  hold?(name: string, standBy?: () => void): Observable<unknown>;
   /** Removes a parked update and emits whether it existed. */
   unpark?(name: string, offset: Offset, tx: Tx): ObservableInput<boolean>;
 }
@@ -65,8 +67,10 @@ export interface TransactionalStore<Tx> extends CheckpointStore<Tx> {
    * Waits until no other processor holds the name, then holds it and emits once. Errors if the name is lost;
    * unsubscribing releases it. If a `save` detects that the name was lost, it fails with a `StoreError` whose operation
    * is `'hold'`.
+   *
+   * @param standBy - call it once another processor is known to hold the name
    */
-  hold(name: string): Observable<Transactions<Tx>>;
+  hold(name: string, standBy?: () => void): Observable<Transactions<Tx>>;
   /** Transactions without a held name, for parked updates. */
   readonly transactions: Transactions<Tx>;
 }

@@ -75,6 +75,8 @@ export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
  * @category Processing
  */
 export interface FeedRun {
+  /** The name of the processor, for diagnostics; absent if it has none. */
+  readonly name?: string | undefined;
   /** Whether an update that cannot be decoded becomes an entry of a page. If not, it ends the feed with an error. */
   readonly emitUndecoded: boolean;
 }

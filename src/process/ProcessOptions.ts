@@ -1,8 +1,9 @@
-import type { Observable } from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
+import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import type { RetryPolicy } from '../http/retry.js';
 import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
 
@@ -117,6 +118,15 @@ export interface WorkOptions<A = Work> {
    */
   readonly stopWithinMs?: number | undefined;
   /**
+   * How long one call of the handler may take, in milliseconds. After that time, the processor ends with a `HandlerError`
+   * and releases its name, whatever `onPoison` is: the transaction is rolled back, and another replica continues with the
+   * same update. A Promise cannot be interrupted, so without transactions the call may still work while another replica
+   * does.
+   *
+   * @defaultValue Infinity
+   */
+  readonly handlerTimeoutMs?: number | undefined;
+  /**
    * How long one call of the store may take, in milliseconds. A call that takes longer has failed, and is retried.
    *
    * @defaultValue 30000
@@ -189,17 +199,36 @@ export type HandlerResult = void | Observable<unknown> | PromiseLike<unknown> | 
  *
  * @category Processing
  */
-export type Handler<Tx = unknown, A = Work> = (update: A, tx: Tx, report?: Report) => HandlerResult;
+export interface Handler<Tx = unknown, A = Work> extends Preparation {
+  (update: A, tx: Tx, report?: Report): HandlerResult;
+}
 
 /**
  * Handles one or more updates, in order. To return several Promises, combine them: `Promise.all(…)`.
  *
  * @category Processing
  */
-export type BatchHandler<Tx = unknown, A = Work> = (updates: readonly A[], tx: Tx, report?: Report) => HandlerResult;
+export interface BatchHandler<Tx = unknown, A = Work> extends Preparation {
+  (updates: readonly A[], tx: Tx, report?: Report): HandlerResult;
+}
 
 /**
- * A commit: the updates at or before the offset have been handled, and the store has saved that.
+ * What a handler may have in addition.
+ *
+ * @inline
+ */
+interface Preparation {
+  /**
+   * Creates or checks what the handler needs, such as its tables. The processor waits for it before it holds or awaits its
+   * name, so that a standby which could not work is not ready. A failure is retried like one of the store, unless the error
+   * has a property `endsProcessor` that is `true`.
+   */
+  readonly prepare?: (() => ObservableInput<unknown>) | undefined;
+}
+
+/**
+ * A commit: the updates at or before the offset have been handled, and the store has saved that. A processor also emits where
+ * it is when its role changes.
  *
  * @category Processing
  */
@@ -213,6 +242,11 @@ export interface Committed {
    * offset is where the processor begins.
    */
   readonly handled: number;
+  /**
+   * Set if the processor does not hold its name, and so has committed nothing: `'standby'` when it begins to wait for another
+   * processor, with the cursor that the store has; `'starting'` when it has lost its store. Absent for a commit.
+   */
+  readonly role?: Exclude<ProcessorRole, 'leader'>;
   /** Whether everything that the ledger was known to have has been handled. */
   readonly isCaughtUp: boolean;
 }

@@ -16,6 +16,7 @@ import {
   timer,
 } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
+import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { checkNotNegative, checkPositive } from '../http/retry.js';
 import { isLater } from '../operators/internal/times.js';
 import type { Committed } from './ProcessOptions.js';
@@ -27,18 +28,26 @@ import type { Committed } from './ProcessOptions.js';
  */
 export interface ProcessStatus {
   /**
-   * `'waiting'` before the first commit: while another processor holds the name, or while the store or the ledger
-   * cannot be reached. After that, `'caughtUp'` if everything that the ledger was known to have has been handled, and
-   * `'catchingUp'` otherwise.
+   * `'leader'` if the processor holds its name and works; `'standby'` if another processor holds the name, and this one
+   * could continue with the stored cursor; `'starting'` if neither is known: at the start, and while the store or the
+   * ledger cannot be reached.
+   */
+  readonly role: ProcessorRole;
+  /**
+   * `'waiting'` unless the processor is the leader. A leader is `'caughtUp'` if everything that the ledger was known to have
+   * has been handled, and `'catchingUp'` otherwise.
    */
   readonly state: 'waiting' | 'catchingUp' | 'caughtUp';
-  /** The offset up to which everything has been handled; absent while the processor waits. */
+  /**
+   * The offset up to which everything has been handled; for a standby, the offset of the cursor when it began to wait.
+   * Absent until it is known.
+   */
   readonly offset?: Offset;
   /** The last known ledger end; absent until it has been read. */
   readonly ledgerEnd?: Offset;
   /**
    * The number of offsets between `offset` and `ledgerEnd`. Not every offset is an update, or one that the request
-   * selects. Absent if it is not known: before the ledger end has been read, and while it cannot be read.
+   * selects. Absent if it is not known: unless the processor is the leader, and while the ledger end cannot be read.
    */
   readonly lagOffsets?: number;
   /**
@@ -85,7 +94,7 @@ export interface ReadyOptions {
    */
   readonly maxAgeMs?: number | undefined;
   /**
-   * Whether a waiting processor counts as ready, for example a standby for another processor of its name.
+   * Whether a standby counts as ready.
    *
    * @defaultValue true
    */
@@ -142,14 +151,14 @@ export function toStatus(
 
 /**
  * Returns whether a processor is ready, for a readiness probe: it knows the ledger end, and has caught up, lags a
- * little, or is a standby. A processor also waits if its store does not respond: `diagnostics$` reports that, and
- * finally the processor errors.
+ * little, or is a standby. A processor that is starting is not ready: it has not reached its store, or could not check
+ * its cursor and its handler.
  *
  * @example
  * ```ts
  * import { isReady } from 'canton-rx/process';
  *
- * const seen = { ledgerEnd: 27, seenAt: Date.now(), handled: 3, updatesPerSecond: 0.3, at: Date.now() };
+ * const seen = { role: 'leader',  ledgerEnd: 27, seenAt: Date.now(), handled: 3, updatesPerSecond: 0.3, at: Date.now() } as const;
  * isReady({ state: 'caughtUp', offset: 27, lagOffsets: 0, ...seen }); // true
  * isReady({ state: 'catchingUp', offset: 7, lagOffsets: 20, ...seen }); // false
  * ```
@@ -157,13 +166,13 @@ export function toStatus(
  * @category Processing
  */
 export function isReady(
-  { state, offset = 0, ledgerEnd = Infinity, seenAt = 0, behindSince = Infinity }: ProcessStatus,
+  { role, state, offset = 0, ledgerEnd = Infinity, seenAt = 0, behindSince = Infinity }: ProcessStatus,
   { maxLagOffsets = 0, maxAgeMs = 60_000, isStandbyReady = true }: ReadyOptions = {},
 ): boolean {
   checkNotNegative({ maxLagOffsets, maxAgeMs });
   const now = asyncScheduler.now();
   if (now - seenAt > maxAgeMs) return false;
-  if (state === 'waiting') return isStandbyReady;
+  if (role !== 'leader') return role === 'standby' && isStandbyReady;
   const isNear = ledgerEnd - offset <= maxLagOffsets;
   return isNear || (state === 'caughtUp' && now - behindSince <= maxAgeMs);
 }
@@ -196,10 +205,10 @@ function withCommit(tally: Tally, last: Committed): Tally {
   return {
     ...tally,
     last,
-    committedAt: now,
+    ...(last.role === undefined && { committedAt: now }),
     handled: tally.handled + last.handled,
     bySecond: new Map(recent).set(second, handledBefore + last.handled),
-    behind: last.offset >= (tally.behind?.end ?? 0) ? undefined : tally.behind,
+    behind: last.role !== undefined || last.offset >= (tally.behind?.end ?? 0) ? undefined : tally.behind,
   };
 }
 
@@ -208,7 +217,8 @@ const secondOf = (ms: number): number => Math.floor(ms / 1_000);
 function withLedgerEnd(tally: Tally, ledgerEnd: Offset | undefined): Tally {
   if (ledgerEnd === undefined) return { ...tally, isEndUnknown: true };
   const now = asyncScheduler.now();
-  const isBehind = tally.last !== undefined && ledgerEnd > tally.last.offset;
+  const { last } = tally;
+  const isBehind = last !== undefined && last.role === undefined && ledgerEnd > last.offset;
   return {
     ...tally,
     ledgerEnd,
@@ -224,11 +234,13 @@ function toProcessStatus(tally: Tally): ProcessStatus {
   const recent = [...bySecond].filter(([second]) => second > secondOf(at) - rateSeconds);
   const [recordTime] = Object.values(last?.recordTimes ?? {}).sort((a, b) => (isLater(a, b) ? -1 : 1));
   return {
+    role: roleOf(last),
     state: stateOf(last),
     ...(last !== undefined && { offset: last.offset }),
     ...(ledgerEnd !== undefined && { ledgerEnd }),
     ...(seenAt !== undefined && { seenAt }),
     ...(last !== undefined &&
+      last.role === undefined &&
       ledgerEnd !== undefined &&
       !isEndUnknown && { lagOffsets: Math.max(0, ledgerEnd - last.offset) }),
     ...(behind !== undefined && { behindSince: behind.since }),
@@ -240,7 +252,10 @@ function toProcessStatus(tally: Tally): ProcessStatus {
   };
 }
 
+const roleOf = (last: Committed | undefined): ProcessorRole =>
+  last === undefined ? 'starting' : (last.role ?? 'leader');
+
 function stateOf(last: Committed | undefined): ProcessStatus['state'] {
-  if (last === undefined) return 'waiting';
+  if (last === undefined || last.role !== undefined) return 'waiting';
   return last.isCaughtUp ? 'caughtUp' : 'catchingUp';
 }

@@ -9,6 +9,7 @@ import { type CompleteRetryPolicy, mapError } from '../http/retry.js';
 import type { Transactions } from './CheckpointStore.js';
 import type { Cursor } from './Cursor.js';
 import type { AnyEntry, AnyReader, FeedItem } from './Feed.js';
+import type { Waiting } from './Waiting.js';
 
 /** A processor that holds its name: its handler, its store and its settings. */
 export interface Processor extends Stop, ProcessorSettings {
@@ -21,6 +22,7 @@ export interface Processor extends Stop, ProcessorSettings {
   readonly load$: Observable<unknown>;
   readonly save: (cursor: Cursor, tx: unknown) => Observable<unknown>;
   readonly park: (offset: Offset, parked: unknown, tx: unknown) => Observable<unknown>;
+  readonly waiting: Waiting;
 }
 
 /** Whether a processor must stop. */
@@ -38,6 +40,7 @@ export interface ProcessorSettings {
   readonly commitEveryUpdates: number;
   readonly storeRetry: CompleteRetryPolicy;
   readonly handlerRetry: CompleteRetryPolicy;
+  readonly handlerTimeoutMs: number;
   readonly onPoison: 'stop' | 'skip' | 'park';
 }
 
@@ -83,6 +86,7 @@ const handleBatch = (processor: Processor, entries: Entries, tx: unknown): Obser
     return defer(() => {
       if (processor.isStopped()) return of({ done: 0, handled: 0 });
       const work = entries.map((entry) => toWork(processor, entry)).filter((update) => update !== undefined);
+      processor.waiting.forHandler(entries[0]?.content.offset ?? 0, startedAt);
       const result$ =
         work.length === 0 ? of(undefined) : toObservable(processor.handle(work, tx, processor.reader.report));
       return result$.pipe(map(() => ({ done: entries.length, handled: work.length })));
@@ -115,6 +119,7 @@ const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observ
         if (!isSynchronous) handleRest();
       };
       const before = state.done;
+      processor.waiting.forHandler(entries[before]?.content.offset ?? 0, state.attemptAt);
       // a subscription for each Promise would take more time
       if (isPromise(result)) result.then(end, fail);
       else subscriber.add(toObservable(result).subscribe({ next: end, error: fail }));

@@ -5,6 +5,7 @@ import {
   defer,
   EMPTY,
   expand,
+  finalize,
   map,
   type Observable,
   of,
@@ -84,17 +85,15 @@ const nextAttempt = (processor: Processor, progress: Progress): Observable<Progr
 const commitPart = (processor: Processor, progress: Progress): Observable<Progress> =>
   defer(() => {
     const part = progress.remaining.slice(0, progress.nextSize);
-    const handleAndSave = (tx: unknown): Observable<Progress> =>
+    const handle = (tx: unknown): Observable<Progress> =>
       callHandler(processor, part, tx).pipe(
         catchError((error: unknown) => of(handledBefore(processor, error))),
-        concatMap((handled) => {
+        concatMap((handled) =>
           // stopped before the first update
-          if (handled.done === 0 && part.length > 0) return EMPTY;
-          const next = advance(processor, progress, handled);
-          return processor.save(next.cursor, tx).pipe(map(() => next));
-        }),
+          handled.done === 0 && part.length > 0 ? EMPTY : of(advance(processor, progress, handled)),
+        ),
       );
-    return processor.transactions.transact(handleAndSave).pipe(
+    return saveAfter(processor, progress, handle).pipe(
       catchError((error: unknown) => {
         if (!(error instanceof HandlerFailure)) throw error;
         const { before, cause } = error;
@@ -105,6 +104,42 @@ const commitPart = (processor: Processor, progress: Progress): Observable<Progre
         if (before !== undefined && before.done > 0)
           return of({ ...progress, ...noAttempt, nextSize: before.done, failureAfterNext: error });
         return retryOrGiveUp(processor, progress, error);
+      }),
+    );
+  });
+
+/**
+ * Works in a transaction that also saves the cursor, and reports the commit. Fails with a `HandlerError` if the handler
+ * takes too long.
+ */
+const saveAfter = (
+  { transactions, save, waiting, reader }: Processor,
+  { cursor, budget }: Progress,
+  work: (tx: unknown) => Observable<Progress>,
+): Observable<Progress> =>
+  defer(() => {
+    const startedAt = asyncScheduler.now();
+    let handlerMs = 0;
+    waiting.forCommit(cursor.offset);
+    const workAndSave = (tx: unknown): Observable<Progress> =>
+      defer(() => {
+        const beganAt = asyncScheduler.now();
+        return work(tx).pipe(
+          concatMap((next) => {
+            handlerMs = asyncScheduler.now() - beganAt;
+            waiting.forCommit(cursor.offset);
+            return save(next.cursor, tx).pipe(map(() => next));
+          }),
+        );
+      });
+    return transactions.transact(workAndSave).pipe(
+      tap(({ committed, cursor: { offset } }) => {
+        const commitMs = Math.max(0, asyncScheduler.now() - startedAt - handlerMs);
+        reader.report(() => ({ _tag: 'CommitSaved', offset, handled: committed?.handled ?? 0, handlerMs, commitMs }));
+      }),
+      takeUntil(waiting.watch(budget.failures + 1)),
+      finalize(() => {
+        waiting.end();
       }),
     );
   });
@@ -187,12 +222,9 @@ function skipOrPark(
     parkedAt: new Date(asyncScheduler.now()).toISOString(),
   };
   const next = advance(processor, progress, { done: 1, handled: 0 });
-  const parkAndSave = (tx: unknown): Observable<Progress> =>
-    (onPoison === 'park' ? processor.park(offset, Parked.encode(parked), tx) : of(undefined)).pipe(
-      concatMap(() => processor.save(next.cursor, tx)),
-      map(() => next),
-    );
-  return processor.transactions.transact(parkAndSave).pipe(
+  const park = (tx: unknown): Observable<Progress> =>
+    (onPoison === 'park' ? processor.park(offset, Parked.encode(parked), tx) : of(undefined)).pipe(map(() => next));
+  return saveAfter(processor, progress, park).pipe(
     tap(() => {
       reader.report(() => ({ _tag: onPoison === 'park' ? 'UpdateParked' : 'UpdateSkipped', offset, attempts, cause }));
     }),

@@ -117,21 +117,25 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   const sourceOf = contractsSource(ledger, options);
   const { retry } = sourceOf(0);
   const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query), query.includeExercises) };
-  const feed = ledgerFeed(ledger, request, retry, (service) =>
-    openReader(sourceOver(sourceOf, service), query, request, batchSize),
+  const feed = ledgerFeed(ledger, request, retry, (service, { name }) =>
+    openReader(sourceOver(sourceOf, service, name), query, request, batchSize),
   );
   // the types of the contracts are those of the query
   return { ...feed, mustHandleAll: true } as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition>;
 }
 
 /** Returns the source over a participant, with polled changes: pushed ones would wait in memory for a slow handler. */
-function sourceOver(sourceOf: ReturnType<typeof contractsSource>, service: Service): ContractsSource {
+function sourceOver(
+  sourceOf: ReturnType<typeof contractsSource>,
+  service: Service,
+  name: string | undefined,
+): ContractsSource {
   const feed = service.newFeed();
   const source = sourceOf(feed);
   return {
     ...source,
     service,
-    report: service.reportForFeed(feed),
+    report: service.reportForFeed(feed, name),
     updates: { ...source.updates, transport: 'http' },
   };
 }

@@ -1,17 +1,14 @@
 import {
   asapScheduler,
-  catchError,
+  concatMap,
   defaultIfEmpty,
   defer,
-  dematerialize,
-  EMPTY,
-  filter,
+  distinctUntilChanged,
   finalize,
   forkJoin,
   from,
-  interval,
   map,
-  materialize,
+  merge,
   type MonoTypeOperatorFunction,
   type Observable,
   type ObservableInput,
@@ -19,11 +16,8 @@ import {
   ReplaySubject,
   scheduled,
   share,
-  startWith,
-  switchMap,
+  Subject,
   takeLast,
-  takeUntil,
-  tap,
   throwIfEmpty,
   timeout,
 } from 'rxjs';
@@ -31,89 +25,33 @@ import { quotable } from '../errors/internal/message.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { endsProcessor, StoreError, type StoreOperation } from '../errors/process.js';
 import { clampTimer, mapError, type RetrySettings, retryTransient } from '../http/retry.js';
-import { HandlerFailure, isAsyncIterable, isPromise, type Processor, type Stop } from './callHandler.js';
+import { HandlerFailure, isAsyncIterable, isPromise, type Processor } from './callHandler.js';
 import type { CheckpointStore, TransactionalStore, Transactions } from './CheckpointStore.js';
 import { holdName } from './memoryStore.js';
-import type { AnyProcessOptions, Committed } from './ProcessOptions.js';
+import type { AnyProcessOptions } from './ProcessOptions.js';
 
-/** The store of a processor that holds its name. */
-type HeldStore = Pick<Processor, 'transactions' | 'isTransactional' | 'load$' | 'save' | 'park'>;
-
-/**
- * How long a wait for the name must last without a failure to count as healthy, in milliseconds: rare failures must not
- * add up.
- */
-const healthyWaitMs = 60_000;
-
-/**
- * Runs work while the store is held, and releases the store afterwards. If the store fails, both begin again for as
- * long as the policy allows. A stop ends this at once, unless a transaction is open.
- */
-export function whileStoreHeld(
-  store$: Observable<HeldStore>,
-  run: (store: HeldStore) => Observable<Committed>,
-  retrying: RetrySettings,
-  { stop$, isStopped }: Stop,
-): Observable<Committed> {
-  const { report } = retrying;
-  const state: { isInTransaction: boolean; last: Committed | undefined } = { isInTransaction: false, last: undefined };
-  const track = (transactions: Transactions<unknown>): Transactions<unknown> => ({
-    transact: (inside) =>
-      defer(() => {
-        state.isInTransaction = true;
-        return transactions.transact(inside);
-      }).pipe(
-        finalize(() => {
-          state.isInTransaction = false;
-        }),
-      ),
-  });
-  const waiting$: Observable<Committed | undefined> = interval(healthyWaitMs).pipe(map(() => undefined));
-  const working = (store: HeldStore): Observable<Committed | undefined> =>
-    run({ ...store, transactions: track(store.transactions) });
-  return store$.pipe(
-    startWith(undefined),
-    // each value renews the retry budget: an occasional undefined while waiting, then the commits. The end of the work
-    // must end all this although the store is still held, so it is passed as a value
-    switchMap((store) => (store === undefined ? waiting$ : working(store)).pipe(materialize())),
-    dematerialize(),
-    // a commit that is repeated because the store failed must not renew the budget
-    filter((committed) => committed === undefined || isProgress(committed, state.last)),
-    tap((committed) => {
-      state.last = committed ?? state.last;
-    }),
-    // an error with `retried` has already been retried where it occurred
-    retryTransient(
-      retrying,
-      (error) => isLedgerError(error, 'StoreError') && error.retried === undefined && !isStopped(),
-    ),
-    // nothing is lost: the other holder handles the updates that are not committed
-    catchError((error: unknown) => {
-      if (!isStopped() || !isNameLost(error)) throw error;
-      report(() => ({ _tag: 'NameLost', cause: error }));
-      return EMPTY;
-    }),
-    filter((committed) => committed !== undefined),
-    takeUntil(stop$.pipe(filter(() => !state.isInTransaction))),
-  );
+/** The store of a processor that holds its name or awaits it. */
+export interface HeldStore extends Pick<Processor, 'transactions' | 'isTransactional' | 'load$' | 'save' | 'park'> {
+  /** Whether another processor holds the name. */
+  readonly isStandby: boolean;
 }
-
-const isProgress = ({ handled, offset, isCaughtUp }: Committed, last: Committed | undefined): boolean =>
-  handled > 0 || offset !== last?.offset || isCaughtUp !== last.isCaughtUp;
 
 /**
  * Waits for the name of a processor, and emits its store once. Without transactions each failed call is retried by
  * itself: starting over from the last cursor would handle updates twice. The name is then released when the last calls
  * of the run have ended, because nothing else keeps the effects of two runs apart.
+ *
+ * @param prepare - prepares the handler, before the processor holds or awaits its name
  */
 export function acquireStore(
   options: AnyProcessOptions,
   retrying: RetrySettings,
   calls: LastCalls,
+  prepare?: () => ObservableInput<unknown>,
 ): Observable<HeldStore> {
   const { name = '', storeTimeoutMs = 30_000 } = options;
   const store: CheckpointStore<unknown> | undefined = options.store;
-  const heldStore = (transactions: Transactions<unknown>, isTransactional: boolean): HeldStore => {
+  const heldStore = (transactions: Transactions<unknown>, isTransactional: boolean, isStandby = false): HeldStore => {
     const call = (operation: StoreOperation, request: () => ObservableInput<unknown>): Observable<unknown> => {
       const result$ = defer(() => calls.stored(request())).pipe(
         lastOrUndefined(),
@@ -123,6 +61,7 @@ export function acquireStore(
       return isTransactional ? result$ : result$.pipe(retryTransient(retrying, (error) => !isNameLost(error)));
     };
     return {
+      isStandby,
       transactions,
       isTransactional,
       load$: call('load', () => store?.load(name) ?? []),
@@ -130,19 +69,46 @@ export function acquireStore(
       park: (offset, parked, tx) => call('park', () => store?.park?.(name, offset, parked, tx) ?? []),
     };
   };
-  if (store === undefined) return of(heldStore(noTransactions, false));
-  const hold = <A>(request: () => Observable<A>): Observable<A> =>
-    defer(request).pipe(
+  const prepared$ =
+    prepare === undefined
+      ? of(undefined)
+      : defer(prepare).pipe(
+          mapError((error) => asStoreError('prepare', name, error)),
+          lastOrUndefined(),
+        );
+  const hold = <A>(request: (standBy: () => void) => Observable<A>): Observable<A | 'standby'> =>
+    prepared$.pipe(
+      concatMap(() => withStandby(request)),
       throwIfEmpty(() => new Error('it completed without emitting')),
       mapError((error) => asStoreError('hold', name, error)),
     );
+  if (store === undefined) return prepared$.pipe(map(() => heldStore(noTransactions, false)));
   if (isTransactionalStore(store))
-    return hold(() => store.hold(name)).pipe(map((transactions) => heldStore(transactions, true)));
-  return hold(() => store.hold?.(name) ?? holdName(store, name)).pipe(
-    map(() => heldStore(noTransactions, false)),
+    return hold((standBy) => store.hold(name, standBy)).pipe(
+      map((held) => (held === 'standby' ? heldStore(noTransactions, true, true) : heldStore(held, true))),
+    );
+  return hold((standBy) => store.hold?.(name, standBy) ?? holdName(store, name, standBy)).pipe(
+    map((held) => heldStore(noTransactions, false, held === 'standby')),
     share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => calls.ended$ }),
   );
 }
+
+/** Emits `'standby'` when the request reports that another processor holds the name, and then what it emits. */
+const withStandby = <A>(request: (standBy: () => void) => Observable<A>): Observable<A | 'standby'> =>
+  defer(() => {
+    const standby$ = new Subject<'standby'>();
+    const held$ = request(() => {
+      standby$.next('standby');
+    });
+    return merge(
+      standby$,
+      held$.pipe(
+        finalize(() => {
+          standby$.complete();
+        }),
+      ),
+    ).pipe(distinctUntilChanged());
+  });
 
 /** Emits one value, however many a store emits: the last one. */
 const lastOrUndefined = (): MonoTypeOperatorFunction<unknown> => (source) =>
@@ -155,7 +121,7 @@ const asStoreError = (operation: StoreOperation, processor: string, error: unkno
     : new StoreError(operation, processor, quotable(error instanceof Error ? error.message : String(error), []), error);
 
 /** Whether a store has lost the name. The processor then waits for it again. */
-const isNameLost = (error: unknown): error is StoreError =>
+export const isNameLost = (error: unknown): error is StoreError =>
   isLedgerError(error, 'StoreError') && error.operation === 'hold';
 
 const noTransactions: Transactions<unknown> = { transact: (work) => work(undefined) };
@@ -174,6 +140,8 @@ interface LastCalls {
    * work. A call of the store counts as failed after its time limit, and is then not waited for.
    */
   readonly ended$: Observable<unknown>;
+  /** Gives up waiting for the handler. */
+  readonly abandonHandler: () => void;
 }
 
 /** Returns the last calls of a new run. */
@@ -198,6 +166,9 @@ export function lastCalls(storeTimeoutMs: number): LastCalls {
     stored: (result) => {
       storing = isPromise(result) ? result : undefined;
       return result;
+    },
+    abandonHandler: () => {
+      handling = undefined;
     },
     ended$: defer(() => {
       if (handling === undefined && storing === undefined)

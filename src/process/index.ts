@@ -25,6 +25,7 @@ export type { ContractsPosition, ContractsWork, ResetBatch } from './ContractsWo
 export type { Feed, FeedEntry, FeedIdentity, FeedItem, FeedPage } from './Feed.js';
 export type { FeedReader, FeedRun } from './Feed.js';
 export type { Report } from '../diagnostics/Diagnostic.js';
+export type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 export type { CompleteRetryPolicy } from '../http/retry.js';
 export type { BatchOptions, BatchProcessOptions, CommitEvery, ProcessOptions } from './ProcessOptions.js';
 export type { StoreOptions, WorkOptions } from './ProcessOptions.js';

@@ -43,7 +43,7 @@ export function memoryStore(): Required<CheckpointStore> {
     },
     parked: (name) => [...parkedOf(name)].sort(([a], [b]) => a - b).map(([, parked]) => structuredClone(parked)),
     unpark: (name, offset) => [parkedOf(name).delete(offset)],
-    hold: (name) => holdName(cursors, name),
+    hold: (name, standBy) => holdName(cursors, name, standBy),
   };
 }
 
@@ -58,8 +58,9 @@ const queuesByOwner = new WeakMap<object, Map<string, Queue>>();
  * releases it. Runs get the name in the order in which they subscribed.
  *
  * @param owner - the store, or an object that stands for stores with the same content
+ * @param standBy - called if another run holds the name
  */
-export const holdName = (owner: object, name: string): Observable<unknown> =>
+export const holdName = (owner: object, name: string, standBy?: () => void): Observable<unknown> =>
   defer(() => {
     const queues = queuesByOwner.get(owner) ?? new Map<string, Queue>();
     queuesByOwner.set(owner, queues);
@@ -67,6 +68,7 @@ export const holdName = (owner: object, name: string): Observable<unknown> =>
     queues.set(name, queue);
     const run = {};
     queue.next([...queue.value, run]);
+    if (queue.value[0] !== run) standBy?.();
     return queue.pipe(
       first(([holder]) => holder === run),
       concatMap(() => NEVER.pipe(startWith(run))),

@@ -3,6 +3,7 @@ import {
   defer,
   delay,
   fromEvent,
+  map,
   merge,
   NEVER,
   type Observable,
@@ -22,7 +23,7 @@ import type { AnyHandler } from '../ledger/connection.js';
 import type { Processor, ProcessorSettings, Stop } from './callHandler.js';
 import type { FeedPosition } from './Cursor.js';
 import type { AnyFeed, Feed, FeedItem } from './Feed.js';
-import { acquireStore, lastCalls, whileStoreHeld } from './heldStore.js';
+import { acquireStore, type HeldStore, lastCalls } from './heldStore.js';
 import type {
   AnyProcessOptions,
   BatchHandler,
@@ -31,8 +32,10 @@ import type {
   Handler,
   ProcessOptions,
 } from './ProcessOptions.js';
-import { resumePoint, startPoint } from './resume.js';
-import { work } from './work.js';
+import { type ResumePoint, resumePoint, startPoint } from './resume.js';
+import { Waiting } from './Waiting.js';
+import { whileStoreHeld } from './whileStoreHeld.js';
+import { work as handleFeed } from './work.js';
 
 /**
  * Calls a handler with batches of the updates of a feed. In all other respects it works like the overload for single
@@ -95,8 +98,10 @@ export function processFeed(
   const { name, store } = ownOptions;
   const options = name === undefined && store === undefined ? { ...ownOptions, ...feed.defaultStore } : ownOptions;
   const settings = processorSettings(options, feed);
+  // a wrapper of the handler need not know that it can be prepared
+  const { prepare } = handler as Handler;
   const runOf = (wrapped: AnyFeed, handle: AnyHandler): Observable<Committed> =>
-    run(wrapped, handle, options, settings);
+    run(wrapped, handle, prepare, options, settings);
   return feed.wrapRun === undefined ? runOf(feed, handler) : feed.wrapRun({ name: options.name, handler, run: runOf });
 }
 
@@ -106,8 +111,10 @@ const handlerGiveUpAfterMs = 60_000;
 /** Returns the settings of a processor. Throws a TypeError for options that are invalid or cannot be combined. */
 function processorSettings(options: AnyProcessOptions, { retry, mustHandleAll = false }: AnyFeed): ProcessorSettings {
   const { name, store, batch, commitEvery, onPoison = 'stop', stopWithinMs, storeTimeoutMs = 1 } = options;
+  const { handlerTimeoutMs = Infinity } = options;
   const { ms = 1_000, updates = Infinity } = commitEvery ?? {};
   checkPositive({ storeTimeoutMs, commitEveryMs: ms });
+  if (handlerTimeoutMs !== Infinity) checkPositive({ handlerTimeoutMs });
   checkPositive({ 'batch.size': batch?.size, commitEveryUpdates: commitEvery?.updates }, true);
   checkNotNegative({ stopWithinMs, 'batch.withinMs': batch?.withinMs });
   if (store === undefined && name !== undefined) throw new TypeError('store is required if name is set');
@@ -127,6 +134,7 @@ function processorSettings(options: AnyProcessOptions, { retry, mustHandleAll = 
       { ...retry, giveUpAfterMs: Math.min(retry.giveUpAfterMs, handlerGiveUpAfterMs) },
       options.handlerRetry,
     ),
+    handlerTimeoutMs,
     onPoison,
   };
 }
@@ -141,36 +149,52 @@ const maxStoreDelayMs = 5_000;
 const run = (
   feed: AnyFeed,
   handle: AnyHandler,
+  prepare: Handler['prepare'],
   options: AnyProcessOptions,
   settings: ProcessorSettings,
 ): Observable<Committed> =>
-  stopGracefully(
-    (stop) => {
-      const { batch, store, name = '' } = options;
-      const { storeRetry, onPoison } = settings;
-      const reader = feed.open({ emitUndecoded: onPoison !== 'stop' });
-      const { report } = reader;
-      const retry = { ...storeRetry, maxDelayMs: Math.min(storeRetry.maxDelayMs, maxStoreDelayMs) };
-      const calls = lastCalls(options.storeTimeoutMs ?? 30_000);
-      const handleItem: Processor['handle'] = (item, tx, report) => calls.handled(handle(item as never, tx, report));
-      return whileStoreHeld(
-        acquireStore(options, { retry, report }, calls),
-        (held) => {
-          const start$ = store === undefined ? startPoint(reader) : resumePoint(reader, name, held.load$);
-          const processor = { ...settings, ...held, ...stop, handle: handleItem, reader };
-          return start$.pipe(
-            concatMap((start) => work(processor, start, batch)),
-            // the stored cursor belongs to the ledger that was replaced
-            mapError((error) => (store === undefined ? error : rejectedCursor(name, error))),
-          );
+  defer(() => {
+    const { batch, store, name, stopWithinMs = 10_000, storeTimeoutMs = 30_000, signal } = options;
+    const { storeRetry, onPoison, handlerTimeoutMs } = settings;
+    const reader = feed.open({ name, emitUndecoded: onPoison !== 'stop' });
+    const { report } = reader;
+    const retry = { ...storeRetry, maxDelayMs: Math.min(storeRetry.maxDelayMs, maxStoreDelayMs) };
+    const calls = lastCalls(storeTimeoutMs);
+    const waiting = new Waiting(report, handlerTimeoutMs);
+    const handleItem: Processor['handle'] = (item, tx, report) => calls.handled(handle(item as never, tx, report));
+    const start = ({ load$ }: HeldStore): Observable<ResumePoint> =>
+      store === undefined ? startPoint(reader) : resumePoint(reader, name ?? '', load$);
+    const work = (stop: Stop): Observable<Committed> =>
+      whileStoreHeld(
+        acquireStore(options, { retry, report }, calls, prepare),
+        {
+          lead: (held) =>
+            start(held).pipe(
+              tap(({ gap, cursor }) => {
+                if (gap !== undefined) report(() => ({ _tag: 'GapFound', ...gap, resumesFrom: cursor.offset }));
+              }),
+              concatMap((from) =>
+                handleFeed({ ...settings, ...held, ...stop, handle: handleItem, reader, waiting }, from, batch),
+              ),
+              // the stored cursor belongs to the ledger that was replaced
+              mapError((error) => (store === undefined ? error : rejectedCursor(name ?? '', error))),
+              tap({
+                error: (error: unknown) => {
+                  // nothing waits for a handler that took too long
+                  if (isLedgerError(error, 'HandlerError')) calls.abandonHandler();
+                },
+              }),
+            ),
+          standBy: (held) => start(held).pipe(map(({ cursor }) => cursor)),
         },
         { retry, report },
         stop,
       ).pipe(reportEnd(report, stop.isStopped));
-    },
-    options.stopWithinMs ?? 10_000,
-    options.signal,
-  );
+    const abandon = (): void => {
+      waiting.abandon();
+    };
+    return stopGracefully(work, abandon, stopWithinMs, signal);
+  });
 
 /** The error of a processor whose ledger was replaced, as it would be after a restart. Other errors stay as they are. */
 const rejectedCursor = (name: string, error: unknown): unknown =>
@@ -181,9 +205,12 @@ const rejectedCursor = (name: string, error: unknown): unknown =>
 /**
  * Runs work without interrupting it. When its subscriber unsubscribes or a signal aborts, requests a stop; the work
  * then continues until it completes or the time limit has passed.
+ *
+ * @param abandon - called when the time limit has passed
  */
 const stopGracefully = <A>(
   run: (stop: Stop) => Observable<A>,
+  abandon: () => void,
   stopWithinMs: number,
   signal: AbortSignal | undefined,
 ): Observable<A> =>
@@ -199,7 +226,7 @@ const stopGracefully = <A>(
       shareReplay({ bufferSize: 1, refCount: true }),
     );
     return run({ stop$, isStopped: () => isStopped }).pipe(
-      takeUntil(stop$.pipe(delay(clampTimer(stopWithinMs)))),
+      takeUntil(stop$.pipe(delay(clampTimer(stopWithinMs)), tap(abandon))),
       share({
         resetOnRefCountZero: () => {
           unsubscribed$.next();

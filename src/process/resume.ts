@@ -1,4 +1,6 @@
 import { concatMap, forkJoin, map, type Observable, of } from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
+import { LedgerResetError } from '../errors/feed.js';
 import { CursorError } from '../errors/process.js';
 import { isLater } from '../operators/internal/times.js';
 import { isUndecoded } from './callHandler.js';
@@ -10,6 +12,8 @@ export interface ResumePoint {
   readonly cursor: Cursor;
   /** Whether the cursor is already stored, so that it need not be saved before the first update. */
   readonly isStored: boolean;
+  /** Set if the source was replaced, and the processor starts over. */
+  readonly gap?: { readonly cursor: Offset; readonly cause: LedgerResetError };
 }
 
 /** What a reader must have to resume. */
@@ -38,8 +42,11 @@ export const resumePoint = (
       return hasLastUpdate(reader, cursor).pipe(
         map((isFound): ResumePoint => {
           if (isFound) return { cursor, isStored: true };
-          if (reader.restart === undefined) throw updateGone(name, cursor);
-          return { cursor: initialCursor(reader.restart, identity), isStored: false };
+          const gone = updateGone(cursor);
+          if (reader.restart === undefined) throw new CursorError('ledger', name, gone);
+          const cause = new LedgerResetError(cursor.offset, undefined, gone);
+          const gap = { cursor: cursor.offset, cause };
+          return { cursor: initialCursor(reader.restart, identity), isStored: false, gap };
         }),
       );
     }),
@@ -87,12 +94,8 @@ function validateCursor(
 const hasLastUpdate = (reader: ResumableReader, cursor: Cursor): Observable<boolean> =>
   cursor.lastUpdate === undefined ? of(true) : reader.hasUpdate(cursor.lastUpdate, cursor);
 
-const updateGone = (name: string, { lastUpdate }: Cursor): CursorError =>
-  new CursorError(
-    'ledger',
-    name,
-    `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}, or others have come between it and the cursor`,
-  );
+const updateGone = ({ lastUpdate }: Cursor): string =>
+  `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}, or others have come between it and the cursor`;
 
 /**
  * Returns the cursor after some entries, or at a position after them. At a position before the cursor, everything is

@@ -93,7 +93,7 @@ function openReader(
   service: Service,
   request: UpdatesRequest,
   options: UpdatesFeedOptions,
-  { emitUndecoded }: FeedRun,
+  { name, emitUndecoded }: FeedRun,
 ): FeedReader<Work, FeedPosition> {
   const range = validateRequest(UpdatesRequest, request);
   if (range.descendingOrder === true)
@@ -104,7 +104,7 @@ function openReader(
     parallelRanges: 1,
     onUndecodable: emitUndecoded ? 'emit' : 'fail',
   } as const;
-  const report = service.reportForNewFeed();
+  const report = service.reportForNewFeed(name);
   const feedAfter = (beginExclusive: Offset, known?: KnownLedger) => {
     const { endInclusive } = range;
     const rest = {

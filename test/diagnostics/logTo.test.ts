@@ -3,7 +3,7 @@ import type { Diagnostic, DiagnosticBody } from '../../src/diagnostics/Diagnosti
 import { logTo } from '../../src/diagnostics/logTo.js';
 import { ApiError } from '../../src/errors/ApiError.js';
 import { LedgerResetError, PrunedError } from '../../src/errors/feed.js';
-import { StoreError } from '../../src/errors/process.js';
+import { CursorError, StoreError } from '../../src/errors/process.js';
 import { ConnectionError, InvalidRequestError } from '../../src/errors/request.js';
 import { SubmissionRejectedError } from '../../src/errors/submission.js';
 
@@ -107,6 +107,50 @@ describe('logTo', () => {
     ]);
   });
 
+  it('logs when a store works again, at the next commit', () => {
+    const lost = new StoreError('save', 'balances', 'the connection is lost');
+    const saved: DiagnosticBody = { _tag: 'CommitSaved', offset: 9, handled: 1, handlerMs: 1, commitMs: 1 };
+    expect(logged([0, retry(1, lost)], [1, retry(1)], [2, page], [3, saved], [4, saved])).toEqual([
+      'warn canton-rx: feed 1: The store failed: the connection is lost, retry 1 in 1.2 s',
+      'warn canton-rx: feed 1: 127.0.0.1:7575 cannot be reached (ECONNREFUSED), retry 1 in 1.2 s',
+      'info canton-rx: feed 1: recovered after 1 s',
+      'info canton-rx: feed 1: the store works again after 3 s',
+    ]);
+  });
+
+  it('logs the life of a processor under its name', () => {
+    const lines: string[] = [];
+    const write = (line: string) => lines.push(line);
+    const log = logTo({ info: write, warn: write, error: write });
+    const bodies: readonly DiagnosticBody[] = [
+      { _tag: 'RoleChanged', role: 'starting' },
+      { _tag: 'RoleChanged', role: 'standby', offset: 7 },
+      { _tag: 'RoleChanged', role: 'leader', offset: 9 },
+      { _tag: 'WorkCaughtUp', offset: 12 },
+      { _tag: 'WorkCaughtUp', offset: 13 },
+      { _tag: 'HandlerDelayed', offset: 14, waitedMs: 30_000 },
+      { _tag: 'HandlerDelayed', offset: 14, waitedMs: 35_000 },
+      { _tag: 'CommitDelayed', waitedMs: 10_000 },
+      { _tag: 'WorkCaughtUp', offset: 15 },
+      { _tag: 'WorkAbandoned', during: 'handler', offset: 16, waitedMs: 10_000 },
+      { _tag: 'FeedEnded', how: 'failed', error: new CursorError('selection', 'balances', 'other parties') },
+    ];
+    for (const body of bodies) log({ ...body, at: 0, feed: 1, processor: 'balances' });
+    expect(lines.map((line) => line.replace('canton-rx: processor balances: ', ''))).toEqual([
+      'starting: connects to its store',
+      'standing by: another processor holds the name, the cursor is at offset 7',
+      'leading: holds the name and works, the cursor is at offset 9',
+      'caught up at offset 12',
+      'the handler has worked on offset 14 for 30 s, nothing else is handled',
+      'the store has not committed for 10 s, it may wait for a lock',
+      'caught up at offset 15',
+      'stopped, and abandoned the handler at offset 16 after 10 s: what is not committed is handled after a restart',
+      expect.stringMatching(
+        /^ended with an error: The stored state .* is rejected: other parties; .*Next: restore .*Runbook: docs\/runbook\.md#cursorerror-selection$/,
+      ),
+    ]);
+  });
+
   it('logs one failure once a minute, although its text has another id or offset each time', () => {
     const busy = (id: number): DiagnosticBody =>
       retry(id, new ApiError({ path: '/x', status: 503, text: `upstream error, request ${id}`, host }));
@@ -178,7 +222,7 @@ describe('logTo', () => {
       { _tag: 'GapFound', cursor: 9, cause: new LedgerResetError(9, 7), resumesFrom: 7 },
     ],
     [
-      'error canton-rx: feed 1: ended with an error: The ledger is pruned beyond the cursor; Earliest offset: 25; Path: /x',
+      'error canton-rx: feed 1: ended with an error: The ledger is pruned beyond the cursor; Earliest offset: 25; Path: /x; Next: resume after the earliest offset with onGap, or begin again with the active contracts; Runbook: docs/runbook.md#prunederror',
       { _tag: 'FeedEnded', how: 'failed', error: new PrunedError('/x', 25) },
     ],
     [

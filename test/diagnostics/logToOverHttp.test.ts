@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { firstValueFrom, fromEventPattern, type Observable, Subject, take, takeUntil } from 'rxjs';
+import { filter, firstValueFrom, fromEventPattern, type Observable, Subject, take, takeUntil } from 'rxjs';
 import { acsDelta } from '../../src/codecs/formats.js';
 import { contractType } from '../../src/codecs/ContractType.js';
 import { liveContracts } from '../../src/contracts/index.js';
@@ -36,7 +36,7 @@ afterEach(() => {
   stop$.next();
 });
 
-/** The first line that is logged. */
+/** The first line that is logged, after that of the start. */
 function firstLine(options: LedgerOptions, use: (ledger: Ledger) => Observable<unknown>): Promise<string> {
   const ledger = createLedger(options);
   const line$ = fromEventPattern<string>((write) => {
@@ -45,7 +45,7 @@ function firstLine(options: LedgerOptions, use: (ledger: Ledger) => Observable<u
       .pipe(takeUntil(stop$))
       .subscribe({ error: () => undefined });
   });
-  return firstValueFrom(line$);
+  return firstValueFrom(line$.pipe(filter((line) => !/: (starting|leading): /.test(line))));
 }
 
 /** A port on which nothing listens, nor begins to during the test: a connection to elsewhere has it. */
@@ -71,7 +71,7 @@ describe.each(uses)('the first line of logTo, for %s', (_, use) => {
     const host = `127.0.0.1:${await refusingPort()}`;
     const line = await firstLine({ baseUrl: `http://${host}`, ...options }, use);
     expect(line).toMatch(
-      /^canton-rx: feed 1: 127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\), retry 1 in 0\.\d s$/,
+      /^canton-rx: (feed 1|processor test): 127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\), retry 1 in 0\.\d s$/,
     );
     expect(line).toContain(host);
   });

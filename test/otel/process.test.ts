@@ -283,3 +283,32 @@ describe('traceHandler', () => {
     expect(active.map((one) => one?.spanContext().spanId)).toEqual(spans.map((one) => one.spanContext().spanId));
   });
 });
+
+describe('the metrics of a processor with a name', () => {
+  it('have its role, its cursor, and how long its handler and its commits take', async () => {
+    const { sandbox, telemetry, ledger, request } = await setUp(3);
+    const attributes = { 'canton_rx.processor.name': 'balances' };
+    const value = async (name: string, more = {}): Promise<number | undefined> =>
+      (await telemetry.measured(`canton_rx.${name}`)).find(
+        (it) => JSON.stringify(it.attributes) === JSON.stringify({ ...attributes, ...more }),
+      )?.value;
+    const role = (name: string) => value('processor.role', { 'canton_rx.processor.role': name });
+    const feed = updatesFeed(ledger, { ...request, endInclusive: undefined });
+    const store = memoryStore();
+    const runs = [1, 2].map(() => observe(processFeed(feed, () => undefined, { name: 'balances', store })));
+    const [leader, standby] = runs;
+    await until(() => leader?.values.at(-1)?.offset === sandbox.ledgerEnd && standby?.values.length === 1);
+    expect(standby?.values[0]).toMatchObject({ role: 'standby' });
+    // a program with two processors of one name has one time series: that of the last report
+    expect([await role('starting'), await role('standby'), await role('leader')]).toEqual([0, 1, 0]);
+    leader?.subscription.unsubscribe();
+    await until(() => standby?.values.length === 2);
+    expect([await role('starting'), await role('standby'), await role('leader')]).toEqual([0, 0, 1]);
+    expect(await value('processor.offset')).toBe(sandbox.ledgerEnd);
+    expect(await value('handler.duration')).toBeGreaterThan(0);
+    expect(await value('commit.duration')).toBeGreaterThan(0);
+    expect(await value('commit.age')).toBeLessThan(60);
+    standby?.subscription.unsubscribe();
+    expect(await role('leader')).toBe(0);
+  });
+});

@@ -15,6 +15,7 @@ const commit = (offset: number, handled: number, isCaughtUp = false): Committed 
 
 describe('toStatus', () => {
   const waiting = (at: number, ledgerEnd?: number): ProcessStatus => ({
+    role: 'starting',
     state: 'waiting',
     handled: 0,
     updatesPerSecond: 0,
@@ -31,6 +32,7 @@ describe('toStatus', () => {
         x: waiting(0),
         y: waiting(0, 50),
         a: {
+          role: 'leader',
           state: 'catchingUp',
           ...times,
           offset: 40,
@@ -42,6 +44,7 @@ describe('toStatus', () => {
           at: 1_000,
         },
         b: {
+          role: 'leader',
           state: 'caughtUp',
           ...times,
           offset: 50,
@@ -52,6 +55,30 @@ describe('toStatus', () => {
           committedAt: 2_000,
           at: 2_000,
         },
+      });
+    });
+  });
+
+  it('has a role: a leader that has lost its name is a standby, and its last cursor is no lag', () => {
+    marbles(({ cold, expectObservable }) => {
+      const standby: Committed = { ...commit(50, 0), role: 'standby' };
+      const committed$ = cold<Committed>('-a-s-t-b|', {
+        a: commit(50, 10, true),
+        s: { ...standby, role: 'starting' },
+        t: standby,
+        b: commit(70, 20, true),
+      });
+      const roles$ = committed$.pipe(
+        toStatus(of(70), { everyMs: 60_000 }),
+        map(({ role, state, lagOffsets }) => `${role} ${state} ${String(lagOffsets)}`),
+        distinctUntilChanged(),
+      );
+      expectObservable(roles$).toBe('0a-s-t-b|', {
+        0: 'starting waiting undefined',
+        a: 'leader caughtUp 20',
+        s: 'starting waiting undefined',
+        t: 'standby waiting undefined',
+        b: 'leader caughtUp 0',
       });
     });
   });
@@ -154,7 +181,14 @@ describe('toStatus', () => {
 
 describe('isReady', () => {
   const now = Date.now();
-  const status: ProcessStatus = { state: 'caughtUp', seenAt: now, handled: 0, updatesPerSecond: 0, at: now };
+  const status: ProcessStatus = {
+    role: 'leader',
+    state: 'caughtUp',
+    seenAt: now,
+    handled: 0,
+    updatesPerSecond: 0,
+    at: now,
+  };
 
   const lag = (lagOffsets: number) => ({ offset: 100, ledgerEnd: 100 + lagOffsets, lagOffsets });
 
@@ -163,7 +197,7 @@ describe('isReady', () => {
   });
 
   it('is false for a processor that has just started', () => {
-    expect(isReady({ state: 'waiting', handled: 0, updatesPerSecond: 0, at: now })).toBe(false);
+    expect(isReady({ role: 'starting', state: 'waiting', handled: 0, updatesPerSecond: 0, at: now })).toBe(false);
   });
 
   it.each<[string, Partial<ProcessStatus>, Parameters<typeof isReady>[1], boolean]>([
@@ -172,10 +206,16 @@ describe('isReady', () => {
     ['lags within the limit', { state: 'catchingUp', ...lag(10) }, { maxLagOffsets: 10 }, true],
     ['lags beyond the limit', { state: 'catchingUp', ...lag(11) }, { maxLagOffsets: 10 }, false],
     ['lags by an unknown number of offsets', { state: 'catchingUp' }, { maxLagOffsets: 10 }, false],
-    ['is a standby', { state: 'waiting' }, {}, true],
-    ['is a standby, if that is not enough', { state: 'waiting' }, { isStandbyReady: false }, false],
+    ['is a standby', { role: 'standby', state: 'waiting' }, {}, true],
+    ['is a standby, if that is not enough', { role: 'standby', state: 'waiting' }, { isStandbyReady: false }, false],
+    ['is starting', { role: 'starting', state: 'waiting' }, {}, false],
     ['has not read the ledger end for a while', { seenAt: now - 61_000 }, {}, false],
-    ['is a standby and has not read the ledger end', { state: 'waiting', seenAt: now - 61_000 }, {}, false],
+    [
+      'is a standby and has not read the ledger end',
+      { role: 'standby', state: 'waiting', seenAt: now - 61_000 },
+      {},
+      false,
+    ],
     ['has caught up and been behind for a short time', { ...lag(5), behindSince: now - 50_000 }, {}, true],
     ['has caught up and been behind for a long time', { ...lag(5), behindSince: now - 61_000 }, {}, false],
   ])('of a processor that %s', (_, changes, options, expected) => {

@@ -75,7 +75,11 @@ describe('the end of a processor', () => {
     const error: unknown = expect.objectContaining({ _tag: expect.stringMatching(/^(Handler|Store)Error$/) });
     expect(end).toEqual({
       ends: [{ how: 'failed', error }],
-      errors: [expect.stringMatching(/^canton-rx: feed 1: ended with an error: The (handler|store) failed/)],
+      errors: [
+        expect.stringMatching(
+          /^canton-rx: (?:feed 1|processor balances): ended with an error: The (handler|store) failed/,
+        ),
+      ],
       error,
     });
   });

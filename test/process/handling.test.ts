@@ -307,6 +307,7 @@ describe('commits', () => {
       expect(handled).toEqual(upTo(300));
       expect(service.open).toBe(0);
       const again = observe(process(handle, { store, name }, { endInclusive: 300 }));
+      flush();
       const less = observe(process(handle, { store, name }, { endInclusive: 200 }));
       flush();
       expect(handled).toHaveLength(300);

@@ -116,7 +116,7 @@ describe.each([
       const stopped = observe(process$.pipe(until(100)));
       observe(process$.pipe(until(10_000)));
       flush();
-      expect(stopped).toMatchObject({ values: [], endedAt: 100 });
+      expect(stopped).toMatchObject({ values: [{ role: 'standby', offset: 0, handled: 0 }], endedAt: 100 });
       expect(most()).toBe(1);
       expect(handled).toEqual(upTo(4));
     });

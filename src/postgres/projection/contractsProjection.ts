@@ -4,22 +4,25 @@ import {
   concatMap,
   defer,
   ignoreElements,
+  type MonoTypeOperatorFunction,
   type Observable,
   of,
   switchMap,
   take,
   tap,
-  TimeoutError,
 } from 'rxjs';
 import type { ContractQuery } from '../../contracts/ContractQuery.js';
 import type { ContractsChanged } from '../../contracts/ContractChange.js';
 import type { Report } from '../../diagnostics/Diagnostic.js';
 import { mapError } from '../../http/retry.js';
+import type { StoreOperation } from '../../errors/process.js';
 import type { ContractsWork, ResetBatch } from '../../process/ContractsWork.js';
 import { connect } from '../connection.js';
+import { asFinalError } from '../databaseErrors.js';
+import { checkRights } from '../tables.js';
 import { assertVersion, defaultSchema, migrate, readVersion } from './migrateProjection.js';
 import { retainFor } from './history.js';
-import { projectionSchema } from './tables.js';
+import { projectionSchema, tablesOf } from './tables.js';
 import { nameTemplates, registerTemplates, type Writing } from './templates.js';
 import { writeChanges } from './writeChanges.js';
 import { writeReset } from './writeReset.js';
@@ -73,11 +76,11 @@ export interface ContractsProjectionOptions {
  *
  * @category Projection
  */
-export type ProjectionHandler = (
-  work: ContractsWork | readonly ContractsWork[],
-  tx: PoolClient,
-  report?: Report,
-) => Observable<unknown>;
+export interface ProjectionHandler {
+  (work: ContractsWork | readonly ContractsWork[], tx: PoolClient, report?: Report): Observable<unknown>;
+  /** Creates the tables, or checks their version and the rights on them. `processFeed` calls it, also for a standby. */
+  readonly prepare: () => Observable<unknown>;
+}
 
 /** How long the pool may take to give a connection, and the database to report the version, in milliseconds. */
 const timeoutMs = 30_000;
@@ -117,25 +120,36 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
     throw new TypeError(
       'pool must allow at least 2 connections: the processor holds one, and the projection needs another',
     );
-  let isReady = false;
+  const state = { isPrepared: false, isReady: false };
   const prepare = (db: PoolClient): Observable<unknown> =>
     (createTables ? migrate(db, names) : readVersion(db, names, timeoutMs).pipe(tap(assertVersion))).pipe(
+      concatMap(() => checkRights(db, timeoutMs, tablesOf(names))),
+      tap(() => {
+        state.isPrepared = true;
+      }),
+    );
+  const register = (db: PoolClient): Observable<unknown> =>
+    (state.isPrepared ? of(true) : prepare(db)).pipe(
       concatMap(() => registerTemplates(db, names, nameTemplate, query.types)),
+      tap(() => {
+        state.isReady = true;
+      }),
     );
-  return (work, tx, report = () => undefined) => {
+  // not in the transaction, which may be rolled back
+  const inPool = <A>(work: (client: PoolClient) => Observable<A>): Observable<A> =>
+    connect(pool, timeoutMs).pipe(
+      switchMap(({ client }) => work(client)),
+      take(1),
+    );
+  const final = <A>(operation: StoreOperation): MonoTypeOperatorFunction<A> =>
+    mapError((error) => asFinalError(operation, `projection in ${schema}`, schema, error));
+  const handler = (
+    work: ContractsWork | readonly ContractsWork[],
+    tx: PoolClient,
+    report: Report = () => undefined,
+  ): Observable<unknown> => {
     const writing: Writing = { tx, names, nameTemplate, onReplaced, report };
-    const ready$ = defer(() =>
-      isReady
-        ? of(true)
-        : connect(pool, timeoutMs).pipe(
-            mapError((error) => (error instanceof TimeoutError ? noConnection(error) : error)),
-            switchMap(({ client }) => prepare(client)),
-            take(1),
-            tap(() => {
-              isReady = true;
-            }),
-          ),
-    );
+    const ready$ = defer(() => (state.isReady ? of(true) : inPool(register)));
     return concat(
       ready$.pipe(ignoreElements()),
       ...runsOf(Array.isArray(work) ? (work as readonly ContractsWork[]) : [work as ContractsWork]).map((part) =>
@@ -143,15 +157,10 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
           part._tag === 'ResetBatch' ? writeReset(writing, part) : writeChanges(writing, part.changes, retain),
         ),
       ),
-    ).pipe(ignoreElements());
+    ).pipe(ignoreElements(), final('save'));
   };
+  return Object.assign(handler, { prepare: () => inPool(prepare).pipe(final('prepare')) });
 }
-
-const noConnection = (cause: TimeoutError): Error =>
-  new Error(
-    `no connection of the pool became free within ${timeoutMs / 1_000} s: the projection needs one in addition to those of the processors`,
-    { cause },
-  );
 
 /** Consecutive changes are written together; a batch of a reset is written by itself. */
 function runsOf(works: readonly ContractsWork[]): readonly (ResetBatch | Changes)[] {

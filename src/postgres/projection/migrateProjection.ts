@@ -2,6 +2,7 @@ import type { ClientBase, Pool } from 'pg';
 import { concatMap, defer, map, type Observable, of, timeout } from 'rxjs';
 import { checkPositive } from '../../http/retry.js';
 import { query } from '../connection.js';
+import { DatabaseError } from '../databaseErrors.js';
 import { offsetFunctions, retentionFunctions } from './history.js';
 import { loadFunction } from './loadContracts.js';
 import { readFunctions } from './readFunctions.js';
@@ -77,6 +78,7 @@ export const migrate = (
 ): Observable<number> =>
   readVersion(db, names, timeoutMs).pipe(
     concatMap((version) => {
+      if (version > 0) assertVersion(version);
       if (version === currentVersion) return of(version);
       // several statements in one request are one transaction, which must see what another migration did before this
       // one got the lock
@@ -103,7 +105,10 @@ export const readVersion = (db: ClientBase | Pool, names: ProjectionSchema, time
 export function assertVersion(version: number): void {
   if (version === currentVersion) return;
   const have = version === 0 ? 'missing' : `of version ${version}`;
-  throw new Error(`the tables of the projection are ${have}, but must be of version ${currentVersion}`);
+  throw new DatabaseError(
+    `the tables of the projection are ${have}, but must be of version ${currentVersion}`,
+    version === 0 ? 'create them with projectionSql()' : 'run the release that wrote them, or a later one',
+  );
 }
 
 /**

@@ -30,6 +30,12 @@ export function projectionSchema(name: string) {
   };
 }
 
+/** Returns the tables that a processor writes. */
+export const tablesOf = (names: ProjectionSchema): readonly string[] => {
+  const { state, templates, contracts, updates, gaps, kept, exercises } = names;
+  return [state, templates, contracts, updates, gaps, kept, exercises];
+};
+
 /**
  * Whether readers see a row `c` of contracts, as is the case for nearly all rows. The addition prevents the planner
  * from using the statistics of the column, which would make it expect almost none.

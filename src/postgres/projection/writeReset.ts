@@ -1,4 +1,4 @@
-import { concat, concatMap, EMPTY, map, type Observable, tap } from 'rxjs';
+import { concat, concatMap, EMPTY, ignoreElements, map, type Observable, tap } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import { CursorError } from '../../errors/process.js';
 import type { ResetBatch } from '../../process/ContractsWork.js';
@@ -15,7 +15,7 @@ import type { Writing } from './templates.js';
  */
 export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unknown> =>
   concat(
-    batch.isFirst ? concat(checkReplaced(writing, batch), beginLoad(writing, batch)) : EMPTY,
+    batch.isFirst ? concat(checkOwner(writing), checkReplaced(writing, batch), beginLoad(writing, batch)) : EMPTY,
     readState(writing).pipe(
       concatMap((state) =>
         concat(
@@ -58,6 +58,33 @@ const checkReplaced = (writing: Writing, { reason }: ResetBatch): Observable<nev
         }),
       )
     : EMPTY;
+
+/**
+ * Fails if another processor has written the rows: it would end with an error, and its rows would be replaced. A processor
+ * of another name may be a second service, or the same one under a new name.
+ */
+const checkOwner = ({ tx, names }: Writing): Observable<never> =>
+  run(
+    tx,
+    `SELECT cursor_at ->> 0 AS "table", cursor_at ->> 1 AS owner, ${cursorAt} ->> 1 AS own FROM ${names.state}
+    WHERE cursor_at IS NOT NULL AND NOT (${isOwner}) FOR UPDATE`,
+  ).pipe(
+    map(([other]) => {
+      if (other === undefined) return;
+      const { table, owner, own } = other as {
+        readonly table: string;
+        readonly owner: string;
+        readonly own: string | null;
+      };
+      throw new CursorError(
+        'conflict',
+        own ?? '',
+        `the schema ${names.name} is written by the processor ${owner}, with its cursor in ${table}`,
+        `use another schema. If ${owner} will not run again, remove its cursor with \`canton-rx processors reset\`: the next load then replaces its rows`,
+      );
+    }),
+    ignoreElements(),
+  );
 
 /** The state of a load, after its first batch. */
 interface LoadState {
@@ -139,15 +166,25 @@ const showLoaded = ({ tx, names }: Writing, offset: Offset): Observable<unknown>
  * Ends the contracts that are not in the load, updates those whose location or payload has changed, and makes the new
  * ones visible. A payload may be absent now, because its view has failed.
  */
-const extend = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> => {
+const extend = ({ tx, names, report }: Writing, { reason, offset }: ResetBatch): Observable<unknown> => {
   const isVisible = `c.archived_at_offset IS NULL AND ${isVisibleIn(names)}`;
   return concat(
     run(
       tx,
-      `UPDATE ${names.contracts} c SET archived_at_offset = $1, archived_in_gap = true
-      WHERE ${isVisible} AND NOT EXISTS (SELECT FROM ${names.kept} k
-        WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk)`,
+      `WITH ended AS (
+        UPDATE ${names.contracts} c SET archived_at_offset = $1, archived_in_gap = true
+        WHERE ${isVisible} AND NOT EXISTS (SELECT FROM ${names.kept} k
+          WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk)
+        RETURNING 1
+      )
+      SELECT (SELECT count(*)::int FROM ended) AS contracts, latest_offset::float8 AS after FROM ${names.state}`,
       [offset],
+    ).pipe(
+      tap(([row]) => {
+        const { contracts, after } = row as { readonly contracts: number; readonly after: Offset };
+        const schema = names.name;
+        report(() => ({ _tag: 'ContractsEnded', reason, schema, after, until: offset, contracts }));
+      }),
     ),
     run(
       tx,

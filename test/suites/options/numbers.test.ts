@@ -27,7 +27,7 @@ const connection = {} as NatsConnection;
 const feed = updatesFeed(ledger, request);
 const run = (options: object) => processFeed(feed, () => undefined, options);
 const named = (options: object) => run({ name: 'p', store: memoryStore(), ...options });
-const status = { handled: 0, updatesPerSecond: 0, at: 0 } as const;
+const status = { role: 'starting', handled: 0, updatesPerSecond: 0, at: 0 } as const;
 
 /** Which numbers an option takes: beside NaN, text and negative numbers it may refuse 0 and fractions. */
 type Kind = 'positive' | 'not negative' | 'count';

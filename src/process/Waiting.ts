@@ -1,0 +1,88 @@
+import { asyncScheduler, defer, ignoreElements, type Observable, repeat, tap, timer } from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
+import { HandlerError } from '../errors/process.js';
+import { clampTimer } from '../http/retry.js';
+
+/** How long a handler and a commit may take before they are reported, in milliseconds. */
+const delayedMs = { handler: 30_000, commit: 10_000 };
+
+/** The maximum time between two checks, in milliseconds. */
+const maxCheckMs = 5_000;
+
+/** What one run of a processor waits for: its handler, its commit, or nothing. */
+export class Waiting {
+  #during: keyof typeof delayedMs | undefined;
+  #offset: Offset = 0;
+  #since = 0;
+
+  constructor(
+    private readonly report: Report,
+    private readonly handlerTimeoutMs: number,
+  ) {}
+
+  /** Begins to wait for the handler, which has the update at an offset, or a batch that begins there. */
+  forHandler(offset: Offset, since: number): void {
+    this.#begin('handler', offset, since);
+  }
+
+  /** Begins to wait for the commit of the updates from an offset. */
+  forCommit(offset: Offset): void {
+    this.#begin('commit', offset, asyncScheduler.now());
+  }
+
+  /** Ends the wait. */
+  end(): void {
+    this.#during = undefined;
+  }
+
+  /**
+   * Reports a wait that takes long. Fails with a {@link HandlerError} if a call of the handler takes too long.
+   *
+   * @param attempts - the number of the attempt
+   */
+  watch(attempts: number): Observable<never> {
+    const check$ = defer(() => timer(clampTimer(this.#nextCheckMs())));
+    return check$.pipe(
+      tap(() => {
+        this.#check(attempts);
+      }),
+      repeat(),
+      ignoreElements(),
+    );
+  }
+
+  /** Reports that the wait is given up. */
+  abandon(): void {
+    const [during, offset, waitedMs] = [this.#during, this.#offset, this.#waitedMs()];
+    if (during !== undefined) this.report(() => ({ _tag: 'WorkAbandoned', during, offset, waitedMs }));
+  }
+
+  #begin(during: keyof typeof delayedMs, offset: Offset, since: number): void {
+    this.#during = during;
+    this.#offset = offset;
+    this.#since = since;
+  }
+
+  #waitedMs(): number {
+    return Math.max(0, asyncScheduler.now() - this.#since);
+  }
+
+  #nextCheckMs(): number {
+    const leftMs = this.#during === 'handler' ? this.handlerTimeoutMs - this.#waitedMs() : this.handlerTimeoutMs;
+    return Math.max(1, Math.min(maxCheckMs, leftMs));
+  }
+
+  #check(attempts: number): void {
+    const [during, offset, waitedMs] = [this.#during, this.#offset, this.#waitedMs()];
+    if (during === undefined) return;
+    if (during === 'handler' && waitedMs >= this.handlerTimeoutMs) {
+      const cause = new Error(`it did not end within ${this.handlerTimeoutMs / 1_000} s`);
+      throw new HandlerError(offset, undefined, attempts, cause);
+    }
+    if (waitedMs < delayedMs[during]) return;
+    this.report(() =>
+      during === 'handler' ? { _tag: 'HandlerDelayed', offset, waitedMs } : { _tag: 'CommitDelayed', waitedMs },
+    );
+  }
+}

@@ -1,0 +1,154 @@
+import {
+  catchError,
+  defer,
+  dematerialize,
+  EMPTY,
+  filter,
+  finalize,
+  ignoreElements,
+  interval,
+  map,
+  materialize,
+  merge,
+  type Observable,
+  startWith,
+  Subject,
+  switchMap,
+  takeUntil,
+  tap,
+} from 'rxjs';
+import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
+import { type RetrySettings, retryTransient } from '../http/retry.js';
+import type { Stop } from './callHandler.js';
+import type { Transactions } from './CheckpointStore.js';
+import type { FeedPosition } from './Cursor.js';
+import { type HeldStore, isNameLost } from './heldStore.js';
+import type { Committed } from './ProcessOptions.js';
+
+/**
+ * How long a wait for the name must last without a failure to count as healthy, in milliseconds: rare failures must not
+ * add up.
+ */
+const healthyWaitMs = 60_000;
+
+/** What a processor does with its store. */
+interface StoreWork {
+  /** Works while the name is held. */
+  readonly lead: (store: HeldStore) => Observable<Committed>;
+  /** Checks whether a standby could work, and emits the cursor from which it would resume. */
+  readonly standBy: (store: HeldStore) => Observable<FeedPosition>;
+}
+
+/**
+ * Runs work while the store is held, and releases the store afterwards. If the store fails, both begin again for as
+ * long as the policy allows. A stop ends this at once, unless a transaction is open.
+ */
+export const whileStoreHeld = (
+  store$: Observable<HeldStore>,
+  { lead, standBy }: StoreWork,
+  retrying: RetrySettings,
+  { stop$, isStopped }: Stop,
+): Observable<Committed> =>
+  defer(() => {
+    const { report } = retrying;
+    const roles$ = new Subject<Committed>();
+    const state: State = { isInTransaction: false, role: undefined, last: undefined, isCaughtUp: false, isAway: false };
+    const setRole = (role: ProcessorRole, at?: FeedPosition): void => {
+      if (state.role === role) return;
+      state.role = role;
+      state.isCaughtUp = false;
+      report(() => ({ _tag: 'RoleChanged', role, ...(at !== undefined && { offset: at.offset }) }));
+      const { offset } = at ?? state.last ?? {};
+      if (role === 'leader' || offset === undefined) return;
+      state.isAway = true;
+      roles$.next({ offset, recordTimes: state.last?.recordTimes ?? {}, handled: 0, isCaughtUp: false, role });
+    };
+    // an error with `retried` has already been retried where it occurred
+    const isRetried = (error: unknown): boolean =>
+      isLedgerError(error, 'StoreError') && isTransient(error) && error.retried === undefined && !isStopped();
+    const track = (transactions: Transactions<unknown>): Transactions<unknown> => ({
+      transact: (inside) =>
+        defer(() => {
+          state.isInTransaction = true;
+          return transactions.transact(inside);
+        }).pipe(
+          finalize(() => {
+            state.isInTransaction = false;
+          }),
+        ),
+    });
+    const waiting$: Observable<Committed | undefined> = interval(healthyWaitMs).pipe(map(() => undefined));
+    const standingBy = (store: HeldStore): Observable<undefined> =>
+      standBy(store).pipe(
+        tap((cursor) => {
+          setRole('standby', cursor);
+        }),
+        ignoreElements(),
+      );
+    const workOn = (store: HeldStore | undefined): Observable<Committed | undefined> => {
+      if (store?.isStandby === false) return lead({ ...store, transactions: track(store.transactions) });
+      return store === undefined ? waiting$ : merge(waiting$, standingBy(store));
+    };
+    const committed$: Observable<Committed> = store$.pipe(
+      startWith(undefined),
+      // each value renews the retry budget: an occasional undefined while waiting, then the commits. The end of the work
+      // must end all this although the store is still held, so it is passed as a value
+      switchMap((store) => workOn(store).pipe(materialize())),
+      dematerialize(),
+      filter((committed) => {
+        if (committed === undefined) return true;
+        // the first commit is that of the position where the processor begins
+        setRole('leader', committed);
+        if (committed.isCaughtUp && !state.isCaughtUp)
+          report(() => ({ _tag: 'WorkCaughtUp', offset: committed.offset }));
+        state.isCaughtUp = committed.isCaughtUp;
+        if (isProgress(committed, state.last)) return true;
+        // a commit that is repeated because the store failed must not renew the budget
+        if (state.isAway) roles$.next(committed);
+        state.isAway = false;
+        return false;
+      }),
+      tap({
+        next: (committed) => {
+          if (committed === undefined) return;
+          state.last = committed;
+          state.isAway = false;
+        },
+        subscribe: () => {
+          setRole('starting');
+        },
+        error: (error: unknown) => {
+          if (isRetried(error)) setRole('starting');
+        },
+      }),
+      retryTransient(retrying, isRetried),
+      // nothing is lost: the other holder handles the updates that are not committed
+      catchError((error: unknown) => {
+        if (!isStopped() || !isNameLost(error)) throw error;
+        report(() => ({ _tag: 'NameLost', cause: error }));
+        return EMPTY;
+      }),
+      filter((committed) => committed !== undefined),
+      finalize(() => {
+        roles$.complete();
+      }),
+    );
+    return merge(roles$, committed$).pipe(takeUntil(stop$.pipe(filter(() => !state.isInTransaction))));
+  });
+
+/** What is known of a processor and its store. */
+interface State {
+  isInTransaction: boolean;
+  role: ProcessorRole | undefined;
+  /** The last commit that made progress. */
+  last: Committed | undefined;
+  /** Whether the last commit in this role had caught up. */
+  isCaughtUp: boolean;
+  /** Whether the last element that was emitted says that the name is not held. */
+  isAway: boolean;
+}
+
+const isProgress = ({ handled, offset, isCaughtUp }: Committed, last: Committed | undefined): boolean =>
+  handled > 0 || offset !== last?.offset || isCaughtUp !== last.isCaughtUp;
