@@ -133,7 +133,7 @@ describe('a failure of the ledger in tail', () => {
     world.startTraffic();
 
     expect(await run.code).toBe(1);
-    expect(run.err.text()).toMatch(/requires a token.*\nresume with --from \d+\n$/);
+    expect(run.err.text()).toMatch(/requires a token.*\nresume with --from \d+\n$/s);
   });
 
   it('is reported at once if the first request cannot connect', async () => {
