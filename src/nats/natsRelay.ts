@@ -17,6 +17,7 @@ import {
   RelayRecord,
   type RelayStream,
   type StreamEnd,
+  type StreamLimits,
   toMessage,
 } from './relayStream.js';
 
@@ -30,7 +31,7 @@ export interface NatsRelayOptions {
   readonly connection: NatsConnection;
   /**
    * The name of the stream, to which only relays of one processor may publish. A missing stream is created in files,
-   * without limits. An existing stream must have only the one subject and retain its messages by limits. A
+   * with the `limits`. An existing stream must have only the one subject and retain its messages by limits. A
    * key-value bucket, `<stream>-cursors`, keeps the cursors of the relay and of its readers.
    */
   readonly stream: string;
@@ -46,6 +47,13 @@ export interface NatsRelayOptions {
    * @defaultValue 1
    */
   readonly replicas?: number | undefined;
+  /**
+   * What the stream retains, if it is created: beyond a limit, the server removes the oldest messages. A reader that has
+   * not read them fails with a {@link RelayError}.
+   *
+   * @defaultValue no limits
+   */
+  readonly limits?: StreamLimits | undefined;
   /**
    * How long one call of the server may take, in milliseconds. A call that takes longer has failed, and is retried.
    *
@@ -104,11 +112,13 @@ export interface NatsRelay {
  * @category Transports
  */
 export function natsRelay(options: NatsRelayOptions): NatsRelay {
-  const { connection, stream, subject = `${stream}.updates`, replicas = 1, timeoutMs = 5000 } = options;
+  const { connection, stream, subject = `${stream}.updates`, replicas = 1, limits = {}, timeoutMs = 5000 } = options;
   checkName('stream', stream);
   checkPositive({ timeoutMs });
   checkPositive({ replicas }, true);
-  const target = { stream, subject, replicas };
+  const { maxAgeMs = Infinity, maxBytes = Infinity, maxMessages = Infinity } = limits;
+  checkPositive({ maxAgeMs, maxBytes, maxMessages });
+  const target = { stream, subject, replicas, limits };
   const js = jetstream(connection, { timeout: timeoutMs });
   const bucket = cursorBucket({ connection, js, stream }, () => Promise.resolve(replicas));
   const readRecord = async (): Promise<RelayRecord | undefined> => {

@@ -1,5 +1,5 @@
 import type { JetStreamManager, StoredMsg, StreamInfo } from '@nats-io/jetstream';
-import { headers, type MsgHdrs } from '@nats-io/nats-core';
+import { headers, type MsgHdrs, nanos } from '@nats-io/nats-core';
 import * as t from 'io-ts';
 import { integer, optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
@@ -9,11 +9,26 @@ import { Cursor, type LastUpdate } from '../process/Cursor.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { RelayError, undefinedIfMissing } from './RelayError.js';
 
+/**
+ * What a stream retains. By default, every message.
+ *
+ * @category Transports
+ */
+export interface StreamLimits {
+  /** The age of the oldest message, in milliseconds. */
+  readonly maxAgeMs?: number | undefined;
+  /** The size of all messages, in bytes. */
+  readonly maxBytes?: number | undefined;
+  /** The number of messages. */
+  readonly maxMessages?: number | undefined;
+}
+
 /** A stream to which only a relay publishes, created by the relay or by an operator. */
 export interface RelayStream {
   readonly stream: string;
   readonly subject: string;
   readonly replicas: number;
+  readonly limits: StreamLimits;
 }
 
 /** The last message of a stream, or the last one that a reader has read. */
@@ -81,7 +96,7 @@ export function checkSize(stream: string, update: Work, message: Message, maxByt
 /** Creates the stream if it is missing and never existed. Checks the configuration of an existing one. */
 export async function ensureStream(
   { streams }: JetStreamManager,
-  { stream, subject, replicas }: RelayStream,
+  { stream, subject, replicas, limits }: RelayStream,
   hasExisted: boolean,
 ): Promise<StreamInfo> {
   const found = await undefinedIfMissing(streams.info(stream));
@@ -92,7 +107,16 @@ export async function ensureStream(
       `the stream was deleted: to start over, delete the bucket ${stream}-cursors, too`,
     );
   }
-  const info = found ?? (await streams.add({ name: stream, subjects: [subject], num_replicas: replicas }));
+  const info =
+    found ??
+    (await streams.add({
+      name: stream,
+      subjects: [subject],
+      num_replicas: replicas,
+      ...(limits.maxAgeMs !== undefined && { max_age: nanos(limits.maxAgeMs) }),
+      ...(limits.maxBytes !== undefined && { max_bytes: limits.maxBytes }),
+      ...(limits.maxMessages !== undefined && { max_msgs: limits.maxMessages }),
+    }));
   const { subjects, retention, mirror, sources, no_ack } = info.config;
   const hasOnlySubject = subjects.length === 1 && subjects[0] === subject && mirror === undefined && !sources?.length;
   if (hasOnlySubject && retention === 'limits' && !no_ack) return info;

@@ -170,6 +170,21 @@ describeWithNats('a relay', () => {
     await expect(jsm.streams.info(stream)).rejects.toThrow('stream not found');
   });
 
+  it('creates a stream with its limits, which remove the oldest messages and leave the relay what it needs', async () => {
+    const stream = nats.newName();
+    const connection = await nats.connect();
+    const limits = { maxAgeMs: 3_600_000, maxBytes: 50_000_000, maxMessages: 10 };
+    const relay = () => natsRelay({ connection, stream, limits });
+    await runRelay(relay(), updates.slice(0, 30));
+    await runRelay(relay(), updates.slice(0, 45));
+    const jsm = await jetstreamManager(connection);
+    const { config } = await jsm.streams.info(stream);
+    expect(config).toMatchObject({ max_age: nanos(3_600_000), max_bytes: 50_000_000, max_msgs: 10 });
+    expect(await readStream(jsm, stream)).toEqual(updates.slice(35, 45));
+    for (const name of ['maxAgeMs', 'maxBytes', 'maxMessages'])
+      expect(() => natsRelay({ connection, stream, limits: { [name]: 0 } })).toThrow(TypeError);
+  });
+
   it('refuses a stream with other settings, and a stream of another processor', async () => {
     const connection = await nats.connect();
     for (const config of [{ subjects: ['a', 'b'] }, { retention: 'workqueue' as const }, { no_ack: true }]) {
