@@ -174,7 +174,7 @@ export default defineConfig(
     'dist',
     'site',
     'coverage',
-    'docs/examples/**/*.{ts,mjs}',
+    'docs/examples/**/*.{ts,js,mjs}',
     'eslint.{config,words}.js',
     'test/*.config.js',
     'test/fixtures/{codegen,tasks}*',

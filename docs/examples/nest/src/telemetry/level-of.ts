@@ -12,6 +12,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'SubmissionVerified':
     case 'SubmissionSigned':
     case 'SubmissionSent':
+    case 'CommitSaved':
       return 'debug';
     case 'CaughtUp':
     case 'SnapshotCompleted':
@@ -23,6 +24,8 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'SubmissionCommitted':
     case 'ActionCommitted':
     case 'ActionObsolete':
+    case 'RoleChanged':
+    case 'WorkCaughtUp':
       return 'info';
     case 'RetryScheduled':
     case 'ResponseDelayed':
@@ -39,9 +42,13 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'SubmissionUnclear':
     case 'ActionFailed':
     case 'CommandParked':
+    case 'HandlerDelayed':
+    case 'CommitDelayed':
+    case 'WorkAbandoned':
       return 'warn';
     case 'GapFound':
     case 'RowsReplaced':
+    case 'ContractsEnded':
     case 'SubmissionFailed':
       return 'error';
     case 'FeedEnded':
