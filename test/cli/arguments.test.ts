@@ -7,7 +7,10 @@ const ledger = ['--ledger', 'http://127.0.0.1:9'];
 
 describe('bad arguments', () => {
   it.each([
-    [[], 'no command: use one of check, contracts, tail, replay, submit, project, processors, parked, sandbox, completion, demo'],
+    [
+      [],
+      'no command: use one of check, contracts, tail, replay, submit, project, processors, parked, sandbox, completion, demo',
+    ],
     [['tial'], "unknown command 'tial': did you mean tail?"],
     [['contract'], 'did you mean contracts?'],
     [['nothing'], "unknown command 'nothing': use one of check, contracts,"],
