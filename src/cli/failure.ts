@@ -56,13 +56,18 @@ export function reportEnd(outcome: Outcome, texts: EndTexts, attempt: Attempt, s
 function reportFailure(error: unknown, attempt: Attempt, session: Session): Observable<number> {
   const { stderr } = session.world;
   const named = nameMessage(error, attempt);
-  stderr.write(errorLine(named ?? ledgerMessage(error, session)));
-  if (named !== undefined) return of(1);
-  const advice = gapAdvice(error, attempt);
-  if (advice !== undefined) {
-    stderr.write(`→ ${advice}\n`);
+  if (named !== undefined) {
+    stderr.write(errorLine(named));
     return of(1);
   }
+  const message = ledgerMessage(error, session);
+  const advice = gapAdvice(error, attempt);
+  if (advice !== undefined) {
+    // the error has the next step of a program, which is not that of the command line
+    stderr.write(`${errorLine(message.replaceAll(/\n(?:Next|Runbook): .*/g, ''))}→ ${advice}\n`);
+    return of(1);
+  }
+  stderr.write(errorLine(message));
   return explain(error, attempt, session).pipe(tap(() => stderr.write(attempt.resume)));
 }
 
