@@ -200,7 +200,7 @@ describeWithPostgres('the projection', () => {
     await hasAll(database, sandbox);
     await until(async () => {
       const report = JSON.stringify(await (await fetch(`${second.url}/ready`)).json());
-      return report.includes('"state":"waiting"') && report.includes('"status":"ok"');
+      return report.includes('"state":"standby"') && report.includes('"status":"ok"');
     });
     await first.kill('SIGKILL');
     sandbox.generate(50);

@@ -17,8 +17,6 @@ export class Projection implements OnApplicationBootstrap, BeforeApplicationShut
   over: Promise<unknown> = Promise.resolve();
   /** Absent before it has started. */
   status: ProcessStatus | undefined;
-  /** When it was started, in milliseconds since the epoch. */
-  begunAt = Infinity;
   private readonly stopping = new AbortController();
 
   constructor(
@@ -32,7 +30,6 @@ export class Projection implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   onApplicationBootstrap(): void {
-    this.begunAt = Date.now();
     const { pool, ledger } = this;
     // with exercises, a contract has its history
     const query = {

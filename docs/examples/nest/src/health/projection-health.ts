@@ -7,9 +7,6 @@ import { Projection } from '../contracts/projection.js';
 import { POOL } from '../database/pool.js';
 import { readyReport, unknownReport, type ReadyLimits } from './ready-report.js';
 
-/** A process that starts is waiting for a moment as well. One that waits longer than this is a standby. */
-const standbyAfterMs = 5_000;
-
 /** The health of the projection. */
 @Injectable()
 export class ProjectionHealth {
@@ -21,8 +18,9 @@ export class ProjectionHealth {
   ) {}
 
   /**
-   * Up after it has caught up. Down if the ledger has not answered for some time, or if the projection has lagged for
-   * some time: because the database hangs, or because there are more updates than it can handle.
+   * Up after it has caught up, and while it stands by. Down if the ledger has not answered for some time, if the projection
+   * has lost its database, or if it has lagged for some time: because the database hangs, or because there are more updates
+   * than it can handle.
    */
   ledger(): HealthIndicatorResult {
     const indicator = this.indicators.check('ledger');
@@ -33,10 +31,7 @@ export class ProjectionHealth {
     return isUp ? indicator.up({ ...report }) : indicator.down({ ...report });
   }
 
-  /**
-   * Up while the tables can be read, and the contracts have been loaded. By its status, a standby cannot be distinguished
-   * from a process that waits for the database, or for the first load by another process.
-   */
+  /** Up while the tables can be read, and the contracts have been loaded: a standby does not know whether they are. */
   async database(): Promise<HealthIndicatorResult> {
     const indicator = this.indicators.check('database');
     try {
@@ -55,7 +50,6 @@ export class ProjectionHealth {
       statusEveryMs: this.config.get('STATUS_EVERY_MS', { infer: true }),
       unseenMs: this.config.get('READY_UNSEEN_MS', { infer: true }),
       behindMs: this.config.get('READY_BEHIND_MS', { infer: true }),
-      isStandby: Date.now() - this.projection.begunAt > standbyAfterMs,
     };
   }
 }

@@ -3,8 +3,8 @@ import { isReady, type ProcessStatus } from 'canton-rx/process';
 /** What the projection is known to be, now. */
 export interface ReadyReport {
   /** `ledgerUnseen` while the ledger end has not been read lately: whether the projection has caught up is unknown then. */
-  readonly state: 'starting' | 'waiting' | 'catchingUp' | 'caughtUp' | 'ledgerUnseen' | 'stopping';
-  /** The offset up to which everything is in the tables. */
+  readonly state: 'starting' | 'standby' | 'catchingUp' | 'caughtUp' | 'ledgerUnseen' | 'stopping';
+  /** The offset up to which everything is in the tables; for a standby, when it began to wait. */
   readonly offset: number | null;
   /** `null` while it is unknown, as the lag is. */
   readonly ledgerEnd: number | null;
@@ -22,8 +22,6 @@ export interface ReadyLimits {
   readonly unseenMs: number;
   /** How long the projection may have lagged. */
   readonly behindMs: number;
-  /** Whether a projection that waits is a standby. */
-  readonly isStandby: boolean;
 }
 
 /** Before the first status, and after the last one, nothing is known. */
@@ -39,13 +37,14 @@ export const unknownReport = (state: 'starting' | 'stopping'): ReadyReport => ({
 /** Whether the projection is ready, and what is known of it. */
 export function readyReport(
   status: ProcessStatus,
-  { statusEveryMs, unseenMs, behindMs, isStandby }: ReadyLimits,
+  { statusEveryMs, unseenMs, behindMs }: ReadyLimits,
 ): { readonly isUp: boolean; readonly report: ReadyReport } {
-  const { seenAt = 0, offset = null, ledgerEnd = null, lagOffsets = null, updatesPerSecond } = status;
+  const { role, seenAt = 0, offset = null, ledgerEnd = null, lagOffsets = null, updatesPerSecond } = status;
   const ageMs = Date.now() - seenAt;
-  const isUp = ageMs <= unseenMs && isReady(status, { maxAgeMs: behindMs, isStandbyReady: isStandby });
-  // the status keeps the last reading, which says nothing about now when the next one has failed or is overdue
-  const isSeen = ageMs <= 2 * statusEveryMs && (offset === null || lagOffsets !== null);
+  const isUp = ageMs <= unseenMs && isReady(status, { maxAgeMs: behindMs });
+  // the status keeps the last reading, which says nothing about now when the next one has failed or is overdue. Only a
+  // leader has a lag
+  const isSeen = ageMs <= 2 * statusEveryMs && (role !== 'leader' || lagOffsets !== null);
   const report = {
     state: isSeen ? stateOf(status, isUp) : 'ledgerUnseen',
     offset,
@@ -57,6 +56,8 @@ export function readyReport(
   return { isUp, report };
 }
 
-/** One that had caught up, and has fallen behind since, catches up again. */
-const stateOf = ({ state }: ProcessStatus, isUp: boolean): ReadyReport['state'] =>
-  state === 'caughtUp' && !isUp ? 'catchingUp' : state;
+/** A leader that had caught up, and has fallen behind since, catches up again. */
+const stateOf = ({ role, state }: ProcessStatus, isUp: boolean): ReadyReport['state'] => {
+  if (role !== 'leader') return role;
+  return state === 'caughtUp' && isUp ? 'caughtUp' : 'catchingUp';
+};

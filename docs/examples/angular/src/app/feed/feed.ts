@@ -95,7 +95,9 @@ export class Feed {
           { name, store: this.#place, batch: { size: 500, withinMs: 40 }, onPoison: 'skip' },
         ),
       ),
-      tap(({ offset, recordTimes }) => {
+      tap(({ role, offset, recordTimes }) => {
+        // it waits for the previous run of this tab, or for its store, and has committed nothing
+        if (role !== undefined) return;
         this.beganAt.update((beganAt) => beganAt ?? offset);
         this.recordTimes.set(Object.entries(recordTimes).sort());
       }),
