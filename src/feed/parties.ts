@@ -26,11 +26,12 @@ const maxParties = 10;
  * there is a subscriber to the report. Never fails.
  */
 export const reportUnknownParties = (
-  { service, source, report }: AnyFeed,
+  { service, source, report, continuity }: AnyFeed,
   { polledAt, recentElements, cursor }: Position,
 ): Observable<never> =>
   defer(() => {
-    if (polledAt > 0 || recentElements > 0 || !service.isObserved) return EMPTY;
+    const hasFound = recentElements > 0 || continuity.evidence !== undefined;
+    if (polledAt > 0 || hasFound || !service.isObserved) return EMPTY;
     const named = partiesIn(JSON.stringify(source.body({ beginExclusive: cursor }, source.path(service))));
     const isHosted = (query: { readonly party?: string }): Observable<boolean> =>
       exchange(

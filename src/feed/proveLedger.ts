@@ -149,6 +149,8 @@ function isIn({ source }: AnyFeed, { updates, last }: Page<FeedElement>, evidenc
   }
   // the participant may have been slow
   if (!source.hasEnd && last < evidence.offset) return undefined;
+  // an update whose ID is not readable may be the one, or not
+  if (updates.some((update) => update._tag === 'UndecodedUpdate' && update.updateId === undefined)) return undefined;
   const ids = updates.flatMap((update) => ('updateId' in update ? update.updateId : []));
   // the other path for completions also sends those of other users
   return (ids.length === 1 || !source.hasEnd) && ids[0] === evidence.updateId;

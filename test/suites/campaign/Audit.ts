@@ -289,7 +289,10 @@ export class Audit {
     this.isProofOpen = forced?.isGap !== true && (reply instanceof Error || reply.status !== 200);
     // what was delivered takes effect only now
     if (this.end !== undefined && !this.isProofOpen) this.end = { ...this.end, atMs: this.feed.age() };
-    if (isPage(request) && forced !== undefined && forced.isGap !== true) this.mustEnd(forced, request);
+    // offset and ID are the proof, also of an update that does not decode
+    const { _tag, offset } = { _tag: '', offset: undefined, ...forced?.error };
+    const isOfContent = _tag === 'DecodeError' && offset !== undefined;
+    if (isPage(request) && forced !== undefined && forced.isGap !== true && !isOfContent) this.mustEnd(forced, request);
   }
 
   /** What was delivered and not proven is not emitted if the proof fails. */

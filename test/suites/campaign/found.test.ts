@@ -164,7 +164,7 @@ describe('what the model took for a flaw of the feed', () => {
       }),
     ],
     [
-      'after a silent socket, neither a page nor the proof that it waits for decodes',
+      'after a silent socket, a page does not decode, and the proof that it waits for need not',
       scheduleOf([], {
         ledger: [1, 0].map((afterMs) => ({ gap: 1, sample: 0, afterMs })),
         ...{ known: 0, latencyMs: 1, maxListElements: 1, maxPageSize: 1, parallelRanges: 1 },
