@@ -38,7 +38,8 @@ export const openSession = (
 const fetchAndLog =
   (log: (line: string) => void): typeof fetch =>
   async (input, init) => {
-    const { method, url } = new Request(input, { method: init?.method ?? 'GET' });
+    // a new Request of a given one would take its body
+    const { method, url } = input instanceof Request ? input : new Request(input, init);
     const startedAt = performance.now();
     const end = (result: string): void => {
       log(requestLine(method, url, result, performance.now() - startedAt));

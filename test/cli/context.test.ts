@@ -62,6 +62,9 @@ describe('--verbose', () => {
     const { code, err, out } = runCli(line, { env: { CANTON_RX_LEDGER_TOKEN: 's3cret' } });
     expect(await code).toBe(0);
     expect(err.text()).toMatch(/^GET \/v2\/state\/ledger-end {2}200 {2}\d+ ms$/m);
+    const logged = err.text().match(/^(?:GET|POST) \/\S+(?= {2}\d+ {2}\d+ ms$)/gm) ?? [];
+    const sent = world.sandbox.requests.map(({ method, path }) => `${method} ${path}`);
+    expect(logged.map((request) => request.replace(/\?.*$/, '')).sort()).toEqual(sent.sort());
     expect(out.text() + err.text()).not.toContain('s3cret');
   });
 });

@@ -2,10 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import * as t from 'io-ts';
-import { catchError, forkJoin, map, Observable, of, timeout } from 'rxjs';
+import { catchError, defer, forkJoin, map, Observable, of, tap, timeout } from 'rxjs';
 import { isLedgerError } from '../../index.js';
 import type { Connection } from '../Connection.js';
-import { decodeResponse, endpointUrl, participantId, type ProbeResponse, synchronizersIn, tokenOf } from '../probe.js';
+import {
+  decodeResponse,
+  endpointUrl,
+  participantId,
+  type ProbeResponse,
+  requestLine,
+  synchronizersIn,
+  tokenOf,
+} from '../probe.js';
 import { escapeText } from '../text.js';
 import { type Finding, findings, needsToken } from './Finding.js';
 import {
@@ -151,8 +159,7 @@ const webSocket = findings('webSocket', 'WebSocket');
 
 /** Whether the service, and any proxy in front of it, accepts a WebSocket. Feeds work without one. */
 export const checkWebSocket = (connection: Connection): Observable<Finding> =>
-  requestUpgrade(connection).pipe(
-    timeout({ first: upgradeTimeoutMs }),
+  requestAndLog(connection).pipe(
     map(({ status, protocol }) => {
       // the check of the token reports it
       if (status === 401) return webSocket.open(needsToken, { status });
@@ -175,6 +182,20 @@ export const checkWebSocket = (connection: Connection): Observable<Finding> =>
       return of(webSocket.open(`no response at ${socketPath}; feeds poll instead`, { isPossible: false }));
     }),
   );
+
+/** Requests a WebSocket, and logs the request with its status and duration, as those by fetch are. */
+const requestAndLog = (connection: Connection): Observable<Upgrade> =>
+  defer(() => {
+    const startedAt = performance.now();
+    const line = (result: string): string => requestLine('GET', socketPath, result, performance.now() - startedAt);
+    return requestUpgrade(connection).pipe(
+      timeout({ first: upgradeTimeoutMs }),
+      tap({
+        next: ({ status }) => connection.log?.(line(String(status))),
+        error: () => connection.log?.(line('no response')),
+      }),
+    );
+  });
 
 /** The answer of a service to the request for a WebSocket. */
 interface Upgrade {
