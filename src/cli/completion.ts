@@ -41,7 +41,7 @@ const bash = (): string => `# canton-rx completion bash > /etc/bash_completion.d
 _canton_rx() {
   local word="\${COMP_WORDS[COMP_CWORD]}" words files
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '${join(commandsOf())} --help --version' -- "$word"))
+    COMPREPLY=($(compgen -W '${join([...commandsOf(), ...optionsOf('main')])}' -- "$word"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
@@ -64,6 +64,8 @@ _canton_rx() {
   if (( CURRENT == 2 )); then
     words=(${described(commandsOf())})
     _describe command words
+    words=(${described(optionsOf('main'))})
+    _describe -o option words
     return
   fi
   case \${(Q)\${(z)BUFFER}[2]} in
@@ -86,6 +88,9 @@ const fish = (): string => {
   const ofCommands = commandsOf().map(
     ({ word, text }) => `complete -c canton-rx -n __fish_use_subcommand -f -a ${word} -d ${fishQuote(text)}`,
   );
+  const global = optionsOf('main').map(
+    ({ word, text }) => `complete -c canton-rx -n __fish_use_subcommand -l ${word.slice(2)} -d ${fishQuote(text)}`,
+  );
   const ofOptions = commandsOf().flatMap(({ word: command }) =>
     optionsOf(command).map(({ word, text }) => {
       const file = filesOf(command).includes(word) ? ' -r' : '';
@@ -93,7 +98,7 @@ const fish = (): string => {
       return `complete -c canton-rx -n ${condition} -l ${word.slice(2)}${file} -d ${fishQuote(text)}`;
     }),
   );
-  return `# canton-rx completion fish > ~/.config/fish/completions/canton-rx.fish\n${[...ofCommands, ...ofOptions].join('\n')}\n`;
+  return `# canton-rx completion fish > ~/.config/fish/completions/canton-rx.fish\n${[...ofCommands, ...global, ...ofOptions].join('\n')}\n`;
 };
 
 const fishQuote = (text: string): string => `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
