@@ -58,7 +58,8 @@ export class CursorError extends TaggedError<'CursorError'> {
 
 /**
  * A handler of `processFeed` failed and is not retried. Every update before this one is committed; this one and later ones
- * are not. A processor that is started again begins with this update.
+ * are not. A processor that is started again begins with this update. After `handlerTimeoutMs`, updates before this one may
+ * not be committed either: the processor begins after the last commit.
  *
  * @category Errors
  */
@@ -72,6 +73,8 @@ export class HandlerError extends TaggedError<'HandlerError'> {
     readonly attempts: number,
     /** The last error of the handler. The message quotes its text. */
     cause: unknown,
+    /** What helps if the handler was too slow. The updates since the last commit are then not committed. */
+    next?: string,
   ) {
     const reason = cause instanceof Error ? quotable(cause.message, []) : undefined;
     super(
@@ -81,7 +84,8 @@ export class HandlerError extends TaggedError<'HandlerError'> {
         Offset: offset,
         Update: updateId,
         Attempts: attempts,
-        Runbook: 'docs/runbook.md#handlererror',
+        Next: next,
+        Runbook: next === undefined ? 'docs/runbook.md#handlererror' : 'docs/runbook.md#a-slow-handler',
       },
       { cause },
     );

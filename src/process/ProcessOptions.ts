@@ -119,8 +119,8 @@ export interface WorkOptions<A = Work> {
   readonly stopWithinMs?: number | undefined;
   /**
    * How long one call of the handler may take, in milliseconds. After that time, the processor ends with a `HandlerError`
-   * and releases its name, whatever `onPoison` is: the transaction is rolled back, and another replica continues with the
-   * same update. A Promise cannot be interrupted, so without transactions the call may still work while another replica
+   * and releases its name, whatever `onPoison` is: the transaction is rolled back, and another replica continues after the
+   * last commit. A Promise cannot be interrupted, so without transactions the call may still work while another replica
    * does.
    *
    * @defaultValue Infinity

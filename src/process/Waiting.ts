@@ -78,7 +78,10 @@ export class Waiting {
     if (during === undefined) return;
     if (during === 'handler' && waitedMs >= this.handlerTimeoutMs) {
       const cause = new Error(`it did not end within ${this.handlerTimeoutMs / 1_000} s`);
-      throw new HandlerError(offset, undefined, attempts, cause);
+      // never past the update: those before it in the same transaction were rolled back with it
+      const next =
+        'mend the handler or raise handlerTimeoutMs, and start again: every update since the last commit is handled again';
+      throw new HandlerError(offset, undefined, attempts, cause, next);
     }
     if (waitedMs < delayedMs[during]) return;
     this.report(() =>
