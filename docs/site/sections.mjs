@@ -21,15 +21,15 @@ export function describePages(event, sluggerOptions) {
   for (const page of pages) {
     const [introduction, ...sections] = sectionsOf(page.content.map(({ text }) => text).join(''));
     const slugger = new Slugger(sluggerOptions);
-    if (introduction.name !== '') slugger.slug(introduction.name);
+    if (introduction.name !== '') slugger.slug(introduction.heading);
     searchFields[searchResults.indexOf(page)] = {
       name: `${page.name} ${page.frontmatter['keywords'] ?? ''}`,
       document: searchable(introduction.text),
     };
-    for (const { name, text } of sections) {
+    for (const { name, heading, text } of sections) {
       const section = new DocumentReflection(name, page, [], {});
       section.relevanceBoost = page.relevanceBoost;
-      anchors.set(section, slugger.slug(name));
+      anchors.set(section, slugger.slug(heading));
       searchFields[searchResults.push(section) - 1] = {
         name: searchable(name),
         document: searchable(text),
@@ -38,16 +38,17 @@ export function describePages(event, sluggerOptions) {
   }
 }
 
-/** The text before the first heading and with a page's title, then each section. */
+/** The text before the first heading and with a page's title, then each section. TypeDoc leaves code out of anchors. */
 function sectionsOf(markdown) {
   const prose = markdown.replaceAll(/^ *```.*?^ *```$/gms, '');
   const [before, ...rest] = prose.split(/^#+ (?=.)/m);
   const sections = rest.map((part) => {
-    const [heading, ...lines] = part.split('\n');
-    return { name: heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/[`*]/g, ''), text: lines.join('\n') };
+    const [line, ...lines] = part.split('\n');
+    const shown = line.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('*', '');
+    return { name: shown.replaceAll('`', ''), heading: shown.replaceAll(/`[^`]*`/g, ''), text: lines.join('\n') };
   });
-  const [title = { name: '', text: '' }, ...others] = sections;
-  return [{ name: title.name, text: before + title.text }, ...others];
+  const [title = { name: '', heading: '', text: '' }, ...others] = sections;
+  return [{ ...title, text: before + title.text }, ...others];
 }
 
 /** A word with a hyphen is found without it too. */
@@ -55,7 +56,9 @@ const searchable = (text) => [text, ...joined(text)].join(' ');
 const joined = (text) => [...text.matchAll(/\b[a-z]+(?:-[a-z]+)+\b/gi)].map(([word]) => word.replaceAll('-', ''));
 
 function boostOf(reflection) {
-  if (reflection.isDocument()) return reflection.frontmatter['group'] === 'Project' ? 0.5 : 30;
+  if (reflection.isDocument() && reflection.frontmatter['group'] === 'Project') return 0.5;
+  // its sections are named for errors, and would hide the guides that explain what they are about
+  if (reflection.isDocument()) return reflection.name === 'Runbook' ? 10 : 30;
   if (reflection.kindOf(ReflectionKind.Module)) return 2;
   if (!reflection.parent?.kindOf(ReflectionKind.SomeModule)) return 0.03;
   return /^is[A-Z]/.test(reflection.name) ? 0.3 : 1;

@@ -57,8 +57,8 @@ describe('the built site', () => {
       children.map(({ text }) => text),
     );
     expect(start).toEqual(['Overview', 'Getting started']);
-    expect(guides?.slice(0, 3)).toEqual(['Contracts', 'Typed contracts', 'Contracts in SQL']);
-    expect(examples).toHaveLength(2);
+    expect(guides?.slice(0, 3)).toEqual(['Your own participant', 'Contracts', 'Typed contracts']);
+    expect(examples).toHaveLength(3);
     expect(reference?.slice(0, 3)).toEqual(['canton-rx', 'canton-rx/contracts', 'canton-rx/process']);
   });
 

@@ -123,7 +123,7 @@ describe.each([
       await page.locator('#tsd-search-trigger').click();
       await search(page, 'retry');
       expect(['found', ...(await findAccessibilityViolations(page))]).toEqual(['found']);
-      await page.locator('#tsd-search-results a').first().click();
+      await page.locator('#tsd-search-results a[data-href*="The_feed.html#retry"]').click();
       await page.waitForURL(/documents\/The_feed.html#retry/);
       await page.close();
     },
