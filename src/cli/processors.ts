@@ -16,7 +16,7 @@ import {
 import { escapeText } from './text.js';
 import type { World } from './World.js';
 
-const skipOptions = { offset: text, update: text };
+const skipOptions = { after: text, offset: text, update: text };
 
 /** `canton-rx processors list | reset | skip`; emits the exit code, once. */
 export function processorsCommand([action, ...args]: readonly string[], world: World): Observable<number> {
@@ -26,8 +26,8 @@ export function processorsCommand([action, ...args]: readonly string[], world: W
     case 'reset':
       return withStore(args, world, nameOption, (store, { name }) => reset(store, required('name', name)));
     case 'skip':
-      return withStore(args, world, { ...nameOption, ...skipOptions }, (store, { name, offset, update }) =>
-        skip(store, required('name', name), readOffset(offset), update),
+      return withStore(args, world, { ...nameOption, ...skipOptions }, (store, { name, after, offset, update }) =>
+        skip(store, required('name', name), readOffset(after, 'after'), readOffset(offset), update),
       );
     default:
       throw new UsageError('processors requires list, reset or skip first (canton-rx processors --help)');
@@ -63,10 +63,14 @@ const list = ({ pool, schema }: Store): Result =>
     ),
   );
 
-/** Changes the row of a processor that does not run. The lock is that of a processor, and ends with the statement. */
+/**
+ * Changes the row of a processor that does not run, if the row meets a condition at that moment. The lock is that of a
+ * processor, and ends with the statement.
+ */
 const changeStopped = (
   { pool, schema }: Store,
   name: string,
+  condition: string,
   change: string,
   values: readonly unknown[],
 ): Observable<unknown> =>
@@ -75,7 +79,7 @@ const changeStopped = (
     `WITH locked AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended($2, 0)) AS "isLocked"),
     changed AS (
       UPDATE "${schema}".canton_rx_cursors c SET fence = fence + 1, saved_at = now(), ${change}
-      FROM locked WHERE c.name = $1 AND locked."isLocked" RETURNING 1
+      FROM locked WHERE c.name = $1 AND locked."isLocked" AND ${condition} RETURNING 1
     )
     SELECT "isLocked", EXISTS (SELECT FROM changed) AS "isChanged" FROM locked`,
     [name, `${schema}.canton_rx_cursors ${name}`, ...values],
@@ -93,7 +97,7 @@ const changeStopped = (
 
 /** Removes the cursor, but not the fencing token, and lets another processor replace its projections. */
 const reset = (store: Store, name: string): Result =>
-  changeStopped(store, name, 'cursor = NULL', []).pipe(
+  changeStopped(store, name, 'true', 'cursor = NULL', []).pipe(
     concatMap(() =>
       rowsOf(
         store.pool,
@@ -123,14 +127,14 @@ const reset = (store: Store, name: string): Result =>
       ),
   );
 
-/** Moves the cursor to an offset, past the updates before it. */
-function skip(store: Store, name: string, offset: Offset, update: string | undefined): Result {
+/** Moves the cursor from one offset to another, past the updates in between. */
+function skip(store: Store, name: string, after: Offset, offset: Offset, update: string | undefined): Result {
   // without its id, nothing proves at the next start that the ledger is the same
   const lastUpdate = update === undefined ? '{}' : JSON.stringify({ lastUpdate: { offset, updateId: update } });
   const change = `cursor = (cursor::jsonb - 'lastUpdate' || jsonb_build_object('offset', $3::bigint) || $4::jsonb)::json`;
   return rowsOf(
     store.pool,
-    `SELECT cursor ->> 'offset' AS "offset", cursor ->> 'selection' AS selection
+    `SELECT cursor::text AS cursor, cursor ->> 'offset' AS "offset", cursor ->> 'selection' AS selection
     FROM "${store.schema}".canton_rx_cursors WHERE name = $1`,
     [name],
   ).pipe(
@@ -141,9 +145,14 @@ function skip(store: Store, name: string, offset: Offset, update: string | undef
           `the processor ${name} has no cursor of a feed of updates`,
           'only such a processor can leave out an update',
         );
-      if (offset <= Number(row?.['offset']))
-        throw refusal(`the cursor is already at offset ${String(row?.['offset'])}`, 'use the offset of the error');
-      return changeStopped(store, name, change, [offset, lastUpdate]);
+      if (after !== Number(row?.['offset']))
+        throw refusal(
+          `the cursor is at offset ${String(row?.['offset'])}, not at that of --after`,
+          'compare it with canton-rx processors list: all updates between --after and --offset are left out',
+        );
+      if (offset <= after) throw refusal(`the cursor is already at offset ${after}`, 'use the offset of the error');
+      // a replica that started meanwhile must not be moved back
+      return changeStopped(store, name, 'c.cursor::text = $5', change, [offset, lastUpdate, row?.['cursor']]);
     }),
     map(() => [`the processor ${escapeText(name)} continues after offset ${offset}`]),
   );

@@ -11,15 +11,15 @@ export const text = { type: 'string' } as const;
 export const nameOption = { name: text };
 const storeOptions = { database: text, schema: text };
 
-type Values = Readonly<Partial<Record<'name' | 'offset' | 'update' | 'database' | 'schema', string>>>;
+type Values = Readonly<Partial<Record<'name' | 'after' | 'offset' | 'update' | 'database' | 'schema', string>>>;
 
 export function required(option: string, value: string | undefined): string {
   if (value === undefined || value === '') throw new UsageError(`--${option} is required`);
   return value;
 }
 
-export const readOffset = (offset: string | undefined): Offset =>
-  readInteger('offset', required('offset', offset), 0, Number.MAX_SAFE_INTEGER);
+export const readOffset = (offset: string | undefined, option = 'offset'): Offset =>
+  readInteger(option, required(option, offset), 0, Number.MAX_SAFE_INTEGER);
 
 /** The tables of a `postgresStore`. */
 export interface Store {

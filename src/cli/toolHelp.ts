@@ -62,10 +62,11 @@ const processors = `canton-rx processors: list the processors of a service, star
 
 Usage: canton-rx processors list [OPTIONS]
        canton-rx processors reset --name NAME [OPTIONS]
-       canton-rx processors skip --name NAME --offset OFFSET [--update ID] [OPTIONS]
+       canton-rx processors skip --name NAME --after OFFSET --offset OFFSET [--update ID] [OPTIONS]
 
 ${store}
   --name NAME      The processor, which must not run
+  --after OFFSET   The offset that list prints: all updates between it and --offset are left out
   --offset OFFSET  The offset of the update that is left out, and after which it continues
   --update ID      The id of that update, which proves at the next start that the ledger is
                    the same. An error of a handler has both
@@ -78,7 +79,7 @@ Exit codes: 0 done; 1 refused; 2 bad arguments; 6 the database cannot be used.
 
 Examples:
   canton-rx processors list --database postgres://app@127.0.0.1/app
-  canton-rx processors skip --name balances --offset 4711 --update 1220ab
+  canton-rx processors skip --name balances --after 4710 --offset 4711 --update 1220ab
 `;
 
 const parked = `canton-rx parked: list or drop the updates that a service has parked

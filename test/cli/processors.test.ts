@@ -51,6 +51,10 @@ describeWithPostgres('canton-rx processors and parked', () => {
     return processAll(name, -1).end;
   };
 
+  /** The offset of a cursor, as `list` prints it. */
+  const offsetOf = async (name: string): Promise<string> =>
+    new RegExp(String.raw`^${name}\toffset (\d+)`, 'm').exec((await cli('processors', 'list'))[1])?.[1] ?? 'none';
+
   it('skips the update on which a processor has failed, and no other', async () => {
     const offsets = await offsetsOf('probe');
     const offset = offsets[7] ?? 0;
@@ -59,21 +63,20 @@ describeWithPostgres('canton-rx processors and parked', () => {
     };
     expect(error).toMatchObject({ _tag: 'HandlerError', offset });
 
-    expect(await cli('processors', 'skip', '--name', 'balances', '--offset', '1')).toEqual([
+    const after = await offsetOf('balances');
+    const skip = (...line: readonly string[]) => cli('processors', 'skip', '--name', 'balances', '--after', ...line);
+    expect(await skip(after, '--offset', '1')).toEqual([
       1,
-      expect.stringMatching(/^canton-rx: the cursor is already at offset \d+; use the offset of the error\n$/),
+      `canton-rx: the cursor is already at offset ${after}; use the offset of the error\n`,
     ]);
-    const skipped = await cli(
-      'processors',
-      'skip',
-      '--name',
-      'balances',
-      '--offset',
-      String(offset),
-      '--update',
-      error.updateId,
-    );
-    expect(skipped).toEqual([0, `the processor balances continues after offset ${offset}\n`]);
+    expect(await skip('0', '--offset', String(offset))).toEqual([
+      1,
+      expect.stringContaining(`the cursor is at offset ${after}, not at that of --after; compare it`),
+    ]);
+    expect(await skip(after, '--offset', String(offset), '--update', error.updateId)).toEqual([
+      0,
+      `the processor balances continues after offset ${offset}\n`,
+    ]);
     // the id proves at the start that the ledger is the same
     const handled = await processAll('balances', offset).end;
     expect(handled).toEqual(offsets.slice(8));
@@ -83,6 +86,26 @@ describeWithPostgres('canton-rx processors and parked', () => {
       0,
       expect.stringMatching(/^balances\toffset 20\tsaved [\dT:-]+Z\tparked 0\tstopped\n/),
     ]);
+  });
+
+  it('skips nothing if a replica commits meanwhile', async () => {
+    const offset = (await offsetsOf('probe of replicas'))[7] ?? 0;
+    await processAll('raced', offset).end.catch(() => undefined);
+    const after = await offsetOf('raced');
+    const replica = await pool.connect();
+    await replica.query('BEGIN');
+    await replica.query(
+      `UPDATE canton_rx_cursors SET cursor = jsonb_set(cursor::jsonb, '{offset}', '19')::json WHERE name = 'raced'`,
+    );
+    const skipped = cli('processors', 'skip', '--name', 'raced', '--after', after, '--offset', String(offset));
+    await until(async () => {
+      const { rows } = await pool.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`);
+      return rows.length > 0;
+    });
+    await replica.query('COMMIT');
+    replica.release();
+    expect(await skipped).toEqual([1, expect.stringContaining('has no such cursor of the processor raced')]);
+    expect(await offsetOf('raced')).toBe('19');
   });
 
   it('starts a processor over only if it is stopped, and the projection of it', async () => {
@@ -110,7 +133,7 @@ describeWithPostgres('canton-rx processors and parked', () => {
     await until(() => third.values.at(-1)?.isCaughtUp === true);
     third.subscription.unsubscribe();
     expect((await cli('processors', 'list'))[1]).toContain('first\toffset none\t');
-    expect(await cli('processors', 'skip', '--name', 'second', '--offset', '99')).toEqual([
+    expect(await cli('processors', 'skip', '--name', 'second', '--after', '1', '--offset', '99')).toEqual([
       1,
       expect.stringContaining('the processor second has no cursor of a feed of updates'),
     ]);
