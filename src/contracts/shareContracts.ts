@@ -62,6 +62,12 @@ export interface SharedContracts {
    */
   readonly clear: () => void;
   /**
+   * Emits after each `clear`.
+   *
+   * @internal
+   */
+  readonly clears$: Observable<void>;
+  /**
    * Returns a text that is the same for equal queries and options.
    *
    * @internal
@@ -155,6 +161,7 @@ export function shareViews(
   checkNotNegative({ keepMs });
   let running = new Map<string, Running>();
   let cleared$ = new AsyncSubject<void>();
+  const clears$ = new Subject<void>();
   const reloads$ = new Subject<string>();
   const kept$ = new Subject<string>();
   const keyOf = newKeys();
@@ -192,7 +199,8 @@ export function shareViews(
           connector: () => new BehaviorSubject<View<AnyContract>>(loading),
           resetOnRefCountZero: () => {
             kept$.next(key);
-            return forgotten$;
+            // also a view whose only subscriber left before it began
+            return forgotten$.pipe(tap(forget));
           },
         }),
       ),
@@ -223,7 +231,9 @@ export function shareViews(
       cleared$ = new AsyncSubject();
       before$.next();
       before$.complete();
+      clears$.next();
     },
+    clears$: clears$.asObservable(),
   };
 }
 

@@ -152,7 +152,7 @@ export function partiesIn(body: string, list = 'parties'): readonly string[] {
 export function missingRight(path: string, body = 'null'): string | undefined {
   const isCommand = /commands\/submit|\/prepare/.test(path);
   const right = path.includes('commands/submit') ? 'CanActAs' : 'CanReadAs';
-  if (body.includes('"filtersForAnyParty":{')) return `${right}AnyParty`;
+  if (!isCommand && body.includes('"filtersForAnyParty":{')) return `${right}AnyParty`;
   const parties = partiesIn(body, isCommand ? 'actAs' : 'parties');
   if (parties.length === 0) return path.endsWith('/parties') ? 'ParticipantAdmin' : undefined;
   return `${right} ${parties.slice(0, 4).join(', ')}`;

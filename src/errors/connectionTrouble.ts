@@ -14,7 +14,7 @@ interface ConnectionTrouble {
 export function connectionTrouble(code: string | undefined): ConnectionTrouble | undefined {
   if (code === undefined) return withoutCode;
   if (code.startsWith('HPE_')) return noHttp;
-  return known[code] ?? (code.startsWith('ERR_SSL_') ? noTls : undefined);
+  return known[code] ?? (code.startsWith('ERR_SSL_') ? handshakeFailed : undefined);
 }
 
 const withoutCode: ConnectionTrouble = {
@@ -33,6 +33,12 @@ const noTls: ConnectionTrouble = {
   isPermanent: true,
   text: 'the server does not speak TLS',
   next: 'try http:// instead of https://',
+};
+
+/** An alert of a server that speaks TLS: it may have no certificate yet, so a retry may help. */
+const handshakeFailed: ConnectionTrouble = {
+  text: 'the TLS handshake failed',
+  next: 'the server may have no certificate for this host name yet, or require one of the client',
 };
 
 const closed: ConnectionTrouble = {
@@ -61,7 +67,9 @@ const known: Readonly<Partial<Record<string, ConnectionTrouble>>> = {
   ETIMEDOUT: { text: 'no connection in time', next: 'check the port, and firewalls' },
   ECONNRESET: closed,
   UND_ERR_SOCKET: closed,
-  EPROTO: noTls,
+  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
+  EPROTO: { ...noTls, isPermanent: false },
   CERT_HAS_EXPIRED: untrusted('the certificate has expired', 'contact the operator of the ledger'),
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted('the certificate is self-signed'),
   SELF_SIGNED_CERT_IN_CHAIN: untrusted('the authority of the certificate is not trusted'),

@@ -193,8 +193,9 @@ export const learnParticipant = (feed: AnyFeed): Observable<never> =>
       }),
       ignoreElements(),
       catchError((error: unknown) => {
-        // after a broken connection, the next poll tries again; otherwise a gateway may block the path
-        if (!isLedgerError(error, 'ConnectionError')) continuity.participantIs(undefined);
+        // after a passing failure, the next poll tries again, unless it would wait again; a gateway may block the path
+        const isPassing = isLedgerError(error) && isTransient(error) && error._tag !== 'RequestTimeoutError';
+        if (!isPassing) continuity.participantIs(undefined);
         return EMPTY;
       }),
     );

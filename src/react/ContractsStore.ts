@@ -1,4 +1,18 @@
-import { catchError, defer, distinctUntilChanged, finalize, map, of, share, startWith, switchMap, tap } from 'rxjs';
+import {
+  catchError,
+  defer,
+  distinctUntilChanged,
+  filter,
+  finalize,
+  map,
+  merge,
+  type Observable,
+  of,
+  share,
+  startWith,
+  switchMap,
+  tap,
+} from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { conflate } from '../contracts/conflate.js';
 import type { AnyContract } from '../contracts/Contract.js';
@@ -40,8 +54,7 @@ export const idle: Reading = { status: 'idle' };
 export const loading: Reading = { status: 'loading', connection: { status: 'connecting' } };
 
 /** The stores that have subscribers, by key. */
-type Running = Map<string, { current: Reading; readonly reading$: Reading$ }>;
-type Reading$ = ReturnType<typeof readingsOf>;
+type Running = Map<string, { current: Reading; readonly reading$: Observable<Reading> }>;
 
 const runningOf = new WeakMap<SharedContracts, Running>();
 
@@ -75,14 +88,19 @@ export function contractsStore(
   try {
     const view = shared.view(query, options);
     const start = () => {
-      const reading$ = readingsOf(view, period).pipe(
+      const restart$ = merge(
+        shared.clears$,
+        // a view that has not ended reads again by itself
+        view.reload$.pipe(filter(() => started.current.status === 'error')),
+      );
+      const reading$ = readingsOf(view, period, restart$).pipe(
         tap((reading) => {
           started.current = reading;
         }),
         finalize(() => running.delete(key)),
         share(),
       );
-      const started = { current: loading, reading$ };
+      const started: { current: Reading; readonly reading$: Observable<Reading> } = { current: loading, reading$ };
       running.set(key, started);
       return started;
     };
@@ -101,10 +119,14 @@ export function contractsStore(
   }
 }
 
-/** Emits what is known of a view. Continues after an error when the view is reloaded. */
-const readingsOf = (view: SharedView, period: number | 'animationFrame' | undefined) => {
+/** Emits what is known of a view. Begins with a new one after an error and a reload, and after `clear`. */
+const readingsOf = (
+  view: SharedView,
+  period: number | 'animationFrame' | undefined,
+  restart$: Observable<unknown>,
+): Observable<Reading> => {
   const views$ = defer(() => (period === undefined ? view : conflate(view, period)).view$);
-  return view.reload$.pipe(
+  return restart$.pipe(
     startWith(undefined),
     switchMap(() =>
       views$.pipe(

@@ -42,7 +42,7 @@ export interface SubmitState {
   readonly submit: (request: CommandsRequest | Observable<SubmittedTransaction>) => Promise<SubmitOutcome | undefined>;
   /**
    * Submits the last request again. If its outcome is unknown, it continues with the same change, which is committed at
-   * most once. Does nothing while a submission is pending, and before the first.
+   * most once. Does nothing while a submission is pending, before the first, and after one that is committed.
    *
    * @returns as `submit` does
    */
@@ -94,6 +94,8 @@ export function useSubmit(): SubmitState {
       defaultValue: failed(new Error('The Observable has emitted no transaction.')),
     });
     isPending.current = false;
+    // what is committed is not submitted again
+    if (latest._tag === 'Committed') last.current = undefined;
     setState({ pending: false, outcome: latest });
     return latest;
   }, []);

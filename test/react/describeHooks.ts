@@ -165,6 +165,45 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       await shown.unmount();
     });
 
+    it('forgets the contracts that are shown after clear, and reads them again with the rights of the next user', async () => {
+      const { provide, contracts, participant, ...rest } = world();
+      const { Component, results } = shows(marblesOf);
+      const shown = await loaded.show(provide(h(Component)));
+      await untilShown(shown.text, 'live x');
+      results.splice(0);
+      participant.append(archive(2, 'x'), create(3, 'z'));
+      await loaded.act(() => {
+        contracts.clear();
+      });
+      await untilShown(shown.text, 'live z');
+      expect(results.slice(0, 2).map(brief)).toContain('loading');
+      expect(snapshots(rest)).toBe(2);
+      // a component that is mounted later shares the new view
+      await shown.render(provide(h(Component), h(Component)));
+      expect(shown.text()).toBe('live zlive z');
+      expect(snapshots(rest)).toBe(2);
+      await shown.unmount();
+    });
+
+    it('keeps the contracts as stale ones while they are read again, where no view is kept', async () => {
+      const { client, participant, ...rest } = world();
+      const contracts = shareContracts(client, { keepMs: 0 });
+      opened.push(contracts);
+      const { Component, results, last } = shows(marblesOf);
+      const provider = { ledger: client, contracts, parties: [alice] };
+      const shown = await loaded.show(h(loaded.hooks.LedgerProvider, provider, h(Component)));
+      await untilShown(shown.text, 'live x');
+      const before = snapshots(rest);
+      const { reload } = last();
+      results.splice(0);
+      participant.append(create(2, 'y'));
+      await loaded.act(reload);
+      await untilShown(shown.text, 'live xy');
+      expect(new Set(results.map(({ status }) => status))).not.toContain('loading');
+      expect(snapshots(rest)).toBe(before + 1);
+      await shown.unmount();
+    });
+
     it('begins again where a component that shows an error is mounted anew', async () => {
       let isRefused = true;
       const { provide } = world({ fault: () => (isRefused ? refusal : undefined) });

@@ -290,8 +290,7 @@ export class Audit {
     // what was delivered takes effect only now
     if (this.end !== undefined && !this.isProofOpen) this.end = { ...this.end, atMs: this.feed.age() };
     // offset and ID are the proof, also of an update that does not decode
-    const { _tag, offset } = { _tag: '', offset: undefined, ...forced?.error };
-    const isOfContent = _tag === 'DecodeError' && offset !== undefined;
+    const isOfContent = forced?.error['_tag'] === 'DecodeError' && forced.error['offset'] !== undefined;
     if (isPage(request) && forced !== undefined && forced.isGap !== true && !isOfContent) this.mustEnd(forced, request);
   }
 

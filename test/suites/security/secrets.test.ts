@@ -124,7 +124,7 @@ describe('a ledger leaks no secret from', () => {
     ],
     ['rejects', () => Promise.reject(Object.assign(new Error(sent.token), { token: sent.token }))],
     ['errors', () => throwValue({ _tag: 'ApiError', token: sent.token })],
-    ['returns a token that cannot be sent', `${sent.token}\n`],
+    ['returns a token that cannot be sent', () => `${sent.token}\n`],
     ['returns one with other text around it', () => from([`${sent.token} and ${sent.token}`])],
     ['returns none in time', () => wait(10_000, 1).pipe(() => NEVER)],
   ])('a token provider that %s', async (_, token) => {
