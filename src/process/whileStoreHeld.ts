@@ -54,14 +54,22 @@ export const whileStoreHeld = (
   defer(() => {
     const { report } = retrying;
     const roles$ = new Subject<Committed>();
-    const state: State = { isInTransaction: false, role: undefined, last: undefined, isCaughtUp: false, isAway: false };
+    const state: State = {
+      isInTransaction: false,
+      role: undefined,
+      at: undefined,
+      last: undefined,
+      isCaughtUp: false,
+      isAway: false,
+    };
     const setRole = (role: ProcessorRole, at?: FeedPosition): void => {
       if (state.role === role) return;
       state.role = role;
       state.isCaughtUp = false;
       report(() => ({ _tag: 'RoleChanged', role, ...(at !== undefined && { offset: at.offset }) }));
-      const { offset } = at ?? state.last ?? {};
-      if (role === 'leader' || offset === undefined) return;
+      state.at = at ?? state.at;
+      if (role === 'leader' || state.at === undefined) return;
+      const { offset } = state.at;
       state.isAway = true;
       roles$.next({ offset, recordTimes: state.last?.recordTimes ?? {}, handled: 0, isCaughtUp: false, role });
     };
@@ -113,6 +121,7 @@ export const whileStoreHeld = (
       tap({
         next: (committed) => {
           if (committed === undefined) return;
+          state.at = committed;
           state.last = committed;
           state.isAway = false;
         },
@@ -142,6 +151,8 @@ export const whileStoreHeld = (
 interface State {
   isInTransaction: boolean;
   role: ProcessorRole | undefined;
+  /** The last known position: that of a commit, or the cursor that a standby has read. */
+  at: FeedPosition | undefined;
   /** The last commit that made progress. */
   last: Committed | undefined;
   /** Whether the last commit in this role had caught up. */

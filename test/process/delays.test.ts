@@ -1,10 +1,12 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { concatMap, map, NEVER, of, timer } from 'rxjs';
+import { concatMap, defer, map, NEVER, of, throwError, timer } from 'rxjs';
 import { acsDelta } from '../../src/codecs/formats.js';
 import { HandlerError } from '../../src/errors/process.js';
+import type { TransactionalStore } from '../../src/process/CheckpointStore.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { mockPlatform, PlainStore, processWorld, until } from './support.js';
+import { MemoryTransactions, type Tx } from './transactionalStore.js';
 
 mockPlatform();
 
@@ -112,6 +114,38 @@ describe('the role of a processor', () => {
       expect(standby.values.slice(1).map(({ role }) => role)).not.toContain('standby');
       const roles = seen.values.flatMap((it) => (it._tag === 'RoleChanged' ? `${String(it.feed)} ${it.role}` : []));
       expect(roles).toEqual(['1 starting', '1 leader', '2 starting', '2 standby', '2 leader']);
+    });
+  });
+
+  it('is starting while a standby cannot reach its store', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(3);
+      const store = new MemoryTransactions();
+      observe(process(() => undefined, { store, name }).pipe(until(500)));
+      let count = 0;
+      const failing: TransactionalStore<Tx> = {
+        hold: (_, standBy) =>
+          defer(() => {
+            count += 1;
+            if (count !== 2) standBy?.();
+            return count > 2 ? NEVER : timer(1_000).pipe(concatMap(() => throwError(() => new Error('no answer'))));
+          }),
+        transactions: store.transactions,
+        load: () => store.load(),
+        save: (...args) => store.save(...args),
+      };
+      const standby = observe(
+        timer(1_000).pipe(
+          concatMap(() => process(() => undefined, { store: failing, name })),
+          until(9_000),
+        ),
+      );
+      flush();
+      expect(standby.values.map(({ role, offset }) => `${role} ${offset}`)).toEqual([
+        'standby 3',
+        'starting 3',
+        'standby 3',
+      ]);
     });
   });
 
