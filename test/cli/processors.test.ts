@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { lastValueFrom } from 'rxjs';
 import { acsDelta, createLedger } from '../../src/index.js';
-import { contractsProjection, postgresStore } from '../../src/postgres/index.js';
+import { contractsProjection, migrateProjection, postgresStore } from '../../src/postgres/index.js';
 import { contractsFeed, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 import { observe } from '../helpers/observe.js';
@@ -173,6 +173,18 @@ describeWithPostgres('canton-rx processors and parked', () => {
     expect(lines).toMatch(
       /^missing (\S+)\nextra \1x\nthe schema contracts lacks 1 and has 1 more than the \d+ active contracts/,
     );
+  });
+
+  it('compares nothing before the first load is complete, or without the ledger', async () => {
+    await lastValueFrom(migrateProjection({ pool, schema: 'empty' }));
+    expect(await cli('project', 'verify', '--schema', 'empty', '--ledger', world.sandbox.url)).toEqual([
+      6,
+      expect.stringContaining('the first load of the schema empty is not complete'),
+    ]);
+    const [code, text] = await cli('project', 'verify', '--ledger', 'http://127.0.0.1:1');
+    expect(code).toBe(3);
+    expect(text).not.toContain('PostgreSQL');
+    expect(text).toContain('✗ reachable');
   });
 
   it('names what is wrong with the arguments and the database', async () => {

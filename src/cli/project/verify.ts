@@ -1,16 +1,21 @@
 import { catchError, concatMap, map, type Observable, of, reduce, switchMap, throwError } from 'rxjs';
+import { isLedgerError } from '../../index.js';
 import { activeContracts, type ContractEntry } from '../../contracts/index.js';
-import { explainDatabaseError } from '../../postgres/databaseErrors.js';
+import { type DatabaseTrouble, explainDatabaseError } from '../../postgres/databaseErrors.js';
 import { parseOptions } from '../arguments.js';
 import { connectionOptions, readConnection } from '../Connection.js';
+import { interruptedCode, reportEnd } from '../failure.js';
 import { settle } from '../output.js';
 import { type Names, nameOptions, queryOf, readNames } from '../Selection.js';
-import { openSession, type Session } from '../Session.js';
+import { firstAnswer, openSession, type Session } from '../Session.js';
 import { escapeText } from '../text.js';
-import { errorLine, messageOf, type World } from '../World.js';
-import { type Pool, readDatabase, readSchema, rowsOf, withPool } from './database.js';
+import { errorLine, type World } from '../World.js';
+import { DatabaseError, type Pool, readDatabase, readSchema, rowsOf, withPool } from './database.js';
 
-/** `canton-rx project verify`; emits the exit code, once: 0 if projection and ledger agree, 1 if they do not. */
+/**
+ * `canton-rx project verify`; emits the exit code, once: 0 if projection and ledger agree, 1 if they do not, 6 if the
+ * projection cannot be read.
+ */
 export function verifyCommand(args: readonly string[], world: World): Observable<number> {
   const values = parseOptions(args, {
     ...connectionOptions,
@@ -21,31 +26,36 @@ export function verifyCommand(args: readonly string[], world: World): Observable
   const connection = readConnection(values, world.env);
   const { database } = readDatabase(values.database, world.env['CANTON_RX_DATABASE_URL']);
   const schema = readSchema(values.schema ?? 'contracts');
+  const names = readNames(values, connection.contextParties);
   return openSession(connection, world).pipe(
     switchMap((session) => {
       let difference: Difference | undefined;
-      const compared$ = withPool(database, (pool) =>
-        compare(session, pool, schema, readNames(values, connection.contextParties)),
-      ).pipe(
+      const compared$ = withPool(database, (pool) => compare(session, pool, schema, names)).pipe(
         map((found) => {
           difference = found;
         }),
         catchError((error: unknown) => {
-          const trouble = explainDatabaseError(error, schema);
+          const trouble = databaseTrouble(error, schema);
           if (trouble === undefined) return throwError(() => error);
           world.stderr.write(errorLine(escapeText([trouble.text, trouble.next].filter(Boolean).join('; '))));
           return of(undefined);
         }),
       );
       return settle(compared$).pipe(
-        map((outcome) => {
-          if (outcome.kind !== 'failed') return difference === undefined ? 6 : report(difference, schema, world);
-          world.stderr.write(errorLine(escapeText(messageOf(outcome.error).split('\n', 1)[0] ?? '')));
-          return 1;
+        switchMap((outcome) => {
+          if (outcome.kind !== 'failed') return of(difference === undefined ? 6 : report(difference, schema, world));
+          const texts = { done: '', interrupted: '', interruptedCode };
+          return reportEnd(outcome, texts, { ...names, resume: '' }, session);
         }),
       );
     }),
   );
+}
+
+/** Why the database cannot be used; `undefined` for an error of the ledger, which may have the same codes. */
+function databaseTrouble(error: unknown, schema: string): DatabaseTrouble | undefined {
+  if (error instanceof DatabaseError) return error.trouble;
+  return isLedgerError(error) ? undefined : explainDatabaseError(error, schema);
 }
 
 /** How a projection differs from the ledger at one offset. */
@@ -58,7 +68,7 @@ interface Difference {
   readonly extra: readonly string[];
 }
 
-const compare = ({ ledger }: Session, pool: Pool, schema: string, names: Names): Observable<Difference> =>
+const compare = (session: Session, pool: Pool, schema: string, names: Names): Observable<Difference> =>
   // one statement: the offset and the contracts of one moment
   rowsOf(
     pool,
@@ -67,15 +77,22 @@ const compare = ({ ledger }: Session, pool: Pool, schema: string, names: Names):
     [],
   ).pipe(
     concatMap(([row]) => {
-      const offset = Number(row?.['offset'] ?? 0);
-      const projected = new Set((row?.['ids'] ?? []) as readonly string[]);
-      const active$ = activeContracts(ledger, { ...queryOf(names), activeAtOffset: offset }).pipe(
+      if (typeof row?.['offset'] !== 'string')
+        throw new DatabaseError('schema', {
+          text: `the first load of the schema ${schema} is not complete`,
+          next: 'wait until canton-rx project or the service has caught up',
+        });
+      const offset = Number(row['offset']);
+      const projected = new Set((row['ids'] ?? []) as readonly string[]);
+      const active$ = activeContracts(session.ledger, { ...queryOf(names), activeAtOffset: offset }).pipe(
         reduce((ids, entry) => {
           const id = contractIdOf(entry);
           return id === undefined ? ids : ids.add(id);
         }, new Set<string>()),
       );
-      return active$.pipe(
+      // an address without a ledger fails at once, and not after the retries of a feed
+      return firstAnswer(session).pipe(
+        concatMap(() => active$),
         map((active) => ({
           offset,
           count: active.size,
