@@ -102,7 +102,8 @@ const reset = (store: Store, name: string): Result =>
       rowsOf(
         store.pool,
         `SELECT format('%I', n.nspname) AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE c.relname = 'projection_state' AND c.relkind = 'r'`,
+        WHERE c.relname = 'projection_state' AND c.relkind = 'r' AND has_table_privilege(c.oid, 'UPDATE')
+          AND EXISTS (SELECT FROM pg_class v WHERE v.relnamespace = n.oid AND v.relname = 'projection_versions')`,
         [],
       ),
     ),
