@@ -17,7 +17,6 @@ import {
   RelayRecord,
   type RelayStream,
   type StreamEnd,
-  type StreamLimits,
   toMessage,
 } from './relayStream.js';
 
@@ -53,7 +52,16 @@ export interface NatsRelayOptions {
    *
    * @defaultValue no limits
    */
-  readonly limits?: StreamLimits | undefined;
+  readonly limits?:
+    | {
+        /** The age of the oldest message, in milliseconds. */
+        readonly maxAgeMs?: number | undefined;
+        /** The size of all messages, in bytes. */
+        readonly maxBytes?: number | undefined;
+        /** The number of messages. */
+        readonly maxMessages?: number | undefined;
+      }
+    | undefined;
   /**
    * How long one call of the server may take, in milliseconds. A call that takes longer has failed, and is retried.
    *

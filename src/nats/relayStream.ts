@@ -9,26 +9,16 @@ import { Cursor, type LastUpdate } from '../process/Cursor.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { RelayError, undefinedIfMissing } from './RelayError.js';
 
-/**
- * What a stream retains. By default, every message.
- *
- * @category Transports
- */
-export interface StreamLimits {
-  /** The age of the oldest message, in milliseconds. */
-  readonly maxAgeMs?: number | undefined;
-  /** The size of all messages, in bytes. */
-  readonly maxBytes?: number | undefined;
-  /** The number of messages. */
-  readonly maxMessages?: number | undefined;
-}
-
 /** A stream to which only a relay publishes, created by the relay or by an operator. */
 export interface RelayStream {
   readonly stream: string;
   readonly subject: string;
   readonly replicas: number;
-  readonly limits: StreamLimits;
+  readonly limits: {
+    readonly maxAgeMs?: number | undefined;
+    readonly maxBytes?: number | undefined;
+    readonly maxMessages?: number | undefined;
+  };
 }
 
 /** The last message of a stream, or the last one that a reader has read. */

@@ -58,7 +58,7 @@ const apps: readonly {
       () => undefined,
     )`,
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 50_700,
+    budget: 53_000,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
