@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import { CursorError, type StoreOperation } from '../errors/process.js';
 import { checkPositive } from '../http/retry.js';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
+import { holdName } from '../process/memoryStore.js';
 import type { BatchHandler, Work } from '../process/ProcessOptions.js';
 import { checkName } from './natsFeed.js';
 import { callStore, cursorBucket, isWrongSequence } from './CursorBucket.js';
@@ -199,6 +200,8 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
   return {
     handler: (updates) => call('publish', () => publish(updates)),
     store: {
+      // a second run waits without a check as a standby: its load would change what the first one knows of the stream
+      hold: (name) => holdName(js, name),
       load: (name) =>
         call('load', async () => {
           processor = name;

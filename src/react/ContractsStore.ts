@@ -59,7 +59,7 @@ type Running = Map<string, { current: Reading; readonly reading$: Observable<Rea
 const runningOf = new WeakMap<SharedContracts, Running>();
 
 /**
- * Returns a store that shows the same reading for ever.
+ * Returns a store that always shows the same reading.
  *
  * @internal
  */

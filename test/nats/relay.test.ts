@@ -1,14 +1,23 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { nanos } from '@nats-io/nats-core';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { firstValueFrom, from, lastValueFrom, type ObservableInput } from 'rxjs';
+import { firstValueFrom, from, lastValueFrom, NEVER, type ObservableInput } from 'rxjs';
 import { isRelayError, natsRelay } from '../../src/nats/index.js';
-import type { Work } from '../../src/process/index.js';
+import { processFeed, type Work } from '../../src/process/index.js';
 import { effort } from '../helpers/effort.js';
 import { describeWithNats } from '../helpers/natsServer.js';
 import { offsets } from '../helpers/observe.js';
 import { until } from '../helpers/time.js';
-import { cursorAt, generateUpdates, publishAll, runRelay, createRelay, readStream, withNats } from './support.js';
+import {
+  createRelay,
+  cursorAt,
+  feedOfPages,
+  generateUpdates,
+  publishAll,
+  readStream,
+  runRelay,
+  withNats,
+} from './support.js';
 
 let updates: readonly Work[] = [];
 const failure = (input: ObservableInput<unknown>): Promise<unknown> => lastValueFrom(from(input));
@@ -168,6 +177,39 @@ describeWithNats('a relay', () => {
     await expect(handler(updates.slice(20, 30), undefined)).rejects.toThrow();
     await expect(handler(updates.slice(20, 30), undefined)).rejects.toMatchObject({ reason: 'stream' });
     await expect(jsm.streams.info(stream)).rejects.toThrow('stream not found');
+  });
+
+  it('is not loaded by a second run of the same relay before the first one has ended', async () => {
+    const stream = nats.newName();
+    const { handler, store } = natsRelay({ connection: await nats.connect(), stream });
+    let loads = 0;
+    const counted = {
+      ...store,
+      load: (name: string) => {
+        loads += 1;
+        return store.load(name);
+      },
+    };
+    const run = () =>
+      processFeed(feedOfPages([updates.slice(0, 5), updates.slice(5, 10)], NEVER), handler, {
+        name: 'relay',
+        store: counted,
+        batch: { size: 5, withinMs: 0 },
+      });
+    const first = run().subscribe();
+    const jsm = await jetstreamManager(await nats.connect());
+    const published = () =>
+      jsm.streams.info(stream).then(
+        ({ state }) => state.last_seq,
+        () => 0,
+      );
+    await until(async () => (await published()) === 5);
+    const second = run().subscribe();
+    await published();
+    expect(loads).toBe(1);
+    first.unsubscribe();
+    await until(() => loads === 2);
+    second.unsubscribe();
   });
 
   it('creates a stream with its limits, which remove the oldest messages and leave the relay what it needs', async () => {

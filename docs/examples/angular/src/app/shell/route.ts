@@ -46,7 +46,7 @@ export class Route {
     return named.length === 0 ? undefined : named;
   }
 
-  /** Begins anew for other parties or another ledger: its filters and panels mean nothing there. */
+  /** Starts over for other parties or another ledger: filters and panels of this one do not apply there. */
   readAs(parties: readonly string[] | 'any'): void {
     const { page } = untracked(this.#read);
     const params = new URLSearchParams();
