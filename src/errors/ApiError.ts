@@ -61,6 +61,8 @@ export class ApiError extends TaggedError<'ApiError'> {
   readonly retryAfterMs: number | undefined;
   /** The host and the port of the participant or proxy. */
   readonly host: string | undefined;
+  /** The right that the user lacks after a 403, such as `CanReadAs alice::1220ab`, if the request shows it. */
+  readonly missingRight: string | undefined;
 
   constructor({ path, status, canton, text = '', retryAfterMs, host, location, missingRight }: ApiErrorFacts) {
     const reason = canton?.cause ?? text;
@@ -85,6 +87,7 @@ export class ApiError extends TaggedError<'ApiError'> {
     this.definiteAnswer = canton?.definiteAnswer ?? parseFlag(canton?.context['definite_answer']);
     this.retryAfterMs = retryAfterMs;
     this.host = host;
+    this.missingRight = missingRight;
   }
 }
 
@@ -137,15 +140,21 @@ export function errorOf({ text, secrets = [], location, ...others }: FailedAnswe
   });
 }
 
-/** The parties in the JSON of a request: those that have a filter, and those in its lists of this name. */
-export function partiesIn(body: string, list = 'parties'): readonly string[] {
+/** The parties in the JSON of a request that reads: those that have a filter, and those in its lists of parties. */
+export function partiesIn(body: string): readonly string[] {
   const found: string[] = [];
   JSON.parse(body, (key, value: unknown) => {
     if (key === 'filtersByParty') found.push(...Object.keys(value ?? {}));
-    else if (key === list && Array.isArray(value)) found.push(...(value as string[]));
+    else if (key === 'parties' && Array.isArray(value)) found.push(...(value as string[]));
     return value;
   });
   return [...new Set(found)];
+}
+
+/** The parties that act in the JSON of a submission. Only its own field counts: the payloads of its commands may have one, too. */
+function actingParties(body: string): readonly string[] {
+  const request = JSON.parse(body) as { readonly actAs?: string[]; readonly commands: { readonly actAs?: string[] } };
+  return request.commands.actAs ?? request.actAs ?? [];
 }
 
 /** The right that a user lacks after a 403, as far as the request shows it; `undefined` if it does not. */
@@ -153,7 +162,7 @@ export function missingRight(path: string, body = 'null'): string | undefined {
   const isCommand = /commands\/submit|\/prepare/.test(path);
   const right = path.includes('commands/submit') ? 'CanActAs' : 'CanReadAs';
   if (!isCommand && body.includes('"filtersForAnyParty":{')) return `${right}AnyParty`;
-  const parties = partiesIn(body, isCommand ? 'actAs' : 'parties');
+  const parties = isCommand ? actingParties(body) : partiesIn(body);
   if (parties.length === 0) return path.endsWith('/parties') ? 'ParticipantAdmin' : undefined;
   return `${right} ${parties.slice(0, 4).join(', ')}`;
 }

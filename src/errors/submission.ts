@@ -128,6 +128,7 @@ export class SubmissionRejectedError extends TaggedError<'SubmissionRejectedErro
     const reason = rejectionReason(error);
     super('SubmissionRejectedError', `The submission was rejected${explanation === '' ? '.' : `: ${explanation}`}`, {
       Reason: reason,
+      'Missing right': error.missingRight,
       Code: code,
       Category: errorCategory,
       Status: status,

@@ -166,6 +166,17 @@ describe('a 403 names the missing right, as far as the request shows it', () => 
     });
   });
 
+  it("reads only the request's own parties, and no field of a payload that has the same name", async () => {
+    const createArguments = { actAs: ['mallory::1220'], parties: ['mallory::1220'], filtersForAnyParty: {} };
+    const commands = [{ CreateCommand: { templateId: '#p:M:E', createArguments } }];
+    const submitted$ = ledger.submitAndWaitForTransaction({ commands, actAs: parties }, { recover: false });
+    for (const refused$ of [submitted$, ledger.prepare({ commandId: 'c', commands, actAs: parties })]) {
+      await expect(lastValueFrom<unknown>(refused$)).rejects.toMatchObject({
+        message: expect.stringMatching(/Missing right: Can(Act|Read)As alice::1220, bob::1220\n/),
+      });
+    }
+  });
+
   it.each([
     [parties, 'CanReadAs alice::1220, bob::1220'],
     ['any', 'CanReadAsAnyParty'],
