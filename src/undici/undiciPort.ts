@@ -33,11 +33,11 @@ export interface UndiciPortOptions {
  * uses `fetch`, and takes less time for each. Like the default port, it does not follow redirects, retry or time out.
  *
  * It does not accept compressed responses. A response that is compressed nevertheless is an error with the code
- * `CONTENT_ENCODING`.
+ * `CONTENT_ENCODING`. Not for Bun, whose own `undici` does not connect: use the default port there.
  *
  * @param options - the dispatcher and the maximum size of a response
  * @returns the port, for the option `port` of a ledger
- * @throws TypeError for invalid options
+ * @throws TypeError for invalid options, and in Bun
  * @example
  * ```ts
  * import { createLedger } from 'canton-rx';
@@ -52,6 +52,9 @@ export interface UndiciPortOptions {
  * @category Transports
  */
 export function undiciPort(options: UndiciPortOptions = {}): HttpPort {
+  // the undici that Bun has built in never connects
+  if ('Bun' in globalThis)
+    throw new TypeError('undiciPort does not work in Bun: leave out the option port, so that the ledger uses fetch');
   const { dispatcher = new Agent(), maxResponseBytes = 32 * 2 ** 20 } = options;
   checkPositive({ maxResponseBytes });
   return (request) => receive(request, dispatcher, maxResponseBytes).pipe(map(toResponse));

@@ -21,6 +21,15 @@ describe('undiciPort', () => {
     expect(() => undiciPort({ maxResponseBytes: 0 })).toThrow('maxResponseBytes is out of range');
   });
 
+  it('says what to do in Bun, where it does not connect', () => {
+    Object.assign(globalThis, { Bun: {} });
+    try {
+      expect(() => undiciPort()).toThrow('leave out the option port, so that the ledger uses fetch');
+    } finally {
+      Reflect.deleteProperty(globalThis, 'Bun');
+    }
+  });
+
   it('sends requests through the dispatcher of its options', async () => {
     const dispatcher = new MockAgent();
     dispatcher.disableNetConnect();

@@ -31,6 +31,6 @@ const outcomes = await tryAll({
     await sandbox.close();
     if (end !== sandbox.ledgerEnd) throw new Error(`ends at ${end}`);
   },
-  undiciPort: () => lastValueFrom(createLedger({ baseUrl: world.url, port: undiciPort() }).ledgerEnd()),
+  undiciPort: async () => lastValueFrom(createLedger({ baseUrl: world.url, port: undiciPort() }).ledgerEnd()),
 });
 console.log(JSON.stringify(outcomes));
