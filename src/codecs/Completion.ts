@@ -1,7 +1,19 @@
 import type * as t from 'io-ts';
 import type { DeduplicationPeriod } from './ExecuteRequest.js';
-import { atKey, Codec, fail, invalid, isRecord, readerOf } from './internal/Codec.js';
-import { json, lenient, list, nullable, optional, repeated, tag, text, texts, withDefault } from './internal/field.js';
+import { adapt, atKey, Codec, fail, invalid, isRecord, readerOf } from './internal/Codec.js';
+import {
+  ignored,
+  json,
+  lenient,
+  list,
+  nullable,
+  optional,
+  repeated,
+  tag,
+  text,
+  texts,
+  withDefault,
+} from './internal/field.js';
 import { envelope, exact, message } from './internal/message.js';
 import { oneOf, oneOfKeys, unknownWithOffset } from './internal/variant.js';
 import { TextValues } from './JsCantonError.js';
@@ -106,13 +118,10 @@ export type Completion = CompletionFields &
   );
 
 /** A field that is empty on the wire if it is absent. */
-const filled: t.Type<string | undefined, unknown> = /* @__PURE__ */ emptyAs(
-  /* @__PURE__ */ optional(text),
-  (u) => u === '',
-);
+const filled = /* @__PURE__ */ adapt(/* @__PURE__ */ optional(text), (u) => (u === '' ? undefined : u));
 
-/** A request's period is closed, and would refuse what a newer ledger adds. */
-const period: t.Type<DeduplicationPeriod | undefined, unknown> = /* @__PURE__ */ emptyAs(
+/** A request's period is closed, and would refuse what a newer ledger adds. An empty one is none. */
+const period = /* @__PURE__ */ adapt(
   /* @__PURE__ */ optional(
     /* @__PURE__ */ oneOfKeys<DeduplicationPeriod>('DeduplicationPeriod', {
       DeduplicationDuration: message('DeduplicationDuration', {
@@ -122,29 +131,7 @@ const period: t.Type<DeduplicationPeriod | undefined, unknown> = /* @__PURE__ */
       Empty: message('Empty', {}),
     }),
   ),
-  (u) => isRecord(u) && 'Empty' in u,
-);
-
-/** Decodes an empty value like an absent one. */
-function emptyAs<A>(
-  codec: t.Type<A | undefined, unknown>,
-  isEmpty: (u: unknown) => boolean,
-): t.Type<A | undefined, unknown> {
-  const read = readerOf(codec);
-  return new Codec<A | undefined>(
-    codec.name,
-    (u): u is A | undefined => codec.is(u),
-    (u, sink) => (isEmpty(u) ? undefined : read(u, sink)),
-    (a) => codec.encode(a),
-  );
-}
-
-/** A field that follows from others, and is not on the wire. */
-const derived: t.Type<unknown, unknown> = /* @__PURE__ */ new Codec<unknown>(
-  'derived',
-  (u): u is unknown => u !== invalid,
-  () => undefined,
-  () => undefined,
+  (u) => (isRecord(u) && 'Empty' in u ? undefined : u),
 );
 
 const fields = message<CompletionFields>('Completion', {
@@ -161,11 +148,12 @@ const fields = message<CompletionFields>('Completion', {
   paidTrafficCost: optional(Int64),
   transactionHash: filled,
   status: optional(Status),
-  outcome: derived,
-  code: derived,
-  errorCategory: derived,
-  reason: derived,
-  context: derived,
+  // these follow from others
+  outcome: ignored,
+  code: ignored,
+  errorCategory: ignored,
+  reason: ignored,
+  context: ignored,
 });
 
 const readFields = readerOf(fields);

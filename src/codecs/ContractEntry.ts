@@ -1,9 +1,8 @@
 import type * as t from 'io-ts';
 import { CreatedEvent } from './Event.js';
-import { isRecord } from './internal/Codec.js';
 import { list, optional, tag, text } from './internal/field.js';
 import { message } from './internal/message.js';
-import { oneOf, type UnknownVariant } from './internal/variant.js';
+import { oneOf, unknownVariant } from './internal/variant.js';
 import { AssignedEvent, UnassignedEvent } from './Reassignment.js';
 import { Int64, Offset } from './scalars.js';
 
@@ -78,12 +77,6 @@ type Known = ActiveContract | IncompleteUnassigned | IncompleteAssigned;
  */
 export type ContractEntry = Known | UnknownContractEntry;
 
-const unknownEntry: UnknownVariant<UnknownContractEntry> = {
-  is: (u): u is UnknownContractEntry => isRecord(u) && u['_tag'] === 'UnknownContractEntry',
-  decode: (variant, value) => ({ _tag: 'UnknownContractEntry', variant, value }),
-  expected: 'an entry',
-};
-
 /**
  * Codec of `ContractEntry`: `{"JsActiveContract": {...}}` and so on.
  *
@@ -108,7 +101,7 @@ export const ContractEntry: t.Type<ContractEntry, unknown> = oneOf<Known, Unknow
       assignedEvent: AssignedEvent,
     }),
   },
-  unknownEntry,
+  unknownVariant('UnknownContractEntry'),
   {
     ActiveContract: 'JsActiveContract',
     IncompleteUnassigned: 'JsIncompleteUnassigned',

@@ -1,6 +1,6 @@
-import * as t from 'io-ts';
-import { isRecord } from './internal/Codec.js';
-import { flag, json, lenient, optional, text } from './internal/field.js';
+import type * as t from 'io-ts';
+import { adapt, isRecord } from './internal/Codec.js';
+import { flag, json, lenient, mapOf, optional, text } from './internal/field.js';
 import { message } from './internal/message.js';
 import { Int64 } from './scalars.js';
 
@@ -32,15 +32,9 @@ export interface JsCantonError {
   readonly definiteAnswer?: boolean;
 }
 
-const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string';
-
 /** Drops values that are not strings: an unreadable detail must not hide the code. */
-export const TextValues = new t.Type<Readonly<Record<string, string>>, unknown>(
-  'Record<string, string>',
-  (u): u is Readonly<Record<string, string>> => isRecord(u) && Object.entries(u).every(isText),
-  (u, context) =>
-    isRecord(u) ? t.success(Object.fromEntries(Object.entries(u).filter(isText))) : t.failure(u, context),
-  t.identity,
+export const TextValues: t.Type<Readonly<Record<string, string>>, unknown> = adapt(mapOf(text, text), (u) =>
+  isRecord(u) ? Object.fromEntries(Object.entries(u).filter(([, value]) => typeof value === 'string')) : u,
 );
 
 /** Codec of `JsCantonError`. */

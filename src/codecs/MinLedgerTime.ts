@@ -1,17 +1,8 @@
 import type * as t from 'io-ts';
-import { Codec } from './internal/Codec.js';
-import { json, optional, integer, withDefault } from './internal/field.js';
+import { ignored, integer, withDefault } from './internal/field.js';
 import { exact, valueField } from './internal/message.js';
 import { oneOfKeys } from './internal/variant.js';
 import { type Int64, type Opt, Timestamp } from './scalars.js';
-
-/** A field that a request may contain because the ledger's responses contain it. It is not sent. */
-const ignored: t.Type<unknown, unknown> = new Codec<unknown>(
-  'ignored',
-  optional(json).is,
-  () => undefined,
-  () => undefined,
-);
 
 /**
  * A duration in a request.

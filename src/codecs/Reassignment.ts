@@ -1,7 +1,8 @@
 import type * as t from 'io-ts';
 import { CreatedEvent, unknownEvent, type UnknownEvent } from './Event.js';
+import { adapt, isRecord } from './internal/Codec.js';
 import { optional, repeated, tag, text, texts } from './internal/field.js';
-import { envelope, message, withFormerKey } from './internal/message.js';
+import { envelope, message } from './internal/message.js';
 import { oneOf } from './internal/variant.js';
 import { TraceContext } from './OffsetCheckpoint.js';
 import { Int64, Offset, Timestamp } from './scalars.js';
@@ -28,14 +29,19 @@ export interface AssignedEvent {
   readonly createdEvent: CreatedEvent;
 }
 
+/** 3.3 calls the reassignment id `unassignId`. */
+function renameId(u: unknown): unknown {
+  if (!isRecord(u) || !('unassignId' in u) || 'reassignmentId' in u) return u;
+  const { unassignId, ...others } = u;
+  return { ...others, reassignmentId: unassignId };
+}
+
 /**
- * Codec of `AssignedEvent`. 3.3 calls the reassignment id `unassignId`.
+ * Codec of `AssignedEvent`.
  *
  * @category Events
  */
-export const AssignedEvent: t.Type<AssignedEvent, unknown> = withFormerKey(
-  'unassignId',
-  'reassignmentId',
+export const AssignedEvent: t.Type<AssignedEvent, unknown> = adapt(
   message<AssignedEvent>('AssignedEvent', {
     _tag: tag('AssignedEvent'),
     source: text,
@@ -45,6 +51,7 @@ export const AssignedEvent: t.Type<AssignedEvent, unknown> = withFormerKey(
     reassignmentCounter: Int64,
     createdEvent: CreatedEvent,
   }),
+  renameId,
 );
 
 /**
@@ -83,13 +90,11 @@ export interface UnassignedEvent {
 }
 
 /**
- * Codec of `UnassignedEvent`. 3.3 calls the reassignment id `unassignId`.
+ * Codec of `UnassignedEvent`.
  *
  * @category Events
  */
-export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = withFormerKey(
-  'unassignId',
-  'reassignmentId',
+export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = adapt(
   message<UnassignedEvent>('UnassignedEvent', {
     _tag: tag('UnassignedEvent'),
     reassignmentId: text,
@@ -105,6 +110,7 @@ export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = withFormerKey(
     offset: Offset,
     nodeId: Int64,
   }),
+  renameId,
 );
 
 /**

@@ -1,25 +1,18 @@
 import type * as t from 'io-ts';
-import { Codec, fail, isRecord, plainOf } from './internal/Codec.js';
-import { optional, repeated, tag, text } from './internal/field.js';
-import { envelope, message, withFormerFormat } from './internal/message.js';
-import { oneOf, type UnknownVariant } from './internal/variant.js';
+import { adapt, Codec, isRecord, readerOf } from './internal/Codec.js';
+import { optional, repeated, scalar, tag, text } from './internal/field.js';
+import { envelope, message } from './internal/message.js';
+import { oneOf, unknownVariant } from './internal/variant.js';
 import { TraceContext } from './OffsetCheckpoint.js';
 import { Offset, Timestamp } from './scalars.js';
 
-const permissions = ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'] as const;
+const permissions = ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'];
 
 /** One of the `PARTICIPANT_PERMISSION_…` names, or a newer name. 3.3 sends the index of the name. */
-const permission: t.Type<string, unknown> = new Codec<string>(
-  'ParticipantPermission',
-  text.is,
-  (u, sink) => {
-    const former = typeof u === 'number' ? permissions[u] : undefined;
-    const name = former === undefined ? u : `PARTICIPANT_PERMISSION_${former}`;
-    return typeof name === 'string' ? name : fail(u, sink);
-  },
-  text.encode,
-  plainOf(text),
-);
+const permission = adapt(scalar('ParticipantPermission', text.is), (u) => {
+  const former = typeof u === 'number' ? permissions[u] : undefined;
+  return former === undefined ? u : `PARTICIPANT_PERMISSION_${former}`;
+});
 
 type Hosting<T extends string> = {
   /** The kind of event. */
@@ -64,80 +57,48 @@ export type TopologyEvent =
       readonly value: unknown;
     };
 
-type EventOf<T extends TopologyEvent['_tag']> = Extract<TopologyEvent, { readonly _tag: T }>;
-type UnknownTopologyEvent = EventOf<'UnknownTopologyEvent'>;
-type Known = Exclude<TopologyEvent, UnknownTopologyEvent>;
+type UnknownTopologyEvent = Extract<TopologyEvent, { readonly _tag: 'UnknownTopologyEvent' }>;
 
 const hosting = { partyId: text, participantId: text };
 
-const granting = { ...hosting, participantPermission: permission };
-
-const events = {
-  ParticipantAuthorizationAdded: message<EventOf<'ParticipantAuthorizationAdded'>>('ParticipantAuthorizationAdded', {
-    _tag: tag('ParticipantAuthorizationAdded'),
-    ...granting,
-  }),
-  ParticipantAuthorizationChanged: message<EventOf<'ParticipantAuthorizationChanged'>>(
-    'ParticipantAuthorizationChanged',
-    {
-      _tag: tag('ParticipantAuthorizationChanged'),
-      ...granting,
-    },
-  ),
-  ParticipantAuthorizationOnboarding: message<EventOf<'ParticipantAuthorizationOnboarding'>>(
-    'ParticipantAuthorizationOnboarding',
-    {
-      _tag: tag('ParticipantAuthorizationOnboarding'),
-      ...granting,
-    },
-  ),
-  ParticipantAuthorizationRevoked: message<EventOf<'ParticipantAuthorizationRevoked'>>(
-    'ParticipantAuthorizationRevoked',
-    {
-      _tag: tag('ParticipantAuthorizationRevoked'),
-      ...hosting,
-    },
-  ),
-};
-
-const unknownTopologyEvent: UnknownVariant<UnknownTopologyEvent> = {
-  is: (u): u is UnknownTopologyEvent => isRecord(u) && u['_tag'] === 'UnknownTopologyEvent',
-  decode: (variant, value) => ({ _tag: 'UnknownTopologyEvent', variant, value }),
-  expected: 'anything',
-};
+const granted = <T extends string>(name: T): t.Type<Granted<T>, unknown> =>
+  message<Granted<T>>(name, { _tag: tag(name), ...hosting, participantPermission: permission });
 
 /** A one-of with a variant for each kind of event; `wrap` adds the wire envelope of the contents. */
 const anyEvent = (wrap: <A>(content: t.Type<A, unknown>) => t.Type<A, unknown>): t.Type<TopologyEvent, unknown> =>
-  oneOf<Known, UnknownTopologyEvent>(
+  oneOf<Exclude<TopologyEvent, UnknownTopologyEvent>, UnknownTopologyEvent>(
     'TopologyEvent',
     {
-      ParticipantAuthorizationAdded: wrap(events.ParticipantAuthorizationAdded),
-      ParticipantAuthorizationChanged: wrap(events.ParticipantAuthorizationChanged),
-      ParticipantAuthorizationOnboarding: wrap(events.ParticipantAuthorizationOnboarding),
-      ParticipantAuthorizationRevoked: wrap(events.ParticipantAuthorizationRevoked),
+      ParticipantAuthorizationAdded: wrap(granted('ParticipantAuthorizationAdded')),
+      ParticipantAuthorizationChanged: wrap(granted('ParticipantAuthorizationChanged')),
+      ParticipantAuthorizationOnboarding: wrap(granted('ParticipantAuthorizationOnboarding')),
+      ParticipantAuthorizationRevoked: wrap(
+        message<Hosting<'ParticipantAuthorizationRevoked'>>('ParticipantAuthorizationRevoked', {
+          _tag: tag('ParticipantAuthorizationRevoked'),
+          ...hosting,
+        }),
+      ),
     },
-    unknownTopologyEvent,
+    unknownVariant('UnknownTopologyEvent'),
   );
 
-/** `{"event": {"<kind>": {"value": {...}}}}`, since 3.4. */
 const current = envelope(
   'event',
   anyEvent((content) => envelope('value', content)),
 );
-
-/** `{"<kind>": {...}}`, in 3.3. */
-const former = anyEvent((content) => content);
+const readCurrent = readerOf(current);
+const readFormer = readerOf(anyEvent((content) => content));
 
 /**
- * Codec of `TopologyEvent`. It decodes both wire formats and encodes to the current one.
+ * Codec of `TopologyEvent`: `{"event": {"<kind>": {"value": {...}}}}`. It also decodes `{"<kind>": {...}}`, from 3.3.
  *
  * @category Events
  */
-export const TopologyEvent: t.Type<TopologyEvent, unknown> = withFormerFormat(
+export const TopologyEvent: t.Type<TopologyEvent, unknown> = new Codec(
   'TopologyEvent',
-  'event',
-  current,
-  former,
+  current.is,
+  (u, sink) => (isRecord(u) && 'event' in u ? readCurrent : readFormer)(u, sink),
+  current.encode,
 );
 
 /**

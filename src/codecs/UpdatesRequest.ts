@@ -6,37 +6,6 @@ import { exact } from './internal/message.js';
 import { Offset, type Opt } from './scalars.js';
 import { UpdateFormat } from './UpdateFormat.js';
 
-/** A rule that relates the fields of a request. */
-interface Rule<F> {
-  readonly field: string;
-  readonly isBroken: (fields: F) => boolean;
-  readonly expected: string;
-}
-
-/** A request that must obey the rules after `complete` has added missing fields. An `A` is an `F` that obeys them. */
-function withRules<F, A extends F>(
-  fields: t.Type<F, unknown>,
-  rules: readonly Rule<F>[],
-  complete: (fields: F) => F,
-): t.Type<A, unknown> {
-  const brokenRules = (f: F): readonly Rule<F>[] => rules.filter((rule) => rule.isBroken(f));
-  const obeysRules = (f: F): f is A => brokenRules(f).length === 0;
-  const read = readerOf(fields);
-  return new Codec<A>(
-    fields.name,
-    (u): u is A => fields.is(u) && obeysRules(u),
-    (u, sink) => {
-      const decoded = read(u, sink);
-      if (decoded === invalid) return invalid;
-      const request = complete(decoded);
-      if (obeysRules(request)) return request;
-      for (const { field, expected } of brokenRules(request)) fail(u, atKey(sink, field, fields, undefined), expected);
-      return invalid;
-    },
-    (a) => fields.encode(complete(a)),
-  );
-}
-
 /**
  * A range of offsets. An ascending range without `endInclusive` has no end. A descending range requires `endInclusive`.
  * The usual form is the last member, here and below: the compiler reports what a request lacks by the last one.
@@ -116,30 +85,22 @@ const Fields = exact<Fields>('UpdatesRequest', {
   verbose: nullable(flag),
 });
 
+/** The fields of a request that break a rule, and what is expected of them. */
+function* brokenRules(request: Fields): Generator<readonly [field: string, expected: string]> {
+  const { beginExclusive, endInclusive, descendingOrder, updateFormat, filter, verbose } = request;
+  if (updateFormat != null && (filter != null || verbose != null))
+    yield ['updateFormat', 'absent with filter or verbose'];
+  if (descendingOrder === true && endInclusive == null) yield ['descendingOrder', 'false without endInclusive'];
+  if (endInclusive != null && endInclusive < beginExclusive) yield ['endInclusive', 'at or after beginExclusive'];
+}
+
+const obeysRules = (request: Fields): request is UpdatesRequest => brokenRules(request).next().done === true;
+
 // 3.3 requires it with a filter
-const withVerbose = (fields: Fields): Fields =>
-  isPresent(fields.filter) ? { ...fields, verbose: fields.verbose ?? false } : fields;
+const withVerbose = (request: Fields): Fields =>
+  request.filter == null ? request : { ...request, verbose: request.verbose ?? false };
 
-const rules = [
-  {
-    field: 'updateFormat',
-    isBroken: ({ updateFormat, filter, verbose }: Fields) =>
-      isPresent(updateFormat) && (isPresent(filter) || isPresent(verbose)),
-    expected: 'absent with filter or verbose',
-  },
-  {
-    field: 'descendingOrder',
-    isBroken: ({ descendingOrder, endInclusive }: Fields) => descendingOrder === true && !isPresent(endInclusive),
-    expected: 'false without endInclusive',
-  },
-  {
-    field: 'endInclusive',
-    isBroken: ({ beginExclusive, endInclusive }: Fields) => isPresent(endInclusive) && endInclusive < beginExclusive,
-    expected: 'at or after beginExclusive',
-  },
-];
-
-const isPresent = <A>(value: Opt<A>): value is A => value !== null && value !== undefined;
+const readFields = readerOf(Fields);
 
 /**
  * Codec of `UpdatesRequest`. It checks the rules of the request, drops each `null`, and adds the scalars that 3.3
@@ -147,8 +108,16 @@ const isPresent = <A>(value: Opt<A>): value is A => value !== null && value !== 
  *
  * @category Requests
  */
-export const UpdatesRequest: t.Type<UpdatesRequest, unknown> = withRules<Fields, UpdatesRequest>(
-  Fields,
-  rules,
-  withVerbose,
+export const UpdatesRequest: t.Type<UpdatesRequest, unknown> = new Codec<UpdatesRequest>(
+  Fields.name,
+  (u): u is UpdatesRequest => Fields.is(u) && obeysRules(u),
+  (u, sink) => {
+    const decoded = readFields(u, sink);
+    if (decoded === invalid) return invalid;
+    const request = withVerbose(decoded);
+    if (obeysRules(request)) return request;
+    for (const [field, expected] of brokenRules(request)) fail(u, atKey(sink, field, Fields, undefined), expected);
+    return invalid;
+  },
+  (request) => Fields.encode(withVerbose(request)),
 );

@@ -101,21 +101,9 @@ export const lookUpCode = <A>(table: Readonly<Record<string, A>>, { code }: ApiE
   code !== undefined && Object.hasOwn(table, code) ? table[code] : undefined;
 
 /** A response that is not a success. */
-interface FailedAnswer {
-  /** The path of the request. */
-  readonly path: string;
-  /** The HTTP status. */
-  readonly status: number;
+interface FailedAnswer extends Omit<ApiErrorFacts, 'canton' | 'text'> {
   /** The body, of any form. */
   readonly text: string;
-  /** The delay that the response requests by `Retry-After`, in milliseconds, if it does. */
-  readonly retryAfterMs?: number;
-  /** The host and the port of the participant or proxy. */
-  readonly host?: string;
-  /** The target of a redirect. */
-  readonly location?: string;
-  /** The right that the user lacks, if the request shows it. */
-  readonly missingRight?: string | undefined;
   /** Parts of the request that the error must not quote, because a participant or a proxy may echo them. */
   readonly secrets?: readonly string[];
 }

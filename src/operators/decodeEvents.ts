@@ -2,7 +2,6 @@ import { filter, map, type Observable } from 'rxjs';
 import { type ChoiceType, type ContractType, isInterfaceType } from '../codecs/ContractType.js';
 import { decodeAs, decodePayload, matchId, matchType } from '../codecs/decodePayload.js';
 import type { CreatedEvent, ExercisedEvent } from '../codecs/Event.js';
-import type { Problem } from '../codecs/Problem.js';
 import { checkTemplateId } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 import { DecodeError } from '../errors/feed.js';
@@ -99,9 +98,8 @@ function decodeCreated(matchers: readonly Matcher[], created: CreatedEvent, even
   const type = matchers.find(({ isOf }) => isOf(created))?.type;
   if (type === undefined) return undefined;
   const decoded = decodePayload(type, created);
-  if (decoded.ok) return { ...created, type: type.templateId, payload: decoded.payload };
-  const { problems, viewStatus } = decoded;
-  return { ...undecoded(type, event, problems), ...(viewStatus && { viewStatus }) };
+  if (!decoded.ok) return undecoded(type, event, decoded);
+  return { ...created, type: type.templateId, payload: decoded.payload };
 }
 
 function decodeExercised(matchers: readonly Matcher[], event: ExercisedEvent) {
@@ -126,23 +124,16 @@ function decodeChoice(type: ContractType, choice: ChoiceType, event: ExercisedEv
   if (argument.ok && result.ok) {
     return { ...event, type: type.templateId, argument: argument.payload, result: result.payload };
   }
-  return undecoded(
-    type,
-    event,
-    [argument, result].flatMap((decoded) => (decoded.ok ? [] : decoded.problems)),
-  );
+  return undecoded(type, event, {
+    problems: [argument, result].flatMap((decoded) => (decoded.ok ? [] : decoded.problems)),
+  });
 }
 
 const undecoded = (
-  type: ContractType,
+  { templateId: type }: ContractType,
   event: UndecodedEvent['event'],
-  problems: readonly Problem[],
-): UndecodedEvent => ({
-  _tag: 'UndecodedEvent',
-  type: type.templateId,
-  event,
-  problems,
-});
+  { problems, viewStatus }: Pick<UndecodedEvent, 'problems' | 'viewStatus'>,
+): UndecodedEvent => ({ _tag: 'UndecodedEvent', type, event, problems, ...(viewStatus && { viewStatus }) });
 
 const offsetOf = (event: UndecodedEvent['event']): number =>
   event._tag === 'AssignedEvent' ? event.createdEvent.offset : event.offset;

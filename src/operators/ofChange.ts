@@ -27,12 +27,6 @@ interface ChangeOptions {
    * request names. Default: the request names all parties that act.
    */
   readonly parties?: readonly Party[] | undefined;
-  /**
-   * Whether to emit committed reassignments, too.
-   *
-   * @defaultValue false
-   */
-  readonly withReassignments?: boolean | undefined;
 }
 
 /**
@@ -58,7 +52,7 @@ interface ChangeOptions {
  */
 export function ofChange(
   { commandId, userId, actAs }: ChangeId,
-  { parties = actAs, withReassignments = false }: ChangeOptions = {},
+  { parties = actAs }: ChangeOptions = {},
 ): OperatorFunction<CompletionResponse, Completion> {
   const expected = new Set(actAs.filter((party) => parties.includes(party)));
   const hasParties = (found: readonly Party[]): boolean =>
@@ -68,7 +62,7 @@ export function ofChange(
       element._tag === 'Completion' &&
       element.commandId === commandId &&
       (userId === undefined || element.userId === userId) &&
-      (withReassignments || element.outcome !== 'reassigned') &&
+      element.outcome !== 'reassigned' &&
       hasParties(element.actAs),
   );
 }

@@ -114,47 +114,22 @@ export function ofTemplate(
   if (ids.length === 0) return decodeEvents(args.filter(isType), args.find(isOptions));
   if (ids.length < args.length) throw new TypeError('ofTemplate takes ids of templates or types, not both');
   const patterns = ids.map(templatePattern);
-  const matches = (event: EventOf<Update>): boolean => {
-    const found = templateOf(event);
-    return found !== undefined && patterns.some((isMatch) => isMatch(found));
-  };
-  return (source) => source.pipe(filter(matches));
+  return filter((event) => {
+    const found = event._tag === 'AssignedEvent' ? event.createdEvent : event;
+    return 'packageName' in found && patterns.some((matches) => matches(found));
+  });
 }
 
 const isType = (arg: object | string): arg is ContractType => typeof arg === 'object' && 'templateId' in arg;
 
 const isOptions = (arg: object | string): arg is DecodeOptions => typeof arg === 'object' && !isType(arg);
 
-/** The template of an event's contract. */
-interface Template {
-  /** `package-id:Module:Entity`. */
-  readonly templateId: string;
-  /** The name of the package. */
-  readonly packageName: string;
-}
-
 /** Returns the predicate of `Module:Entity` or of a template id. Throws a TypeError if the text is neither. */
-function templatePattern(pattern: string): (template: Template) => boolean {
+function templatePattern(pattern: string): (event: Pick<UnassignedEvent, 'templateId' | 'packageName'>) => boolean {
   // Module:Entity is a template id without the package
   const isAnyPackage = TemplateId.is(`#any:${pattern}`);
   if (!isAnyPackage) checkTemplateId(pattern);
   const matches = matchId(isAnyPackage ? `#any:${pattern}` : pattern);
-  return ({ templateId, packageName }) => matches(templateId, isAnyPackage ? undefined : packageName);
-}
-
-function templateOf(event: EventOf<Update>): Template | undefined {
-  switch (event._tag) {
-    case 'CreatedEvent':
-    case 'ArchivedEvent':
-    case 'ExercisedEvent':
-      return event;
-    case 'AssignedEvent':
-      return event.createdEvent;
-    case 'UnassignedEvent':
-      return event.templateId === undefined
-        ? undefined
-        : { templateId: event.templateId, packageName: event.packageName };
-    default:
-      return undefined;
-  }
+  return ({ templateId, packageName }) =>
+    templateId !== undefined && matches(templateId, isAnyPackage ? undefined : packageName);
 }

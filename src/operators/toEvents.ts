@@ -1,7 +1,5 @@
 import { concatMap, type OperatorFunction } from 'rxjs';
-import type { ArchivedEvent, TransactionEvent } from '../codecs/Event.js';
-import type { ReassignmentEvent } from '../codecs/Reassignment.js';
-import type { TopologyEvent } from '../codecs/TopologyTransaction.js';
+import type { ArchivedEvent } from '../codecs/Event.js';
 import type { Update } from '../codecs/Update.js';
 
 /**
@@ -50,17 +48,5 @@ export type EventOf<U extends Update> = U extends { readonly events: readonly (i
  */
 export function toEvents<U extends Update = Update>(): OperatorFunction<U, EventOf<U>>;
 export function toEvents(): OperatorFunction<Update, EventOf<Update>> {
-  return concatMap(eventsOf);
-}
-
-function eventsOf(update: Update): readonly (TransactionEvent | ReassignmentEvent | TopologyEvent)[] {
-  switch (update._tag) {
-    case 'Transaction':
-    case 'Reassignment':
-    case 'TopologyTransaction':
-      return update.events;
-    case 'OffsetCheckpoint':
-    case 'UnknownUpdate':
-      return [];
-  }
+  return concatMap((update): readonly EventOf<Update>[] => ('events' in update ? update.events : []));
 }

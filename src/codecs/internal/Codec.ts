@@ -90,6 +90,15 @@ export const plainOf = (codec: t.Mixed): Plain => (codec instanceof Codec ? code
 
 const isCodec = <A>(codec: t.Type<A, unknown>): codec is Codec<A> => codec instanceof Codec;
 
+/**
+ * Converts a value before a codec reads it, such as one that an earlier release sends in another form. Encodes to the
+ * current form.
+ */
+export function adapt<A>(codec: t.Type<A, unknown>, convert: (u: unknown) => unknown): t.Type<A, unknown> {
+  const read = readerOf(codec);
+  return new Codec<A>(codec.name, codec.is, (u, sink) => read(convert(u), sink), codec.encode);
+}
+
 /** Reports an error at a value. `message` describes the expected value. Default: the name of the codec. */
 export function fail(value: unknown, sink: ErrorSink | undefined, message?: string): typeof invalid {
   sink?.errors.push({ value, context: sink.context, ...(message !== undefined && { message }) });

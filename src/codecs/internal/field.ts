@@ -86,6 +86,14 @@ export const tag = <T extends string>(name: T): t.Type<T, unknown> =>
     () => undefined,
   );
 
+/** A field that is not on the wire, or not of interest: it is neither decoded nor encoded. */
+export const ignored: t.Type<unknown, unknown> = /* @__PURE__ */ new Codec<unknown>(
+  'ignored',
+  (u): u is unknown => u !== invalid,
+  () => undefined,
+  () => undefined,
+);
+
 /**
  * The maximum number of problems reported for a list. For millions of items, they would take more memory than the list.
  */

@@ -158,35 +158,3 @@ export function envelope<A>(key: string, codec: t.Type<A, unknown>): t.Type<A, u
 /** `{"value": content}` in a request, which keeps its wire format. */
 export const valueField = <A>(content: t.Type<A, unknown>): t.Type<{ readonly value: A }, unknown> =>
   exact<{ readonly value: A }>(content.name, { value: content });
-
-/** Reads a field under its former key if the current key is absent. */
-export function withFormerKey<A>(former: string, current: string, codec: t.Type<A, unknown>): t.Type<A, unknown> {
-  const read = readerOf(codec);
-  return new Codec<A>(
-    codec.name,
-    (u): u is A => codec.is(u),
-    (u, sink) => {
-      if (!isRecord(u) || !(former in u) || current in u) return read(u, sink);
-      const { [former]: value, ...others } = u;
-      return read({ ...others, [current]: value }, sink);
-    },
-    (a) => codec.encode(a),
-  );
-}
-
-/** Reads an object without `key`, which only the current format has, in the former format. Encodes to the current one. */
-export function withFormerFormat<A>(
-  name: string,
-  key: string,
-  current: t.Type<A, unknown>,
-  former: t.Type<A, unknown>,
-): t.Type<A, unknown> {
-  const readCurrent = readerOf(current);
-  const readFormer = readerOf(former);
-  return new Codec<A>(
-    name,
-    (u): u is A => current.is(u),
-    (u, sink) => (isRecord(u) && key in u ? readCurrent : readFormer)(u, sink),
-    (a) => current.encode(a),
-  );
-}

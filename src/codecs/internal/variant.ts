@@ -8,7 +8,8 @@ interface Tagged {
 }
 
 /** A variant that this version does not know, undecoded. */
-interface Undecoded extends Tagged {
+interface Undecoded<T extends string = string> {
+  readonly _tag: T;
   readonly variant: string;
   readonly value: unknown;
 }
@@ -104,11 +105,15 @@ export function oneOfKeys<A extends object>(
   );
 }
 
-interface WithOffset<T> {
-  readonly _tag: T;
-  readonly variant: string;
+/** Keeps any unknown variant. */
+export const unknownVariant = <T extends string>(_tag: T): UnknownVariant<Undecoded<T>> => ({
+  is: (u): u is Undecoded<T> => isRecord(u) && u['_tag'] === _tag,
+  decode: (variant, value) => ({ _tag, variant, value }),
+  expected: 'anything',
+});
+
+interface WithOffset<T extends string> extends Undecoded<T> {
   readonly offset: Offset;
-  readonly value: unknown;
 }
 
 /** Keeps an unknown variant that has an offset in its content, and thus a position in the feed. */

@@ -46,14 +46,8 @@ export function synchronizersOf(update: Update): readonly string[] {
 
 /** Returns the synchronizer of a reassignment's event. In 3.3, only the events name it. */
 function synchronizerOf(event: ReassignmentEvent): readonly string[] {
-  switch (event._tag) {
-    case 'UnassignedEvent':
-      return [event.source];
-    case 'AssignedEvent':
-      return [event.target];
-    case 'UnknownEvent':
-      return [];
-  }
+  if (event._tag === 'UnknownEvent') return [];
+  return [event._tag === 'UnassignedEvent' ? event.source : event.target];
 }
 
 /** Reads `{"synchronizerId": ...}`, with or without the `{"value": ...}` that wraps updates on the wire. */
@@ -65,14 +59,8 @@ function synchronizerIdsIn(value: unknown): readonly string[] {
 
 /** Returns the record times of an update, by synchronizer. */
 export function timesOf(update: Update): readonly SynchronizerTime[] {
-  switch (update._tag) {
-    case 'Transaction':
-    case 'Reassignment':
-    case 'TopologyTransaction':
-      return synchronizersOf(update).map((synchronizerId) => ({ synchronizerId, recordTime: update.recordTime }));
-    case 'OffsetCheckpoint':
-      return update.synchronizerTimes;
-    case 'UnknownUpdate':
-      return [];
-  }
+  if (update._tag === 'OffsetCheckpoint') return update.synchronizerTimes;
+  if (update._tag === 'UnknownUpdate') return [];
+  const { recordTime } = update;
+  return synchronizersOf(update).map((synchronizerId) => ({ synchronizerId, recordTime }));
 }
