@@ -48,12 +48,12 @@ export function reportEnd(outcome: Outcome, texts: EndTexts, attempt: Attempt, s
       stderr.write(errorLine(`cannot write to stdout: ${messageOf(outcome.error)}`));
       return of(1);
     case 'failed':
-      return reportFailure(outcome.error, attempt, session);
+      return reportError(outcome.error, attempt, session);
   }
 }
 
-/** Reports why a command failed, and the next step. */
-function reportFailure(error: unknown, attempt: Attempt, session: Session): Observable<number> {
+/** Reports why a command failed, and the next step; emits the exit code, once. */
+export function reportError(error: unknown, attempt: Attempt, session: Session): Observable<number> {
   const { stderr } = session.world;
   const named = nameMessage(error, attempt);
   if (named !== undefined) {

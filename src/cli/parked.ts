@@ -1,18 +1,16 @@
 import { map, type Observable } from 'rxjs';
-import type { Offset } from '../index.js';
 import { UsageError } from './arguments.js';
-import { rowsOf } from './project/database.js';
+import { rowsOf } from './database.js';
 import {
   cells,
-  nameOption,
-  readOffset,
+  type OptionValues,
   refusal,
   required,
+  requiredOffset,
   type Result,
   type Store,
-  text,
   withStore,
-} from './storeCommand.js';
+} from './processors.js';
 import { escapeText } from './text.js';
 import type { World } from './World.js';
 
@@ -20,11 +18,9 @@ import type { World } from './World.js';
 export function parkedCommand([action, ...args]: readonly string[], world: World): Observable<number> {
   switch (action) {
     case 'list':
-      return withStore(args, world, nameOption, (store, { name }) => listParked(store, name));
+      return withStore(args, world, ['name'], listParked);
     case 'drop':
-      return withStore(args, world, { ...nameOption, offset: text }, (store, { name, offset }) =>
-        drop(store, required('name', name), readOffset(offset)),
-      );
+      return withStore(args, world, ['name', 'offset'], drop);
     case 'replay':
       throw new UsageError(
         'only the service has the handler: call handleParked in it, such as node service.js replay in docs/services.md',
@@ -34,12 +30,12 @@ export function parkedCommand([action, ...args]: readonly string[], world: World
   }
 }
 
-const listParked = ({ pool, schema }: Store, name: string | undefined): Result =>
+const listParked = ({ pool, schema }: Store, { name = null }: { readonly name?: string | null }): Result =>
   rowsOf(
     pool,
     `SELECT name, "offset"::text AS "offset", record ->> 'parkedAt' AS at, record ->> 'attempts' AS attempts, record ->> 'reason' AS reason
     FROM "${schema}".canton_rx_parked WHERE $1::text IS NULL OR name = $1 ORDER BY name, canton_rx_parked."offset"`,
-    [name ?? null],
+    [name],
   ).pipe(
     map((rows) =>
       rows.map(({ name: processor, offset, at, attempts, reason }) =>
@@ -48,8 +44,9 @@ const listParked = ({ pool, schema }: Store, name: string | undefined): Result =
     ),
   );
 
-const drop = ({ pool, schema }: Store, name: string, offset: Offset): Result =>
-  rowsOf(pool, `DELETE FROM "${schema}".canton_rx_parked WHERE name = $1 AND "offset" = $2 RETURNING 1`, [
+function drop({ pool, schema }: Store, values: OptionValues): Result {
+  const [name, offset] = [required(values, 'name'), requiredOffset(values, 'offset')];
+  return rowsOf(pool, `DELETE FROM "${schema}".canton_rx_parked WHERE name = $1 AND "offset" = $2 RETURNING 1`, [
     name,
     offset,
   ]).pipe(
@@ -59,3 +56,4 @@ const drop = ({ pool, schema }: Store, name: string, offset: Offset): Result =>
       return [`dropped the parked update of ${escapeText(name)} at offset ${offset}`];
     }),
   );
+}

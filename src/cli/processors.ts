@@ -1,44 +1,82 @@
-import { concat, concatMap, defer, map, type Observable, of } from 'rxjs';
+import { concatMap, endWith, map, type Observable, toArray } from 'rxjs';
 import type { Offset } from '../index.js';
-import { UsageError } from './arguments.js';
-import { rowsOf } from './project/database.js';
+import { parseOptions, readInteger, UsageError } from './arguments.js';
 import {
-  cells,
-  nameOption,
-  readOffset,
-  refusal,
-  required,
-  type Result,
-  type Store,
-  text,
-  withStore,
-} from './storeCommand.js';
+  DatabaseError,
+  databaseOptions,
+  inTransaction,
+  isLockOf,
+  type Pool,
+  type Queryable,
+  readDatabase,
+  reportDatabase,
+  rowsOf,
+  withPool,
+} from './database.js';
+import { writeAll } from './output.js';
 import { escapeText } from './text.js';
 import type { World } from './World.js';
-
-const skipOptions = { after: text, offset: text, update: text };
 
 /** `canton-rx processors list | reset | skip`; emits the exit code, once. */
 export function processorsCommand([action, ...args]: readonly string[], world: World): Observable<number> {
   switch (action) {
     case 'list':
-      return withStore(args, world, {}, (store) => list(store));
+      return withStore(args, world, [], list);
     case 'reset':
-      return withStore(args, world, nameOption, (store, { name }) => reset(store, required('name', name)));
+      return withStore(args, world, ['name'], (store, values) => reset(store, required(values, 'name')));
     case 'skip':
-      return withStore(args, world, { ...nameOption, ...skipOptions }, (store, { name, after, offset, update }) =>
-        skip(store, required('name', name), readOffset(after, 'after'), readOffset(offset), update),
-      );
+      return withStore(args, world, ['name', 'after', 'offset', 'update'], skip);
     default:
       throw new UsageError('processors requires list, reset or skip first (canton-rx processors --help)');
   }
 }
 
-/** Whether a processor holds its name: an expression of SQL, for a text that identifies the lock. */
-const isHeld = (lock: string): string => `EXISTS (SELECT FROM pg_locks l
-  WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
-    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended(${lock}, 0))`;
+/** The tables of a `postgresStore`. */
+export interface Store {
+  readonly pool: Pool;
+  readonly schema: string;
+}
+
+type Option = 'name' | 'after' | 'offset' | 'update';
+
+export type OptionValues = Readonly<Partial<Record<Option, string>>>;
+
+/** Lines to print. */
+export type Result = Observable<readonly string[]>;
+
+/** Works with the store that the options name, prints the result and emits the exit code. */
+export function withStore(
+  args: readonly string[],
+  world: World,
+  options: readonly Option[],
+  work: (store: Store, values: OptionValues) => Result,
+): Observable<number> {
+  const own = Object.fromEntries(options.map((name) => [name, { type: 'string' }] as const));
+  const values = parseOptions(args, { ...databaseOptions, ...own });
+  const { database, schema } = readDatabase(values, world.env, 'public');
+  return withPool(database, (pool) => work({ pool, schema }, values as OptionValues)).pipe(
+    map((lines) => lines.map((line) => `${line}\n`)),
+    concatMap((lines) => writeAll(world.stdout, lines)),
+    endWith(0),
+    reportDatabase(schema, world),
+  );
+}
+
+export function required(values: OptionValues, option: Option): string {
+  const { [option]: value = '' } = values;
+  if (value === '') throw new UsageError(`--${option} is required`);
+  return value;
+}
+
+export const requiredOffset = (values: OptionValues, option: Option): Offset =>
+  readInteger(option, required(values, option), 0);
+
+/** A line of cells. */
+export const cells = (...values: readonly unknown[]): string =>
+  values.map((value) => escapeText(String(value))).join('\t');
+
+/** Why nothing is done. */
+export const refusal = (text: string, next: string): DatabaseError => new DatabaseError('processor', { text, next });
 
 const list = ({ pool, schema }: Store): Result =>
   rowsOf(
@@ -46,18 +84,17 @@ const list = ({ pool, schema }: Store): Result =>
     `SELECT c.name, coalesce(c.cursor ->> 'offset', 'none') AS "offset",
       to_char(c.saved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS saved,
       (SELECT count(*) FROM "${schema}".canton_rx_parked p WHERE p.name = c.name) AS parked,
-      ${isHeld(`'${schema}.canton_rx_cursors ' || c.name`)} AS "isHeld"
+      EXISTS (SELECT FROM pg_locks l WHERE ${isLockOf(`'${schema}.canton_rx_cursors ' || c.name`)}) AS "isHeld"
     FROM "${schema}".canton_rx_cursors c ORDER BY c.name`,
-    [],
   ).pipe(
     map((rows) =>
-      rows.map(({ name, offset, saved, parked, isHeld: held }) =>
+      rows.map(({ name, offset, saved, parked, isHeld }) =>
         cells(
           name,
           `offset ${String(offset)}`,
           `saved ${String(saved)}`,
           `parked ${String(parked)}`,
-          held === true ? 'running' : 'stopped',
+          isHeld === true ? 'running' : 'stopped',
         ),
       ),
     ),
@@ -65,17 +102,18 @@ const list = ({ pool, schema }: Store): Result =>
 
 /**
  * Changes the row of a processor that does not run, if the row meets a condition at that moment. The lock is that of a
- * processor, and ends with the statement.
+ * processor, and ends with the transaction.
  */
 const changeStopped = (
-  { pool, schema }: Store,
+  db: Queryable,
+  schema: string,
   name: string,
   condition: string,
   change: string,
   values: readonly unknown[],
 ): Observable<unknown> =>
   rowsOf(
-    pool,
+    db,
     `WITH locked AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended($2, 0)) AS "isLocked"),
     changed AS (
       UPDATE "${schema}".canton_rx_cursors c SET fence = fence + 1, saved_at = now(), ${change}
@@ -95,48 +133,50 @@ const changeStopped = (
     }),
   );
 
-/** Removes the cursor, but not the fencing token, and lets another processor replace its projections. */
-const reset = (store: Store, name: string): Result =>
-  changeStopped(store, name, 'true', 'cursor = NULL', []).pipe(
-    concatMap(() =>
-      rowsOf(
-        store.pool,
-        `SELECT format('%I', n.nspname) AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE c.relname = 'projection_state' AND c.relkind = 'r' AND has_table_privilege(c.oid, 'UPDATE')
-          AND EXISTS (SELECT FROM pg_class v WHERE v.relnamespace = n.oid AND v.relname = 'projection_versions')`,
-        [],
-      ),
-    ),
-    concatMap((schemas) => schemas.map(({ schema }) => String(schema))),
-    concatMap((schema) =>
-      rowsOf(
-        store.pool,
-        `UPDATE ${schema}.projection_state SET cursor_at = NULL
-        WHERE cursor_at ->> 0 = $1 AND cursor_at ->> 1 = $2 RETURNING 1`,
-        [`${store.schema}.canton_rx_cursors`, name],
-      ).pipe(
-        concatMap((rows) =>
-          rows.length === 0 ? [] : [`the next load replaces the rows of the projection in the schema ${schema}`],
+/** Removes the cursor, but not the fencing token, and lets another processor replace its projections: both or neither. */
+const reset = ({ pool, schema }: Store, name: string): Result =>
+  inTransaction(pool, (db) =>
+    changeStopped(db, schema, name, 'true', 'cursor = NULL', []).pipe(
+      concatMap(() =>
+        rowsOf(
+          db,
+          `SELECT n.nspname AS projection FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE c.relname = 'projection_state' AND c.relkind = 'r' AND has_schema_privilege(n.oid, 'USAGE')
+            AND has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'UPDATE')
+            AND EXISTS (SELECT FROM pg_class v WHERE v.relnamespace = n.oid AND v.relname = 'projection_versions')`,
         ),
       ),
-    ),
-    map((line) => [line]),
-    (released$) =>
-      concat(
-        released$,
-        defer(() => of([`the processor ${escapeText(name)} has no cursor: it begins where its request says`])),
+      concatMap((rows) => rows.map(({ projection }) => String(projection))),
+      concatMap((projection) =>
+        rowsOf(
+          db,
+          `UPDATE "${projection.replaceAll('"', '""')}".projection_state SET cursor_at = NULL
+          WHERE cursor_at ->> 0 = $1 AND cursor_at ->> 1 = $2 RETURNING 1`,
+          [`${schema}.canton_rx_cursors`, name],
+        ).pipe(concatMap((rows) => rows.map(() => projection))),
       ),
+      toArray(),
+      map((projections) => [
+        ...projections.map(
+          (projection) => `the next load replaces the rows of the projection in the schema ${projection}`,
+        ),
+        `the processor ${escapeText(name)} has no cursor: it begins where its request says`,
+      ]),
+    ),
   );
 
 /** Moves the cursor from one offset to another, past the updates in between. */
-function skip(store: Store, name: string, after: Offset, offset: Offset, update: string | undefined): Result {
+function skip({ pool, schema }: Store, values: OptionValues): Result {
+  const name = required(values, 'name');
+  const [after, offset] = [requiredOffset(values, 'after'), requiredOffset(values, 'offset')];
+  const { update: updateId } = values;
   // without its id, nothing proves at the next start that the ledger is the same
-  const lastUpdate = update === undefined ? '{}' : JSON.stringify({ lastUpdate: { offset, updateId: update } });
+  const lastUpdate = updateId === undefined ? '{}' : JSON.stringify({ lastUpdate: { offset, updateId } });
   const change = `cursor = (cursor::jsonb - 'lastUpdate' || jsonb_build_object('offset', $3::bigint) || $4::jsonb)::json`;
   return rowsOf(
-    store.pool,
+    pool,
     `SELECT cursor::text AS cursor, cursor ->> 'offset' AS "offset", cursor ->> 'selection' AS selection
-    FROM "${store.schema}".canton_rx_cursors WHERE name = $1`,
+    FROM "${schema}".canton_rx_cursors WHERE name = $1`,
     [name],
   ).pipe(
     concatMap(([row]) => {
@@ -153,7 +193,7 @@ function skip(store: Store, name: string, after: Offset, offset: Offset, update:
         );
       if (offset <= after) throw refusal(`the cursor is already at offset ${after}`, 'use the offset of the error');
       // a replica that started meanwhile must not be moved back
-      return changeStopped(store, name, 'c.cursor::text = $5', change, [offset, lastUpdate, row?.['cursor']]);
+      return changeStopped(pool, schema, name, 'c.cursor::text = $5', change, [offset, lastUpdate, row?.['cursor']]);
     }),
     map(() => [`the processor ${escapeText(name)} continues after offset ${offset}`]),
   );

@@ -4,7 +4,7 @@ import { catchError, concatMap, defer, map, merge, type Observable, of, take } f
 import { type CommandsRequest, isLedgerError, type Ledger, type SubmittedTransaction } from '../index.js';
 import { parseOptions, readInteger, UsageError, type Values } from './arguments.js';
 import { connectionOptions, readConnection } from './Connection.js';
-import { interruptedCode, reportEnd } from './failure.js';
+import { interruptedCode, reportError } from './failure.js';
 import { firstAnswer, openSession, type Session } from './Session.js';
 import { errorLine, interruptions, systemReason, type World } from './World.js';
 
@@ -173,10 +173,5 @@ function reportOutcome(error: unknown, { request }: SubmitOptions, session: Sess
     stderr.write(errorLine(error.message));
     return of(1);
   }
-  return reportEnd(
-    { kind: 'failed', error },
-    { done: '', interrupted: '', interruptedCode },
-    { templates: [], parties: [...request.actAs], resume: '' },
-    session,
-  );
+  return reportError(error, { templates: [], parties: request.actAs, resume: '' }, session);
 }

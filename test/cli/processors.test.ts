@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { lastValueFrom } from 'rxjs';
+import { holderOf } from '../../src/cli/project/database.js';
 import { acsDelta, createLedger } from '../../src/index.js';
 import { contractsProjection, migrateProjection, postgresStore } from '../../src/postgres/index.js';
 import { contractsFeed, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
@@ -139,6 +140,50 @@ describeWithPostgres('canton-rx processors and parked', () => {
     ]);
   });
 
+  it('starts a processor over together with its projection, or not at all', async () => {
+    const ledger = createLedger({ baseUrl: world.sandbox.url });
+    const query = { parties: 'any' } as const;
+    await lastValueFrom(migrateProjection({ pool, schema: 'atomic' }));
+    const run = observe(
+      processFeed(contractsFeed(ledger, query), contractsProjection({ pool, query, schema: 'atomic' }), {
+        name: 'atomic',
+        store: postgresStore({ pool }),
+      }),
+    );
+    await until(() => run.values.at(-1)?.isCaughtUp === true);
+    run.subscription.unsubscribe();
+    await until(async () => /^atomic\t.*\tstopped$/m.test((await cli('processors', 'list'))[1]));
+    const before = await offsetOf('atomic');
+    // the statement after the removal of the cursor fails, as a crash between the two would
+    await pool.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE ON atomic.projection_state EXECUTE FUNCTION refuse()`);
+    expect(await cli('processors', 'reset', '--name', 'atomic')).toEqual([6, expect.stringContaining('refused')]);
+    expect(await offsetOf('atomic')).toBe(before);
+    expect(Number(before)).toBeGreaterThan(0);
+    await pool.query('DROP TRIGGER refuse ON atomic.projection_state');
+    expect(await cli('processors', 'reset', '--name', 'atomic')).toEqual([
+      0,
+      'the next load replaces the rows of the projection in the schema atomic\n' +
+        'the processor atomic has no cursor: it begins where its request says\n',
+    ]);
+    expect(await offsetOf('atomic')).toBe('none');
+  });
+
+  it('tells the holder of a name in one database from that of the same name in another', async () => {
+    await pool.query('CREATE DATABASE other');
+    const other = new pg.Pool({ connectionString: server.url.replace(/\/postgres$/, '/other') });
+    const holder = await other.connect();
+    try {
+      await holder.query(`SELECT pg_advisory_lock(hashtextextended('contracts.canton_rx_cursors contracts', 0))`);
+      expect(await lastValueFrom(holderOf(other, 'contracts'))).toContain('connected since');
+      expect(await lastValueFrom(holderOf(other, 'elsewhere'))).toBeUndefined();
+      expect(await lastValueFrom(holderOf(pool, 'contracts'))).toBeUndefined();
+    } finally {
+      holder.release();
+      await other.end();
+    }
+  });
+
   it('lists and drops parked updates, and says that only the service can replay them', async () => {
     const offset = (await offsetsOf('another probe'))[3] ?? 0;
     await processAll('parking', offset, 'park').end;
@@ -172,6 +217,16 @@ describeWithPostgres('canton-rx processors and parked', () => {
     expect(differs).toBe(1);
     expect(lines).toMatch(
       /^missing (\S+)\nextra \1x\nthe schema contracts lacks 1 and has 1 more than the \d+ active contracts/,
+    );
+    await pool.query(
+      `UPDATE contracts.projection_contracts SET contract_id = rtrim(contract_id, 'x');
+      INSERT INTO contracts.projection_contracts SELECT * FROM contracts.projection_contracts
+        WHERE contract_id = (SELECT max(contract_id) FROM contracts.active())`,
+    );
+    const [repeats, repeatedLines] = await verify();
+    expect(repeats).toBe(1);
+    expect(repeatedLines).toMatch(
+      /^repeated \S+\nthe schema contracts lacks 0 and has 0 more than the \d+ active contracts .*, and repeats 1\n$/,
     );
   });
 

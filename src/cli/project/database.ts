@@ -1,118 +1,8 @@
 import { types } from 'node:util';
-import {
-  catchError,
-  concat,
-  concatMap,
-  defer,
-  finalize,
-  ignoreElements,
-  map,
-  type Observable,
-  of,
-  switchMap,
-  tap,
-  throwError,
-} from 'rxjs';
+import { catchError, concat, concatMap, defer, ignoreElements, map, type Observable, of, tap, throwError } from 'rxjs';
 import type { DatabaseTrouble } from '../../postgres/databaseErrors.js';
-import { migrateProjection, type PostgresStoreOptions } from '../../postgres/index.js';
-import { UsageError } from '../arguments.js';
-import { hasCode } from '../World.js';
-
-/** A database that cannot be used as it is. The message has no secret. */
-export class DatabaseError extends Error {
-  /** The class's name. */
-  override readonly name = 'DatabaseError' as const;
-
-  constructor(
-    /** What it is about. */
-    readonly label: 'database' | 'schema' | 'processor' | 'package pg',
-    /** What is wrong, and the next step. */
-    readonly trouble: DatabaseTrouble,
-  ) {
-    super(trouble.text);
-  }
-}
-
-/** How long a connection may take, in milliseconds. */
-const connectTimeoutMs = 10_000;
-
-/** The URL of a database. The messages do not repeat it: it may have a password. */
-export function readDatabase(
-  argument: string | undefined,
-  variable = '',
-): { readonly database: string; readonly isPasswordVisible: boolean } {
-  const database = argument ?? variable;
-  if (database === '') throw new UsageError('no database: use --database URL or set CANTON_RX_DATABASE_URL');
-  const url = URL.canParse(database) ? new URL(database) : undefined;
-  if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:')
-    throw new UsageError('--database must be a URL such as postgres://user@127.0.0.1:5432/database');
-  // the package pg also takes a password as a parameter
-  const hasPassword = url.password !== '' || (url.searchParams.get('password') ?? '') !== '';
-  return { database, isPasswordVisible: argument !== undefined && hasPassword };
-}
-
-/** The name of a schema. */
-export function readSchema(schema: string): string {
-  if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return schema;
-  throw new UsageError(`--schema must be lower-case letters, digits and underscores, got '${schema}'`);
-}
-
-/** Connections to a database. */
-export type Pool = PostgresStoreOptions['pool'];
-
-/** A connection of a pool of the package `pg`. */
-interface Client {
-  /** Lets the program end while the connection is open. The types of the package lack it. */
-  readonly unref: () => void;
-}
-
-/** The part of the package `pg` that is used. */
-interface PgModule {
-  readonly default: { readonly Pool: new (config: object) => Pool };
-}
-
-/**
- * Works with a pool of connections, which is closed at the end. The package `pg` is optional, and is loaded here.
- *
- * @param load - imports the package
- */
-export const withPool = <A>(
-  url: string,
-  work: (pool: Pool) => Observable<A>,
-  load: () => Promise<PgModule> = () => import('pg'),
-): Observable<A> =>
-  defer(() =>
-    load().catch((error: unknown) => {
-      if (!hasCode(error, 'ERR_MODULE_NOT_FOUND')) throw error;
-      throw new DatabaseError('package pg', missingPackage);
-    }),
-  ).pipe(
-    switchMap(({ default: { Pool } }) => {
-      const pool = new Pool({
-        connectionString: url,
-        connectionTimeoutMillis: connectTimeoutMs,
-        application_name: 'canton-rx project',
-        max: 4,
-      });
-      // an idle connection that breaks would end the program; the next query reports it
-      pool.on('error', () => undefined);
-      const clients = new Set<object>();
-      pool.on('connect', (client) => clients.add(client));
-      pool.on('remove', (client) => clients.delete(client));
-      return work(pool).pipe(
-        finalize(() => {
-          void pool.end();
-          // a connection on which the database does not answer would keep the program alive
-          for (const client of clients) (client as Client).unref();
-        }),
-      );
-    }),
-  );
-
-const missingPackage: DatabaseTrouble = {
-  text: 'not installed: it connects to PostgreSQL',
-  next: 'npm install pg',
-};
+import { migrateProjection } from '../../postgres/index.js';
+import { DatabaseError, isLockOf, type Pool, rowsOf } from '../database.js';
 
 /** The versions of PostgreSQL before this one lack what the tables need. */
 const minVersion = 120_000;
@@ -120,7 +10,7 @@ const minVersion = 120_000;
 /** Checks that the database can be used, and creates or upgrades the schema. Completes then. */
 export const prepareDatabase = (pool: Pool, schema: string): Observable<never> =>
   concat(
-    rowOf(pool, "SELECT current_setting('server_version_num')::int AS version", []).pipe(
+    rowOf(pool, "SELECT current_setting('server_version_num')::int AS version").pipe(
       tap(({ version }) => {
         if (Number(version) >= minVersion) return;
         const text = `PostgreSQL ${Math.floor(Number(version) / 10_000)} is too old`;
@@ -131,7 +21,7 @@ export const prepareDatabase = (pool: Pool, schema: string): Observable<never> =
       catchError((error: unknown) => throwError(() => versionError(error, schema))),
     ),
     // the offset is in the same schema: a projection without it belongs to another program
-    defer(() => rowOf(pool, `SELECT "${schema}".latest_offset() IS NOT NULL AS "isWritten"`, [])).pipe(
+    defer(() => rowOf(pool, `SELECT "${schema}".latest_offset() IS NOT NULL AS "isWritten"`)).pipe(
       concatMap(({ isWritten }) => (isWritten === true ? hasPlace(pool, schema) : of(true))),
       tap((isMine) => {
         if (!isMine) throw new DatabaseError('schema', foreignWriter(schema));
@@ -174,18 +64,9 @@ export const holderOf = (pool: Pool, schema: string): Observable<string | undefi
     `SELECT min(format('%s, connected since %s UTC%s', coalesce(nullif(a.application_name, ''), 'a program'),
       to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), ' from ' || host(a.client_addr))) AS holder
     FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
-      AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended($1, 0)`,
+    WHERE ${isLockOf('$1')}`,
     [`${schema}.canton_rx_cursors ${processorName}`],
   ).pipe(map(({ holder }) => (typeof holder === 'string' ? holder : undefined)));
 
-const rowOf = (pool: Pool, sql: string, values: readonly unknown[]): Observable<Readonly<Record<string, unknown>>> =>
+const rowOf = (pool: Pool, sql: string, values?: readonly unknown[]): Observable<Readonly<Record<string, unknown>>> =>
   rowsOf(pool, sql, values).pipe(map(([row = {}]) => row));
-
-/** Emits the rows of a statement. */
-export const rowsOf = (
-  pool: Pool,
-  sql: string,
-  values: readonly unknown[],
-): Observable<readonly Readonly<Record<string, unknown>>[]> =>
-  defer(() => pool.query<Record<string, unknown>>(sql, [...values])).pipe(map(({ rows }) => rows));

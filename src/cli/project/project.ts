@@ -15,6 +15,7 @@ import { type CursorError, isLedgerError } from '../../index.js';
 import { parseOptions, readInteger, readOneOf } from '../arguments.js';
 import { findings, formatFindings } from '../check/Finding.js';
 import { connectionOptions, readConnection } from '../Connection.js';
+import { databaseCode, DatabaseError, databaseErrorOf, databaseOptions, readDatabase, withPool } from '../database.js';
 import { reportEnd } from '../failure.js';
 import { checkParties, checkTemplates, UnknownPartyError } from '../names.js';
 import { type Outcome, settle } from '../output.js';
@@ -24,8 +25,7 @@ import { firstAnswer, openSession, type Session } from '../Session.js';
 import { columnsOf, paintFor } from '../terminal.js';
 import { escapeText } from '../text.js';
 import { interruptions, type World } from '../World.js';
-import { DatabaseError, prepareDatabase, readDatabase, readSchema, withPool } from './database.js';
-import { type DatabaseTrouble, explainDatabaseError } from '../../postgres/databaseErrors.js';
+import { prepareDatabase } from './database.js';
 import { formatProjectProgress, metricsLine, type ProjectProgress } from './progress.js';
 import { runProjection } from './runProjection.js';
 import { verifyCommand } from './verify.js';
@@ -44,8 +44,7 @@ function readProjectOptions(args: readonly string[], env: World['env']) {
   const values = parseOptions(args, {
     ...connectionOptions,
     ...nameOptions,
-    database: { type: 'string' },
-    schema: { type: 'string' },
+    ...databaseOptions,
     exercises: { type: 'boolean' },
     'keep-archived': { type: 'string' },
     'on-replaced': { type: 'string' },
@@ -56,8 +55,7 @@ function readProjectOptions(args: readonly string[], env: World['env']) {
   const connection = readConnection(values, env);
   return {
     ...connection,
-    ...readDatabase(values.database, env['CANTON_RX_DATABASE_URL']),
-    schema: readSchema(values.schema ?? 'contracts'),
+    ...readDatabase(values, env, 'contracts'),
     ...readNames(values, connection.contextParties),
     includeExercises: exercises,
     keepArchivedMs: days === undefined ? Infinity : readInteger('keep-archived', days, 0, 36_500) * 86_400_000,
@@ -129,9 +127,6 @@ function logMetrics(progress: ProjectProgress, everyMs: number, say: (line: stri
   );
 }
 
-/** The exit code for a database that cannot be used. */
-const databaseCode = 6;
-
 /** Reports the end on stderr and emits the exit code. */
 function finish(
   outcome: Outcome,
@@ -154,21 +149,14 @@ function finish(
   return of(databaseCode);
 }
 
-/** What is wrong with the database; `undefined` for an error of the ledger, which may have the same codes. */
-function databaseProblem(
-  error: unknown,
-  schema: string,
-): { readonly label: string; readonly trouble: DatabaseTrouble } | undefined {
-  if (error instanceof DatabaseError) return error;
-  if (isLedgerError(error, 'CursorError')) return { label: 'database', trouble: cursorTrouble(error, schema) };
-  const isOfLedger =
-    error instanceof UnknownPartyError || (isLedgerError(error) && !isLedgerError(error, 'StoreError', 'HandlerError'));
-  const trouble = isOfLedger ? undefined : explainDatabaseError(error, schema);
-  return trouble && { label: 'database', trouble };
+/** What is wrong with the database; `undefined` for an error of the ledger. */
+function databaseProblem(error: unknown, schema: string): DatabaseError | undefined {
+  if (isLedgerError(error, 'CursorError')) return cursorProblem(error, schema);
+  return error instanceof UnknownPartyError ? undefined : databaseErrorOf(error, schema);
 }
 
 /** What to do about a saved offset that does not belong to this ledger and these contracts. */
-function cursorTrouble({ reason }: CursorError, schema: string): DatabaseTrouble {
+function cursorProblem({ reason }: CursorError, schema: string): DatabaseError {
   const texts = {
     selection: `the schema ${schema} has other contracts: it was written with other --party, --template or --exercises`,
     participant: `the schema ${schema} has the contracts of another participant`,
@@ -176,8 +164,8 @@ function cursorTrouble({ reason }: CursorError, schema: string): DatabaseTrouble
     conflict: `another process writes the schema ${schema}`,
     unreadable: `the offset in the schema ${schema} cannot be read: a later version of canton-rx may have written it`,
   } as const;
-  return {
+  return new DatabaseError('database', {
     text: texts[reason],
     next: `choose another schema with --schema, or begin again after DROP SCHEMA "${schema}" CASCADE`,
-  };
+  });
 }

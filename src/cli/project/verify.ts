@@ -1,61 +1,40 @@
-import { catchError, concatMap, map, type Observable, of, reduce, switchMap, throwError } from 'rxjs';
-import { isLedgerError } from '../../index.js';
+import { catchError, concatMap, map, type Observable, reduce, switchMap } from 'rxjs';
 import { activeContracts, type ContractEntry } from '../../contracts/index.js';
-import { type DatabaseTrouble, explainDatabaseError } from '../../postgres/databaseErrors.js';
 import { parseOptions } from '../arguments.js';
 import { connectionOptions, readConnection } from '../Connection.js';
-import { interruptedCode, reportEnd } from '../failure.js';
-import { settle } from '../output.js';
+import {
+  DatabaseError,
+  databaseOptions,
+  type Pool,
+  readDatabase,
+  reportDatabase,
+  rowsOf,
+  withPool,
+} from '../database.js';
+import { reportError } from '../failure.js';
 import { type Names, nameOptions, queryOf, readNames } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
 import { escapeText } from '../text.js';
-import { errorLine, type World } from '../World.js';
-import { DatabaseError, type Pool, readDatabase, readSchema, rowsOf, withPool } from './database.js';
+import type { World } from '../World.js';
 
 /**
  * `canton-rx project verify`; emits the exit code, once: 0 if projection and ledger agree, 1 if they do not, 6 if the
  * projection cannot be read.
  */
 export function verifyCommand(args: readonly string[], world: World): Observable<number> {
-  const values = parseOptions(args, {
-    ...connectionOptions,
-    ...nameOptions,
-    database: { type: 'string' },
-    schema: { type: 'string' },
-  });
+  const values = parseOptions(args, { ...connectionOptions, ...nameOptions, ...databaseOptions });
   const connection = readConnection(values, world.env);
-  const { database } = readDatabase(values.database, world.env['CANTON_RX_DATABASE_URL']);
-  const schema = readSchema(values.schema ?? 'contracts');
+  const { database, schema } = readDatabase(values, world.env, 'contracts');
   const names = readNames(values, connection.contextParties);
   return openSession(connection, world).pipe(
-    switchMap((session) => {
-      let difference: Difference | undefined;
-      const compared$ = withPool(database, (pool) => compare(session, pool, schema, names)).pipe(
-        map((found) => {
-          difference = found;
-        }),
-        catchError((error: unknown) => {
-          const trouble = databaseTrouble(error, schema);
-          if (trouble === undefined) return throwError(() => error);
-          world.stderr.write(errorLine(escapeText([trouble.text, trouble.next].filter(Boolean).join('; '))));
-          return of(undefined);
-        }),
-      );
-      return settle(compared$).pipe(
-        switchMap((outcome) => {
-          if (outcome.kind !== 'failed') return of(difference === undefined ? 6 : report(difference, schema, world));
-          const texts = { done: '', interrupted: '', interruptedCode };
-          return reportEnd(outcome, texts, { ...names, resume: '' }, session);
-        }),
-      );
-    }),
+    switchMap((session) =>
+      withPool(database, (pool) => compare(session, pool, schema, names)).pipe(
+        map((difference) => report(difference, schema, world)),
+        reportDatabase(schema, world),
+        catchError((error: unknown) => reportError(error, { ...names, resume: '' }, session)),
+      ),
+    ),
   );
-}
-
-/** Why the database cannot be used; `undefined` for an error of the ledger, which may have the same codes. */
-function databaseTrouble(error: unknown, schema: string): DatabaseTrouble | undefined {
-  if (error instanceof DatabaseError) return error.trouble;
-  return isLedgerError(error) ? undefined : explainDatabaseError(error, schema);
 }
 
 /** How a projection differs from the ledger at one offset. */
@@ -66,15 +45,18 @@ interface Difference {
   readonly missing: readonly string[];
   /** Contracts of the projection that are not active on the ledger. */
   readonly extra: readonly string[];
+  /** Contracts that the projection has more than once. */
+  readonly repeated: readonly string[];
 }
 
 const compare = (session: Session, pool: Pool, schema: string, names: Names): Observable<Difference> =>
-  // one statement: the offset and the contracts of one moment
+  // one statement: the offset and the contracts of one moment. A contract has a row for its template and for each interface
   rowsOf(
     pool,
     `SELECT "${schema}".latest_offset()::text AS "offset",
-      ARRAY(SELECT DISTINCT contract_id FROM "${schema}".active()) AS ids`,
-    [],
+      ARRAY(SELECT DISTINCT contract_id FROM "${schema}".active()) AS ids,
+      ARRAY(SELECT DISTINCT contract_id FROM "${schema}".active()
+        GROUP BY contract_id, payload_type, template_fqn HAVING count(*) > 1) AS repeated`,
   ).pipe(
     concatMap(([row]) => {
       if (typeof row?.['offset'] !== 'string')
@@ -83,7 +65,7 @@ const compare = (session: Session, pool: Pool, schema: string, names: Names): Ob
           next: 'wait until canton-rx project or the service has caught up',
         });
       const offset = Number(row['offset']);
-      const projected = new Set((row['ids'] ?? []) as readonly string[]);
+      const projected = new Set(row['ids'] as readonly string[]);
       const active$ = activeContracts(session.ledger, { ...queryOf(names), activeAtOffset: offset }).pipe(
         reduce((ids, entry) => {
           const id = contractIdOf(entry);
@@ -98,6 +80,7 @@ const compare = (session: Session, pool: Pool, schema: string, names: Names): Ob
           count: active.size,
           missing: [...active].filter((id) => !projected.has(id)),
           extra: [...projected].filter((id) => !active.has(id)),
+          repeated: row['repeated'] as readonly string[],
         })),
       );
     }),
@@ -108,14 +91,16 @@ function contractIdOf(entry: ContractEntry): string | undefined {
   return entry._tag === 'UnknownContractEntry' ? undefined : entry.createdEvent.contractId;
 }
 
-function report({ offset, count, missing, extra }: Difference, schema: string, world: World): number {
-  const isSame = missing.length === 0 && extra.length === 0;
+function report({ offset, count, missing, extra, repeated }: Difference, schema: string, world: World): number {
+  const isSame = missing.length === 0 && extra.length === 0 && repeated.length === 0;
+  const repetition = repeated.length === 0 ? '' : `, and repeats ${repeated.length}`;
   const lines = [
     ...missing.map((id) => `missing ${id}`),
     ...extra.map((id) => `extra ${id}`),
+    ...repeated.map((id) => `repeated ${id}`),
     isSame
       ? `the schema ${schema} has the ${count} active contracts of the ledger at offset ${offset}`
-      : `the schema ${schema} lacks ${missing.length} and has ${extra.length} more than the ${count} active contracts of the ledger at offset ${offset}`,
+      : `the schema ${schema} lacks ${missing.length} and has ${extra.length} more than the ${count} active contracts of the ledger at offset ${offset}${repetition}`,
   ];
   world.stdout.write(lines.map((line) => `${escapeText(line)}\n`).join(''));
   return isSame ? 0 : 1;

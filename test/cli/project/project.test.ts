@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { lastValueFrom, of, throwError } from 'rxjs';
-import { withPool } from '../../../src/cli/project/database.js';
+import { withPool } from '../../../src/cli/database.js';
 import { cantonError } from '../../../src/sandbox/index.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../../helpers/postgresServer.js';
 import { until } from '../../helpers/time.js';

@@ -1,0 +1,164 @@
+import {
+  catchError,
+  concat,
+  defer,
+  finalize,
+  ignoreElements,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  switchMap,
+  takeLast,
+} from 'rxjs';
+import { isLedgerError } from '../index.js';
+import { type DatabaseTrouble, explainDatabaseError } from '../postgres/databaseErrors.js';
+import type { PostgresStoreOptions } from '../postgres/index.js';
+import { UsageError, type Values } from './arguments.js';
+import { escapeText } from './text.js';
+import { errorLine, hasCode, type World } from './World.js';
+
+/** A database that cannot be used as it is. The message has no secret. */
+export class DatabaseError extends Error {
+  /** The class's name. */
+  override readonly name = 'DatabaseError' as const;
+
+  constructor(
+    /** What it is about. */
+    readonly label: 'database' | 'schema' | 'processor' | 'package pg',
+    /** What is wrong, and the next step. */
+    readonly trouble: DatabaseTrouble,
+  ) {
+    super(trouble.text);
+  }
+}
+
+/** What is wrong with the database; `undefined` for an error of the ledger, which may have the same codes. */
+export function databaseErrorOf(error: unknown, schema: string): DatabaseError | undefined {
+  if (error instanceof DatabaseError) return error;
+  if (isLedgerError(error) && !isLedgerError(error, 'StoreError', 'HandlerError')) return undefined;
+  const trouble = explainDatabaseError(error, schema);
+  return trouble && new DatabaseError('database', trouble);
+}
+
+/** The exit code for a database that cannot be used. */
+export const databaseCode = 6;
+
+/** Reports what is wrong with the database in one line, and emits the exit code. Any other error is passed on. */
+export const reportDatabase = (schema: string, { stderr }: Pick<World, 'stderr'>): MonoTypeOperatorFunction<number> =>
+  catchError((error: unknown) => {
+    const problem = databaseErrorOf(error, schema);
+    if (problem === undefined) throw error;
+    const { text, next } = problem.trouble;
+    stderr.write(errorLine(escapeText(next === undefined ? text : `${text}; ${next}`)));
+    return of(problem.label === 'processor' ? 1 : databaseCode);
+  });
+
+/** The options of every command that works with a database. */
+export const databaseOptions = { database: { type: 'string' }, schema: { type: 'string' } } as const;
+
+/** The database and the schema of the arguments. The messages do not repeat the URL: it may have a password. */
+export function readDatabase(values: Values<typeof databaseOptions>, env: World['env'], defaultSchema: string) {
+  const { database = env['CANTON_RX_DATABASE_URL'] ?? '', schema = defaultSchema } = values;
+  if (database === '') throw new UsageError('no database: use --database URL or set CANTON_RX_DATABASE_URL');
+  const source = values.database === undefined ? 'CANTON_RX_DATABASE_URL' : '--database';
+  const url = URL.canParse(database) ? new URL(database) : undefined;
+  if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:')
+    throw new UsageError(`${source} must be a URL such as postgres://user@127.0.0.1:5432/database`);
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
+    throw new UsageError(`--schema must be lower-case letters, digits and underscores, got '${schema}'`);
+  // the package pg also takes a password as a parameter
+  const hasPassword = url.password !== '' || (url.searchParams.get('password') ?? '') !== '';
+  return { database, schema, isPasswordVisible: values.database !== undefined && hasPassword };
+}
+
+/** Connections to a database. */
+export type Pool = PostgresStoreOptions['pool'];
+
+/** A connection of a pool of the package `pg`. */
+interface Client {
+  /** Lets the program end while the connection is open. The types of the package lack it. */
+  readonly unref: () => void;
+}
+
+/** The part of the package `pg` that is used. */
+interface PgModule {
+  readonly default: { readonly Pool: new (config: object) => Pool };
+}
+
+/** How long a connection may take, in milliseconds. */
+const connectTimeoutMs = 10_000;
+
+/**
+ * Works with a pool of connections, which is closed at the end. The package `pg` is optional, and is loaded here.
+ *
+ * @param load - imports the package
+ */
+export const withPool = <A>(
+  url: string,
+  work: (pool: Pool) => Observable<A>,
+  load: () => Promise<PgModule> = () => import('pg'),
+): Observable<A> =>
+  defer(() =>
+    load().catch((error: unknown) => {
+      if (!hasCode(error, 'ERR_MODULE_NOT_FOUND')) throw error;
+      throw new DatabaseError('package pg', missingPackage);
+    }),
+  ).pipe(
+    switchMap(({ default: { Pool } }) => {
+      const pool = new Pool({
+        connectionString: url,
+        connectionTimeoutMillis: connectTimeoutMs,
+        application_name: 'canton-rx project',
+        max: 4,
+      });
+      // an idle connection that breaks would end the program; the next query reports it
+      pool.on('error', () => undefined);
+      const clients = new Set<object>();
+      pool.on('connect', (client) => clients.add(client));
+      pool.on('remove', (client) => clients.delete(client));
+      return work(pool).pipe(
+        finalize(() => {
+          void pool.end();
+          // a connection on which the database does not answer would keep the program alive
+          for (const client of clients) (client as Client).unref();
+        }),
+      );
+    }),
+  );
+
+const missingPackage: DatabaseTrouble = {
+  text: 'not installed: it connects to PostgreSQL',
+  next: 'npm install pg',
+};
+
+/** A pool, or one of its connections. */
+export type Queryable = Pick<Pool, 'query'>;
+
+/** Emits the rows of a statement. */
+export const rowsOf = (
+  db: Queryable,
+  sql: string,
+  values: readonly unknown[] = [],
+): Observable<readonly Readonly<Record<string, unknown>>[]> =>
+  defer(() => db.query<Record<string, unknown>>(sql, [...values])).pipe(map(({ rows }) => rows));
+
+/** Works in a transaction and emits the last value of the work after the commit. An error rolls it back. */
+export const inTransaction = <A>(pool: Pool, work: (db: Queryable) => Observable<A>): Observable<A> =>
+  defer(() => pool.connect()).pipe(
+    switchMap((client) => {
+      const run = (sql: string): Observable<never> => rowsOf(client, sql).pipe(ignoreElements());
+      return concat(run('BEGIN'), work(client), run('COMMIT')).pipe(
+        takeLast(1),
+        finalize(() => {
+          // closed, so that the database rolls back a transaction that is still open
+          client.release(true);
+        }),
+      );
+    }),
+  );
+
+/** A condition of SQL on the rows `l` of `pg_locks`: whether a lock is that of a processor of this database. */
+export const isLockOf = (lock: string): string => `l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended(${lock}, 0)`;
