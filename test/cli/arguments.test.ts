@@ -58,6 +58,7 @@ describe('bad arguments', () => {
     [['contracts', ...ledger, '--output', 'cvs'], "got 'cvs': did you mean csv?"],
     [['contracts', ...ledger, '--output', 'csv', '--follow'], '--output csv excludes --follow'],
     [['contracts', ...ledger, '--output', 'csv', '--json'], '--output excludes --json and --pretty'],
+    [['contracts', ...ledger, '--output', 'table', '--pretty'], '--output excludes --json and --pretty'],
     [['replay', ...ledger, '--out', '/tmp'], '--out /tmp is a folder: add the name of a file'],
     [['replay', ...ledger, '--out', '/no/such/file'], 'the folder of --out does not exist: /no/such'],
     [['check'], 'use --ledger URL or --context NAME, or set CANTON_RX_LEDGER_URL'],
@@ -83,6 +84,20 @@ describe('bad arguments', () => {
     expect(out.text()).toBe('');
     expect(err.text()).toMatch(/^canton-rx: [^\n]+\n$/);
     expect(err.text()).toContain(reason);
+  });
+
+  it.each([
+    ['CANTON_RX_LEDGER_URL', 'foo', ['tail'], 'must be an absolute http(s) URL, such as http://127.0.0.1:7575'],
+    ['CANTON_RX_LEDGER_URL', 'localhost:7575', ['check'], 'must be an absolute http(s) URL: did you mean http://local'],
+    ['CANTON_RX_LEDGER_TOKEN', 'Bearer x', ['tail', ...ledger], 'must contain the token alone, without "Bearer "'],
+    ['CANTON_RX_DATABASE_URL', 'foo', ['processors', 'list'], 'must be a URL such as postgres://'],
+    ['CANTON_RX_CONFIG', '/no/such/file', ['tail', '--context', 'dev'], '--context requires the file /no/such/file'],
+  ])('name the variable that has one: %s=%s', async (variable, value, line, reason) => {
+    const { code, err } = runCli(line, { env: { [variable]: value } });
+
+    expect(await code).toBe(2);
+    expect(err.text()).toMatch(/^canton-rx: [^\n]+\n$/);
+    expect(err.text()).toContain(variable === 'CANTON_RX_CONFIG' ? reason : `canton-rx: ${variable} ${reason}`);
   });
 
   it.each([

@@ -66,6 +66,40 @@ async function listen(server: Server): Promise<number> {
 const isAddress = (address: string | AddressInfo | null): address is AddressInfo =>
   typeof address === 'object' && address !== null;
 
+/** An HTTP proxy on loopback that connects every request to one server. */
+export interface ConnectProxy {
+  readonly url: string;
+  /** What clients wanted to connect to, as `host:port`. */
+  readonly targets: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+/** Starts an HTTP proxy for the method CONNECT, with which clients connect to the server of a URL, whatever host they name. */
+export async function connectProxy(url: string): Promise<ConnectProxy> {
+  const { port, hostname } = new URL(url);
+  const targets: string[] = [];
+  const sockets = new Set<Socket>();
+  const proxy = createServer();
+  proxy.on('connect', (request: IncomingMessage, client: Socket) => {
+    targets.push(request.url ?? '');
+    const server = connect(Number(port), hostname, () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      client.pipe(server).pipe(client);
+    });
+    for (const socket of [client, server]) sockets.add(socket.on('error', () => undefined));
+  });
+  return {
+    url: `http://127.0.0.1:${await listen(proxy)}`,
+    targets,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      const closed = once(proxy, 'close');
+      proxy.close();
+      await closed;
+    },
+  };
+}
+
 /** A TCP proxy between a client and a server. The test decides what it forwards. */
 export interface TcpProxy {
   /** The URL of the server with the address of the proxy. */

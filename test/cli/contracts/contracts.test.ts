@@ -347,6 +347,18 @@ describe('the arguments of contracts', () => {
   });
 });
 
+describe('contracts --output', () => {
+  it('has the rows of a terminal in a pipe with table, and JSON on a terminal with json', async () => {
+    const run = (form: string, isTTY: boolean) =>
+      runCli(['contracts', '--ledger', world.sandbox.url, '--output', form], { out: capture({ isTTY, columns: 200 }) });
+    const [table, json] = [run('table', false), run('json', true)];
+    expect([await table.code, await json.code]).toEqual([0, 0]);
+    expect(table.out.text()).toMatch(/^contract {7}package:entity {14}on {14}payload\n00/);
+    expect(table.out.text().match(/^00/gm)).toHaveLength((await expected()).size);
+    expect(printed(json.out.text())).toStrictEqual(await expected());
+  });
+});
+
 describe('contracts --output csv', () => {
   it('has a column for each field of the payloads, and each contract once', async () => {
     world.sandbox.generate(500);

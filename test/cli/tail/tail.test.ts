@@ -86,7 +86,7 @@ describe('the selection of tail', () => {
 });
 
 describe('the end of tail', () => {
-  it.each(['SIGINT', 'SIGTERM'])(
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'])(
     'on %s prints the offset to resume from, which neither skips nor repeats an update',
     async (signal) => {
       const all = await world.tailOffsets();

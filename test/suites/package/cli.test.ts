@@ -78,16 +78,19 @@ describe('canton-rx tail', () => {
     expect(stderr).toEqual([`resume with --from ${last}`]);
   });
 
-  it('prints the offset to resume from on SIGTERM, before the first update, too', async () => {
-    const ledger = await newSandbox();
-    const child = spawn('node', [bin, 'tail', '--from', 'end', '--ledger', ledger.url]);
-    const isOver = ended(child);
-    await until(() => ledger.requests.some(({ path }) => path.includes('/updates')));
-    child.kill('SIGTERM');
-    const { code, stderr } = await isOver;
-    expect(code).toBe(0);
-    expect(stderr.at(-1)).toMatch(/^(?:resume with --from \d+|stopped)$/);
-  });
+  it.each(['SIGTERM', 'SIGHUP'] as const)(
+    'prints the offset to resume from on %s, before the first update',
+    async (signal) => {
+      const ledger = await newSandbox();
+      const child = spawn('node', [bin, 'tail', '--from', 'end', '--ledger', ledger.url]);
+      const isOver = ended(child);
+      await until(() => ledger.requests.some(({ path }) => path.includes('/updates')));
+      child.kill(signal);
+      const { code, stderr } = await isOver;
+      expect(code).toBe(0);
+      expect(stderr.at(-1)).toMatch(/^(?:resume with --from \d+|stopped)$/);
+    },
+  );
 
   it.each([['tail'], ['tail', '--ledger', 'x'], ['tail', '--token', 'secret'], ['nothing'], []])(
     'prints one line about bad arguments, and exits with 2: %j',
@@ -136,7 +139,7 @@ describeWithPostgres('canton-rx project', () => {
   });
   afterAll(() => server.stop());
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('stops on %s, and the same command continues', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('stops on %s, and the same command continues', async (signal) => {
     const child = spawn('node', [
       bin,
       'project',

@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { build, type Plugin } from 'esbuild';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
 import { itInChromium, runInChromium } from '../../helpers/browser.js';
+import { connectProxy } from '../../helpers/localServers.js';
 import { bundled } from '../package/bundled.js';
 import { lockedVersion, project, root, type Project } from '../package/project.js';
 import type { Outcomes, World } from './programs/capabilities.js';
@@ -111,5 +114,31 @@ describe('the table of runtimes says what works', () => {
     const hash = `#${encodeURIComponent(JSON.stringify(world))}`;
     const outcomes = await runInChromium<Outcomes>(join(app.folder, 'page.mjs'), hash);
     expect(verdicts(outcomes)).toEqual(await documented('Chromium'));
+  });
+});
+
+describe('the proxy of the environment', () => {
+  it('is used by the command line in Node.js 24 with NODE_USE_ENV_PROXY=1, and not without it', async () => {
+    const proxy = await connectProxy(sandbox.url);
+    const executable = join(app.folder, 'node_modules', 'node24', 'bin', 'node');
+    const bin = join(app.folder, 'node_modules', 'canton-rx', 'dist', 'cli', 'main.js');
+    const check = (env: Readonly<Record<string, string>>): Promise<string> =>
+      promisify(execFile)(executable, [bin, 'check', '--ledger', 'http://ledger.invalid'], {
+        env: { ...process.env, HTTP_PROXY: proxy.url, ...env },
+      }).then(
+        ({ stdout }) => stdout,
+        (error: unknown) => String((error as { readonly stdout: unknown }).stdout),
+      );
+    try {
+      expect(await check({ NODE_USE_ENV_PROXY: '1' })).toMatch(
+        /^✓ reachable {6}yes\n(?:.*\n)*✓ proxy {10}requests go through that of HTTP_PROXY\n/m,
+      );
+      expect(new Set(proxy.targets)).toEqual(new Set(['ledger.invalid:80']));
+      const before = proxy.targets.length;
+      expect(await check({ NODE_USE_ENV_PROXY: '' })).toContain('– proxy      not used, although HTTP_PROXY is set');
+      expect(proxy.targets).toHaveLength(before);
+    } finally {
+      await proxy.close();
+    }
   });
 });
