@@ -195,10 +195,12 @@ const roles = {
   leader: 'leading: holds the name and works',
 } as const;
 
-/** Identifies what failed. The text of an error may differ each time. */
+/** Identifies what failed, with the code of a database if there is one. The text of an error may differ each time. */
 function kindOf(error: LedgerError): string {
+  const { cause } = error;
   const facts = new Map<string, unknown>(Object.entries(error));
-  return kindKeys.map((key) => String(facts.get(key))).join(' ');
+  const codeOfCause = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
+  return [...kindKeys.map((key) => facts.get(key)), codeOfCause].map(String).join(' ');
 }
 
 const kindKeys = ['_tag', 'host', 'status', 'code', 'operation'];

@@ -94,8 +94,8 @@ export class HandlerError extends TaggedError<'HandlerError'> {
 
 /**
  * The store of a processor failed or did not answer in time. The processor retries the operation for a limited time, or ends
- * at once if a repetition cannot help, as with a wrong password or without the folder of a `fileStore`. The message then names
- * the next step.
+ * at once if it starts and a repetition cannot help, as with a wrong password or without the folder of a `fileStore`. The message
+ * then names the next step.
  *
  * @category Errors
  */

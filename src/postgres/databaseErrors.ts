@@ -26,17 +26,30 @@ export class DatabaseError extends Error {
 }
 
 /**
- * Returns an error of the database as the final error of a processor, if a repetition cannot help: user, password and
- * database must exist, and the user must have its rights. Any other error is returned as it is.
+ * Returns an error that a repetition cannot help with as a {@link StoreError} that ends the processor: user, password and database
+ * must exist, and the user must have its rights. Once the processor has worked, such an error may pass, as while a password is
+ * rotated: then it is retried. Any other error is returned as it is.
  */
-export function asFinalError(operation: StoreOperation, processor: string, schema: string, error: unknown): unknown {
+export function asStoreError(
+  operation: StoreOperation,
+  processor: string,
+  schema: string,
+  error: unknown,
+  hasWorked: boolean,
+): unknown {
   if (isLedgerError(error)) return error;
-  if (error instanceof DatabaseError) return new StoreError(operation, processor, error.message, error, error.next);
+  const trouble = error instanceof DatabaseError ? { text: error.message, next: error.next } : denial(error, schema);
+  if (trouble === undefined) return error;
+  return new StoreError(operation, processor, trouble.text, error, hasWorked ? undefined : trouble.next);
+}
+
+/** Returns why the database does not admit the user; `undefined` for another error. */
+function denial(error: unknown, schema: string): DatabaseTrouble | undefined {
   const code = sqlStateOf(error) ?? '';
-  if (!/^(28...|3D000|42501)$/.test(code)) return error;
-  const { text, next = 'check the database' } = explainDatabaseError(error, schema) ?? { text: code };
-  const message = error instanceof Error ? `: ${quotable(error.message, [])}` : '';
-  return new StoreError(operation, processor, `${text} (${code})${message}`, error, next);
+  const message = error instanceof Error ? error.message : '';
+  if (!/^(28...|3D000|42501)$/.test(code) && !noPassword.test(message)) return undefined;
+  const { text, next = 'check the database' } = explainDatabaseError(error, schema) ?? { text: 'access is denied' };
+  return { text: `${text}${code && ` (${code})`}: ${quotable(message, [])}`, next };
 }
 
 /** Why a database cannot be used, and the next step. Contains no secret and no value of a row. */
@@ -140,9 +153,12 @@ const byCode = (schema: string): Readonly<Partial<Record<string, DatabaseTrouble
   '42P07': { text: `the schema ${schema} has other tables of the same names`, next: 'choose another schema' },
 });
 
+/** The message of the package `pg` without a password. */
+const noPassword = /password must be a (?:non-empty )?string/;
+
 /** By the messages of the package `pg`, which have no codes. */
 const byMessage: readonly (readonly [RegExp, DatabaseTrouble])[] = [
-  [/password must be a (?:non-empty )?string/, { text: 'the database requires a password', next: checkPassword }],
+  [noPassword, { text: 'the database requires a password', next: checkPassword }],
   [
     /connection timeout|timeout (?:expired|exceeded)/,
     {

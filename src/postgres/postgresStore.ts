@@ -8,18 +8,17 @@ import {
   finalize,
   map,
   materialize,
-  type MonoTypeOperatorFunction,
   type Observable,
   of,
   switchMap,
 } from 'rxjs';
-import { StoreError, type StoreOperation } from '../errors/process.js';
+import { StoreError } from '../errors/process.js';
 import { checkPositive, mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { TransactionalStore } from '../process/CheckpointStore.js';
 import type { Cursor } from '../process/Cursor.js';
 import { connect, query, transactionsOn } from './connection.js';
-import { asFinalError, isFailedTransaction } from './databaseErrors.js';
+import { asStoreError, isFailedTransaction } from './databaseErrors.js';
 import { acquireLock } from './lock.js';
 import { ensureTables, type Tables, tablesIn } from './tables.js';
 
@@ -102,9 +101,9 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
     query(db, timeoutMs, sql, values);
   // a cursor is loaded over the connection that holds the name, because the pool may have no other one left
   const holders = new Map<string, PoolClient>();
+  /** The names that were held. */
+  const held = new Set<string>();
   const tablesReady$ = defer(() => ensureTables(pool, schema, timeoutMs, createTables));
-  const final = <A>(operation: StoreOperation, name: string): MonoTypeOperatorFunction<A> =>
-    mapError((error) => asFinalError(operation, name, schema, error));
   return {
     hold: (name, standBy) => {
       const ready = (client: PoolClient): Observable<unknown> => {
@@ -112,8 +111,11 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
         return ensureTables(client, schema, timeoutMs, createTables);
       };
       return acquireLock(pool, { tables, name, isolation, timeoutMs, pollMs, ready, standBy }).pipe(
-        map(({ transactions }) => transactions),
-        final('hold', name),
+        map(({ transactions }) => {
+          held.add(name);
+          return transactions;
+        }),
+        mapError((error) => asStoreError('hold', name, schema, error, held.has(name))),
         finalize(() => holders.delete(name)),
       );
     },
@@ -132,11 +134,8 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
     load: (name) =>
       defer(() =>
         run(holders.get(name) ?? pool, `SELECT cursor::text AS cursor FROM ${cursors} WHERE name = $1`, [name]),
-      ).pipe(
-        map(([row]): unknown => (typeof row?.['cursor'] === 'string' ? JSON.parse(row['cursor']) : undefined)),
-        final('load', name),
-      ),
-    save: (name, cursor, tx) => saveCursor(tx, tables, name, cursor, timeoutMs).pipe(final('save', name)),
+      ).pipe(map(([row]): unknown => (typeof row?.['cursor'] === 'string' ? JSON.parse(row['cursor']) : undefined))),
+    save: (name, cursor, tx) => saveCursor(tx, tables, name, cursor, timeoutMs),
     park: (name, offset, record, tx) =>
       run(
         tx,

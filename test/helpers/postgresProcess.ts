@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -38,7 +38,7 @@ export interface PostgresServer extends TestServer {
 
 /**
  * Starts a PostgreSQL server. It flushes to the disk, because tests check that acknowledged commits survive a crash of
- * the server.
+ * the server. Only a user of the name `guarded` needs a password.
  *
  * @param settings - settings other than the defaults
  */
@@ -55,6 +55,8 @@ export async function postgresServer(settings: Readonly<Record<string, string>> 
       cwd: folder,
     },
   );
+  const access = join(data, 'pg_hba.conf');
+  await writeFile(access, `host all guarded 127.0.0.1/32 scram-sha-256\n${await readFile(access, 'utf8')}`);
   const port = await freePort();
   const log = join(folder, 'log');
   const listening = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: folder };

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { PoolClient } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { concatMap, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
 import { isLedgerError } from '../../src/index.js';
 import { handleParked, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
@@ -291,6 +291,43 @@ describeWithPostgres('postgresStore', () => {
     await Promise.all(pauses);
     await patient.end();
     expect(await seen()).toEqual(all);
+  });
+
+  it('ends with a password that is refused at the start, and retries one that is refused later, as at a rotation', async () => {
+    const { service, ledger, all, diagnostics } = await world(60);
+    const { hostname: host, port } = new URL(database.server.url);
+    let password = '';
+    const current = (): string => password;
+    const pool = new Pool({ host, port: Number(port), database: 'postgres', user: 'guarded', password: current });
+    pool.on('error', () => undefined);
+    await database.pool.query(`CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'first'`);
+    const run = () =>
+      processFeed(
+        updatesFeed(ledger, request(service.ledgerEnd)),
+        rotateAtHalf,
+        options({ store: postgresStore({ pool, pollMs: 20 }), commitEvery: { updates: 5 } }),
+      );
+    let rotations = 0;
+    const rotateAtHalf: Handler<PoolClient> = async (update, tx) => {
+      await insert()(update, tx);
+      if (update.offset !== all[30] || (rotations += 1) > 1) return;
+      await database.pool.query(`ALTER ROLE guarded PASSWORD 'second'`);
+      await database.pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'guarded'`);
+    };
+    await expect(lastValueFrom(run())).rejects.toThrow(/requires a password[^]*Next: check user/);
+    password = 'wrong';
+    await expect(lastValueFrom(run())).rejects.toThrow(/the password is refused \(28P01\)[^]*Next: check user/);
+    password = 'first';
+    const isRefused$ = ledger.diagnostics$.pipe(
+      filter((one) => one._tag === 'RetryScheduled' && one.cause.message.includes('28P01')),
+    );
+    const done = lastValueFrom(run());
+    await Promise.race([firstValueFrom(isRefused$), done]);
+    password = 'second';
+    await done;
+    await pool.end();
+    expect(await seen()).toEqual(all);
+    expect(diagnostics.filter(({ _tag }) => _tag === 'FeedEnded')).toHaveLength(3);
   });
 
   it('creates its tables once when several processors start at the same time', async () => {

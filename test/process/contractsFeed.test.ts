@@ -8,6 +8,7 @@ import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import { isReady, toStatus } from '../../src/process/ProcessStatus.js';
 import { updatesFeed } from '../../src/process/updatesFeed.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { updateFormat } from '../helpers/world.js';
@@ -351,6 +352,21 @@ describe('a processor of contracts whose ledger was replaced', () => {
     expect(store.cursor).not.toHaveProperty('lastUpdate');
     // so that the next restart does not find it missing again
     expect(run(replaced, { store: new PlainStore().withRecord(store.cursor) }).works).toEqual([]);
+  });
+
+  it('reports the gap at the start, with the offset from which it resumes', () => {
+    let reported: Observed<Diagnostic> | undefined;
+    const { store } = run(
+      (world) => {
+        replaced(world);
+        reported = observe(world.client.diagnostics$);
+      },
+      { store: storeAt7() },
+    );
+    expect(store.cursor?.offset).toBe(9);
+    expect(reported?.values.filter(({ _tag }) => _tag === 'GapFound')).toMatchObject([
+      { cursor: 7, resumesFrom: 0, processor: name, cause: { _tag: 'LedgerResetError', cursor: 7 } },
+    ]);
   });
 
   it.each([

@@ -18,7 +18,7 @@ import { mapError } from '../../http/retry.js';
 import type { StoreOperation } from '../../errors/process.js';
 import type { ContractsWork, ResetBatch } from '../../process/ContractsWork.js';
 import { connect } from '../connection.js';
-import { asFinalError } from '../databaseErrors.js';
+import { asStoreError } from '../databaseErrors.js';
 import { checkRights } from '../tables.js';
 import { assertVersion, defaultSchema, migrate, readVersion } from './migrateProjection.js';
 import { retainFor } from './history.js';
@@ -120,7 +120,7 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
     throw new TypeError(
       'pool must allow at least 2 connections: the processor holds one, and the projection needs another',
     );
-  const state = { isPrepared: false, isReady: false };
+  const state = { isPrepared: false, isReady: false, hasWorked: false };
   const prepare = (db: PoolClient): Observable<unknown> =>
     (createTables ? migrate(db, names) : readVersion(db, names, timeoutMs).pipe(tap(assertVersion))).pipe(
       concatMap(() => checkRights(db, timeoutMs, tablesOf(names))),
@@ -141,8 +141,8 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
       switchMap(({ client }) => work(client)),
       take(1),
     );
-  const final = <A>(operation: StoreOperation): MonoTypeOperatorFunction<A> =>
-    mapError((error) => asFinalError(operation, `projection in ${schema}`, schema, error));
+  const failing = <A>(operation: StoreOperation): MonoTypeOperatorFunction<A> =>
+    mapError((error) => asStoreError(operation, `projection in ${schema}`, schema, error, state.hasWorked));
   const handler = (
     work: ContractsWork | readonly ContractsWork[],
     tx: PoolClient,
@@ -157,9 +157,17 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
           part._tag === 'ResetBatch' ? writeReset(writing, part) : writeChanges(writing, part.changes, retain),
         ),
       ),
-    ).pipe(ignoreElements(), final('save'));
+    ).pipe(
+      ignoreElements(),
+      failing('save'),
+      tap({
+        complete: () => {
+          state.hasWorked = true;
+        },
+      }),
+    );
   };
-  return Object.assign(handler, { prepare: () => inPool(prepare).pipe(final('prepare')) });
+  return Object.assign(handler, { prepare: () => inPool(prepare).pipe(failing('prepare')) });
 }
 
 /** Consecutive changes are written together; a batch of a reset is written by itself. */

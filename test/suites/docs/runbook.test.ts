@@ -17,7 +17,7 @@ import {
   toStatus,
   updatesFeed,
 } from '../../../src/process/index.js';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/index.js';
+import { cantonError, type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/index.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../../helpers/postgresServer.js';
 import { until } from '../../helpers/servers.js';
 
@@ -143,7 +143,9 @@ describeWithPostgres('a broken service', () => {
   beforeAll(async () => {
     server = await postgresServer();
     admin = new Pool({ connectionString: server.url, max: 4 });
-    await admin.query('CREATE ROLE guest NOLOGIN; CREATE ROLE reader LOGIN');
+    await admin.query(
+      'CREATE ROLE guest NOLOGIN; CREATE ROLE reader LOGIN; CREATE ROLE guarded LOGIN PASSWORD $$right$$',
+    );
     sandbox = await newSandbox();
   }, 60_000);
   afterAll(async () => {
@@ -282,6 +284,12 @@ describeWithPostgres('a broken service', () => {
       const own = await newSandbox({ checkToken: (token) => token === 'right' });
       return start({ schema, url: own.url, token: 'wrong' });
     },
+    'right-missing': async (schema) => {
+      const own = await newSandbox();
+      const body = cantonError('NA', { category: -1 });
+      own.fault({ kind: 'status', status: 403, body }, { path: '/v2/updates/flats', times: 10 });
+      return start({ schema, url: own.url, parties: ['alice::1220'] });
+    },
     'ledger-pruned': async (schema) => {
       const own = await newSandbox();
       own.prune(10);
@@ -320,6 +328,16 @@ describeWithPostgres('a broken service', () => {
     },
     'database-down': (schema) =>
       Promise.resolve(start({ schema, pool: newPool('postgres://postgres@127.0.0.1:1/postgres') })),
+    'password-refused': (schema) =>
+      Promise.resolve(start({ schema, pool: newPool(server.url.replace('postgres@', 'guarded:wrong@')) })),
+    'password-rotated': async (schema) => {
+      await admin.query(`CREATE ROLE rotated LOGIN; GRANT ALL ON SCHEMA ${schema} TO rotated`);
+      const service = start({ schema, pool: newPool(server.url.replace('postgres@', 'rotated@')) });
+      await caughtUp(service);
+      await admin.query('ALTER ROLE rotated NOLOGIN');
+      await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotated'`);
+      return service;
+    },
     'user-refused': (schema) =>
       Promise.resolve(start({ schema, pool: newPool(server.url.replace('postgres@', 'guest@')) })),
     'database-missing': (schema) =>
