@@ -74,7 +74,8 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
   hasValue(this: never): this is ContractsResource<C>;
   /**
    * Returns whether the contracts are known, so that an empty `value` means that there are none. This is the case while
-   * the status is `'resolved'` or `'reloading'`. Reads a signal.
+   * the status is `'resolved'` or `'reloading'`, and after a `DecodeError`: the contracts before an update that cannot be
+   * decoded stay. Reads a signal.
    */
   hasValue(): boolean;
   /**

@@ -25,7 +25,7 @@ import { conflate } from '../contracts/conflate.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractsOptions } from '../contracts/ContractsSource.js';
 import { type LiveContracts, toLiveContracts } from '../contracts/liveContracts.js';
-import { isSameState } from '../contracts/LiveState.js';
+import { isSameState, keepsContracts } from '../contracts/LiveState.js';
 import { shareContracts, type SharedContracts, type SharedView } from '../contracts/shareContracts.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
@@ -172,7 +172,10 @@ const readingsOf = <M extends ContractTypes>(
     );
   });
 
-/** If the source completes, because its ledger is gone, ends with the last contracts as stale ones. */
+/**
+ * If the source completes, because its ledger is gone, ends with the last contracts as stale ones. So it does after an error
+ * that leaves them right.
+ */
 const endStale =
   <M extends ContractTypes>(request: ContractsRequest<M>) =>
   (source: Observable<Reading<ContractOf<M>>>): Observable<Reading<ContractOf<M>>> =>
@@ -183,5 +186,9 @@ const endStale =
           last = reading;
         }),
         concatWith(defer(() => of(ended(last, asyncScheduler.now())))),
+        catchError((error: unknown) => {
+          if (last.known === undefined || !keepsContracts(error)) throw error;
+          return of({ ...failed(request, error), known: ended(last, asyncScheduler.now()).known });
+        }),
       );
     });

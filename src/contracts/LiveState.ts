@@ -1,7 +1,7 @@
 import { concatMap, defer, distinctUntilChanged, map, mergeAll, type Observable, scan } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
-import type { LedgerError } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractChange, Reset } from './ContractChange.js';
 import type { ContractSet } from './ContractSet.js';
@@ -129,6 +129,12 @@ function withDiagnostic<C extends AnyContract>(view: View<C>, diagnostic: Diagno
       return view;
   }
 }
+
+/**
+ * Whether the contracts may still be shown after the error that ended a view: those before an update that cannot be decoded are
+ * right as of their offset. After any other error they may not be, or not for this user.
+ */
+export const keepsContracts = (error: unknown): boolean => isLedgerError(error, 'DecodeError');
 
 /** Returns the state of a view as subscribers see it. */
 export const stateOf = <C extends AnyContract>({ connection, known, isLive }: View<C>): LiveState<C> =>

@@ -77,35 +77,32 @@ export const join = (
     if (resumeFrom !== undefined && !Offset.is(resumeFrom))
       throw new InvalidRequestError([{ path: 'resumeFrom', expected: Offset.name }]);
     const progress: Progress = {
-      offset: resumeFrom ?? notBefore,
+      known: { offset: resumeFrom ?? notBefore, contracts: undefined },
       reason: resumeFrom === undefined ? reason : undefined,
       isSame,
       isSameLedger$,
       participantId,
-      contracts: undefined,
       gap: undefined,
       delayMs: 0,
       budget: new RetryBudget(source.retry),
     };
     return readKnownTypes(source, query, (known) => {
       // not silent even at the start: while the type was unknown, the changes did not include its contracts
-      if (query.onUnknownPackage === 'wait' && progress.offset !== undefined) progress.reason = 'packageFound';
+      if (query.onUnknownPackage === 'wait' && progress.known.offset !== undefined) progress.reason = 'packageFound';
       return defer(() => readFrom(source, known, progress, ready$)).pipe(reloadAfterGap(source, query, progress));
     });
   });
 
 /** How far the changes of a subscription are complete, and why the contracts are read next. */
 interface Progress {
-  /** `undefined` before the first `Reset`. */
-  offset: Offset | undefined;
+  /** The offset is `undefined` before the first `Reset`; the contracts, before they are read for the first time. */
+  known: { readonly offset: Offset | undefined; readonly contracts: ContractSet | undefined };
   /** The reason of the next `Reset`; `undefined` if the caller has the contracts at the offset. */
   reason: Reset['reason'] | undefined;
   readonly isSame: NonNullable<JoinRequest['isSame']>;
   readonly isSameLedger$: JoinRequest['isSameLedger$'];
   /** The participant of the contracts, if it is known before they are read; `undefined` after a reset of the ledger. */
   participantId: string | undefined;
-  /** The contracts at the offset; `undefined` before they are read for the first time. */
-  contracts: ContractSet | undefined;
   /** The gap after which the contracts are read again, if it is not reported yet. */
   gap: Omit<DiagnosticOf<'GapFound'>, '_tag'> | undefined;
   /** The delay before the contracts are read, in milliseconds. */
@@ -125,20 +122,20 @@ function readFrom(
   ready$: Observable<unknown> | undefined,
 ): Observable<JoinStep<AnyContract>> {
   const eventFormat = eventFormatOf(query);
-  const { offset: previous = 0, reason, contracts: outdated, delayMs, isSameLedger$ } = progress;
+  const { reason, delayMs, isSameLedger$ } = progress;
+  const { offset: previous = 0, contracts: outdated } = progress.known;
   const at =
     reason === undefined ? { activeAtOffset: previous } : { notBefore: reason === 'ledgerReset' ? 0 : previous };
   // contracts that are not the first ones are of the same ledger, or replace those of another one
-  const isProven = progress.offset === undefined || reason === 'ledgerReset';
+  const isProven = progress.known.offset === undefined || reason === 'ledgerReset';
   const contracts$ = readContracts(source, query, eventFormat, { ...at, ...(!isProven && { isSameLedger$ }) });
   const followed$ = (delayMs === 0 ? contracts$ : timer(delayMs).pipe(concatMap(() => contracts$))).pipe(
     concatMap(({ fold, offset }) => {
       if (reason === undefined && !progress.isSame(fold.contracts))
         throw new LedgerResetError(offset, undefined, 'the contracts at this offset are not those of the cursor');
       reportGap(source, progress, offset);
-      progress.offset = offset;
       const { contracts } = fold;
-      progress.contracts = contracts;
+      progress.known = { offset, contracts };
       const reset = { _tag: 'Reset' as const, reason: reason ?? 'start', offset, contracts: contracts.toArray() };
       const feed = createLedgerFeed(
         source.service,
@@ -200,13 +197,12 @@ function* applyStep(
   } catch (error) {
     failure = { error };
   }
-  const last = changes.at(-1)?.offset ?? progress.offset ?? 0;
+  const last = changes.at(-1)?.offset ?? progress.known.offset ?? 0;
   if (failure === undefined && position.cursor > last)
     changes.push({ _tag: 'OffsetCheckpoint', offset: position.cursor, synchronizerTimes: [] });
   const offset = changes.at(-1)?.offset ?? last;
   const { contracts } = fold;
-  progress.offset = offset;
-  progress.contracts = contracts;
+  progress.known = { offset, contracts };
   yield { changes, offset, isCaughtUp: position.hasCaughtUp, contracts };
   if (failure !== undefined) throw failure.error;
 }
@@ -232,7 +228,8 @@ function applyUpdate(
         return change === undefined ? [] : [change];
       }
   }
-  throw new DecodeError(path, [{ path: '', expected: 'an update of a known kind' }], update.offset);
+  const updateId = 'updateId' in update ? update.updateId : undefined;
+  throw new DecodeError(path, [{ path: '', expected: 'an update of a known kind' }], update.offset, updateId);
 }
 
 /** Reads the contracts again after a gap, if `onGap` allows it. */
@@ -243,7 +240,8 @@ const reloadAfterGap = (
 ): MonoTypeOperatorFunction<JoinStep<AnyContract>> =>
   retry({
     delay: (error: unknown) => {
-      const { offset: cursor, budget } = progress;
+      const { known, budget } = progress;
+      const cursor = known.offset;
       const isGap = isGapError(error) && cursor !== undefined;
       if (isGap) progress.gap = { cursor, cause: error };
       const { failures, spentMs, leftMs } = budget;

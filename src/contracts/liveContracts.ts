@@ -15,8 +15,8 @@ import { selectContracts } from './selectContracts.js';
  * begin with the first subscription and end with the last. A view that is subscribed to again starts from the
  * beginning. A later subscription begins with the current contracts.
  *
- * Only permanent errors end the Observables: missing rights, a query that the participant rejects, or a gap with
- * `onGap: 'fail'`. They are the errors of `ledger.updates`, and `SnapshotLimitError`. An outage ends them only if it
+ * Only permanent errors end the Observables: missing rights, a query that the participant rejects, a gap with
+ * `onGap: 'fail'`, or an update that cannot be decoded, after a `'stale'` state with the contracts before it. They are the errors of `ledger.updates`, and `SnapshotLimitError`. An outage ends them only if it
  * lasts longer than `giveUpAfterMs` in the retry policy of the options or of the ledger. The view can be subscribed to
  * again after an error. An error thrown by your predicate or comparison ends only the subscription that uses it.
  *

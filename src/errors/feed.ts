@@ -8,6 +8,9 @@ import { errorMessage, quotable, type Retried, TaggedError } from './internal/me
  * @category Errors
  */
 export class DecodeError extends TaggedError<'DecodeError'> {
+  /** The ID of the update that cannot be decoded, if it can be read. */
+  readonly updateId?: string;
+
   constructor(
     /** The path of the request. For the payload of a contract, its template. */
     readonly path: string,
@@ -15,14 +18,20 @@ export class DecodeError extends TaggedError<'DecodeError'> {
     readonly problems: readonly Problem[],
     /** The offset of the update that cannot be decoded, if it can be read. */
     readonly offset?: Offset,
+    id?: string,
   ) {
+    // any other text in its place may be a payload
+    const updateId = id !== undefined && /^[\da-f]+$/i.test(id) ? id : undefined;
+    const details = {
+      ...{ Offset: offset, Update: updateId, Path: path },
+      Next: 'update canton-rx, or the codec if the path is a template; then read again',
+      Runbook: 'docs/runbook.md#decodeerror',
+    };
     super(
       'DecodeError',
-      [
-        errorMessage('The response cannot be decoded.', { Offset: offset, Path: path }),
-        ...problems.map(formatProblem),
-      ].join('\n'),
+      [errorMessage('The response cannot be decoded.', details), ...problems.map(formatProblem)].join('\n'),
     );
+    if (updateId !== undefined) this.updateId = updateId;
   }
 }
 

@@ -109,11 +109,11 @@ export function decodeElements<A extends FeedElement>(
       continue;
     }
     const problems = problemsOf(result.left);
-    const { offset, ...id } = headOfElement(element, field);
+    const { offset, updateId } = headOfElement(element, field);
     // the cursor cannot move past an element without an offset
     if (onUndecodable === 'fail' || offset === undefined)
-      return { updates, failure: new DecodeError(path, problems, offset) };
-    updates.push({ _tag: 'UndecodedUpdate', offset, ...id, problems });
+      return { updates, failure: new DecodeError(path, problems, offset, updateId) };
+    updates.push({ _tag: 'UndecodedUpdate', offset, ...(updateId !== undefined && { updateId }), problems });
   }
   return { updates };
 }

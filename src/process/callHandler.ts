@@ -148,7 +148,7 @@ const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observ
 /** Returns the update if the handler must receive it. */
 function toWork({ select, reader }: Processor, { content }: AnyEntry): FeedItem | undefined {
   if (isCheckpoint(content)) return undefined;
-  if (isUndecoded(content)) throw new DecodeError(reader.path, content.problems, content.offset);
+  if (isUndecoded(content)) throw new DecodeError(reader.path, content.problems, content.offset, content.updateId);
   return select(content) ? content : undefined;
 }
 

@@ -19,7 +19,7 @@ import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
 import type { ContractsOptions } from '../contracts/ContractsSource.js';
-import { isSameState, type LiveConnection, type View } from '../contracts/LiveState.js';
+import { isSameState, keepsContracts, type LiveConnection, type View } from '../contracts/LiveState.js';
 import type { SharedContracts, SharedView } from '../contracts/shareContracts.js';
 
 /**
@@ -129,11 +129,17 @@ const readingsOf = (
   return restart$.pipe(
     startWith(undefined),
     switchMap(() =>
-      views$.pipe(
-        distinctUntilChanged(isSameState),
-        map(readingOf),
-        catchError((error: unknown) => of(failed(error))),
-      ),
+      defer(() => {
+        let last: Reading = loading;
+        return views$.pipe(
+          distinctUntilChanged(isSameState),
+          map(readingOf),
+          tap((reading) => {
+            last = reading;
+          }),
+          catchError((error: unknown) => of(failed(error, last))),
+        );
+      }),
     ),
   );
 };
@@ -153,7 +159,8 @@ function toReading({ known, connection, isLive }: View<AnyContract>): Reading {
   return { status: isLive ? 'live' : 'stale', contracts, offset, connection };
 }
 
-const failed = (error: unknown): Reading => ({
+const failed = (error: unknown, { contracts, offset }: Reading = loading): Reading => ({
   status: 'error',
+  ...(keepsContracts(error) && { contracts, offset }),
   error: error instanceof Error ? error : new Error(String(error)),
 });

@@ -75,7 +75,8 @@ export interface ContractsStatus {
  */
 export interface ContractsResult<C extends AnyContract = AnyContract> extends ContractsStatus {
   /**
-   * The contracts. Empty unless the status is `'live'` or `'stale'`. The same array as long as no contract changes, and
+   * The contracts. Empty unless the status is `'live'` or `'stale'`, or `'error'` with a `DecodeError`: the contracts before
+   * an update that cannot be decoded stay. The same array as long as no contract changes, and
    * the same objects for contracts that have not changed.
    */
   readonly contracts: readonly C[];

@@ -16,7 +16,7 @@ import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { NEVER, noop } from 'rxjs';
 import { injectContracts, type ContractsResource, LEDGER, provideLedger } from '../../src/angular/index.js';
-import { archive, create, marbles } from '../contracts/joinSupport.js';
+import { archive, create, marbles, undecodable } from '../contracts/joinSupport.js';
 import { stopClock, until } from '../helpers/time.js';
 import { contractsWorld, type ContractsWorld, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
@@ -353,6 +353,22 @@ describe('injectContracts when something goes wrong', () => {
     expect(resource.reload()).toBe(true);
     expect(brief(resource)).toBe('loading, unknown');
     expect(resource.reload()).toBe(false);
+    await until(resource.isLive);
+    expect(brief(resource)).toBe('resolved, known xy, live');
+    expect(resource.error()).toBeUndefined();
+  });
+
+  it('keeps the contracts before an update that does not decode, as stale ones beside the error', async () => {
+    const { participant } = application();
+    const resource = inject(() => injectContracts(marbles));
+    await until(resource.isLive);
+    participant.append(undecodable(2), create(3, 'y'));
+    await until(() => resource.status() === 'error');
+    expect(brief(resource)).toBe('error, known x');
+    expect([resource.offset(), resource.staleSince()]).toEqual([1, expect.any(Number)]);
+    expect(resource.error()).toMatchObject({ _tag: 'DecodeError', offset: 2, updateId: '12202' });
+    expect(resource.error()?.message).toContain('Next: update canton-rx');
+    expect(resource.reload()).toBe(true);
     await until(resource.isLive);
     expect(brief(resource)).toBe('resolved, known xy, live');
     expect(resource.error()).toBeUndefined();

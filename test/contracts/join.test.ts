@@ -1,15 +1,27 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { of, Subject, takeUntil, timer } from 'rxjs';
+import { of, Subject, take, takeUntil, timer } from 'rxjs';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
 import { contractsSource } from '../../src/contracts/ContractsSource.js';
 import { join } from '../../src/contracts/join.js';
+import { liveContracts } from '../../src/contracts/liveContracts.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { marbles as inVirtualTime } from '../helpers/time.js';
 import { contractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
 import { checkpoint, errorBody, errorReply, unknownVariant } from '../helpers/wire.js';
-import { archive, create, home, marbles, nothing, record, reported, toBrief, unassign } from './joinSupport.js';
+import {
+  archive,
+  create,
+  home,
+  marbles,
+  nothing,
+  record,
+  reported,
+  toBrief,
+  unassign,
+  undecodable,
+} from './joinSupport.js';
 import { transactionOf } from '../helpers/contractEvents.js';
 
 beforeEach(() => {
@@ -273,6 +285,28 @@ describe('the changes of contracts', () => {
     });
   });
 
+  it('of a view end at an update that does not decode: the last state is stale, and the error says which update and what next', () => {
+    inVirtualTime(({ flush }) => {
+      const { participant, client } = contractsWorld();
+      participant.append(create(2, 'a'));
+      const view = liveContracts(client, marbles);
+      const states = observe(view.state$);
+      timer(1_000).subscribe(() => {
+        participant.append(create(3, 'b'), undecodable(4), create(5, 'c'));
+      });
+      flush();
+      const last = states.values.at(-1);
+      expect(last).toMatchObject({ data: 'stale', offset: 3 });
+      expect(last?.data !== 'stale' ? [] : [...last.contracts].map(({ contractId }) => contractId)).toEqual(['a', 'b']);
+      expect(states.error).toMatchObject({ _tag: 'DecodeError', offset: 4, updateId: '12204' });
+      expect((states.error as Error).message).toContain('Next: update canton-rx');
+      // the next subscription begins after the update
+      const again = observe(view.count$().pipe(take(1)));
+      flush();
+      expect(again.values).toEqual([3]);
+    });
+  });
+
   it('end with a DecodeError at an event of an unknown kind, which may be that of a contract', () => {
     inVirtualTime(({ flush }) => {
       const { participant, client } = contractsWorld();
@@ -282,7 +316,7 @@ describe('the changes of contracts', () => {
         participant.ledger.append(3, transactionOf(3, home, [{ Novelty: { contractId: 'a', secret: 'payload' } }]));
       });
       flush();
-      expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset: 3 });
+      expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset: 3, updateId: '12203' });
       expect(JSON.stringify(seen.error)).not.toContain('payload');
     });
   });

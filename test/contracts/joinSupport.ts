@@ -79,6 +79,13 @@ export const nothing = (offset: number): HistoryUpdate => ({
   events: [],
 });
 
+/** An update that cannot be decoded: a transaction without its events. */
+export const undecodable = (offset: number): HistoryUpdate => ({
+  offset,
+  element: { update: { Transaction: { value: { offset, updateId: `1220${offset}` } } } },
+  events: [],
+});
+
 const happened = (kind: HistoryEvent['kind'], contractId: string, step: number): HistoryEvent => ({
   kind,
   contractId,

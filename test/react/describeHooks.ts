@@ -9,7 +9,7 @@ import type { SubmittedTransaction } from '../../src/codecs/Transaction.js';
 import { shareContracts, type SharedContracts } from '../../src/contracts/shareContracts.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import type { ContractsResult, SubmitState } from '../../src/react/index.js';
-import { archive, create, Marble, marbles } from '../contracts/joinSupport.js';
+import { archive, create, Marble, marbles, undecodable } from '../contracts/joinSupport.js';
 import { contractsWorld, type ContractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
 import type { Loaded } from './loadReact.js';
@@ -162,6 +162,22 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       await untilShown(shown.text, 'live xylive xy');
       expect(last().error).toBeUndefined();
       expect(last().reload).toBe(reload);
+      await shown.unmount();
+    });
+
+    it('keeps the contracts before an update that does not decode beside the error', async () => {
+      const { provide, participant } = world();
+      const { Component, last } = shows(marblesOf);
+      const shown = await loaded.show(provide(h(Component)));
+      await untilShown(shown.text, 'live x');
+      await loaded.act(() => {
+        participant.append(undecodable(2), create(3, 'y'));
+      });
+      await untilShown(shown.text, 'error x');
+      expect(last()).toMatchObject({ offset: 1, error: { _tag: 'DecodeError', offset: 2, updateId: '12202' } });
+      expect(last().error?.message).toContain('Next: update canton-rx');
+      await loaded.act(last().reload);
+      await untilShown(shown.text, 'live xy');
       await shown.unmount();
     });
 
