@@ -286,7 +286,7 @@ describeWithPostgres('a broken service', () => {
     },
     'right-missing': async (schema) => {
       const own = await newSandbox();
-      const body = cantonError('NA', { category: -1 });
+      const body = cantonError('NA', { errorCategory: -1 });
       own.fault({ kind: 'status', status: 403, body }, { path: '/v2/updates/flats', times: 10 });
       return start({ schema, url: own.url, parties: ['alice::1220'] });
     },
