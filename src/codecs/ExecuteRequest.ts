@@ -113,7 +113,7 @@ export const Signature: t.Type<Signature, unknown> = exact<Signature>('Signature
  *
  * @inline
  */
-export interface SinglePartySignatures {
+interface SinglePartySignatures {
   /** The party. */
   readonly party: Party;
   /** One or more signatures, each with a different key of the party. */

@@ -22,7 +22,7 @@ export interface CommandSubmission extends Committed {
 }
 
 /** What differs between the attempts. */
-interface Attempt {
+export interface Attempt {
   /** The number of the attempt, from 1. */
   readonly number: number;
   /** Whether an earlier attempt may have been committed. */

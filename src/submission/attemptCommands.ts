@@ -6,12 +6,12 @@ import { isLedgerError, type LedgerError, OutcomeUnknownError } from '../errors/
 import { rejectionReason } from '../errors/rejection.js';
 import type { Submission } from '../errors/submission.js';
 import { isTransient } from '../errors/verdict.js';
-import { retryAfterOf, type RetryBudget, timeoutWith } from '../http/retry.js';
+import { retryAfterOf, type RetryBudget } from '../http/retry.js';
 import { refusalOf, resendAfter, sendAttempt, timeLeftMs } from './attempt.js';
-import { commandsBody, type CommandSubmission, hasNames, usesFormat } from './CommandSubmission.js';
+import { type Attempt, commandsBody, type CommandSubmission, hasNames, usesFormat } from './CommandSubmission.js';
 import { proveStart } from './LedgerStart.js';
 import { type AttemptOutcome, decideAttempt } from './outcome.js';
-import { readCommitted, readDuplicate, readTransaction } from './readCommitted.js';
+import { readCommitted, readDuplicate, readTransaction, unknownAfter } from './readCommitted.js';
 import { readUsedContracts, settle } from './settle.js';
 
 /** The state of the attempts of one subscription. */
@@ -64,11 +64,7 @@ const discloseUsed = ({ service, start, request }: CommandSubmission): Observabl
 
 const path = '/v2/commands/submit-and-wait-for-transaction';
 
-function send(
-  submission: CommandSubmission,
-  attempt: { readonly number: number; readonly isResent: boolean; readonly disclosed: readonly DisclosedContract[] },
-  withinMs: number,
-): Observable<SubmittedTransaction> {
+function send(submission: CommandSubmission, attempt: Attempt, withinMs: number): Observable<SubmittedTransaction> {
   const { service, request } = submission;
   const { submissionId } = submission.submission;
   const makeBody = (): object => commandsBody(submission, attempt);
@@ -165,12 +161,7 @@ const settleWithin = (
   const endsAt = asyncScheduler.now() + withinMs;
   return settle(submission, withinMs).pipe(
     defaultIfEmpty(undefined),
-    timeoutWith(withinMs, () => new OutcomeUnknownError(named, refusal)),
-    catchError((error: unknown) => {
-      throw isLedgerError(error) && error._tag !== 'OutcomeUnknownError'
-        ? new OutcomeUnknownError(named, error)
-        : error;
-    }),
+    unknownAfter(withinMs, named, refusal),
     concatMap((offset) => {
       if (offset === undefined) throw refusalOf(refusal, named);
       return readCommitted(submission, named, offset, Math.max(minReadMs, endsAt - asyncScheduler.now()));

@@ -30,6 +30,7 @@ export function decideOutcome(error: LedgerError): Outcome {
     case 'UnauthorizedError':
       return 'inconclusive';
     case 'ApiError':
+      if (isAboutNames(error.code)) return 'unknown';
       return lookUpCode(outcomes, error) ?? categoryOutcome(error) ?? statusOutcome(error);
     default:
       return 'unknown';
@@ -57,12 +58,8 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   STALE_STREAM_AUTHORIZATION: 'unknown',
   // a time limit of the client or of the HTTP layer
   REQUEST_TIMEOUT: 'unknown',
-  // the transaction may have been committed, and could not be read with the names in its format
+  // the transaction was committed, and could not be read
   UPDATE_NOT_FOUND: 'unknown',
-  PACKAGE_NAMES_NOT_FOUND: 'unknown',
-  TEMPLATES_OR_INTERFACES_NOT_FOUND: 'unknown',
-  NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: 'unknown',
-  NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: 'unknown',
   LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND: 'expired',
   LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND: 'expired',
   LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED: 'expired',

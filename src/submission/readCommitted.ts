@@ -8,7 +8,9 @@ import {
   filter,
   map,
   mergeMap,
+  type MonoTypeOperatorFunction,
   type Observable,
+  pipe,
   take,
   takeUntil,
   throwIfEmpty,
@@ -34,7 +36,7 @@ import { updates } from '../feed/updates.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import { hostOf } from '../http/Link.js';
-import { clampTimer, retryTransient, timeoutWith } from '../http/retry.js';
+import { clampTimer, mapError, retryTransient, timeoutWith } from '../http/retry.js';
 import type { Execution } from './Execution.js';
 import { isAboutNames } from './outcome.js';
 
@@ -88,14 +90,21 @@ export function readTransaction(
     take(1),
     throwIfEmpty(() => cause),
     retryTransient({ retry, report: service.link.report }, (error) => !isLedgerError(error, 'UnauthorizedError')),
-    timeoutWith(withinMs, () => new OutcomeUnknownError(submission, cause, offset)),
-    catchError((error: unknown) => {
-      throw isLedgerError(error) && !isLedgerError(error, 'OutcomeUnknownError')
-        ? new OutcomeUnknownError(submission, error, offset)
-        : error;
-    }),
+    unknownAfter(withinMs, submission, cause, offset),
   );
 }
+
+/** Limits the time. The outcome of the submission is unknown if it ends, or if the source fails. */
+export const unknownAfter = <A>(
+  withinMs: number,
+  submission: Submission,
+  cause: LedgerError,
+  completionOffset?: Offset,
+): MonoTypeOperatorFunction<A> =>
+  pipe(
+    timeoutWith(withinMs, () => cause),
+    mapError((error) => (isLedgerError(error) ? new OutcomeUnknownError(submission, error, completionOffset) : error)),
+  );
 
 /** Returns the offset at which the change was committed. Some versions wrap the number. */
 function completionOffset({ context }: ApiError): Offset | undefined {

@@ -16,9 +16,10 @@ import {
 } from 'rxjs';
 import type { Command } from '../codecs/Command.js';
 import type { CommandsRequest } from '../codecs/CommandsRequest.js';
+import type { ArchivedEvent, CreatedEvent } from '../codecs/Event.js';
 import { acsDelta } from '../codecs/formats.js';
 import { optional, text } from '../codecs/internal/field.js';
-import { message } from '../codecs/internal/message.js';
+import { envelope, message } from '../codecs/internal/message.js';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import type { DisclosedContract } from '../codecs/PrepareRequest.js';
 import { Offset } from '../codecs/scalars.js';
@@ -180,16 +181,9 @@ function readContract(
   const { includeTransactions } = acsDelta({ parties, includeCreatedEventBlob: true });
   const body = { contractId, eventFormat: includeTransactions?.eventFormat };
   return exchange(link, { method: 'POST', path, body }, decodeWith(path, ContractEvents)).pipe(
-    map(({ created, archived }) => ({
-      ...(created?.createdEvent.createdEventBlob && {
-        disclosed: {
-          templateId: created.createdEvent.templateId,
-          contractId,
-          createdEventBlob: created.createdEvent.createdEventBlob,
-          synchronizerId: '',
-        },
-      }),
-      ...(archived && { archivedAt: archived.archivedEvent.offset }),
+    map(({ created: { templateId, createdEventBlob } = {}, archived }) => ({
+      ...(createdEventBlob && { disclosed: { templateId, contractId, createdEventBlob, synchronizerId: '' } }),
+      ...(archived && { archivedAt: archived.offset }),
     })),
     catchError((error: unknown) => {
       // the contract is unknown or pruned, or a gateway blocks the path
@@ -201,20 +195,18 @@ function readContract(
 
 /** The events of a contract, as far as they are needed here. */
 interface ContractEvents {
-  readonly created?: { readonly createdEvent: Created };
-  readonly archived?: { readonly archivedEvent: { readonly offset: Offset } };
+  readonly created?: CreatedContract;
+  readonly archived?: Pick<ArchivedEvent, 'offset'>;
 }
 
-interface Created {
-  readonly templateId: string;
-  readonly createdEventBlob?: string;
-}
+type CreatedContract = Pick<CreatedEvent, 'templateId' | 'createdEventBlob'>;
 
 const ContractEvents = message<ContractEvents>('ContractEvents', {
   created: optional(
-    message<{ readonly createdEvent: Created }>('Created', {
-      createdEvent: message<Created>('CreatedEvent', { templateId: text, createdEventBlob: optional(text) }),
-    }),
+    envelope(
+      'createdEvent',
+      message<CreatedContract>('CreatedEvent', { templateId: text, createdEventBlob: optional(text) }),
+    ),
   ),
-  archived: optional(message('Archived', { archivedEvent: message('ArchivedEvent', { offset: Offset }) })),
+  archived: optional(envelope('archivedEvent', message('ArchivedEvent', { offset: Offset }))),
 });

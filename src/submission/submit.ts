@@ -1,12 +1,6 @@
-import { concatMap, defer, map, type MonoTypeOperatorFunction, type Observable, reduce, tap, toArray } from 'rxjs';
+import { concatMap, defer, map, type MonoTypeOperatorFunction, type Observable, tap, toArray } from 'rxjs';
 import { fromBase64 } from '../codecs/internal/field.js';
-import type {
-  DeduplicationPeriod,
-  ExecuteRequest,
-  PartySignatures,
-  Signature,
-  SinglePartySignatures,
-} from '../codecs/ExecuteRequest.js';
+import type { DeduplicationPeriod, ExecuteRequest, PartySignatures } from '../codecs/ExecuteRequest.js';
 import { PreparedSubmission } from '../codecs/PrepareRequest.js';
 import { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Problem } from '../codecs/Problem.js';
@@ -156,28 +150,23 @@ const hashBytes = 32;
 const collectSignatures = (signers: readonly Signer[], hash: string): Observable<PartySignatures> => {
   if (fromBase64(hash).length !== hashBytes)
     throw new VerificationError('hash', 'the hash is not that of a transaction');
+  const parties = [...new Set(signers.map(({ party }) => party))];
   return defer(() => signers).pipe(
     concatMap((signer) =>
       // a copy for each signer, so that no signer can change what the next one signs
       defer(() => signer.sign(fromBase64(hash))).pipe(
-        reduce<Signature | readonly Signature[], readonly Signature[]>((all, emitted) => all.concat(emitted), []),
-        map((signatures) => ({ party: signer.party, signatures })),
+        map((emitted) => ({ party: signer.party, signatures: [emitted].flat() })),
       ),
     ),
-    reduce<SinglePartySignatures, readonly SinglePartySignatures[]>(mergeByParty, []),
-    map((all) => ({ signatures: all })),
+    toArray(),
+    map((all) => ({
+      signatures: parties.map((party) => ({
+        party,
+        signatures: all.filter((one) => one.party === party).flatMap(({ signatures }) => signatures),
+      })),
+    })),
   );
 };
-
-function mergeByParty(
-  all: readonly SinglePartySignatures[],
-  one: SinglePartySignatures,
-): readonly SinglePartySignatures[] {
-  if (!all.some(({ party }) => party === one.party)) return [...all, one];
-  return all.map((entry) =>
-    entry.party === one.party ? { ...entry, signatures: [...entry.signatures, ...one.signatures] } : entry,
-  );
-}
 
 /** Requests the preparation of a submission for signing. It does not change the ledger. */
 export const prepare = (link: Link, request: PrepareRequest): Observable<PreparedSubmission> =>

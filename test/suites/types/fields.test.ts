@@ -21,7 +21,6 @@ import type {
   ExecuteRequest,
   PartySignatures,
   Signature,
-  SinglePartySignatures,
 } from '../../../src/codecs/ExecuteRequest.js';
 import type { DisclosedContract, PrepareRequest } from '../../../src/codecs/PrepareRequest.js';
 import type { Duration, MinLedgerTime } from '../../../src/codecs/MinLedgerTime.js';
@@ -110,7 +109,7 @@ interface Ours {
   InterfaceFilter1: InterfaceFilter;
   JsExecuteSubmissionAndWaitForTransactionRequest: ExecuteRequest;
   PartySignatures: PartySignatures;
-  SinglePartySignatures: SinglePartySignatures;
+  SinglePartySignatures: PartySignatures['signatures'][number];
   Signature: Signature;
   DeduplicationPeriod: DeduplicationPeriod;
   DeduplicationPeriod2: DeduplicationPeriod;
