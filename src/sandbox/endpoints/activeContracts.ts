@@ -8,11 +8,12 @@ import type { Call } from '../http/Call.js';
 import { checkFilters } from '../ledger/Packages.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { readSnapshot, type SnapshotPosition, type SnapshotRequest } from '../ledger/snapshot.js';
+import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
-import { decodeBody, missingField, readBase64, readInteger } from '../requests/decode.js';
+import { decodeBody, missingField, readBase64 } from '../requests/decode.js';
 import { chooseFormat, type EventSelection, legacyFields, selectEvents } from '../requests/selections.js';
 import { sha256, take } from '../wire/values.js';
-import { listTooLong } from './follow.js';
+import { checkEnd, checkNotNegative, listOf, prunedError, type Selected, streamOf } from './follow.js';
 
 /** The body of a request for a list or stream of the active contracts. */
 const ContractsBody = t.type({
@@ -23,28 +24,26 @@ const ContractsBody = t.type({
   streamContinuationToken: nullable(text),
 });
 
-/** `POST /v2/state/active-contracts`: a stream of the active contracts, collected into a list. */
-export function listActiveContracts(call: Call): Answer {
-  const { maxListElements: max } = call.participant.settings;
-  const limit = readInteger(call.query, 'limit') ?? max + 1;
-  const idleMs = readInteger(call.query, 'stream_idle_timeout_ms') ?? Infinity;
+function selectContracts(call: Call): Selected {
+  const { participant, fault } = call;
   const request = readRequest(call);
-  if (limit <= 0) return jsonAnswer([]);
-  checkSnapshot(request, call.participant.ledger);
-  // a delay imitates a slow database: the list ends before its first element
-  const isIdle = call.fault?.kind === 'delay' && call.fault.ms > idleMs;
-  // one element above the limit shows that the list is too long
-  const list = take(readElements(request, call), isIdle ? 0 : Math.min(limit, max + 1));
-  if (list.length > max) throw listTooLong(list.length, max);
-  return jsonAnswer(list);
+  return {
+    check: () => {
+      checkSnapshot(request, participant.ledger);
+    },
+    read: (idleMs = Infinity) => {
+      // a delay imitates a slow database: the list ends before its first element
+      const isIdle = fault?.kind === 'delay' && fault.ms > idleMs;
+      return isIdle ? [] : readElements(request, participant);
+    },
+  };
 }
 
-/** `GET /v2/state/active-contracts` as a WebSocket: a stream of the active contracts, one by one. */
-export function* streamActiveContracts(call: Call): Generator<object, void> {
-  const request = readRequest(call);
-  checkSnapshot(request, call.participant.ledger);
-  yield* readElements(request, call);
-}
+/** `POST /v2/state/active-contracts` */
+export const listActiveContracts = listOf(selectContracts);
+
+/** `GET /v2/state/active-contracts` as a WebSocket. */
+export const streamActiveContracts = streamOf(selectContracts);
 
 interface ListRequest extends SnapshotRequest {
   /** The checksum in the tokens of its elements; `undefined` for a release without them. */
@@ -54,7 +53,8 @@ interface ListRequest extends SnapshotRequest {
 function readRequest({ body, participant: { settings } }: Call): ListRequest {
   const { profile, participantId } = settings;
   const request = decodeBody(ContractsBody, body, settings);
-  const offset = checkNotNegative(request.activeAtOffset);
+  const offset = request.activeAtOffset;
+  checkNotNegative(offset, offsetField);
   const chosen = chooseFormat('event_format', request.eventFormat, request, settings);
   const selection = selectEvents('format' in chosen ? chosen.format : chosen.filter, profile);
   const incomplete = includesIncomplete(request, settings);
@@ -66,7 +66,7 @@ function readRequest({ body, participant: { settings } }: Call): ListRequest {
   return { offset, selection, incomplete, checksum, after };
 }
 
-function* readElements(request: ListRequest, { participant }: Call): Generator<object, void> {
+function* readElements(request: ListRequest, participant: Participant): Generator<object, void> {
   const { offset, checksum } = request;
   for (const { position, ...element } of readSnapshot(request, participant)) {
     // the ledger may be pruned while the entries are sent
@@ -92,7 +92,7 @@ export function getActiveContractsPage({ body, participant }: Call): Answer {
   const { eventFormat, activeAtOffset, maxPageSize, ...request } = decodeBody(ContractsPageBody, body, settings);
   if (!eventFormat) throw missingField('event_format');
   const selection = selectEvents(eventFormat, profile);
-  checkNotNegative(activeAtOffset ?? 0);
+  checkNotNegative(activeAtOffset ?? 0, offsetField);
   const pageSize = checkPageSize(maxPageSize ?? 2000);
   const incomplete = includesIncomplete(request, settings);
   const content = [activeAtOffset ?? 'ledger end', toFields(selection), eventFormat.verbose ?? false, incomplete];
@@ -120,6 +120,9 @@ export function getActiveContractsPage({ body, participant }: Call): Answer {
   });
 }
 
+/** The name of the offset of a snapshot in errors. */
+const offsetField = 'active_at_offset';
+
 /** Whether to include incomplete reassignments. Releases before 3.7 ignore the field and always include them. */
 const includesIncomplete = (
   { includeIncompleteReassignments }: { readonly includeIncompleteReassignments: boolean },
@@ -129,11 +132,6 @@ const includesIncomplete = (
 /** The fields of a selection that a token depends on. The order of the parties does not matter. */
 function toFields({ byParty, anyParty }: EventSelection): readonly unknown[] {
   return [[...byParty].sort(([one], [other]) => (one < other ? -1 : 1)), anyParty];
-}
-
-function checkNotNegative(offset: number): number {
-  if (offset >= 0) return offset;
-  throw requestError('NEGATIVE_OFFSET', `Offset ${offset} in active_at_offset is negative`);
 }
 
 const largestPage = 10_000;
@@ -146,20 +144,14 @@ function checkPageSize(size: number): number {
 
 /** Rejects a snapshot that the ledger cannot serve. */
 function checkSnapshot({ offset, selection }: SnapshotRequest, ledger: Ledger): void {
-  const { end, packages } = ledger;
-  checkFilters(packages, selection);
-  if (offset > end) {
-    const cause = `active_at_offset offset (${offset}) is after ledger end (${end})`;
-    throw requestError('OFFSET_AFTER_LEDGER_END', cause);
-  }
+  checkFilters(ledger.packages, selection);
+  checkEnd(offsetField, offset, ledger);
   checkPruned(offset, ledger);
 }
 
 function checkPruned(offset: number, { pruned }: Ledger): void {
   // at offset 0, no contract is active, pruned or not
-  if (offset === 0 || offset >= pruned) return;
-  const cause = `Active contracts request at offset ${offset} precedes pruned offset ${pruned}`;
-  throw requestError('PARTICIPANT_PRUNED_DATA_ACCESSED', cause, { context: { earliest_offset: String(pruned) } });
+  if (offset !== 0 && offset < pruned) throw prunedError(`Active contracts request at offset ${offset}`, pruned);
 }
 
 /** Returns the checksum of everything that must stay the same while a token is valid. */

@@ -8,7 +8,6 @@ import { TransactionFormat } from '../../codecs/UpdateFormat.js';
 import { requestError, RequestError } from '../errors.js';
 import { type Answer, jsonAnswer } from '../http/Answer.js';
 import type { Call } from '../http/Call.js';
-import type { Ledger } from '../ledger/Ledger.js';
 import { checkFilters, checkTemplates } from '../ledger/Packages.js';
 import { visibleTransaction } from '../ledger/visible.js';
 import { completionValue } from '../participant/Completions.js';
@@ -20,7 +19,16 @@ import { findInput, readDisclosed, route } from '../submission/route.js';
 import { checkVerdict, type Outcome, submit } from '../submission/submit.js';
 import { contend } from '../traffic/transactions.js';
 import type { WireTransaction } from '../wire/WireUpdate.js';
-import { checkEnd, checkNotNegative, checkPruned, follow, listAnswer, readLimits, type Source } from './follow.js';
+import {
+  checkEnd,
+  checkNotNegative,
+  checkPruned,
+  follow,
+  listOf,
+  type Selected,
+  type Source,
+  streamOf,
+} from './follow.js';
 
 /** `POST /v2/commands/submit-and-wait` */
 export const submitAndWait = (call: Call): Promise<Answer> =>
@@ -75,7 +83,7 @@ function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome
   const { settings } = participant;
   const { packages } = participant.ledger;
   return withSubmissionId(submissionId, () => {
-    checkTemplates(packages, request.commands.map(templateOf));
+    checkTemplates(packages, request.commands.flatMap(templateOf));
     const userId = readUser(request.userId, settings);
     const minLedgerTime = readMinimum(request);
     const period = readPeriod(request.deduplicationPeriod, settings.defaultDeduplicationMs);
@@ -115,12 +123,9 @@ function withCommands<A>({ commandId, submissionId, actAs }: Commands, work: () 
   }
 }
 
-function templateOf(command: Command): string {
-  if ('CreateCommand' in command) return command.CreateCommand.templateId;
-  if ('ExerciseCommand' in command) return command.ExerciseCommand.templateId;
-  if ('CreateAndExerciseCommand' in command) return command.CreateAndExerciseCommand.templateId;
-  return command.ExerciseByKeyCommand.templateId;
-}
+/** The template of a command of any kind. */
+const templateOf = (command: Command): readonly string[] =>
+  Object.values<{ readonly templateId: string }>(command).map(({ templateId }) => templateId);
 
 /** The user of all tokens: the sandbox does not read tokens, and accepts any user with them. */
 const tokenUser = 'ledger-api-user';
@@ -150,29 +155,14 @@ const CompletionsBody = t.type({
   beginExclusive: lenient(Int64, 0),
 });
 
-/** `POST /v2/commands/completions` or `…/command-completions`: a stream of completions, collected into a list. */
-export async function listCompletions(call: Call): Promise<Answer> {
-  const { count, idleMs } = readLimits(call);
-  const source = readSource(call);
-  if (count <= 0) return jsonAnswer([]);
-  checkSource(source, call.participant.ledger);
-  return listAnswer(follow(call, source, idleMs), count, call);
-}
-
-/** `GET` of the same paths as a WebSocket: a stream of completions, one by one. */
-export async function* streamCompletions(call: Call): AsyncGenerator<object> {
-  const source = readSource(call);
-  checkSource(source, call.participant.ledger);
-  yield* follow(call, source);
-}
-
-function readSource({ path, body, participant }: Call): Source {
+function selectCompletions(call: Call): Selected {
+  const { path, body, participant } = call;
   const { beginExclusive, parties, ...request } = decodeBody(CompletionsBody, body, participant.settings);
   const { completions, settings, ledger } = participant;
   const hasUser = path !== completionsPath;
   if (hasUser && parties.length === 0) throw missingField('parties');
   const userId = hasUser ? readUser(request.userId, settings) : undefined;
-  return {
+  const source: Source = {
     beginExclusive,
     *read(above, upTo) {
       for (const completion of completions.between(above, upTo)) {
@@ -186,10 +176,18 @@ function readSource({ path, body, participant }: Call): Source {
     },
     envelope: (checkpoint) => ({ completionResponse: checkpoint }),
   };
+  return {
+    check: () => {
+      checkNotNegative(beginExclusive);
+      checkEnd('Begin', beginExclusive, ledger);
+      checkPruned(beginExclusive, undefined, ledger);
+    },
+    read: (idleMs) => follow(call, source, idleMs),
+  };
 }
 
-function checkSource({ beginExclusive }: Source, ledger: Ledger): void {
-  checkNotNegative(beginExclusive);
-  checkEnd('Begin', beginExclusive, ledger);
-  checkPruned(beginExclusive, undefined, ledger);
-}
+/** `POST /v2/commands/completions` or `…/command-completions`. */
+export const listCompletions = listOf(selectCompletions);
+
+/** `GET` of the same paths as a WebSocket. */
+export const streamCompletions = streamOf(selectCompletions);

@@ -1,6 +1,6 @@
 import { cantonError, RequestError, requestError } from '../errors.js';
-import { type Answer, jsonAnswer } from '../http/Answer.js';
-import type { Call } from '../http/Call.js';
+import { jsonAnswer } from '../http/Answer.js';
+import type { Call, Route, Stream } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { type ReadContext, visibleUpdate } from '../ledger/visible.js';
 import { readInteger } from '../requests/decode.js';
@@ -38,49 +38,67 @@ export function* streamRange(range: UpdatesRange, endInclusive: number, context:
   }
 }
 
-export function checkNotNegative(beginExclusive: number): void {
-  if (beginExclusive < 0)
-    throw requestError('NEGATIVE_OFFSET', `Offset ${beginExclusive} in begin_exclusive is negative`);
+/**
+ * Rejects a negative offset.
+ *
+ * @param field - the name of the offset in the participant's errors
+ */
+export function checkNotNegative(offset: number, field = 'begin_exclusive'): void {
+  if (offset < 0) throw requestError('NEGATIVE_OFFSET', `Offset ${offset} in ${field} is negative`);
 }
 
-/** Rejects a bound of a range after the ledger end. */
-export function checkEnd(bound: string, offset: number, { end }: Ledger): void {
+/** Rejects an offset after the ledger end. */
+export function checkEnd(name: string, offset: number, { end }: Ledger): void {
   if (offset > end)
-    throw requestError('OFFSET_AFTER_LEDGER_END', `${bound} offset (${offset}) is after ledger end (${end})`);
+    throw requestError('OFFSET_AFTER_LEDGER_END', `${name} offset (${offset}) is after ledger end (${end})`);
 }
 
 /** Rejects a range that begins before the pruned offset. */
 export function checkPruned(beginExclusive: number, endInclusive: number | undefined, { pruned, end }: Ledger): void {
   if (beginExclusive >= pruned) return;
-  const range = `Updates request from ${beginExclusive + 1} to ${endInclusive ?? end}`;
-  throw requestError('PARTICIPANT_PRUNED_DATA_ACCESSED', `${range} precedes pruned offset ${pruned}`, {
+  throw prunedError(`Updates request from ${beginExclusive + 1} to ${endInclusive ?? end}`, pruned);
+}
+
+export const prunedError = (request: string, pruned: number): RequestError =>
+  requestError('PARTICIPANT_PRUNED_DATA_ACCESSED', `${request} precedes pruned offset ${pruned}`, {
     context: { earliest_offset: String(pruned) },
   });
+
+/** What a request for a list or a stream selects. */
+export interface Selected {
+  /** Rejects a request that the ledger cannot serve. */
+  readonly check: () => void;
+  /** Reads the elements. With `idleMs`, the request of a list sets the idle time after which it ends. */
+  readonly read: (idleMs?: number) => AsyncIterable<object> | Iterable<object>;
 }
 
-/** How many elements a list has at most, and the idle time after which an open-ended one ends. */
-export function readLimits({ query, participant: { settings } }: Call): { count: number; idleMs: number } {
-  const { maxListElements: max, listWaitTimeMs } = settings;
-  const limit = readInteger(query, 'limit') ?? max + 1;
-  const idleMs = readInteger(query, 'stream_idle_timeout_ms') ?? listWaitTimeMs;
-  // one element above the limit shows that the list is too long
-  return { count: Math.min(limit, max + 1), idleMs };
-}
+/** Serves what a request selects as a stream of single elements, for a WebSocket. */
+export const streamOf = (select: (call: Call) => Selected): Stream =>
+  async function* (call) {
+    const { check, read } = select(call);
+    check();
+    yield* read();
+  };
 
-/** Collects a stream into a list, until it ends or has `count` elements. */
-export async function listAnswer(
-  stream: AsyncIterable<object> | Iterable<object>,
-  count: number,
-  { participant: { settings } }: Call,
-): Promise<Answer> {
-  const elements: object[] = [];
-  for await (const element of stream) if (elements.push(element) >= count) break;
-  if (elements.length > settings.maxListElements) throw listTooLong(elements.length, settings.maxListElements);
-  return jsonAnswer(elements);
-}
+/** Serves what a request selects as a list: the elements until the stream ends or has enough of them. */
+export const listOf =
+  (select: (call: Call) => Selected): Route['handler'] =>
+  async (call) => {
+    const { maxListElements: max } = call.participant.settings;
+    // one element above the limit shows that the list is too long
+    const count = Math.min(readInteger(call.query, 'limit') ?? max + 1, max + 1);
+    const idleMs = readInteger(call.query, 'stream_idle_timeout_ms');
+    const { check, read } = select(call);
+    if (count <= 0) return jsonAnswer([]);
+    check();
+    const elements: object[] = [];
+    for await (const element of read(idleMs)) if (elements.push(element) >= count) break;
+    if (elements.length > max) throw listTooLong(elements.length, max);
+    return jsonAnswer(elements);
+  };
 
 /** The error of a list that is too long. Its category is retryable, but a retry does not help. */
-export function listTooLong(count: number, max: number): RequestError {
+function listTooLong(count: number, max: number): RequestError {
   const cause = `The number of matching elements (${count}) is greater than the node limit (${max}).`;
   const body = cantonError('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', { cause, definiteAnswer: false });
   // the JSON layer creates this error, without a context
@@ -97,30 +115,31 @@ export interface Source {
 }
 
 /**
- * A stream without an end. It buffers nothing, and ends when the client disconnects, or when it has sent nothing for
- * `endAfterMs`.
+ * A stream without an end. It buffers nothing, and ends when the client disconnects. A list ends when it has got nothing
+ * for a while.
  */
 export async function* follow(
-  { participant, signal, isAuthorized }: Call,
+  { participant, signal, isAuthorized, method }: Call,
   source: Source,
-  endAfterMs = Infinity,
+  listIdleMs?: number,
 ): AsyncGenerator<object> {
   const { ledger, settings } = participant;
+  const endAfterMs = method === 'GET' ? Infinity : (listIdleMs ?? settings.listWaitTimeMs);
   const idleMs = settings.idleCheckpointMs === false ? Infinity : settings.idleCheckpointMs;
   const earlyMs = settings.firstCheckpointMs === false ? Infinity : settings.firstCheckpointMs;
   let readTo = source.beginExclusive;
   let lastCheckpoint = -1;
-  let sentAt = performance.now();
-  let earlyAt = sentAt + earlyMs;
-  let idleAt = sentAt + idleMs;
+  let earlyAt = performance.now() + earlyMs;
+  let sentAt = 0;
+  let idleAt = 0;
+  onSent();
   for (;;) {
     while (readTo < ledger.end) {
       const { end } = ledger;
       for (const element of source.read(readTo, end)) {
         checkToken();
         yield element;
-        sentAt = performance.now();
-        idleAt = sentAt + idleMs;
+        onSent();
       }
       readTo = end;
     }
@@ -140,6 +159,10 @@ export async function* follow(
     yield source.envelope({
       OffsetCheckpoint: { value: { offset: readTo, synchronizerTimes: ledger.recordTimes.all } },
     });
+    onSent();
+  }
+
+  function onSent() {
     sentAt = performance.now();
     idleAt = sentAt + idleMs;
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as t from 'io-ts';
 import { list, nullable, text } from '../../codecs/internal/field.js';
-import { message } from '../../codecs/internal/message.js';
+import { valueField } from '../../codecs/internal/message.js';
 import { oneOfKeys } from '../../codecs/internal/variant.js';
 import { LedgerString, Party, UserId } from '../../codecs/scalars.js';
 import { EventFormat } from '../../codecs/UpdateFormat.js';
@@ -18,30 +18,17 @@ import { stakeholdersOf } from '../wire/events.js';
 import type { WireReassignment, WireReassignmentEventInput } from '../wire/WireUpdate.js';
 import { readUser, withSubmissionId } from './commands.js';
 
-interface Unassign {
-  readonly contractId: string;
-  readonly source: string;
-  readonly target: string;
-}
+const Unassign = t.type({ contractId: text, source: text, target: text });
 
-interface Assign {
-  readonly reassignmentId: string;
-  readonly source: string;
-  readonly target: string;
-}
+const Assign = t.type({ reassignmentId: text, source: text, target: text });
 
 type Move =
-  { readonly UnassignCommand: { readonly value: Unassign } } | { readonly AssignCommand: { readonly value: Assign } };
-
-const route = { source: text, target: text };
+  | { readonly UnassignCommand: { readonly value: t.TypeOf<typeof Unassign> } }
+  | { readonly AssignCommand: { readonly value: t.TypeOf<typeof Assign> } };
 
 const Move = oneOfKeys<Move>('ReassignmentCommand', {
-  UnassignCommand: message<{ readonly value: Unassign }>('UnassignCommand', {
-    value: message<Unassign>('UnassignCommand', { contractId: text, ...route }),
-  }),
-  AssignCommand: message<{ readonly value: Assign }>('AssignCommand', {
-    value: message<Assign>('AssignCommand', { reassignmentId: text, ...route }),
-  }),
+  UnassignCommand: valueField(Unassign),
+  AssignCommand: valueField(Assign),
 });
 
 const ReassignBody = t.type({
@@ -84,17 +71,16 @@ function submitReassignment({ participant, body, trace }: Call, answer: AnswerRe
       throw requestError('SUBMITTERS_NOT_ACTIVE', `This participant cannot submit for ${submitter}`);
     const moves = commands.map(({ command }) => command);
     const events = moves.map((move) => eventOf(move, submitter, ledger));
-    const [first] = moves;
-    const unassignment = first && 'UnassignCommand' in first ? first.UnassignCommand.value.source : undefined;
-    const synchronizerId = unassignment ?? (first && 'AssignCommand' in first ? first.AssignCommand.value.target : '');
-    const ids = { commandId, userId, submissionId, actAs: [submitter], trace };
+    const [synchronizerId = ''] = moves.map(synchronizerOf);
     const workflowId = reassignmentCommands.workflowId ?? '';
-    return answer(
-      reassign(events, synchronizerId, { ...ids, workflowId, size: body.length }, participant),
-      eventFormat,
-    );
+    const ids = { commandId, userId, submissionId, actAs: [submitter], trace, workflowId, size: body.length };
+    return answer(reassign(events, synchronizerId, ids, participant), eventFormat);
   });
 }
+
+/** The synchronizer that records a move. */
+const synchronizerOf = (move: Move): string =>
+  'AssignCommand' in move ? move.AssignCommand.value.target : move.UnassignCommand.value.source;
 
 /** The event of a command, if its contract is at the start of the move. */
 function eventOf(move: Move, submitter: string, { contracts }: Ledger): WireReassignmentEventInput {

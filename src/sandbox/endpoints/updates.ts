@@ -22,9 +22,10 @@ import {
   checkNotNegative,
   checkPruned,
   follow,
-  listAnswer,
-  readLimits,
+  listOf,
+  type Selected,
   type Source,
+  streamOf,
   streamRange,
   type UpdatesRange,
 } from './follow.js';
@@ -41,33 +42,29 @@ const UpdatesBody = t.type({
 /** The older name of the path. */
 export const flatsPath = '/v2/updates/flats';
 
-/** `POST /v2/updates`, or its older name `/v2/updates/flats`: a stream of updates, collected into a list. */
-export async function listUpdates(call: Call): Promise<Answer> {
-  const { count, idleMs } = readLimits(call);
-  const range = readRange(call);
-  if (count <= 0) return jsonAnswer([]);
-  checkRange(range, call.participant.ledger);
-  return listAnswer(readUpdates(range, call, idleMs), count, call);
-}
-
-/** `GET /v2/updates` or `/v2/updates/flats` as a WebSocket: a stream of updates, one by one. */
-export async function* streamUpdates(call: Call): AsyncGenerator<object> {
-  const range = readRange(call);
-  checkRange(range, call.participant.ledger);
-  yield* readUpdates(range, call);
-}
-
-function readUpdates(range: UpdatesRange, call: Call, idleMs?: number): AsyncIterable<object> | Iterable<object> {
+function selectRange(call: Call): Selected {
   const { participant } = call;
+  const range = readRange(call);
   const { beginExclusive, endInclusive } = range;
-  if (endInclusive !== undefined) return streamRange(range, endInclusive, participant);
   const source: Source = {
     beginExclusive,
     read: (above, upTo) => streamRange({ ...range, beginExclusive: above }, upTo, participant),
     envelope: (checkpoint) => ({ update: checkpoint }),
   };
-  return follow(call, source, idleMs);
+  return {
+    check: () => {
+      checkRange(range, participant.ledger);
+    },
+    read: (idleMs) =>
+      endInclusive === undefined ? follow(call, source, idleMs) : streamRange(range, endInclusive, participant),
+  };
 }
+
+/** `POST /v2/updates`, or its older name `/v2/updates/flats`. */
+export const listUpdates = listOf(selectRange);
+
+/** `GET /v2/updates` or `/v2/updates/flats` as a WebSocket. */
+export const streamUpdates = streamOf(selectRange);
 
 function readRange({ path, body, participant: { settings } }: Call): UpdatesRange {
   if (path === flatsPath) rejectDeprecated(settings, `The endpoint ${flatsPath}`);

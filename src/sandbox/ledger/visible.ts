@@ -59,15 +59,12 @@ interface VisibleEvent {
 /** The part of a transaction that a request selects, possibly without events. */
 export function visibleTransaction(
   transaction: WireTransaction,
-  { events, ledgerEffects }: TransactionSelection,
+  { events: selection, ledgerEffects }: TransactionSelection,
   context: ReadContext,
 ) {
-  const view = new EventView(events, context);
-  return {
-    ...view.hideCommand(transaction),
-    transactionHash: context.settings.profile >= '3.6' ? transaction.transactionHash : undefined,
-    events: transaction.events.flatMap((event) => visibleEvent(event, ledgerEffects, view)),
-  };
+  const view = new EventView(selection, context);
+  const events = transaction.events.flatMap((event) => visibleEvent(event, ledgerEffects, view));
+  return { ...view.hideCommand(transaction), events };
 }
 
 /** The part of an event that a request selects. Each transaction shape has its own kinds of event. */
@@ -127,12 +124,32 @@ function formerTopologyEvent({ event }: WireTopologyEvent): object {
   );
 }
 
+/** The releases that introduced fields after 3.3. */
+const introduced: Readonly<Record<string, SandboxProfile>> = {
+  acsDelta: '3.4',
+  representativePackageId: '3.4',
+  paidTrafficCost: '3.4',
+  contractKeyHash: '3.5',
+  implementationPackageId: '3.5',
+  transactionHash: '3.6',
+};
+
+/** Overwrites the fields that a release does not have yet, so that they are not sent. */
+export function laterFields(profile: SandboxProfile): object {
+  const later = Object.keys(introduced).filter((name) => (introduced[name] ?? profile) > profile);
+  return Object.fromEntries(later.map((name) => [name, undefined]));
+}
+
 /** What a request shows of contracts. All methods return `undefined` for what it does not select. */
 export class EventView {
+  readonly #later: object;
+
   constructor(
     private readonly selection: EventSelection,
     private readonly context: ReadContext,
-  ) {}
+  ) {
+    this.#later = laterFields(this.profile);
+  }
 
   /** The release that determines the wire format. */
   get profile(): SandboxProfile {
@@ -141,23 +158,19 @@ export class EventView {
 
   /** The creation of a contract, which the given parties may see. By default, only stakeholders see it. */
   contract(event: WireCreatedEvent, parties = stakeholdersOf(event)): object | undefined {
-    const { profile } = this;
     const interfaces = event.interfaceViews.map(({ interfaceId }) => interfaceId);
     const match = this.match(event, parties, interfaces);
     if (match === undefined) return undefined;
     const views = event.interfaceViews.filter(({ interfaceId }) => match.views.has(interfaceId));
-    const served = {
+    const hasArgument = this.profile >= '3.4' || match.hasArgument;
+    return {
       ...event,
+      createArgument: hasArgument ? event.createArgument : null,
       createdEventBlob: match.blob ? event.createdEventBlob : '',
-      interfaceViews: views,
+      interfaceViews: views.map((view) => ({ ...view, ...this.#later })),
       witnessParties: match.witnessParties,
+      ...this.#later,
     };
-    if (profile >= '3.5') return served;
-    const formerViews = views.map((view) => ({ ...view, implementationPackageId: undefined }));
-    const former = { ...served, interfaceViews: formerViews, contractKeyHash: undefined };
-    if (profile >= '3.4') return former;
-    const createArgument = match.hasArgument ? event.createArgument : null;
-    return { ...former, createArgument, acsDelta: undefined, representativePackageId: undefined };
   }
 
   /** An archive or an exercise. */
@@ -166,8 +179,7 @@ export class EventView {
     if (match === undefined) return undefined;
     const isArchive = !('consuming' in event) || event.consuming;
     const implementedInterfaces = event.implementedInterfaces.filter((id) => isArchive && match.views.has(id));
-    const former = this.profile < '3.4' && { acsDelta: undefined };
-    return { ...event, witnessParties: match.witnessParties, implementedInterfaces, ...former };
+    return { ...event, witnessParties: match.witnessParties, implementedInterfaces, ...this.#later };
   }
 
   assigned(event: WireAssignedEvent): object | undefined {
@@ -191,8 +203,7 @@ export class EventView {
     const { byParty, anyParty } = this.selection;
     const submitters = this.context.ledger.submittersOf(update.offset);
     const isOwn = submitters === undefined || anyParty !== undefined || submitters.some((party) => byParty.has(party));
-    const cost = this.profile < '3.4' ? { paidTrafficCost: undefined } : {};
-    return isOwn ? { ...update, ...cost } : { ...update, commandId: '', paidTrafficCost: null, ...cost };
+    return { ...update, ...(!isOwn && { commandId: '', paidTrafficCost: null }), ...this.#later };
   }
 
   /**

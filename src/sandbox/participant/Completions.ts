@@ -1,13 +1,13 @@
 import { requestError, type WireCantonError } from '../errors.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import type { ReadContext } from '../ledger/visible.js';
+import { laterFields, type ReadContext } from '../ledger/visible.js';
 import { changeIdOf, type DeduplicationPeriod, type Submission, type SubmissionIds } from '../submission/Submission.js';
 import { updateValue } from '../wire/events.js';
 import { parseMicros } from '../wire/values.js';
 import type { Settings } from './Settings.js';
 
-/** The end of a submission that was registered: its commit or its rejection. */
-interface CompletionFields {
+/** The end of a submission that was registered, its commit or its rejection, in the order of the ledger. */
+interface Completion {
   readonly submission: SubmissionIds;
   /** The id of the committed update, or the error. */
   readonly outcome: string | WireCantonError;
@@ -19,10 +19,6 @@ interface CompletionFields {
   readonly paidTrafficCost: number;
   /** The hash of the committed transaction, in base64. */
   readonly hash?: string;
-}
-
-/** A completion in the order of the ledger. */
-interface Completion extends CompletionFields {
   /** The time of the completion, in milliseconds since the epoch. */
   readonly at: number;
 }
@@ -63,8 +59,8 @@ export class Completions {
     return this.#all.filter(({ offset }) => offset > above && offset <= upTo);
   }
 
-  add(fields: CompletionFields): void {
-    this.keep({ ...fields, at: Date.now() });
+  add(completion: Omit<Completion, 'at'>): void {
+    this.keep({ ...completion, at: Date.now() });
   }
 
   /** Removes the completions after a backup. */
@@ -131,24 +127,22 @@ export function completionValue(
     traceContext: trace.context,
     offset,
     synchronizerTime: { synchronizerId, recordTime },
-    paidTrafficCost: profile >= '3.4' ? paidTrafficCost : undefined,
-    transactionHash: profile >= '3.6' ? hash : undefined,
+    paidTrafficCost,
+    transactionHash: hash,
+    ...laterFields(profile),
   };
 }
 
 /** The status of a rejected submission: the error with its details. */
 function statusOf({ code, cause, context, resources, errorCategory, grpcCodeValue }: WireCantonError, traceId: string) {
   const info = { reason: code, domain: '', metadata: context };
-  const named = resources.map(([resourceType, resourceName]) => ({
-    resourceType,
-    resourceName,
-    owner: '',
-    description: '',
-  }));
+  const named = resources.map(([resourceType, resourceName]) =>
+    detail('ResourceInfo', { resourceType, resourceName, owner: '', description: '' }),
+  );
   return {
     code: grpcCodeValue ?? 2,
     message: `${code}(${errorCategory},${traceId.slice(0, 8)}): ${cause}`,
-    details: [detail('ErrorInfo', info), ...named.map((resource) => detail('ResourceInfo', resource))],
+    details: [detail('ErrorInfo', info), ...named],
   };
 }
 

@@ -1,4 +1,5 @@
 import { verify } from 'node:crypto';
+import type { Signature } from '../../codecs/ExecuteRequest.js';
 import { requestError } from '../errors.js';
 import type { Participant } from '../participant/Participant.js';
 import type { HostedParties, PartyKeys } from '../participant/parties.js';
@@ -19,14 +20,7 @@ export interface SignedSubmission extends Submission {
 }
 
 /** A signature, with its party. */
-interface PartySignature {
-  readonly party: string;
-  readonly format: string;
-  /** In base64. */
-  readonly signature: string;
-  readonly signedBy: string;
-  readonly signingAlgorithmSpec: string;
-}
+type PartySignature = Signature & { readonly party: string };
 
 /** Rejects a hashing scheme that the release or its synchronizers do not support: V3 needs a newer protocol version. */
 export function checkHashingScheme(version: string, profile: SandboxProfile, code: string): void {
