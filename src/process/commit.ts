@@ -124,12 +124,14 @@ const saveAfter = (
     const workAndSave = (tx: unknown): Observable<Progress> =>
       defer(() => {
         const beganAt = asyncScheduler.now();
+        // also after a failure: then the store rolls back
+        const forStore = (): void => {
+          handlerMs = asyncScheduler.now() - beganAt;
+          waiting.forCommit(cursor.offset);
+        };
         return work(tx).pipe(
-          concatMap((next) => {
-            handlerMs = asyncScheduler.now() - beganAt;
-            waiting.forCommit(cursor.offset);
-            return save(next.cursor, tx).pipe(map(() => next));
-          }),
+          tap({ next: forStore, error: forStore }),
+          concatMap((next) => save(next.cursor, tx).pipe(map(() => next))),
         );
       });
     return transactions.transact(workAndSave).pipe(

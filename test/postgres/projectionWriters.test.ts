@@ -1,12 +1,14 @@
 import { beforeEach, expect, it, jest } from '@jest/globals';
 import * as t from 'io-ts';
 import { Client } from 'pg';
+import { concat, defer, firstValueFrom, ReplaySubject, Subject, take } from 'rxjs';
 import { contractType, interfaceType } from '../../src/index.js';
 import type { ContractTypes } from '../../src/contracts/Contract.js';
-import { contractsProjection } from '../../src/postgres/index.js';
+import { contractsProjection, type ProjectionHandler } from '../../src/postgres/index.js';
 import type { ContractsWork } from '../../src/process/index.js';
 import { created, transactionOf } from '../helpers/contractEvents.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { until } from '../helpers/time.js';
 import { batchesOf, contractsOf, worksOf, write } from './projectionWorks.js';
 import { withDatabase } from './support.js';
 
@@ -55,6 +57,32 @@ describeWithPostgres('a projection', () => {
     expect(await ids('contracts.creates()')).toEqual(['b0']);
     expect(await read('SELECT contracts.oldest_offset() AS o')).toEqual([{ o: '20' }]);
     await expect(a(change('a12', 12))).rejects.toThrow(/another processor writes it/);
+  });
+
+  it('has one writer, also if two begin to load into a new schema at the same time', async () => {
+    const batches = batchesOf('start', 10, contractsOf(many('a', 6)), 2).slice(0, 1);
+    const [isBegun$, mayEnd$] = [new Subject<void>(), new ReplaySubject<void>(1)];
+    const handler = contractsProjection({ pool: database.pool, query: { parties: 'any' } });
+    const holding: ProjectionHandler = Object.assign(
+      (...args: Parameters<ProjectionHandler>) =>
+        concat(
+          handler(...args),
+          defer(() => {
+            isBegun$.next();
+            return mayEnd$.pipe(take(1));
+          }),
+        ),
+      { prepare: handler.prepare },
+    );
+    const begun = firstValueFrom(isBegun$);
+    const first = write(database.pool, holding, batches, 1, { processor: 'a' });
+    await begun;
+    const second = start('b')(batches);
+    second.catch(() => undefined);
+    await until(async () => (await read('SELECT FROM pg_locks WHERE NOT granted')).length > 0);
+    mayEnd$.next();
+    await first;
+    await expect(second).rejects.toMatchObject({ _tag: 'CursorError', reason: 'conflict', processor: 'b' });
   });
 
   it('is not extended or replaced by contracts of the same ledger at an earlier offset', async () => {

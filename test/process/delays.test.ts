@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { concatMap, defer, map, NEVER, of, throwError, timer } from 'rxjs';
+import { catchError, concatMap, defer, map, NEVER, of, startWith, throwError, timer } from 'rxjs';
 import { acsDelta } from '../../src/codecs/formats.js';
 import { HandlerError } from '../../src/errors/process.js';
-import type { TransactionalStore } from '../../src/process/CheckpointStore.js';
+import type { TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { mockPlatform, PlainStore, processWorld, until } from './support.js';
@@ -91,6 +91,37 @@ describe('a commit that does not end', () => {
       observe(process(() => undefined, { store: new SlowStore(), name }).pipe(until(15_500)));
       flush();
       expect(linesOf(seen, 'CommitDelayed')).toEqual(['10 CommitDelayed', '15 CommitDelayed']);
+    });
+  });
+});
+
+describe('a rollback that takes long', () => {
+  it('counts as a delay of the store, not of the handler that has failed', () => {
+    marbles(({ flush }) => {
+      const { client, process } = processWorld(3);
+      const seen = observe(client.diagnostics$);
+      const memory = new MemoryTransactions();
+      const transactions: Transactions<Tx> = {
+        transact: (work) =>
+          memory.transactions
+            .transact(work)
+            .pipe(catchError((error: unknown) => timer(14_000).pipe(concatMap(() => throwError(() => error))))),
+      };
+      const store: TransactionalStore<Tx> = {
+        transactions,
+        hold: () => NEVER.pipe(startWith(transactions)),
+        load: () => memory.load(),
+        save: (...args) => memory.save(...args),
+      };
+      const handler = () => timer(5_000).pipe(concatMap(() => throwError(() => new Error('mine'))));
+      const options = { store, name, handlerTimeoutMs: 8_000, handlerRetry: { giveUpAfterMs: 0 } };
+      const processed = observe(process(handler, options));
+      flush();
+      expect(processed.error).toMatchObject({ _tag: 'HandlerError', cause: { message: 'mine' } });
+      expect(linesOf(seen, 'HandlerDelayed', 'CommitDelayed', 'FeedEnded')).toEqual([
+        '18 CommitDelayed',
+        '19 FeedEnded',
+      ]);
     });
   });
 });

@@ -61,21 +61,23 @@ const checkReplaced = (writing: Writing, { reason }: ResetBatch): Observable<nev
 
 /**
  * Fails if another processor has written the rows: it would end with an error, and its rows would be replaced. A processor
- * of another name may be a second service, or the same one under a new name.
+ * of another name may be a second service, or the same one under a new name. Locks the state, also if nothing is written
+ * yet: of two processors that begin at the same time, one becomes the owner.
  */
 const checkOwner = ({ tx, names }: Writing): Observable<never> =>
   run(
     tx,
-    `SELECT cursor_at ->> 0 AS "table", cursor_at ->> 1 AS owner, ${cursorAt} ->> 1 AS own FROM ${names.state}
-    WHERE cursor_at IS NOT NULL AND NOT (${isOwner}) FOR UPDATE`,
+    `SELECT cursor_at IS NULL OR ${isOwner} AS "isFree", cursor_at ->> 0 AS "table", cursor_at ->> 1 AS owner,
+      ${cursorAt} ->> 1 AS own FROM ${names.state} FOR UPDATE`,
   ).pipe(
-    map(([other]) => {
-      if (other === undefined) return;
-      const { table, owner, own } = other as {
+    map(([state]) => {
+      const { isFree, table, owner, own } = state as {
+        readonly isFree: boolean;
         readonly table: string;
         readonly owner: string;
         readonly own: string | null;
       };
+      if (isFree) return;
       throw new CursorError(
         'conflict',
         own ?? '',
