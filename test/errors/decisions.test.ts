@@ -1,0 +1,273 @@
+import { describe, expect, it } from '@jest/globals';
+import { errorOf } from '../../src/errors/ApiError.js';
+import {
+  DecodeError,
+  LedgerResetError,
+  OrderError,
+  PageLimitError,
+  PrunedError,
+  SnapshotLimitError,
+} from '../../src/errors/feed.js';
+import type { LedgerError } from '../../src/errors/LedgerError.js';
+import { CursorError, HandlerError, StoreError } from '../../src/errors/process.js';
+import {
+  ConnectionError,
+  InvalidRequestError,
+  RequestTimeoutError,
+  ResponseTooLargeError,
+  TokenError,
+  UnauthorizedError,
+} from '../../src/errors/request.js';
+import { isTransient, verdict } from '../../src/errors/verdict.js';
+import { type AttemptOutcome, decideAttempt, decideOutcome, type Outcome } from '../../src/submission/outcome.js';
+import { knownCodes, type KnownCode } from '../fixtures/errors/codes.js';
+import { errorBody } from '../helpers/wire.js';
+
+/**
+ * What an error means: for a request that may be repeated, for an attempt to execute signed bytes, and for an attempt to
+ * submit commands.
+ */
+type Meaning = readonly [verdict: ReturnType<typeof verdict>, outcome: Outcome, attempt: AttemptOutcome];
+
+const meaningOf = (error: LedgerError): Meaning => [verdict(error), decideOutcome(error), decideAttempt(error, false)];
+
+const response = (status: number, body: unknown = ''): LedgerError =>
+  errorOf({ path: '/v2/updates', status, text: typeof body === 'string' ? body : JSON.stringify(body) });
+
+const failedConnection = (code?: string): ConnectionError => new ConnectionError('/x', 'the connection failed', code);
+
+const page = '<html></html>';
+
+describe('the meaning', () => {
+  it.each<readonly [name: string, error: LedgerError, ...Meaning]>([
+    // responses that are not decided by a known code
+    ['over its time limit', response(408, errorBody('REQUEST_TIMEOUT', -1)), 'retry', 'unknown', 'unknown'],
+    ['over its time limit, without a body', response(408), 'retry', 'unknown', 'unknown'],
+    [
+      'database timeout, before 3.6.1',
+      response(500, errorBody('INDEX_DB_SQL_NETWORK_TIMEOUT_ERROR', 4)),
+      'retry',
+      'unknown',
+      'unknown',
+    ],
+    ['unknown path', response(404, { errors: ['uri'], ledgerApiError: null }), 'switch', 'inconclusive', 'refused'],
+    ['a page of a proxy without the path', response(404, page), 'switch', 'inconclusive', 'refused'],
+    ['a path of 3.6.1', response(400, errorBody('DEPRECATED_API_DISABLED', 9)), 'switch', 'inconclusive', 'refused'],
+    ['wrong method', response(405, 'Method Not Allowed'), 'switch', 'inconclusive', 'refused'],
+    ['body too large', response(413, 'exceeded size limit (8388608 bytes)!'), 'stop', 'inconclusive', 'refused'],
+    ['no response in time', response(503, 'The server was not able to …'), 'retry', 'unknown', 'unknown'],
+    ['proxy without a body', response(401), 'refresh', 'inconclusive', 'refused'],
+    ['a broken connection of a gateway', response(502, page), 'retry', 'unknown', 'unknown'],
+    ['a page of a gateway that timed out', response(504, page), 'retry', 'unknown', 'unknown'],
+    ['a timeout of a gateway', response(504), 'retry', 'unknown', 'unknown'],
+    ['an internal error of a proxy', response(500, 'oops'), 'retry', 'unknown', 'unknown'],
+    ['rate limit', response(429), 'retry', 'unknown', 'refused'],
+    ['a rate limit of a proxy', response(429, 'slow down'), 'retry', 'unknown', 'refused'],
+    ['decode failure', response(400, 'Invalid value for: body'), 'stop', 'inconclusive', 'refused'],
+    ['an unexplained conflict', response(409, 'conflict'), 'stop', 'unknown', 'unknown'],
+    ['too early', response(425), 'retry', 'unknown', 'unknown'],
+    ['a closed connection', response(499), 'retry', 'unknown', 'unknown'],
+    ['a gateway that forbids it', response(403), 'stop', 'inconclusive', 'refused'],
+    ['a page of a gateway that forbids it', response(403, page), 'stop', 'inconclusive', 'refused'],
+    ['a redirect', response(302), 'stop', 'inconclusive', 'unknown'],
+    ['a permanent redirect', response(308, page), 'stop', 'inconclusive', 'unknown'],
+    ['not implemented', response(501), 'switch', 'inconclusive', 'refused'],
+    ['an unknown code for contention', response(409, errorBody('NEW_ERROR', 2)), 'retry', 'unknown', 'unknown'],
+    ['an unknown code for a broken rule', response(400, errorBody('NEW_ERROR', 8)), 'stop', 'rejected', 'refused'],
+    ['an unknown code for the state', response(400, errorBody('NEW_ERROR', 9)), 'stop', 'inconclusive', 'refused'],
+    ['an unknown category', response(503, errorBody('NEW_ERROR', 15)), 'stop', 'unknown', 'unknown'],
+    [
+      'the name of a property of all objects',
+      response(409, errorBody('constructor', 2)),
+      'retry',
+      'unknown',
+      'unknown',
+    ],
+    // errors without a response, or with one that the ledger has not refused
+    ['a connection that failed', failedConnection(), 'retry', 'unknown', 'unknown'],
+    [
+      'an incomplete response',
+      new ConnectionError('/x', 'the response is not valid JSON'),
+      'retry',
+      'unknown',
+      'unknown',
+    ],
+    ['a timeout', new RequestTimeoutError('/x', 30), 'retry', 'unknown', 'unknown'],
+    ['a response that does not decode', new DecodeError('/x', []), 'stop', 'unknown', 'unknown'],
+    ['a response that is too large', new ResponseTooLargeError('/x', 30), 'shrink', 'unknown', 'unknown'],
+    ['no token', new TokenError('the provider failed'), 'retry', 'notSent', 'notSent'],
+    ['a refused token', new UnauthorizedError('/x'), 'stop', 'inconclusive', 'refused'],
+    ['two refused tokens', new UnauthorizedError('/x', true), 'retry', 'inconclusive', 'refused'],
+  ])('of a failed request: %s', (_, error, ...meaning) => {
+    expect(meaningOf(error)).toEqual(meaning);
+    expect(isTransient(error)).toBe(meaning[0] === 'retry');
+  });
+
+  it.each<[LedgerError, Meaning[0]]>([
+    [new StoreError('save', 'balances', 'the disk is full'), 'retry'],
+    [new CursorError('ledger', 'balances', 'another update'), 'stop'],
+    [new HandlerError(7, undefined, 1, 'mine'), 'stop'],
+    [new InvalidRequestError([]), 'stop'],
+    [new LedgerResetError(1), 'stop'],
+    [new OrderError(1, 2), 'stop'],
+    [new PageLimitError(1), 'stop'],
+    [new SnapshotLimitError(200, 1), 'stop'],
+    [new PrunedError('/x'), 'stop'],
+  ])('of another error: %s', (error, expected) => {
+    expect(verdict(error)).toBe(expected);
+  });
+
+  it.each([
+    'ECONNREFUSED',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'UND_ERR_CONNECT_TIMEOUT',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'CERT_HAS_EXPIRED',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  ])('of a connection that was never made: %s', (code) => {
+    expect(meaningOf(failedConnection(code)).slice(1)).toEqual(['notSent', 'notSent']);
+  });
+
+  it.each([
+    'ECONNRESET',
+    // also reported by established connections
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'EPIPE',
+    'ETIMEDOUT',
+    'UND_ERR_SOCKET',
+    'UND_ERR_HEADERS_TIMEOUT',
+    'UND_ERR_BODY_TIMEOUT',
+    'ECONNABORTED',
+    'ECONNREFUSED_NOT',
+    'TOMORROWS_CODE',
+  ])('of a connection that breaks: %s', (code) => {
+    expect(meaningOf(failedConnection(code)).slice(1)).toEqual(['unknown', 'unknown']);
+  });
+});
+
+/** The meaning of a category: the first column is that of the ledger's documentation. */
+const byCategory: Readonly<Record<number, Meaning>> = {
+  1: ['retry', 'unknown', 'unknown'],
+  2: ['retry', 'unknown', 'unknown'],
+  3: ['retry', 'unknown', 'unknown'],
+  5: ['stop', 'rejected', 'refused'],
+  8: ['stop', 'rejected', 'refused'],
+  // because of the participant's current state: routing and lookups precede the search for an earlier attempt
+  9: ['stop', 'inconclusive', 'refused'],
+  10: ['stop', 'inconclusive', 'refused'],
+  11: ['stop', 'inconclusive', 'refused'],
+  12: ['retry', 'inconclusive', 'refused'],
+};
+
+/** The meaning of a status, when the ledger hides code and category. */
+const byRedactedStatus: Readonly<Record<number, Meaning>> = {
+  // a malformed request, too
+  400: ['stop', 'inconclusive', 'unknown'],
+  401: ['refresh', 'inconclusive', 'refused'],
+  403: ['stop', 'inconclusive', 'refused'],
+  500: ['stop', 'unknown', 'unknown'],
+  501: ['stop', 'inconclusive', 'unknown'],
+};
+
+/** The codes whose meaning is not that of their category. */
+const byCode: Readonly<Record<string, Meaning>> = {
+  JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED: ['shrink', 'unknown', 'unknown'],
+  ACCESS_TOKEN_EXPIRED: ['refresh', 'unknown', 'unknown'],
+  DUPLICATE_COMMAND: ['stop', 'committed', 'committed'],
+  SUBMISSION_ALREADY_IN_FLIGHT: ['retry', 'unknown', 'inFlight'],
+  INVALID_DEDUPLICATION_PERIOD: ['stop', 'inconclusive', 'pruned'],
+  // the same bytes stay out of their time bounds
+  LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND: ['stop', 'expired', 'rejected'],
+  LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND: ['stop', 'expired', 'rejected'],
+  LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED: ['stop', 'expired', 'rejected'],
+  LEDGER_TIME_OUTSIDE_BOUNDS: ['stop', 'expired', 'refused'],
+  // reading the transaction after its commit fails in the same way
+  UPDATE_NOT_FOUND: ['stop', 'unknown', 'unknown'],
+  PACKAGE_NAMES_NOT_FOUND: ['stop', 'unknown', 'refused'],
+  TEMPLATES_OR_INTERFACES_NOT_FOUND: ['stop', 'unknown', 'refused'],
+  NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: ['stop', 'unknown', 'refused'],
+  NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: ['stop', 'unknown', 'refused'],
+  // a verdict ends this attempt; the contention may pass
+  LOCAL_VERDICT_LOCKED_CONTRACTS: ['retry', 'busy', 'rejected'],
+  LOCAL_VERDICT_TIMEOUT: ['retry', 'busy', 'rejected'],
+  MEDIATOR_SAYS_TX_TIMED_OUT: ['retry', 'busy', 'rejected'],
+  NOT_SEQUENCED_TIMEOUT: ['retry', 'busy', 'rejected'],
+  SEQUENCER_BACKPRESSURE: ['retry', 'busy', 'rejected'],
+  SEQUENCER_REQUEST_FAILED: ['retry', 'unknown', 'rejected'],
+  SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT: ['stop', 'inconclusive', 'rejected'],
+  SEQUENCER_MAX_SEQUENCING_TIME_TOO_FAR: ['stop', 'inconclusive', 'rejected'],
+  OUTDATED_TRAFFIC_COST: ['stop', 'inconclusive', 'rejected'],
+  MEDIATOR_INVALID_MESSAGE: ['stop', 'inconclusive', 'rejected'],
+  // back-pressure, before any work
+  PARTICIPANT_BACKPRESSURE: ['retry', 'busy', 'refused'],
+  SEQUENCER_OVERLOADED: ['retry', 'busy', 'refused'],
+  PARTICIPANT_OVERLOADED: ['retry', 'busy', 'refused'],
+  SERVER_OVERLOADED: ['retry', 'busy', 'refused'],
+  MAXIMUM_NUMBER_OF_STREAMS: ['retry', 'busy', 'refused'],
+  HEAP_MEMORY_OVER_LIMIT: ['retry', 'busy', 'refused'],
+  THREADPOOL_OVERLOADED: ['retry', 'busy', 'refused'],
+  // before the registration, but maybe not before the search for signed bytes
+  INTERPRETATION_TIME_EXCEEDED: ['retry', 'unknown', 'refused'],
+  FAILED_TO_DETERMINE_LEDGER_TIME: ['retry', 'unknown', 'refused'],
+  NO_VIEW_WITH_VALID_RECIPIENTS: ['retry', 'unknown', 'refused'],
+  CHOSEN_MEDIATOR_IS_INACTIVE: ['retry', 'unknown', 'refused'],
+  // an error of reading, with a class of its own
+  PARTICIPANT_PRUNED_DATA_ACCESSED: ['stop', 'unknown', 'unknown'],
+};
+
+function expected({ code, errorCategory, status, isRedacted }: KnownCode): Meaning | undefined {
+  if (isRedacted) return byRedactedStatus[status];
+  const known = byCode[code];
+  if (known !== undefined) return known;
+  // a verdict comes from the synchronizer, after the participant has searched for earlier attempts
+  if (code.startsWith('LOCAL_VERDICT_')) return ['stop', 'rejected', 'rejected'];
+  if (code.startsWith('MEDIATOR_SAYS_')) return ['stop', 'rejected', 'rejected'];
+  return byCategory[errorCategory];
+}
+
+const bodyOf = ({ code, errorCategory, isRedacted }: KnownCode): object =>
+  isRedacted ? errorBody('NA', -1) : errorBody(code, errorCategory);
+
+describe('the meaning of an error code of the ledger', () => {
+  it('is known for every code', () => {
+    const codes = knownCodes.map(({ code }) => code);
+    expect(codes.length).toBeGreaterThan(400);
+    expect(knownCodes.some(({ isRedacted }) => isRedacted)).toBe(true);
+    expect(Object.keys(byCode).filter((code) => !codes.includes(code))).toEqual([]);
+  });
+
+  it.each(knownCodes)('is that of its category, with exceptions: $code, $errorCategory, $status', (known) => {
+    expect(meaningOf(response(known.status, bodyOf(known)))).toEqual(expected(known));
+  });
+
+  it.each<[string, number, number, Outcome, Outcome, AttemptOutcome]>([
+    ['SERVICE_NOT_RUNNING', 1, 503, 'busy', 'unknown', 'unknown'],
+    ['SEQUENCER_REQUEST_FAILED', 2, 409, 'busy', 'unknown', 'rejected'],
+    ['REQUEST_TIME_OUT', 3, 504, 'busy', 'unknown', 'unknown'],
+    ['LEDGER_API_INTERNAL_ERROR', 4, 500, 'inconclusive', 'unknown', 'unknown'],
+    ['NOT_CONNECTED_TO_SYNCHRONIZER', 9, 400, 'inconclusive', 'inconclusive', 'refused'],
+    ['UNKNOWN_CONTRACT_SYNCHRONIZERS', 9, 400, 'inconclusive', 'inconclusive', 'refused'],
+    ['INVALID_DEDUPLICATION_PERIOD', 9, 400, 'inconclusive', 'inconclusive', 'pruned'],
+    ['DUPLICATE_COMMAND', 10, 409, 'committed', 'committed', 'committed'],
+    ['CONTRACT_NOT_FOUND', 11, 404, 'inconclusive', 'inconclusive', 'refused'],
+    ['SUBMISSION_ALREADY_IN_FLIGHT', 2, 409, 'unknown', 'unknown', 'inFlight'],
+    ['LOCAL_VERDICT_LOCKED_CONTRACTS', 2, 409, 'busy', 'busy', 'rejected'],
+  ])('depends on a definite answer only for signed bytes: %s', (code, category, status, definite, not, attempt) => {
+    const of = (answer: string): Meaning =>
+      meaningOf(response(status, errorBody(code, category, { definite_answer: answer })));
+    expect(of('true').slice(1)).toEqual([definite, attempt]);
+    expect(of('false').slice(1)).toEqual([not, attempt]);
+  });
+
+  it.each([
+    'PACKAGE_NAMES_NOT_FOUND',
+    'TEMPLATES_OR_INTERFACES_NOT_FOUND',
+    'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+    'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+  ])('is unknown for commands whose format has the names: %s', (code) => {
+    expect(decideAttempt(response(404, errorBody(code, 11)), true)).toBe('unknown');
+  });
+});
