@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { types } from 'node:util';
 import * as t from 'io-ts';
 import { ledgerUrlOf, suggest, UsageError, type Values } from './arguments.js';
+import { escapeText } from './text.js';
 import { hasCode, systemReason, type World } from './World.js';
 
 /** A ledger and the token for it. */
@@ -16,13 +17,44 @@ export interface Connection {
   readonly contextParties?: readonly string[] | undefined;
   /** Whether each request is written to stderr. */
   readonly isVerbose?: boolean | undefined;
-  /** Writes a request to stderr; absent unless the connection is verbose. */
-  readonly log?: ((line: string) => void) | undefined;
+  /** Logs requests; absent unless the connection is verbose. */
+  readonly log?: LogRequest;
+  /** A `fetch` that logs its requests; absent unless the connection is verbose. */
+  readonly fetch?: typeof fetch;
 }
 
-/** A connection that writes its requests to stderr if it is verbose. */
-export const withLog = (connection: Connection, { stderr }: Pick<World, 'stderr'>): Connection =>
-  connection.isVerbose === true ? { ...connection, log: (line) => stderr.write(`${line}\n`) } : connection;
+/** Is called when a request is sent, and what it returns when the request ends. */
+type LogRequest = (method: string, url: string) => (result: number | string) => unknown;
+
+/**
+ * A connection that writes its requests to stderr if it is verbose: `POST /v2/updates?limit=200  200  12 ms`. Neither the host,
+ * nor headers or bodies, which may be secret.
+ */
+export const withLog = (connection: Connection, { stderr }: Pick<World, 'stderr'>): Connection => {
+  if (connection.isVerbose !== true) return connection;
+  const log: LogRequest = (method, url) => {
+    const startedAt = performance.now();
+    const path = escapeText(url.replace(/^https?:\/\/[^/]+/, ''));
+    return (result) => stderr.write(`${method} ${path}  ${result}  ${Math.round(performance.now() - startedAt)} ms\n`);
+  };
+  return { ...connection, log, fetch: fetchAndLog(log) };
+};
+
+const fetchAndLog =
+  (log: LogRequest): typeof fetch =>
+  async (input, init) => {
+    // a new Request of a given one would take its body
+    const { method, url } = input instanceof Request ? input : new Request(input, init);
+    const end = log(method, url);
+    try {
+      const response = await fetch(input, init);
+      end(response.status);
+      return response;
+    } catch (error) {
+      end('no response');
+      throw error;
+    }
+  };
 
 /** Whether a host name is that of this machine, so that requests do not leave it. */
 export const isThisMachine = (hostname: string): boolean =>

@@ -2,7 +2,6 @@ import { defer, ignoreElements, map, merge, type Observable, of, take, tap, time
 import { createLedger, type Ledger, type LedgerOptions } from '../index.js';
 import { UsageError } from './arguments.js';
 import { addressOf, checkAdvice, type Connection, withLog } from './Connection.js';
-import { requestLine } from './probe.js';
 import { paintFor, type StatusLine, statusLine } from './terminal.js';
 import { errorLine, hasCode, type World } from './World.js';
 
@@ -24,35 +23,14 @@ export const openSession = (
     map(({ transport, connection }) => ({
       connection,
       world,
-      ledger: createLedger({
-        baseUrl,
-        token,
-        transport,
-        ...(connection.log && { fetch: fetchAndLog(connection.log) }),
-      }),
+      ledger: openLedger(connection, transport),
       status: statusLine(world.stderr, paintFor(world.stderr, world.env)),
     })),
   );
 
-/** Logs each request with its status and duration. Neither headers nor the body, which may be secret. */
-const fetchAndLog =
-  (log: (line: string) => void): typeof fetch =>
-  async (input, init) => {
-    // a new Request of a given one would take its body
-    const { method, url } = input instanceof Request ? input : new Request(input, init);
-    const startedAt = performance.now();
-    const end = (result: string): void => {
-      log(requestLine(method, url, result, performance.now() - startedAt));
-    };
-    try {
-      const response = await fetch(input, init);
-      end(String(response.status));
-      return response;
-    } catch (error) {
-      end('no response');
-      throw error;
-    }
-  };
+/** The ledger of a connection, which logs its requests if it is verbose. */
+export const openLedger = ({ ledger: baseUrl, token, fetch }: Connection, transport?: Transport): Ledger =>
+  createLedger({ baseUrl, token, fetch, transport });
 
 type Transport = NonNullable<LedgerOptions['transport']>;
 

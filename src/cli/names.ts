@@ -1,9 +1,8 @@
-import * as t from 'io-ts';
 import {
   catchError,
   concatMap,
   EMPTY,
-  from as fromList,
+  filter,
   ignoreElements,
   map,
   type Observable,
@@ -14,10 +13,9 @@ import {
   timeout,
   toArray,
 } from 'rxjs';
-import { acsDelta, isLedgerError } from '../index.js';
+import { acsDelta, isLedgerError, type Ledger } from '../index.js';
 import { suggest } from './arguments.js';
-import type { Connection } from './Connection.js';
-import { decodeResponse, probe, synchronizersIn } from './probe.js';
+import { synchronizersOf } from './probe.js';
 import type { Names } from './Selection.js';
 import type { Session } from './Session.js';
 import { escapeText } from './text.js';
@@ -35,58 +33,57 @@ const timeoutMs = 3_000;
  * Completes if the participant knows the parties, or if that is not known: participants answer requests for a party that does
  * not exist with nothing. Fails with an {@link UnknownPartyError}, and with no other error.
  */
-export const checkParties = ({ connection }: Session, parties: Names['parties']): Observable<never> =>
-  unknownIn(connection, parties).pipe(
-    concatMap((party) => listedParties(connection).pipe(map((listed) => unknownParty(party, listed)))),
-    tap((error) => {
-      throw error;
+export const checkParties = (session: Inspected, parties: Names['parties']): Observable<never> =>
+  unknownIn(session, parties).pipe(
+    map(({ party, listed }) => {
+      throw unknownParty(party, listed);
     }),
-    ignoreElements(),
   );
 
 /** The parties that the participant does not know; none if that is not known in time. */
-export const unknownParties = (connection: Connection, parties: Names['parties']): Observable<readonly string[]> =>
-  unknownIn(connection, parties).pipe(
+export const unknownParties = (session: Inspected, parties: Names['parties']): Observable<readonly string[]> =>
+  unknownIn(session, parties).pipe(
+    map(({ party }) => party),
     toArray(),
     timeout(timeoutMs),
     catchError(() => of([])),
   );
 
-const unknownIn = (connection: Connection, parties: Names['parties']): Observable<string> =>
-  fromList(parties === 'any' ? [] : parties).pipe(
-    concatMap((party) => isUnknown(connection, party).pipe(concatMap((unknown) => (unknown ? [party] : [])))),
-  );
+/** The ledger whose parties are looked up. */
+type Inspected = Pick<Session, 'connection'> & { readonly ledger: Pick<Ledger, 'parties'> };
+
+/** A party that the participant does not know, and those that it lists. */
+interface Unknown {
+  readonly party: string;
+  readonly listed: readonly string[];
+}
 
 /**
- * Whether a participant that is connected to a synchronizer hosts a party on none of them, and does not list it either. The
+ * The parties that a participant which is connected to a synchronizer hosts on none of them, and does not list either. The
  * list requires the rights of an administrator; without them, the first is enough.
  */
-const isUnknown = (connection: Connection, party: string): Observable<boolean> =>
-  synchronizersOf(connection, party).pipe(
-    switchMap((hosting) => (hosting?.length === 0 ? synchronizersOf(connection) : of([]))),
-    switchMap((connected = []) => (connected.length > 0 ? listedParties(connection, party) : of([party]))),
-    map((listed) => listed.length === 0),
+const unknownIn = ({ connection, ledger }: Inspected, parties: Names['parties']): Observable<Unknown> =>
+  of(...(parties === 'any' ? [] : parties)).pipe(
+    concatMap((party) =>
+      synchronizersOf(connection, party).pipe(
+        filter((hosting) => hosting?.length === 0),
+        switchMap(() => synchronizersOf(connection)),
+        filter((connected = []) => connected.length > 0),
+        switchMap(() => listedParties(ledger)),
+        filter((listed) => !listed.includes(party)),
+        map((listed) => ({ party, listed })),
+      ),
+    ),
   );
 
-/** The synchronizers of the participant, or those on which it hosts a party; `undefined` if it does not report them. */
-const synchronizersOf = (connection: Connection, party?: string): Observable<readonly string[] | undefined> => {
-  const query = party === undefined ? '' : `?party=${encodeURIComponent(party)}`;
-  return probe(connection, { method: 'GET', path: `/v2/state/connected-synchronizers${query}` }, timeoutMs).pipe(
-    map(synchronizersIn),
-    catchError(() => of(undefined)),
+/** The parties that the participant lists: none if the user may not read the list, and no value if that takes too long. */
+const listedParties = (ledger: Inspected['ledger']): Observable<readonly string[]> =>
+  ledger.parties().pipe(
+    map(({ party }) => party),
+    toArray(),
+    timeout(timeoutMs),
+    catchError((error: unknown) => (isLedgerError(error, 'ApiError') ? of([]) : EMPTY)),
   );
-};
-
-const Parties = t.type({ partyDetails: t.array(t.type({ party: t.string })) });
-
-/** The parties that the participant lists, or the given one if it does; none if the user may not read the list. */
-const listedParties = (connection: Connection, party?: string): Observable<readonly string[]> => {
-  const path = party === undefined ? '/v2/parties' : `/v2/parties/${encodeURIComponent(party)}`;
-  return probe(connection, { method: 'GET', path }, timeoutMs).pipe(
-    map((response) => (decodeResponse(response, Parties)?.partyDetails ?? []).map((one) => one.party)),
-    catchError(() => of([])),
-  );
-};
 
 function unknownParty(party: string, listed: readonly string[]): UnknownPartyError {
   const name = suggest(nameOf(party), listed.map(nameOf));

@@ -1,9 +1,9 @@
 import * as t from 'io-ts';
-import { catchError, defer, map, type Observable, of, tap, timeout, TimeoutError } from 'rxjs';
-import { fromFetch } from 'rxjs/fetch';
-import { ConnectionError, isLedgerError, RequestTimeoutError, ResponseTooLargeError, TokenError } from '../index.js';
+import { catchError, defer, map, type Observable, of, timeout, TimeoutError } from 'rxjs';
+import { toConnectionError } from '../http/exchange.js';
+import { kyPort } from '../http/kyPort.js';
+import { type HttpResponse, RequestTimeoutError, TokenError } from '../index.js';
 import type { Connection } from './Connection.js';
-import { escapeText } from './text.js';
 
 /** One request of a command that inspects a service more closely than the library does. */
 export interface ProbeRequest {
@@ -17,10 +17,7 @@ export interface ProbeRequest {
 }
 
 /** A response of whatever status. */
-export interface ProbeResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
+export interface ProbeResponse extends HttpResponse {
   /** When the request was sent and when the response was complete, in milliseconds since 1970. */
   readonly sentAt: number;
   readonly receivedAt: number;
@@ -31,67 +28,39 @@ export interface ProbeResponse {
 /** How much of a response is read, in bytes. */
 const maxResponseBytes = 4 * 2 ** 20;
 
+/** How long a response may take, in milliseconds. A check sends three requests in a row in less than 15 seconds. */
+export const probeTimeoutMs = 3_500;
+
 /**
- * Sends one request and emits the response, of whatever status: the library turns a status into an error without the headers
- * and without the body. Errors with a `LedgerError` that holds nothing of the request if there is no response.
+ * Sends one request as the library does and emits the response, of whatever status: the library turns a status into an error
+ * without the headers and without the body. Errors with a `LedgerError` that holds nothing of the request if there is no
+ * response.
  */
 export const probe = (
   connection: Connection,
   { method, path, body, isAnonymous = false }: ProbeRequest,
-  timeoutMs: number,
+  timeoutMs = probeTimeoutMs,
 ): Observable<ProbeResponse> =>
   defer(() => {
     const token = isAnonymous ? undefined : tokenOf(connection);
     const [sentAt, startedAt] = [Date.now(), performance.now()];
-    return fromFetch(endpointUrl(connection, path), {
+    const response$ = kyPort({ maxResponseBytes, fetch: connection.fetch })({
       method,
+      url: endpointUrl(connection, path),
       headers: {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      redirect: 'manual',
-      selector: async (response) => ({
-        status: response.status,
-        headers: Object.fromEntries(response.headers),
-        text: await readText(response, path),
-      }),
-    }).pipe(
+    });
+    return response$.pipe(
       map((response) => ({ ...response, sentAt, receivedAt: Date.now(), tookMs: performance.now() - startedAt })),
-      tap({
-        next: ({ status, tookMs }) => connection.log?.(requestLine(method, path, String(status), tookMs)),
-        error: () => connection.log?.(requestLine(method, path, 'no response', performance.now() - startedAt)),
-      }),
       timeout(timeoutMs),
       catchError((error: unknown) => {
-        if (error instanceof TimeoutError) throw new RequestTimeoutError(path, timeoutMs);
-        throw isLedgerError(error) ? error : new ConnectionError(path, 'the connection failed', innermostCode(error));
+        throw error instanceof TimeoutError ? new RequestTimeoutError(path, timeoutMs) : toConnectionError(path, error);
       }),
     );
   });
-
-/** A request as `--verbose` shows it: `POST /v2/updates?limit=200  200  12 ms`. */
-export const requestLine = (method: string, url: string, result: string, tookMs: number): string =>
-  `${method} ${escapeText(url.replace(/^https?:\/\/[^/]+/, ''))}  ${result}  ${Math.round(tookMs)} ms`;
-
-async function readText({ body, ok }: Response, path: string): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > maxResponseBytes) throw new ResponseTooLargeError(path, maxResponseBytes);
-    chunks.push(chunk);
-  }
-  // of an error, the status is what counts
-  return new TextDecoder('utf-8', { fatal: ok }).decode(Buffer.concat(chunks));
-}
-
-/** fetch wraps the errors of the system. */
-function innermostCode(error: unknown, depth = 0): string | undefined {
-  if (typeof error !== 'object' || error === null || depth > 8) return undefined;
-  const inner = 'cause' in error ? innermostCode(error.cause, depth + 1) : undefined;
-  return inner ?? ('code' in error && typeof error.code === 'string' ? error.code : undefined);
-}
 
 /** The URL of an endpoint of a ledger. */
 export const endpointUrl = ({ ledger }: Connection, path: string): string => `${ledger.replace(/\/+$/, '')}${path}`;
@@ -124,16 +93,20 @@ export const decodeResponse = <A>(
 const ParticipantId = t.type({ participantId: t.string });
 
 /** The id of the participant; `undefined` if the service does not report it. */
-export const participantId = (
-  send: (request: ProbeRequest) => Observable<ProbeResponse>,
-): Observable<string | undefined> =>
-  send({ method: 'GET', path: '/v2/parties/participant-id' }).pipe(
+export const participantId = (connection: Connection): Observable<string | undefined> =>
+  probe(connection, { method: 'GET', path: '/v2/parties/participant-id' }).pipe(
     map((response) => decodeResponse(response, ParticipantId)?.participantId),
     catchError(() => of(undefined)),
   );
 
 const Synchronizers = t.type({ connectedSynchronizers: t.array(t.type({ synchronizerId: t.string })) });
 
-/** The connected synchronizers in a response; `undefined` if it has none. */
-export const synchronizersIn = (response: ProbeResponse): readonly string[] | undefined =>
-  decodeResponse(response, Synchronizers)?.connectedSynchronizers.map(({ synchronizerId }) => synchronizerId);
+/** The synchronizers of the participant, or those on which it hosts a party; `undefined` if it does not report them. */
+export const synchronizersOf = (connection: Connection, party?: string): Observable<readonly string[] | undefined> => {
+  const query = party === undefined ? '' : `?party=${encodeURIComponent(party)}`;
+  return probe(connection, { method: 'GET', path: `/v2/state/connected-synchronizers${query}` }).pipe(
+    map((response) => decodeResponse(response, Synchronizers)?.connectedSynchronizers),
+    map((synchronizers) => synchronizers?.map(({ synchronizerId }) => synchronizerId)),
+    catchError(() => of(undefined)),
+  );
+};

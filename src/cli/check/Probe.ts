@@ -3,7 +3,7 @@ import { catchError, forkJoin, map, type Observable, of } from 'rxjs';
 import { acsDelta, isLedgerError } from '../../index.js';
 import { connectionTrouble } from '../../errors/connectionTrouble.js';
 import type { Connection } from '../Connection.js';
-import { decodeJson, decodeResponse, type ProbeRequest, type ProbeResponse } from '../probe.js';
+import { decodeJson, decodeResponse, probe, type ProbeRequest, type ProbeResponse } from '../probe.js';
 import type { Names } from '../Selection.js';
 import { escapeText } from '../text.js';
 import type { World } from '../World.js';
@@ -15,8 +15,6 @@ export interface Probe {
   /** The parties to read as. */
   readonly parties: Names['parties'];
   readonly env: World['env'];
-  /** Errors with a `LedgerError` if there is no response. */
-  readonly send: (request: ProbeRequest) => Observable<ProbeResponse>;
 }
 
 /** A response, or the error of a request without one. */
@@ -37,9 +35,9 @@ export const isTokenRefused = ({ ledgerEnd }: Basics): boolean =>
   'response' in ledgerEnd && ledgerEnd.response.status === 401;
 
 /** Sends the first requests, which need nothing but a connection and possibly a token. */
-export function requestBasics({ send }: Probe): Observable<Basics> {
+export function requestBasics({ connection }: Probe): Observable<Basics> {
   const outcomeOf = (request: ProbeRequest): Observable<Outcome> =>
-    send(request).pipe(
+    probe(connection, request).pipe(
       map((response): Outcome => ({ response })),
       catchError((error: unknown) => of<Outcome>({ error })),
     );

@@ -2,7 +2,8 @@ import { catchError, concatMap, forkJoin, map, type Observable, of, switchMap, t
 import { RequestTimeoutError } from '../../index.js';
 import type { Connection } from '../Connection.js';
 import { unknownParties } from '../names.js';
-import { probe } from '../probe.js';
+import { probeTimeoutMs as timeoutMs } from '../probe.js';
+import { openLedger } from '../Session.js';
 import type { Names } from '../Selection.js';
 import type { World } from '../World.js';
 import { checkClock, checkEncryption, checkProxy, checkReachable, checkRoundTrip } from './connection.js';
@@ -12,16 +13,13 @@ import { checkEndpoints, checkParticipant, checkSynchronizers, checkVersion, che
 import { checkToken } from './token.js';
 import { checkOffsets, checkPageLimit, checkUpdates } from './updates.js';
 
-/** Three requests in a row and two seconds of round trips take less than 15 seconds, even if none is answered. */
-const timeoutMs = 3_500;
-
 /** All findings, in the order of the report. */
 export function runChecks(
   connection: Connection,
   parties: Names['parties'],
   env: World['env'],
 ): Observable<readonly Finding[]> {
-  const target: Probe = { connection, parties, env, send: (request) => probe(connection, request, timeoutMs) };
+  const target: Probe = { connection, parties, env };
   return requestBasics(target).pipe(
     concatMap((basics) =>
       checkReachable(target, basics).pipe(
@@ -70,7 +68,7 @@ function runOtherChecks(target: Probe, basics: Basics): Observable<readonly Find
 
 /** A finding for each party that the participant does not know: requests for it succeed without a result. */
 const checkParties = ({ connection, parties }: Probe): Observable<readonly Finding[]> =>
-  unknownParties(connection, parties).pipe(
+  unknownParties({ connection, ledger: openLedger(connection) }, parties).pipe(
     map((unknown) =>
       unknown.map((party) =>
         findings('party', 'party').failed({

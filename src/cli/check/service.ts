@@ -9,9 +9,9 @@ import {
   decodeResponse,
   endpointUrl,
   participantId,
+  probe,
   type ProbeResponse,
-  requestLine,
-  synchronizersIn,
+  synchronizersOf,
   tokenOf,
 } from '../probe.js';
 import { escapeText } from '../text.js';
@@ -29,11 +29,13 @@ import {
 const version = findings('version', 'version');
 
 /** The release of the participant. A gateway may require the token even for that. */
-export function checkVersion({ send, connection }: Probe, basics: Basics): Observable<Finding> {
+export function checkVersion({ connection }: Probe, basics: Basics): Observable<Finding> {
   if ('error' in basics.version) return of(version.failed(troubleOfError(basics.version.error)));
   const { response } = basics.version;
   const isRefused = [401, 403].includes(response.status) && connection.token !== undefined;
-  return (isRefused ? send({ method: 'GET', path: '/v2/version' }) : of(response)).pipe(map(versionFinding));
+  return (isRefused ? probe(connection, { method: 'GET', path: '/v2/version' }) : of(response)).pipe(
+    map(versionFinding),
+  );
 }
 
 const Version = t.type({ version: t.string });
@@ -53,8 +55,8 @@ function versionFinding(response: ProbeResponse): Finding {
 const participant = findings('participant', 'participant');
 
 /** The id of the participant. */
-export const checkParticipant = ({ send }: Probe, basics: Basics): Observable<Finding> =>
-  participantId(send).pipe(
+export const checkParticipant = ({ connection }: Probe, basics: Basics): Observable<Finding> =>
+  participantId(connection).pipe(
     map((id) => (id === undefined ? participant.open(notReported(basics)) : participant.ok(shortenId(id), { id }))),
   );
 
@@ -63,10 +65,8 @@ const notReported = (basics: Basics): string => (isTokenRefused(basics) ? needsT
 const synchronizers = findings('synchronizers', 'synchronizers');
 
 /** The connected synchronizers of the participant. */
-export const checkSynchronizers = ({ send }: Probe, basics: Basics): Observable<Finding> =>
-  send({ method: 'GET', path: '/v2/state/connected-synchronizers' }).pipe(
-    map(synchronizersIn),
-    catchError(() => of(undefined)),
+export const checkSynchronizers = ({ connection }: Probe, basics: Basics): Observable<Finding> =>
+  synchronizersOf(connection).pipe(
     map((ids) => {
       if (ids === undefined) return synchronizers.open(notReported(basics));
       const data = { how: 'connected', ids };
@@ -99,13 +99,13 @@ const optionalPaths = [
  * Which of the endpoints that not every release has are served. All of them are served by POST alone. A GET has no effect:
  * an endpoint that exists answers that the method is wrong.
  */
-export const checkEndpoints = ({ send }: Probe): Observable<readonly Finding[]> => {
+export const checkEndpoints = ({ connection }: Probe): Observable<readonly Finding[]> => {
   const presenceOf = (paths: readonly string[]): Observable<Presence> =>
     forkJoin(
       Object.fromEntries(
         paths.map((path) => [
           path,
-          send({ method: 'GET', path }).pipe(
+          probe(connection, { method: 'GET', path }).pipe(
             map(isServed),
             catchError(() => of(undefined)),
           ),
@@ -159,7 +159,13 @@ const webSocket = findings('webSocket', 'WebSocket');
 
 /** Whether the service, and any proxy in front of it, accepts a WebSocket. Feeds work without one. */
 export const checkWebSocket = (connection: Connection): Observable<Finding> =>
-  requestAndLog(connection).pipe(
+  defer(() => {
+    const end = connection.log?.('GET', socketPath);
+    return requestUpgrade(connection).pipe(
+      timeout({ first: upgradeTimeoutMs }),
+      tap({ next: ({ status }) => end?.(status), error: () => end?.('no response') }),
+    );
+  }).pipe(
     map(({ status, protocol }) => {
       // the check of the token reports it
       if (status === 401) return webSocket.open(needsToken, { status });
@@ -182,20 +188,6 @@ export const checkWebSocket = (connection: Connection): Observable<Finding> =>
       return of(webSocket.open(`no response at ${socketPath}; feeds poll instead`, { isPossible: false }));
     }),
   );
-
-/** Requests a WebSocket, and logs the request with its status and duration, as those by fetch are. */
-const requestAndLog = (connection: Connection): Observable<Upgrade> =>
-  defer(() => {
-    const startedAt = performance.now();
-    const line = (result: string): string => requestLine('GET', socketPath, result, performance.now() - startedAt);
-    return requestUpgrade(connection).pipe(
-      timeout({ first: upgradeTimeoutMs }),
-      tap({
-        next: ({ status }) => connection.log?.(line(String(status))),
-        error: () => connection.log?.(line('no response')),
-      }),
-    );
-  });
 
 /** The answer of a service to the request for a WebSocket. */
 interface Upgrade {

@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 import { defer, map, type Observable, of } from 'rxjs';
-import { type ProbeResponse, tokenOf } from '../probe.js';
+import { probe, type ProbeResponse, tokenOf } from '../probe.js';
 import { formatDuration } from '../text.js';
 import { type Finding, findings } from './Finding.js';
 import { type Basics, type Probe, troubleOfResponse } from './Probe.js';
@@ -17,7 +17,7 @@ export const checkToken = (probe: Probe, basics: Basics): Observable<Finding> =>
     return 'error' in ledgerEnd ? of(noLedgerEnd) : tokenFinding(probe, ledgerEnd.response, basics);
   });
 
-function tokenFinding({ send, connection }: Probe, response: ProbeResponse, basics: Basics): Observable<Finding> {
+function tokenFinding({ connection }: Probe, response: ProbeResponse, basics: Basics): Observable<Finding> {
   const value = tokenOf(connection);
   const { status } = response;
   if (value === undefined) return of(missingTokenFinding(response));
@@ -27,7 +27,7 @@ function tokenFinding({ send, connection }: Probe, response: ProbeResponse, basi
   if (status === 401)
     return of(token.failed({ kind: 'token', text: 'token refused (401)', next: refusalAdvice(claims, basics) }, data));
   if (status !== 200) return of(otherFinding(response));
-  return send({ method: 'GET', path: '/v2/state/ledger-end', isAnonymous: true }).pipe(
+  return probe(connection, { method: 'GET', path: '/v2/state/ledger-end', isAnonymous: true }).pipe(
     map((anonymous) => {
       const isNeeded = anonymous.status !== 200;
       const accepted = isNeeded ? 'accepted' : 'not needed: the participant accepts requests without a token';

@@ -1,5 +1,5 @@
 import { forkJoin, map, type Observable, of } from 'rxjs';
-import type { ProbeResponse } from '../probe.js';
+import { probe, type ProbeResponse } from '../probe.js';
 import { type Finding, type FindingBuilder, findings, needsToken } from './Finding.js';
 import {
   type Basics,
@@ -26,11 +26,11 @@ interface UpdatesCheck {
 }
 
 /** Which of the two paths serves updates, and whether the user may read them. */
-export function checkUpdates({ send, parties }: Probe, basics: Basics): Observable<UpdatesCheck> {
+export function checkUpdates({ connection, parties }: Probe, basics: Basics): Observable<UpdatesCheck> {
   const { endOffset = 0 } = basics;
   const body = updatesBody(parties, { beginExclusive: endOffset });
   const requestAt = (path: string): Observable<ProbeResponse> =>
-    send({ method: 'POST', path: `${path}?limit=1&stream_idle_timeout_ms=50`, body });
+    probe(connection, { method: 'POST', path: `${path}?limit=1&stream_idle_timeout_ms=50`, body });
   return forkJoin([requestAt(flatsPath), requestAt(updatesPath)]).pipe(
     map(([fromFlats, fromUpdates]) => {
       const [servesFlats, servesUpdates] = [isServed(fromFlats), isServed(fromUpdates)];
@@ -107,7 +107,7 @@ const lastOffsets = 2 * usualLimit;
 
 /** How many updates fit in one response. A service refuses a larger page and names its limit. */
 export function checkPageLimit(
-  { send, parties }: Probe,
+  { connection, parties }: Probe,
   basics: Basics,
   path: string | undefined,
 ): Observable<Finding> {
@@ -116,9 +116,11 @@ export function checkPageLimit(
   if (path === undefined || endOffset === undefined) return of(pageLimit.open('unknown'));
   if (endOffset <= prunedOffset) return of(pageLimit.open('unknown: the ledger is empty'));
   const range = { beginExclusive: Math.max(prunedOffset, endOffset - lastOffsets), endInclusive: endOffset };
-  return send({ method: 'POST', path: `${path}?limit=${lastOffsets * 10}`, body: updatesBody(parties, range) }).pipe(
-    map(pageLimitFinding),
-  );
+  return probe(connection, {
+    method: 'POST',
+    path: `${path}?limit=${lastOffsets * 10}`,
+    body: updatesBody(parties, range),
+  }).pipe(map(pageLimitFinding));
 }
 
 function pageLimitFinding(response: ProbeResponse): Finding {

@@ -21,7 +21,7 @@ import { parseOptions, readInteger, readOffset, UsageError } from '../arguments.
 import { connectionOptions, readConnection } from '../Connection.js';
 import { interruptedCode, nameMessage, reportEnd } from '../failure.js';
 import { checkParties, warnOfSynchronizers } from '../names.js';
-import { participantId, probe } from '../probe.js';
+import { participantId } from '../probe.js';
 import { readSelection, selectionOptions } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
 import { findStart, readStart, startOptions } from '../start.js';
@@ -95,8 +95,6 @@ interface Prepared {
   readonly opened?: OpenLineFile;
 }
 
-const participantTimeoutMs = 5_000;
-
 /**
  * Compares an existing file with the options, or writes the manifest of a new one before anything else. Sends requests to the
  * ledger first, so that a mistyped URL fails at once.
@@ -113,13 +111,12 @@ const prepare = (options: ReplayOptions, session: Session): Observable<Prepared>
           return isLedgerError(error, 'ApiError') && !isNeeded ? of(undefined) : throwError(() => error);
         }),
       );
-      const participantId$ = participantId((request) => probe(session.connection, request, participantTimeoutMs));
       // the names of a file that was started were checked then
       const checked$ =
         existing === undefined
           ? concat(checkParties(session, options.parties), warnOfSynchronizers(session, options.synchronizers))
           : EMPTY;
-      return combineLatest({ end: end$, participantId: participantId$ }).pipe(
+      return combineLatest({ end: end$, participantId: participantId(session.connection) }).pipe(
         concatMap((state) => concat(checked$, of(state))),
         concatMap((state) => {
           const { relative, to } = options;

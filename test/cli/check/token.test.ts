@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { lastValueFrom, NEVER } from 'rxjs';
+import { lastValueFrom } from 'rxjs';
 import { checkToken } from '../../../src/cli/check/token.js';
 import type { SandboxOptions } from '../../../src/sandbox/index.js';
 import { until } from '../../helpers/time.js';
@@ -131,7 +131,7 @@ describe('the advice about a refused token', () => {
     const version = { ...response, status: 200, text: JSON.stringify({ version: release }) };
     const connection = { ledger: 'http://ledger.example', token: () => token };
     const finding$ = checkToken(
-      { connection, parties: 'any', env: {}, send: () => NEVER },
+      { connection, parties: 'any', env: {} },
       {
         version: { response: release === '' ? response : version },
         ledgerEnd: { response },

@@ -1,6 +1,5 @@
 import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
-import { EMPTY } from 'rxjs';
 import { type Probe, troubleOfError, troubleOfResponse } from '../../../src/cli/check/Probe.js';
 import { checkEncryption, checkProxy } from '../../../src/cli/check/connection.js';
 import { ConnectionError, RequestTimeoutError } from '../../../src/errors/request.js';
@@ -54,7 +53,6 @@ describe('the environment of a check', () => {
     connection,
     parties: 'any',
     env,
-    send: () => EMPTY,
   });
 
   it('is marked if certificates are not verified', () => {
