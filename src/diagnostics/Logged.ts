@@ -5,8 +5,11 @@ import type { Diagnostic } from './Diagnostic.js';
 export interface Line {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
-  /** Lines of one group are logged once a minute. A line without a group is always logged. */
-  readonly group?: string;
+  /**
+   * What it is about: lines of one kind of diagnostic about the same are logged once a minute. A line that is about nothing
+   * is always logged.
+   */
+  readonly about?: string | undefined;
 }
 
 /** Returns a duration for a line. */
@@ -30,7 +33,7 @@ export class Logged {
   readonly #caughtUp = new Set<string>();
 
   /** Whether to log a line. */
-  admits(diagnostic: Diagnostic, { group }: Line): boolean {
+  admits(diagnostic: Diagnostic, { about }: Line): boolean {
     const { _tag, at, processor = '' } = diagnostic;
     if (_tag === 'WorkCaughtUp') {
       const isNew = !this.#caughtUp.has(processor);
@@ -38,8 +41,8 @@ export class Logged {
       return isNew;
     }
     this.#caughtUp.delete(processor);
-    if (group === undefined) return true;
-    return isDue(this.#outageOf(diagnostic)?.groups ?? this.#others, group, at);
+    if (about === undefined) return true;
+    return isDue(this.#outageOf(diagnostic)?.groups ?? this.#others, `${_tag} ${about}`, at);
   }
 
   /** Keeps track of what is retried. Returns a line when the first feed of a logged outage recovers. */

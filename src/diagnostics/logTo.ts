@@ -59,135 +59,98 @@ function subjectOf({ processor, feed }: Diagnostic): string {
   return feed === undefined ? '' : `feed ${feed}: `;
 }
 
-const inform = (text: string): Line => ({ level: 'info', text });
-
-const warn = (text: string, group?: string): Line => ({ level: 'warn', text, ...(group !== undefined && { group }) });
-
-const fail = (text: string, group?: string): Line => ({ level: 'error', text, ...(group !== undefined && { group }) });
-
 /** The line of a diagnostic that a person must know. */
-function lineOf(diagnostic: Diagnostic): Line | undefined {
-  const { _tag } = diagnostic;
-  switch (_tag) {
-    case 'PartyUnknown':
-      return warn(`the participant does not host the party ${diagnostic.party}; check its id`);
-    case 'ResponseDelayed': {
-      const { host, waitedMs } = diagnostic;
-      return warn(`no response from ${host} for ${inSeconds(waitedMs)}, still waiting`, `${_tag} ${host}`);
-    }
-    case 'RetryScheduled': {
-      const { cause, failures, delayMs } = diagnostic;
-      return warn(`${summary(cause)}, retry ${failures} in ${inSeconds(delayMs)}`, `${_tag} ${kindOf(cause)}`);
-    }
-    case 'SocketClosed': {
-      const { cause } = diagnostic;
-      return warn(`WebSocket: ${summary(cause)}, the feed continues over HTTP`, `${_tag} ${kindOf(cause)}`);
-    }
-    case 'GapFound': {
-      const { cause, resumesFrom } = diagnostic;
-      return resumesFrom === undefined ? undefined : warn(`${summary(cause)}, resumes after offset ${resumesFrom}`);
-    }
-    case 'LedgerUnproven':
-      return warn(`nothing shows whether the ledger is still the same, the feed continues after ${diagnostic.cursor}`);
-    case 'FeedEnded':
-      return diagnostic.how === 'failed' ? fail(`ended with an error: ${details(diagnostic.error)}`) : undefined;
-    case 'SnapshotRestarted': {
-      const { cause } = diagnostic;
-      return warn(`the snapshot begins again: ${summary(cause)}`, `${_tag} ${kindOf(cause)}`);
-    }
-    case 'ContractUndecoded': {
-      const { expectedType, contractId } = diagnostic;
-      return warn(`a contract cannot be decoded as ${expectedType}: ${contractId}`, `${_tag} ${expectedType}`);
-    }
-    case 'TypesUnknown': {
-      const types = diagnostic.types.join(', ');
-      const next = `next query in ${inSeconds(diagnostic.retryInMs)}`;
-      return warn(
-        `the participant does not know ${types}; check the package and the name, ${next}`,
-        `${_tag} ${types}`,
-      );
-    }
-    case 'HandlerFailed': {
-      const { feed = '', offset, failures, delayMs, cause } = diagnostic;
-      const next = `retry ${failures} in ${inSeconds(delayMs)}`;
-      return warn(`the handler failed at offset ${offset}: ${summary(cause)}, ${next}`, `${_tag} ${feed} ${offset}`);
-    }
-    case 'UpdateParked':
-      return warn(`parked the update at offset ${diagnostic.offset}: ${summary(diagnostic.cause)}`);
-    case 'UpdateSkipped':
-      return warn(`skipped the update at offset ${diagnostic.offset}: ${summary(diagnostic.cause)}`);
-    case 'RoleChanged': {
-      const { role, offset } = diagnostic;
-      const at = offset === undefined ? '' : `, the cursor is at offset ${offset}`;
-      return diagnostic.processor === undefined ? undefined : inform(`${roles[role]}${at}`);
-    }
-    case 'WorkCaughtUp':
-      return diagnostic.processor === undefined ? undefined : inform(`caught up at offset ${diagnostic.offset}`);
-    case 'SnapshotStarted':
-      return diagnostic.processor === undefined ? undefined : inform('loading the contracts');
-    case 'SnapshotCompleted': {
-      const { processor, count, offset, durationMs } = diagnostic;
-      const loaded = `loaded ${count} contracts at offset ${offset} in ${inSeconds(durationMs)}`;
-      return processor === undefined ? undefined : inform(loaded);
-    }
-    case 'HandlerDelayed': {
-      const { processor = '', offset, waitedMs } = diagnostic;
-      const text = `the handler has worked on offset ${offset} for ${inSeconds(waitedMs)}, nothing else is handled`;
-      return warn(text, `${_tag} ${processor} ${offset}`);
-    }
-    case 'CommitDelayed': {
-      const { processor = '', waitedMs } = diagnostic;
-      const text = `the store has not committed for ${inSeconds(waitedMs)}, it may wait for a lock`;
-      return warn(text, `${_tag} ${processor}`);
-    }
-    case 'WorkAbandoned': {
-      const { during, offset, waitedMs } = diagnostic;
-      const text = `stopped, and abandoned the ${during} at offset ${offset} after ${inSeconds(waitedMs)}`;
-      return warn(`${text}: what is not committed is handled after a restart`);
-    }
-    case 'NameLost':
-      return warn(`another processor has taken over the name: ${summary(diagnostic.cause)}`);
-    case 'RowsReplaced': {
-      const { reason, contracts, exercises, updates, schema, offset } = diagnostic;
-      const why =
-        reason === 'ledgerReset' ? 'the ledger was restored or replaced' : 'the contracts were loaded from the start';
-      return fail(
-        `${why}: ${contracts} contracts, ${exercises} exercises and ${updates} updates are removed from the schema ${schema}, which now has the contracts at offset ${offset}`,
-      );
-    }
-    case 'ContractsEnded': {
-      const { reason, contracts, schema, after, until } = diagnostic;
-      const why = reason === 'pruned' ? 'the ledger is pruned' : 'a package was missing';
-      return fail(
-        `${why}: the updates between the offsets ${after} and ${until} are not in the schema ${schema}, and ${contracts} contracts ended in between`,
-      );
-    }
-    case 'ActionFailed': {
-      const { rule, contractId, cause, retryAt, at } = diagnostic;
-      const next = retryAt === undefined ? 'the rule does not repeat it' : `retry in ${inSeconds(retryAt - at)}`;
-      const group = `${_tag} ${rule} ${isLedgerError(cause) ? kindOf(cause) : summary(cause)}`;
-      return warn(`rule ${rule}: no action on contract ${contractId}: ${summary(cause)}, ${next}`, group);
-    }
-    case 'CommandParked': {
-      const { outbox, id, commandId, cause } = diagnostic;
-      return warn(`outbox ${outbox}: parked command ${id} (${commandId}): ${summary(cause)}`);
-    }
-    case 'SubmissionUnclear': {
-      const { submissionId, cause, delayMs } = diagnostic;
-      const text = `submission ${submissionId} has no outcome yet: ${summary(cause)}, retry in ${inSeconds(delayMs)}`;
-      return warn(text, `${_tag} ${submissionId} ${kindOf(cause)}`);
-    }
-    case 'SubmissionFailed': {
-      const { submissionId, error } = diagnostic;
-      const text = `submission ${submissionId} failed: ${details(error)}`;
-      // a lost race is usual
-      const isContention = isLedgerError(error, 'SubmissionRejectedError') && error.isContention;
-      return { ...(isContention ? warn(text) : fail(text)), ...(error && { group: `${_tag} ${kindOf(error)}` }) };
-    }
-    default:
-      return undefined;
-  }
-}
+const lineOf = (diagnostic: Diagnostic): Line | undefined =>
+  (lines[diagnostic._tag] as ((diagnostic: Diagnostic) => Line | undefined) | undefined)?.(diagnostic);
+
+const warn = (text: string, about?: string): Line => ({ level: 'warn', text, about });
+
+const fail = (text: string, about?: string): Line => ({ level: 'error', text, about });
+
+/** A line for people who follow a processor with a name. */
+const inform = ({ processor }: Diagnostic, text: string): Line | undefined =>
+  processor === undefined ? undefined : { level: 'info', text };
+
+/** Returns the line of each kind of diagnostic. */
+const lines: {
+  readonly [Tag in Diagnostic['_tag']]?: (diagnostic: Extract<Diagnostic, { _tag: Tag }>) => Line | undefined;
+} = {
+  PartyUnknown: ({ party }) => warn(`the participant does not host the party ${party}; check its id`),
+  ResponseDelayed: ({ host, waitedMs }) =>
+    warn(`no response from ${host} for ${inSeconds(waitedMs)}, still waiting`, host),
+  RetryScheduled: ({ cause, failures, delayMs }) =>
+    warn(`${summary(cause)}, retry ${failures} in ${inSeconds(delayMs)}`, kindOf(cause)),
+  SocketClosed: ({ cause }) => warn(`WebSocket: ${summary(cause)}, the feed continues over HTTP`, kindOf(cause)),
+  GapFound: ({ cause, resumesFrom }) =>
+    resumesFrom === undefined ? undefined : warn(`${summary(cause)}, resumes after offset ${resumesFrom}`),
+  LedgerUnproven: ({ cursor }) =>
+    warn(`nothing shows whether the ledger is still the same, the feed continues after ${cursor}`),
+  FeedEnded: ({ how, error }) => (how === 'failed' ? fail(`ended with an error: ${details(error)}`) : undefined),
+  SnapshotStarted: (diagnostic) => inform(diagnostic, 'loading the contracts'),
+  SnapshotRestarted: ({ cause }) => warn(`the snapshot begins again: ${summary(cause)}`, kindOf(cause)),
+  SnapshotCompleted: (diagnostic) => {
+    const { count, offset, durationMs } = diagnostic;
+    return inform(diagnostic, `loaded ${count} contracts at offset ${offset} in ${inSeconds(durationMs)}`);
+  },
+  ContractUndecoded: ({ expectedType, contractId }) =>
+    warn(`a contract cannot be decoded as ${expectedType}: ${contractId}`, expectedType),
+  TypesUnknown: ({ types, retryInMs }) => {
+    const names = types.join(', ');
+    const next = `next query in ${inSeconds(retryInMs)}`;
+    return warn(`the participant does not know ${names}; check the package and the name, ${next}`, names);
+  },
+  RoleChanged: (diagnostic) => {
+    const { role, offset } = diagnostic;
+    return inform(diagnostic, `${roles[role]}${offset === undefined ? '' : `, the cursor is at offset ${offset}`}`);
+  },
+  WorkCaughtUp: (diagnostic) => inform(diagnostic, `caught up at offset ${diagnostic.offset}`),
+  HandlerFailed: ({ feed, offset, failures, delayMs, cause }) => {
+    const next = `retry ${failures} in ${inSeconds(delayMs)}`;
+    return warn(`the handler failed at offset ${offset}: ${summary(cause)}, ${next}`, `${feed} ${offset}`);
+  },
+  HandlerDelayed: ({ processor, offset, waitedMs }) => {
+    const text = `the handler has worked on offset ${offset} for ${inSeconds(waitedMs)}, nothing else is handled`;
+    return warn(text, `${processor} ${offset}`);
+  },
+  CommitDelayed: ({ processor = '', waitedMs }) =>
+    warn(`the store has not committed for ${inSeconds(waitedMs)}, it may wait for a lock`, processor),
+  UpdateParked: ({ offset, cause }) => warn(`parked the update at offset ${offset}: ${summary(cause)}`),
+  UpdateSkipped: ({ offset, cause }) => warn(`skipped the update at offset ${offset}: ${summary(cause)}`),
+  WorkAbandoned: ({ during, offset, waitedMs }) => {
+    const text = `stopped, and abandoned the ${during} at offset ${offset} after ${inSeconds(waitedMs)}`;
+    return warn(`${text}: what is not committed is handled after a restart`);
+  },
+  NameLost: ({ cause }) => warn(`another processor has taken over the name: ${summary(cause)}`),
+  RowsReplaced: ({ reason, contracts, exercises, updates, schema, offset }) => {
+    const why =
+      reason === 'ledgerReset' ? 'the ledger was restored or replaced' : 'the contracts were loaded from the start';
+    return fail(
+      `${why}: ${contracts} contracts, ${exercises} exercises and ${updates} updates are removed from the schema ${schema}, which now has the contracts at offset ${offset}`,
+    );
+  },
+  ContractsEnded: ({ reason, contracts, schema, after, until }) => {
+    const why = reason === 'pruned' ? 'the ledger is pruned' : 'a package was missing';
+    return fail(
+      `${why}: the updates between the offsets ${after} and ${until} are not in the schema ${schema}, and ${contracts} contracts ended in between`,
+    );
+  },
+  ActionFailed: ({ rule, contractId, cause, retryAt, at }) => {
+    const next = retryAt === undefined ? 'the rule does not repeat it' : `retry in ${inSeconds(retryAt - at)}`;
+    const text = `rule ${rule}: no action on contract ${contractId}: ${summary(cause)}, ${next}`;
+    return warn(text, `${rule} ${isLedgerError(cause) ? kindOf(cause) : summary(cause)}`);
+  },
+  CommandParked: ({ outbox, id, commandId, cause }) =>
+    warn(`outbox ${outbox}: parked command ${id} (${commandId}): ${summary(cause)}`),
+  SubmissionUnclear: ({ submissionId, cause, delayMs }) => {
+    const text = `submission ${submissionId} has no outcome yet: ${summary(cause)}, retry in ${inSeconds(delayMs)}`;
+    return warn(text, `${submissionId} ${kindOf(cause)}`);
+  },
+  SubmissionFailed: ({ submissionId, error }) => {
+    // a lost race is usual
+    const isContention = isLedgerError(error, 'SubmissionRejectedError') && error.isContention;
+    return (isContention ? warn : fail)(`submission ${submissionId} failed: ${details(error)}`, error && kindOf(error));
+  },
+};
 
 const roles = {
   starting: 'starting: connects to its store',
