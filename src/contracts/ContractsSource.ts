@@ -36,9 +36,11 @@ export interface ContractsOptions {
   readonly retry?: RetryPolicy | undefined;
 }
 
-/** A ledger as the source of contracts. */
+/** A ledger as the source of contracts, for one reading. */
 export interface ContractsSource {
   readonly service: Service;
+  /** The number of the reading among the feeds of the ledger. */
+  readonly feed: number;
   readonly transport: Transport | undefined;
   readonly maxSnapshotPageSize: number;
   /** The options of the feed of changes. */
@@ -49,7 +51,7 @@ export interface ContractsSource {
 }
 
 /**
- * Returns the source of a ledger's contracts. Throws a TypeError for invalid options, or if the `updates` of the ledger
+ * Returns a function that returns the source for one reading: over another service, and of a processor, if given. Throws a TypeError for invalid options, or if the `updates` of the ledger
  * were replaced.
  *
  * @param defaults - the retry policy if neither the ledger nor the options have one
@@ -58,21 +60,24 @@ export function contractsSource(
   ledger: LedgerReader,
   options: ContractsOptions,
   defaults?: RetryPolicy,
-): (feed: number) => ContractsSource {
+): (service?: Service, processor?: string) => ContractsSource {
   const { maxSnapshotPageSize = 500, maxPageSize, idleTimeoutMs } = options;
   checkOptions(options);
   checkPositive({ maxSnapshotPageSize }, true);
   const connection = requireConnection(ledger);
-  const { service } = connection;
   const transport = options.transport ?? connection.transport;
   const retry = retryPolicy(retryPolicy(defaults, connection.retry), options.retry);
-  return (feed) => ({
-    service,
-    transport: transport === 'http' ? undefined : transport,
-    maxSnapshotPageSize,
-    updates: { maxPageSize, idleTimeoutMs, transport },
-    retry,
-    report: service.reportForFeed(feed),
-    success$: service.success$,
-  });
+  return (service = connection.service, processor) => {
+    const feed = service.learned.newFeed();
+    return {
+      service,
+      feed,
+      transport: transport === 'http' ? undefined : transport,
+      maxSnapshotPageSize,
+      updates: { maxPageSize, idleTimeoutMs, transport },
+      retry,
+      report: service.reportFor(feed, processor),
+      success$: service.success$,
+    };
+  };
 }

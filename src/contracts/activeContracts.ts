@@ -3,7 +3,6 @@ import type { ContractEntry } from '../codecs/ContractEntry.js';
 import { Offset } from '../codecs/scalars.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { reportEnd } from '../feed/updates.js';
-import { connectionOf } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import { type ContractQuery, eventFormatOf } from './ContractQuery.js';
 import { type ContractsOptions, contractsSource } from './ContractsSource.js';
@@ -77,7 +76,7 @@ export function activeContracts(
     const { activeAtOffset } = request;
     if (activeAtOffset !== undefined && !Offset.is(activeAtOffset))
       throw new InvalidRequestError([{ path: 'activeAtOffset', expected: Offset.name }]);
-    const source = sourceOf(connectionOf(ledger)?.service.newFeed() ?? 0);
+    const source = sourceOf();
     let entries: ContractEntry[] = [];
     let hasBegun = false;
     return readSnapshot(source, { eventFormat: eventFormatOf(request), activeAtOffset }).pipe(

@@ -75,7 +75,7 @@ export function contractChanges<M extends ContractTypes>(
   const { resumeFrom } = options;
   const changes$ = defer(() => {
     let isCaughtUp = false;
-    const source = sourceOf(sourceOf(0).service.newFeed());
+    const source = sourceOf();
     return join(source, { query, resumeFrom }).pipe(
       reportEnd(source.report),
       concatMap((step) => {

@@ -152,7 +152,7 @@ function readFrom(
       const applied$ = steps(feed, ready$).pipe(
         // skips the start
         skip(1),
-        concatMap((step) => applyStep(feed.service.updatesPath, step, fold, progress)),
+        concatMap((step) => applyStep(feed.service.learned.updatesPath, step, fold, progress)),
       );
       return startingWith(loaded, applied$);
     }),

@@ -120,9 +120,8 @@ export function openView<M extends ContractTypes>(
   // an outage of any length must not end the view
   const sourceOf = contractsSource(ledger, options, { giveUpAfterMs: Infinity });
   return defer(() => {
-    const { service } = sourceOf(0);
-    const feed = service.newFeed();
-    const source = sourceOf(feed);
+    const source = sourceOf();
+    const { service, feed } = source;
     const steps$ = join(source, { query }).pipe(reportEnd<JoinStep<AnyContract>>(source.report));
     return viewOf(
       // the contracts have the types of the query

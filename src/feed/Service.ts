@@ -21,52 +21,28 @@ const maxDrainMs = 500;
 /** How long to wait before requesting the ledger end again if it was unavailable, in milliseconds. */
 const ledgerEndRetryMs = 60_000;
 
-/** What the feeds of a ledger have learned about the participant. Each getter describes its field. */
-interface Learned {
-  updatesPath: UpdatesPath;
-  readonly maySwitchPath: boolean;
-  completionsPath: CompletionsPath;
-  pageLimit: number;
-  maxPollMs: number;
-  drainMs: number;
-  maxRange: number;
-  ledgerEndUnavailableAt: number;
-  hasAnswered: boolean;
-  feeds: number;
-}
-
 /**
  * A participant: the link to it, and everything that feeds learn about it from its responses. All feeds of a ledger
- * share this for the lifetime of the ledger. A method that has something to report returns it.
+ * share this for the lifetime of the ledger.
  */
 export class Service {
   readonly link: Link;
+  /** The same object over every link, and so the key for what others learn. */
+  readonly learned: Learned;
   #diagnostics = new Subject<Diagnostic>();
   #onDiagnostic: ((diagnostic: Diagnostic) => void) | undefined;
   #success = new Subject<void>();
-  #learned: Learned;
 
-  constructor(link: Omit<Link, 'report'>, updatesPath: UpdatesPath | 'auto' = 'auto') {
+  constructor(link: Omit<Link, 'report'>, learned: Learned | UpdatesPath | 'auto' = 'auto') {
+    this.learned = typeof learned === 'string' ? new Learned(learned) : learned;
     this.link = {
       ...link,
-      report: this.#reportFor(),
+      report: this.reportFor(),
       onSuccess: () => {
-        this.#learned.hasAnswered = true;
+        this.learned.answered();
         this.#success.next();
       },
-      hasAnswered: () => this.#learned.hasAnswered,
-    };
-    this.#learned = {
-      updatesPath: updatesPath === 'auto' ? '/v2/updates/flats' : updatesPath,
-      maySwitchPath: updatesPath === 'auto',
-      completionsPath: '/v2/commands/completions',
-      pageLimit: Infinity,
-      maxPollMs: Infinity,
-      drainMs: 25,
-      maxRange: Infinity,
-      ledgerEndUnavailableAt: -Infinity,
-      hasAnswered: false,
-      feeds: 0,
+      hasAnswered: () => this.learned.hasAnswered,
     };
   }
 
@@ -77,8 +53,7 @@ export class Service {
    * @param onDiagnostic - receives the diagnostics of the other link before the subscribers
    */
   withLink(link: Omit<Link, 'report'>, onDiagnostic: (diagnostic: Diagnostic) => void): Service {
-    const service = new Service(link);
-    service.#learned = this.#learned;
+    const service = new Service(link, this.learned);
     service.#diagnostics = this.#diagnostics;
     service.#success = this.#success;
     service.#onDiagnostic = onDiagnostic;
@@ -100,26 +75,11 @@ export class Service {
     return this.#success.asObservable();
   }
 
-  /** Returns the number of a new feed. */
-  newFeed(): number {
-    return (this.#learned.feeds += 1);
-  }
-
-  /** Returns the report function of a feed, which may be that of a processor with a name. */
-  reportForFeed(feed: number, processor?: string): Report {
-    return this.#reportFor(feed, processor);
-  }
-
-  /** Numbers a new feed and returns its report function. */
-  reportForNewFeed(processor?: string): Report {
-    return this.#reportFor(this.newFeed(), processor);
-  }
-
   /**
-   * Creates the report function of a feed or of the service itself. It creates a diagnostic only if there is a
-   * subscriber.
+   * Returns the report function of a feed, which may be that of a processor with a name, or of the service itself. It
+   * creates a diagnostic only if there is a subscriber.
    */
-  #reportFor(feed?: number, processor?: string): Report {
+  reportFor(feed?: number, processor?: string): Report {
     const from = { ...(feed !== undefined && { feed }), ...(processor !== undefined && { processor }) };
     return (body) => {
       if (!this.#diagnostics.observed && this.#onDiagnostic === undefined) return;
@@ -129,38 +89,71 @@ export class Service {
     };
   }
 
-  /** An object that is the same over every link, as the key for a transport's state. */
-  get identity(): object {
-    return this.#learned;
+  /** Numbers a new feed and returns its report function. */
+  reportForNewFeed(processor?: string): Report {
+    return this.reportFor(this.learned.newFeed(), processor);
+  }
+}
+
+/** What the feeds of a ledger have learned about a participant. A method that has something to report returns it. */
+class Learned {
+  #updatesPath: UpdatesPath;
+  readonly #maySwitchPath: boolean;
+  #completionsPath: CompletionsPath = '/v2/commands/completions';
+  #pageLimit = Infinity;
+  #maxPollMs = Infinity;
+  #drainMs = 25;
+  #maxRange = Infinity;
+  #ledgerEndUnavailableAt = -Infinity;
+  #hasAnswered = false;
+  #feeds = 0;
+
+  constructor(updatesPath: UpdatesPath | 'auto') {
+    this.#updatesPath = updatesPath === 'auto' ? '/v2/updates/flats' : updatesPath;
+    this.#maySwitchPath = updatesPath === 'auto';
+  }
+
+  /** Returns the number of a new feed. */
+  newFeed(): number {
+    return (this.#feeds += 1);
+  }
+
+  /** Whether there was a successful response. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
+  }
+
+  /** Records a successful response. */
+  answered(): void {
+    this.#hasAnswered = true;
   }
 
   /** The path that serves updates. */
   get updatesPath(): UpdatesPath {
-    return this.#learned.updatesPath;
+    return this.#updatesPath;
   }
 
   /** The path that serves completions. */
   get completionsPath(): CompletionsPath {
-    return this.#learned.completionsPath;
+    return this.#completionsPath;
   }
 
   /** Records that a path is not served. If the path may be switched, `updatesPath` or `completionsPath` changes. */
   pathMissing(path: FeedPath): DiagnosticOf<'EndpointSwitched'> | undefined {
-    const { updatesPath, maySwitchPath, completionsPath } = this.#learned;
-    if (path === '/v2/commands/completions' && path === completionsPath) {
+    if (path === '/v2/commands/completions' && path === this.#completionsPath) {
       const to = '/v2/commands/command-completions';
-      this.#learned.completionsPath = to;
+      this.#completionsPath = to;
       return { _tag: 'EndpointSwitched', from: path, to };
     }
-    if (!maySwitchPath || path !== '/v2/updates/flats' || path !== updatesPath) return undefined;
+    if (!this.#maySwitchPath || path !== '/v2/updates/flats' || path !== this.#updatesPath) return undefined;
     const to = '/v2/updates';
-    this.#learned.updatesPath = to;
+    this.#updatesPath = to;
     return { _tag: 'EndpointSwitched', from: path, to };
   }
 
   /** The maximum number of elements in a page; `Infinity` until the participant has refused a page. */
   get pageLimit(): number {
-    return this.#learned.pageLimit;
+    return this.#pageLimit;
   }
 
   /**
@@ -170,23 +163,23 @@ export class Service {
   pageTooLarge(limit: number): DiagnosticOf<'PageLimitLearned'> | undefined {
     const pageLimit = Math.max(1, Math.floor(limit / 2));
     if (pageLimit >= this.pageLimit) return undefined;
-    this.#learned.pageLimit = pageLimit;
+    this.#pageLimit = pageLimit;
     return { _tag: 'PageLimitLearned', pageLimit };
   }
 
   /** The longest idle timeout of a poll, in milliseconds; `Infinity` until a poll has timed out. */
   get maxPollMs(): number {
-    return this.#learned.maxPollMs;
+    return this.#maxPollMs;
   }
 
   /** Records that a poll got a response in time: later polls may wait a little longer. */
   pollAnswered(): void {
-    this.#learned.maxPollMs *= 1.1;
+    this.#maxPollMs *= 1.1;
   }
 
   /** Records that the participant or a proxy ended a poll after `tookMs`: later polls wait half as long. */
   pollTimedOut(tookMs: number): void {
-    this.#learned.maxPollMs = Math.max(minPollMs, Math.floor(tookMs / 2));
+    this.#maxPollMs = Math.max(minPollMs, Math.floor(tookMs / 2));
   }
 
   /**
@@ -194,32 +187,32 @@ export class Service {
    * element. It is so short that even a full page of a slow ledger arrives before the request times out.
    */
   get drainMs(): number {
-    return this.#learned.drainMs;
+    return this.#drainMs;
   }
 
   /** Records that the participant had an element, and did not send it in time: later requests wait twice as long. */
   drainTooShort(): void {
-    this.#learned.drainMs = Math.min(maxDrainMs, 2 * this.drainMs);
+    this.#drainMs = Math.min(maxDrainMs, 2 * this.drainMs);
   }
 
   /** The maximum number of offsets that a page may span: a participant may be unable to search more in time. */
   get maxRange(): number {
-    return this.#learned.maxRange;
+    return this.#maxRange;
   }
 
   /** Records that a page arrived in time: later pages may span twice as many offsets. */
   rangeAnswered(): void {
-    this.#learned.maxRange *= 2;
+    this.#maxRange *= 2;
   }
 
   /** Records that a page timed out, although the participant can search `reach` offsets in time. */
   rangeReached(reach: Offset): void {
-    this.#learned.maxRange = Math.max(this.maxRange, reach);
+    this.#maxRange = Math.max(this.maxRange, reach);
   }
 
   /** Records that a page over `reach` offsets timed out: later pages span a quarter of that. One offset is not too many. */
   rangeTimedOut(reach: Offset): void {
-    if (reach > 1) this.#learned.maxRange = Math.max(1, Math.floor(reach / 4));
+    if (reach > 1) this.#maxRange = Math.max(1, Math.floor(reach / 4));
   }
 
   /**
@@ -227,16 +220,16 @@ export class Service {
    * changed.
    */
   get hasLedgerEnd(): boolean {
-    return Math.abs(asyncScheduler.now() - this.#learned.ledgerEndUnavailableAt) >= ledgerEndRetryMs;
+    return Math.abs(asyncScheduler.now() - this.#ledgerEndUnavailableAt) >= ledgerEndRetryMs;
   }
 
   /** Records that the participant returned its ledger end. */
   ledgerEndAnswered(): void {
-    this.#learned.ledgerEndUnavailableAt = -Infinity;
+    this.#ledgerEndUnavailableAt = -Infinity;
   }
 
   /** Records that the participant, or a gateway, does not serve the ledger end. That may be temporary. */
   ledgerEndUnavailable(): void {
-    this.#learned.ledgerEndUnavailableAt = asyncScheduler.now();
+    this.#ledgerEndUnavailableAt = asyncScheduler.now();
   }
 }

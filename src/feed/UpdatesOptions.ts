@@ -145,7 +145,7 @@ export function createLedgerFeed(
     field: 'update',
     codec: UpdateElement,
     hasEnd: true,
-    path: ({ updatesPath }) => updatesPath,
+    path: ({ learned }) => learned.updatesPath,
     body: (range, path) => updatesBody(request, range, path),
     readPage,
   };

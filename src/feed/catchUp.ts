@@ -78,7 +78,7 @@ function rangesToRead(feed: LedgerFeed, position: Position): readonly Prefetched
  */
 function rangeWidth({ maxPageSize, service }: LedgerFeed, { recentElements, recentOffsets }: Position): number {
   if (recentOffsets === 0) return Infinity;
-  const limit = Math.min(maxPageSize, service.pageLimit);
+  const limit = Math.min(maxPageSize, service.learned.pageLimit);
   const density = Math.min(1, recentElements / recentOffsets);
   if (density === 0) return Math.floor(recentOffsets * 4);
   const aim = limit - 2 * Math.sqrt(limit * (1 - density));
@@ -98,16 +98,16 @@ const minProofMs = 500;
 function readRange(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): PrefetchedRange {
   const result$ = defer(() => {
     const { service } = feed;
-    const end = Math.min(endInclusive, beginExclusive + service.maxRange);
+    const end = Math.min(endInclusive, beginExclusive + service.learned.maxRange);
     return readUpTo(feed, beginExclusive, end, feed.maxPageSize).pipe(
       concatMap((result) => {
-        service.rangeAnswered();
+        service.learned.rangeAnswered();
         const { page, reached } = result;
         if (isLast || reached === end || page.isFull || page.failure !== undefined) return [result];
         return readUpTo(feed, reached, end, feed.maxPageSize - page.count).pipe(
           map((rest): RangeResult => ({ page: concatPages(page, rest.page), reached: rest.reached, requests: 2 })),
           catchError(() => {
-            service.rangeReached(reached - beginExclusive);
+            service.learned.rangeReached(reached - beginExclusive);
             return EMPTY;
           }),
           // the page does not wait longer for the proof: the rest of the range is requested again when it is due
@@ -226,11 +226,11 @@ function positionAfterRange(feed: LedgerFeed, position: Position, { page, reache
 /** Handles a ledger end before the target: the ledger has not reached the end of the request, or a replica lags. */
 function retarget(feed: LedgerFeed, position: Position, error: unknown): ObservableInput<Step> {
   const polling: Step = { position: { ...position, next: 'poll' } };
-  if (!feed.service.hasLedgerEnd) return [polling];
+  if (!feed.service.learned.hasLedgerEnd) return [polling];
   // not retried separately: each attempt counts as an attempt for the page
   return readLedgerEndOnce(feed, position).pipe(
     map((step) => {
-      if (!feed.service.hasLedgerEnd) return polling;
+      if (!feed.service.learned.hasLedgerEnd) return polling;
       // the target is unchanged: retry later
       if (step.position.next === 'page' && step.position.target >= position.target) throw error;
       return step;

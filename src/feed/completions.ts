@@ -37,7 +37,7 @@ export const completions = (
       field: 'completionResponse',
       codec: CompletionElement,
       hasEnd: false,
-      path: ({ completionsPath }) => completionsPath,
+      path: ({ learned }) => learned.completionsPath,
       body: (range, path) => ({
         parties,
         beginExclusive: range.beginExclusive,

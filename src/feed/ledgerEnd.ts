@@ -31,7 +31,7 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
   return ledgerEnd(service.link).pipe(
     map((end): Step<never> => {
       if (end < position.cursor) throw new LedgerResetError(position.cursor, end);
-      service.ledgerEndAnswered();
+      service.learned.ledgerEndAnswered();
       const target = Math.min(end, request.endInclusive ?? end);
       const next = target > position.cursor ? 'page' : waitOrEnd(feed, position.cursor);
       const ledgerEndReadAt = asyncScheduler.now();
@@ -40,7 +40,7 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
     noteOutage(feed),
     catchError((error: unknown): ObservableInput<Step<never>> => {
       if (!isLedgerError(error, 'ApiError') || !isUnavailable(error)) throw error;
-      service.ledgerEndUnavailable();
+      service.learned.ledgerEndUnavailable();
       // it was served before: a gateway may respond so during an outage
       if (position.ledgerEndReadAt > 0) continuity.interrupted();
       const target = request.endInclusive ?? position.target;
@@ -62,7 +62,7 @@ export const unknownDensity = { recentElements: 0, recentOffsets: 0 } as const;
 
 /** Returns the next request when there may be updates to catch up on. */
 export function catchUpOrPoll({ service, request }: AnyFeed): Position['next'] {
-  if (service.hasLedgerEnd) return 'ledgerEnd';
+  if (service.learned.hasLedgerEnd) return 'ledgerEnd';
   // if the ledger end is unavailable, pages need the end of the request
   return typeof request.endInclusive === 'number' ? 'page' : 'poll';
 }
@@ -87,7 +87,7 @@ export function withCaughtUp<A extends FeedElement>(feed: AnyFeed, before: Posit
 function isAtEnd({ service }: AnyFeed, before: Position, { position, page }: Step<FeedElement>): boolean {
   if (position.next !== 'poll') return false;
   // if the ledger end is unavailable: polls are full as long as there is more
-  return before.next === 'poll' ? page?.isFull === false : service.hasLedgerEnd;
+  return before.next === 'poll' ? page?.isFull === false : service.learned.hasLedgerEnd;
 }
 
 /** Whether there is more than a page after the cursor. */
@@ -99,7 +99,9 @@ function lagsByPage(
   // pages of parallel ranges are rarely full
   if (before.next === 'page')
     return position.next === 'page' && (page?.isFull === true || position.prefetched.length > 0);
-  return page?.isFull === true && before.next === 'poll' && before.pollLimit >= maxPageSize && !service.hasLedgerEnd;
+  return (
+    page?.isFull === true && before.next === 'poll' && before.pollLimit >= maxPageSize && !service.learned.hasLedgerEnd
+  );
 }
 
 /** Reports that a feed has caught up or fallen behind. Call it after the feed has emitted the page of the step. */

@@ -56,12 +56,12 @@ export const requestPage = <A extends FeedElement>(
     const { source, request, service, continuity, onUndecodable, report } = feed;
     const path = source.path(service);
     const range = source.hasEnd ? wanted : { beginExclusive: wanted.beginExclusive };
-    const limit = Math.min(size.limit, service.pageLimit);
+    const limit = Math.min(size.limit, service.learned.pageLimit);
     // a ledger before 3.5 sends ascending pages, which a page of one element would not reveal
     if (range.descendingOrder === true && limit < 2) throw new PageLimitError(range.beginExclusive);
     // after an outage, a poll is short: the ledger must be proven before a long one begins
-    const maxIdleMs = continuity.isDoubtful ? service.drainMs : service.maxPollMs;
-    const { idleTimeoutMs: idleMs = source.hasEnd ? undefined : service.drainMs } = size;
+    const maxIdleMs = continuity.isDoubtful ? service.learned.drainMs : service.learned.maxPollMs;
+    const { idleTimeoutMs: idleMs = source.hasEnd ? undefined : service.learned.drainMs } = size;
     const idleTimeoutMs = idleMs && Math.floor(Math.min(idleMs, maxIdleMs));
     const sentAt = asyncScheduler.now();
     const { outages } = continuity;
@@ -122,7 +122,7 @@ export const noteOutage = <A>(
 const mayEndBefore =
   ({ service }: AnyFeed, { endInclusive }: Range) =>
   (error: LedgerError): boolean =>
-    endInclusive !== undefined && !service.hasLedgerEnd && isBeyondEnd(error);
+    endInclusive !== undefined && !service.learned.hasLedgerEnd && isBeyondEnd(error);
 
 /** Drops the updates after the end of the feed: a poll has no end. */
 const dropBeyond = <A extends FeedElement>(end: number, page: DecodedPage<A>): DecodedPage<A> =>
@@ -145,7 +145,7 @@ function adaptRequest(feed: AnyFeed, error: unknown, failed: FailedRequest): boo
   switch (verdict(error)) {
     case 'shrink':
       if (limit === 1) throw new PageLimitError(range.beginExclusive);
-      reportChange(feed, feed.service.pageTooLarge(limit));
+      reportChange(feed, feed.service.learned.pageTooLarge(limit));
       return true;
     case 'switch':
       return switchPath(feed, path);
@@ -156,7 +156,7 @@ function adaptRequest(feed: AnyFeed, error: unknown, failed: FailedRequest): boo
 
 /** Switches all feeds of the ledger to the other path. Returns `false` if there is none. */
 export function switchPath(feed: AnyFeed, path: FeedPath): boolean {
-  reportChange(feed, feed.service.pathMissing(path));
+  reportChange(feed, feed.service.learned.pathMissing(path));
   return feed.source.path(feed.service) !== path;
 }
 
@@ -175,10 +175,10 @@ export function isTimeout(error: LedgerError, { tookMs }: Pick<FailedRequest, 't
 /** Shortens the wait of later polls, or the range of later pages. Returns whether that changes this request. */
 function shortenRequests({ service }: AnyFeed, { range, idleTimeoutMs, tookMs }: FailedRequest): boolean {
   if (idleTimeoutMs !== undefined) {
-    service.pollTimedOut(tookMs);
-    return service.maxPollMs < idleTimeoutMs;
+    service.learned.pollTimedOut(tookMs);
+    return service.learned.maxPollMs < idleTimeoutMs;
   }
-  service.rangeTimedOut((range.endInclusive ?? range.beginExclusive) - range.beginExclusive);
+  service.learned.rangeTimedOut((range.endInclusive ?? range.beginExclusive) - range.beginExclusive);
   return false;
 }
 

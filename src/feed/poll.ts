@@ -32,7 +32,7 @@ const maxFillMs = 10_000;
 export const drain = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> =>
   defer(() => {
     const { cursor } = position;
-    const limit = Math.min(feed.maxPageSize, Math.floor(maxFillMs / feed.service.drainMs));
+    const limit = Math.min(feed.maxPageSize, Math.floor(maxFillMs / feed.service.learned.drainMs));
     return requestPage(feed, { beginExclusive: cursor }, { limit }).pipe(
       resetIfBeyondEnd(cursor),
       map((page): Step<A> => {
@@ -50,7 +50,7 @@ const quietAfterPolls = 2;
 
 /** A poll for more than the next update waits for what the participant has. On a quiet ledger, polls wait longer. */
 function idleTimeoutOf({ service, idleTimeoutMs, quietTimeoutMs }: AnyFeed, limit: number, idlePolls: number): number {
-  if (limit > 2) return Math.min(service.drainMs, idleTimeoutMs);
+  if (limit > 2) return Math.min(service.learned.drainMs, idleTimeoutMs);
   return idlePolls < quietAfterPolls ? idleTimeoutMs : quietTimeoutMs;
 }
 
@@ -76,10 +76,10 @@ function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedEle
   const end = request.endInclusive ?? Infinity;
   const hasUpdate = page.updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
   const isStale = page.count === 0 && (end < Infinity || Math.abs(now - position.ledgerEndReadAt) > ledgerEndMaxAgeMs);
-  const { hasLedgerEnd } = service;
-  service.pollAnswered();
+  const { hasLedgerEnd } = service.learned;
+  service.learned.pollAnswered();
   // it was on the ledger before the last page, which lacked it
-  if (!source.hasEnd && hasUpdate && page.last <= position.target) service.drainTooShort();
+  if (!source.hasEnd && hasUpdate && page.last <= position.target) service.learned.drainTooShort();
   const next = hasUpdate || isStale || !hasLedgerEnd ? catchUpOrPoll(feed) : 'poll';
   return {
     ...position,

@@ -96,7 +96,7 @@ export const findEvidence = (feed: AnyFeed, evidence: Evidence, cursor: Offset):
   const { offset } = evidence;
   const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
   return defer(() => {
-    const reach = 'updateId' in evidence ? Math.min(cursor - offset + 1, feed.service.maxRange) : 1;
+    const reach = 'updateId' in evidence ? Math.min(cursor - offset + 1, feed.service.learned.maxRange) : 1;
     const range = { beginExclusive: offset - 1, endInclusive: Math.max(offset, offset - 1 + reach) };
     // the range may be after the end of the request
     const request = { ...feed.request, endInclusive: range.endInclusive };

@@ -10,8 +10,8 @@ import {
 import { type ContractsOptions, type ContractsSource, contractsSource } from '../contracts/ContractsSource.js';
 import { join } from '../contracts/join.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
-import type { Service } from '../feed/Service.js';
-import { checkPositive } from '../http/retry.js';
+import { checkPositive, retryPolicy } from '../http/retry.js';
+import { requireConnection } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import {
   compareContracts,
@@ -115,37 +115,23 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   if ((query as ContractPolicies).onUnknownPackage === 'wait')
     throw new TypeError("onUnknownPackage: 'wait' is not supported by this feed");
   const sourceOf = contractsSource(ledger, options);
-  const { retry } = sourceOf(0);
+  const retry = retryPolicy(requireConnection(ledger).retry, options.retry);
   const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query), query.includeExercises) };
   const feed = ledgerFeed(ledger, request, retry, (service, { name }) =>
-    openReader(sourceOver(sourceOf, service, name), query, request, batchSize),
+    openReader(sourceOf(service, name), query, request, batchSize),
   );
   // the types of the contracts are those of the query
   return { ...feed, mustHandleAll: true } as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition>;
 }
 
-/** Returns the source over a participant, with polled changes: pushed ones would wait in memory for a slow handler. */
-function sourceOver(
-  sourceOf: ReturnType<typeof contractsSource>,
-  service: Service,
-  name: string | undefined,
-): ContractsSource {
-  const feed = service.newFeed();
-  const source = sourceOf(feed);
-  return {
-    ...source,
-    service,
-    report: service.reportForFeed(feed, name),
-    updates: { ...source.updates, transport: 'http' },
-  };
-}
-
 function openReader(
-  source: ContractsSource,
+  given: ContractsSource,
   query: ContractQuery & ContractPolicies,
   request: UpdatesRequest,
   batchSize: number,
 ): FeedReader<ContractsWork, ContractsPosition> {
+  // polled: pushed changes would wait in memory for a slow handler
+  const source: ContractsSource = { ...given, updates: { ...given.updates, transport: 'http' } };
   const { service, report, retry, updates } = source;
   const feed = createLedgerFeed(service, request, updates, retry, report);
   const identity$ = ledgerIdentity(feed);
@@ -153,7 +139,7 @@ function openReader(
   const hasLastUpdate = (update: LastUpdate): Observable<boolean> => hasUpdate(feed, update, update.offset);
   return {
     report,
-    path: service.updatesPath,
+    path: service.learned.updatesPath,
     maxPageSize: feed.maxPageSize,
     start$: of(nothingLoaded()),
     ...(query.onGap !== 'fail' && { restart: nothingLoaded('ledgerReset') }),

@@ -118,7 +118,7 @@ function openReader(
   const feed = feedAfter(range.beginExclusive);
   return {
     report,
-    path: service.updatesPath,
+    path: service.learned.updatesPath,
     maxPageSize: feed.maxPageSize,
     start$: defer(() => [{ offset: range.beginExclusive }]),
     identity$: ledgerIdentity(feed),

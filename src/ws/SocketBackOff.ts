@@ -25,8 +25,8 @@ const noneEnded: SocketBackOff = { endedAt: 0, delayMs: 0, failures: 0 };
 const backOffs = new WeakMap<object, SocketBackOff>();
 
 /** Whether a socket ended so recently that no feed opens another. Setting the clock back does not prolong the delay. */
-export function isSocketBackOff({ identity }: Service): boolean {
-  const { endedAt, delayMs } = backOffs.get(identity) ?? noneEnded;
+export function isSocketBackOff({ learned }: Service): boolean {
+  const { endedAt, delayMs } = backOffs.get(learned) ?? noneEnded;
   return Math.abs(asyncScheduler.now() - endedAt) < delayMs;
 }
 
@@ -35,9 +35,9 @@ export function isSocketBackOff({ identity }: Service): boolean {
  * consecutive sockets deliver nothing, the longer. Several sockets that end within one delay count as one failure.
  */
 export function socketEnded(service: Service, result: SocketResult): number {
-  const { failures: before } = backOffs.get(service.identity) ?? noneEnded;
+  const { failures: before } = backOffs.get(service.learned) ?? noneEnded;
   const failures = result === 'empty' ? before + Number(!isSocketBackOff(service)) : 0;
   const delayMs = result === 'pathSwitched' ? 0 : jitter(failures, backOff);
-  backOffs.set(service.identity, { endedAt: asyncScheduler.now(), delayMs, failures });
+  backOffs.set(service.learned, { endedAt: asyncScheduler.now(), delayMs, failures });
   return delayMs;
 }

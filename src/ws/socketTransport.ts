@@ -208,7 +208,7 @@ const checkOverHttp =
       switchMap((_, count) => {
         const everyMs = count === 0 ? newSocketCheckMs : provenSocketCheckMs;
         return timer(everyMs, everyMs).pipe(
-          exhaustMap(() => (feed.service.hasLedgerEnd ? missedPage(feed, current()) : EMPTY)),
+          exhaustMap(() => (feed.service.learned.hasLedgerEnd ? missedPage(feed, current()) : EMPTY)),
         );
       }),
     );

@@ -360,7 +360,7 @@ describe('a step', () => {
       const { participant, service, client } = contractsWorld();
       participant.append(create(2, 'a'));
       const isReady$ = new Subject<unknown>();
-      const source = contractsSource(client, { maxPageSize: 1 })(1);
+      const source = contractsSource(client, { maxPageSize: 1 })();
       const seen = observe(join(source, { query: marbles }, isReady$).pipe(takeUntil(timer(10_000))));
       expect(seen.values).toMatchObject([{ changes: [{ _tag: 'Reset' }], offset: 2, isCaughtUp: false }]);
       participant.append(create(3, 'b'), create(4, 'c'));

@@ -89,7 +89,7 @@ describe('after a gap', () => {
           isPruned && isUpdates(request) && request.body['beginExclusive'] === 2 ? pruned : undefined,
       });
       participant.append(create(2, 'a'));
-      const source = contractsSource(client, { maxSnapshotPageSize: 1 })(1);
+      const source = contractsSource(client, { maxSnapshotPageSize: 1 })();
       const seen = observe(join(source, { query: marbles }).pipe(takeUntil(timer(60_000))));
       const keys = (index: number): string[] =>
         [...(seen.values.at(index)?.contracts ?? [])].map(({ contractId }) => contractId);

@@ -240,7 +240,7 @@ describe('a snapshot that cannot be had in time', () => {
     marbles(({ flush }) => {
       const { participant, service, client } = contractsWorld();
       participant.append(...creations(3));
-      const source = contractsSource(client, {})(1);
+      const source = contractsSource(client, {})();
       const lagging = observe(readContracts(source, { parties }, eventFormatOf({ parties }), { notBefore: 5 }));
       flush();
       expect(lagging.error).toMatchObject({ _tag: 'LedgerResetError', cursor: 5, ledgerEnd: 3 });

@@ -31,88 +31,88 @@ afterEach(() => {
 describe('the longest idle timeout of a poll', () => {
   it('is half of the time after which a poll was cut', () => {
     const service = newService();
-    expect(service.maxPollMs).toBe(Infinity);
-    service.pollTimedOut(9_001);
-    expect(service.maxPollMs).toBe(4_500);
-    service.pollTimedOut(4_600);
-    expect(service.maxPollMs).toBe(2_300);
+    expect(service.learned.maxPollMs).toBe(Infinity);
+    service.learned.pollTimedOut(9_001);
+    expect(service.learned.maxPollMs).toBe(4_500);
+    service.learned.pollTimedOut(4_600);
+    expect(service.learned.maxPollMs).toBe(2_300);
   });
 
   it('is at least a second', () => {
     const service = newService();
-    service.pollTimedOut(1_500);
-    expect(service.maxPollMs).toBe(1_000);
+    service.learned.pollTimedOut(1_500);
+    expect(service.learned.maxPollMs).toBe(1_000);
   });
 
   it('grows by a tenth with each poll that is answered', () => {
     const service = newService();
-    service.pollAnswered();
-    expect(service.maxPollMs).toBe(Infinity);
-    service.pollTimedOut(4_000);
-    service.pollAnswered();
-    expect(service.maxPollMs).toBeCloseTo(2_200);
-    service.pollAnswered();
-    expect(service.maxPollMs).toBeCloseTo(2_420);
+    service.learned.pollAnswered();
+    expect(service.learned.maxPollMs).toBe(Infinity);
+    service.learned.pollTimedOut(4_000);
+    service.learned.pollAnswered();
+    expect(service.learned.maxPollMs).toBeCloseTo(2_200);
+    service.learned.pollAnswered();
+    expect(service.learned.maxPollMs).toBeCloseTo(2_420);
   });
 });
 
 describe('the longest range of a page', () => {
   it('is a quarter of a range that timed out', () => {
     const service = newService();
-    expect(service.maxRange).toBe(Infinity);
-    service.rangeTimedOut(1_003);
-    expect(service.maxRange).toBe(250);
+    expect(service.learned.maxRange).toBe(Infinity);
+    service.learned.rangeTimedOut(1_003);
+    expect(service.learned.maxRange).toBe(250);
   });
 
   it('is at least one offset', () => {
     const service = newService();
-    service.rangeTimedOut(3);
-    expect(service.maxRange).toBe(1);
+    service.learned.rangeTimedOut(3);
+    expect(service.learned.maxRange).toBe(1);
   });
 
   it('says nothing after the look-up of one offset that timed out', () => {
     const service = newService();
-    service.rangeTimedOut(1);
-    expect(service.maxRange).toBe(Infinity);
+    service.learned.rangeTimedOut(1);
+    expect(service.learned.maxRange).toBe(Infinity);
   });
 
   it('doubles with each page that is answered', () => {
     const service = newService();
-    service.rangeAnswered();
-    expect(service.maxRange).toBe(Infinity);
-    service.rangeTimedOut(40);
-    service.rangeAnswered();
-    service.rangeAnswered();
-    expect(service.maxRange).toBe(40);
+    service.learned.rangeAnswered();
+    expect(service.learned.maxRange).toBe(Infinity);
+    service.learned.rangeTimedOut(40);
+    service.learned.rangeAnswered();
+    service.learned.rangeAnswered();
+    expect(service.learned.maxRange).toBe(40);
   });
 
   it('is no shorter than what the service has searched', () => {
     const service = newService();
-    service.rangeTimedOut(100);
-    service.rangeReached(70);
-    expect(service.maxRange).toBe(70);
-    service.rangeReached(10);
-    expect(service.maxRange).toBe(70);
+    service.learned.rangeTimedOut(100);
+    service.learned.rangeReached(70);
+    expect(service.learned.maxRange).toBe(70);
+    service.learned.rangeReached(10);
+    expect(service.learned.maxRange).toBe(70);
   });
 });
 
 describe('the ledger end', () => {
   it('is requested again a minute after it was unavailable', () => {
     const service = newService();
-    expect(service.hasLedgerEnd).toBe(true);
-    service.ledgerEndUnavailable();
-    expect(service.hasLedgerEnd).toBe(false);
+    expect(service.learned.hasLedgerEnd).toBe(true);
+    service.learned.ledgerEndUnavailable();
+    expect(service.learned.hasLedgerEnd).toBe(false);
     now += 59_999;
-    expect(service.hasLedgerEnd).toBe(false);
+    expect(service.learned.hasLedgerEnd).toBe(false);
     now += 1;
-    expect(service.hasLedgerEnd).toBe(true);
+    expect(service.learned.hasLedgerEnd).toBe(true);
   });
 
   it('is available as soon as the service has answered', () => {
     const service = newService();
-    service.ledgerEndUnavailable();
-    service.ledgerEndAnswered();
-    expect(service.hasLedgerEnd).toBe(true);
+    service.learned.ledgerEndUnavailable();
+    service.learned.ledgerEndAnswered();
+    expect(service.learned.hasLedgerEnd).toBe(true);
   });
 });
 
@@ -151,12 +151,12 @@ describe('a service', () => {
     const service = newService();
     const other = service.withLink({ ...link, requestTimeoutMs: 1 }, () => undefined);
     expect([service.link.requestTimeoutMs, other.link.requestTimeoutMs]).toEqual([30_000, 1]);
-    other.pageTooLarge(200);
-    service.ledgerEndUnavailable();
-    other.pathMissing('/v2/updates/flats');
-    expect(service.pageLimit).toBe(100);
-    expect(other.hasLedgerEnd).toBe(false);
-    expect(service.updatesPath).toBe('/v2/updates');
+    other.learned.pageTooLarge(200);
+    service.learned.ledgerEndUnavailable();
+    other.learned.pathMissing('/v2/updates/flats');
+    expect(service.learned.pageLimit).toBe(100);
+    expect(other.learned.hasLedgerEnd).toBe(false);
+    expect(service.learned.updatesPath).toBe('/v2/updates');
   });
 
   it('emits the diagnostics of another link after their observer, and numbers all feeds together', () => {
@@ -177,7 +177,7 @@ describe('a service', () => {
   });
 
   it('learns nothing from another service', () => {
-    newService().pageTooLarge(2);
-    expect(newService().pageLimit).toBe(Infinity);
+    newService().learned.pageTooLarge(2);
+    expect(newService().learned.pageLimit).toBe(Infinity);
   });
 });

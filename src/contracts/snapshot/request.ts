@@ -245,11 +245,11 @@ class ServiceSnapshots {
 }
 
 /** By participant: all readers of a ledger's contracts share it. */
-const learned = new WeakMap<object, ServiceSnapshots>();
+const snapshotsBy = new WeakMap<object, ServiceSnapshots>();
 
 /** Returns what is known about the snapshots of a participant. */
-export function snapshotsOf({ identity }: Service): ServiceSnapshots {
-  const known = learned.get(identity) ?? new ServiceSnapshots();
-  learned.set(identity, known);
+export function snapshotsOf({ learned }: Service): ServiceSnapshots {
+  const known = snapshotsBy.get(learned) ?? new ServiceSnapshots();
+  snapshotsBy.set(learned, known);
   return known;
 }
