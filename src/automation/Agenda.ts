@@ -5,7 +5,7 @@ import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
 import { DueQueue } from './DueQueue.js';
-import { dueAt, type Entry, isOpen, newEntry } from './Entry.js';
+import { Entry } from './Entry.js';
 import type { Places } from './Places.js';
 import type { Acted, Rule } from './Rule.js';
 
@@ -25,9 +25,6 @@ export class Agenda {
   /** Whether the contracts have changed since idle contracts were last looked at. */
   #hasChanged = false;
   #recheckedAt = -Infinity;
-  isStopped = false;
-  /** The smallest offset from which the participant recognizes repetitions, as far as it is known. */
-  earliest: Offset = 0;
 
   constructor(
     private readonly rule: Rule,
@@ -70,7 +67,7 @@ export class Agenda {
 
   /** Removes entries that are due from the queue, oldest first, while there are free places. The caller works on each. */
   *take(): Generator<Entry, void> {
-    if (!this.#isLive || this.isStopped) return;
+    if (!this.#isLive) return;
     this.#recheck();
     while (this.places.isFree) {
       const entry = this.#queue.take(asyncScheduler.now());
@@ -82,7 +79,7 @@ export class Agenda {
 
   /** How long nothing is due, in milliseconds. `Infinity` if only a change can help. */
   get waitMs(): number {
-    if (!this.#isLive || this.isStopped) return Infinity;
+    if (!this.#isLive) return Infinity;
     const { isFree, pauseMs } = this.places;
     if (!isFree) return pauseMs > 0 ? pauseMs : Infinity;
     const now = asyncScheduler.now();
@@ -95,7 +92,7 @@ export class Agenda {
    * it is due. Returns whether to decide. Throws what the rule throws.
    */
   confirm(entry: Entry): boolean {
-    const at = dueAt(this.rule, entry);
+    const at = entry.dueAt(this.rule);
     // what was due stays due, even if the rule now names the next time
     const dueTime = Math.min(at ?? Infinity, entry.dueTime);
     if (at === undefined || dueTime > asyncScheduler.now()) {
@@ -113,15 +110,23 @@ export class Agenda {
     this.#hasChanged ||= contracts !== this.contracts;
   }
 
-  /** A decision that took long has ended: the submission begins when there is a place. */
+  /** What was decided is submitted when there is a place. */
   ready(entry: Entry): void {
     // before the contracts that became due at the same time and are not decided
     this.#schedule(entry, entry.dueTime - 1, 'scheduled');
   }
 
-  /** The contract has changed since its decision began: it is decided again. */
+  /** The contract is decided when the rule says, by its present state. */
   reconsider(entry: Entry): void {
-    this.#scheduleByRule(entry);
+    // decided for other circumstances, and not submitted
+    if (!entry.isOpen) entry.submission = undefined;
+    try {
+      this.#scheduleAt(entry, entry.dueAt(this.rule));
+    } catch {
+      // the decision fails with the error
+      this.#schedule(entry, asyncScheduler.now(), 'scheduled');
+      entry.dueTime = Infinity;
+    }
   }
 
   /** The contract is due again after a delay, because its action failed. Returns when. */
@@ -142,7 +147,7 @@ export class Agenda {
   }
 
   /** The counts of a status. */
-  summary(): Summary {
+  summary() {
     const now = asyncScheduler.now();
     const all = [...this.#entries.values()];
     const due = this.#queue.countDue(now);
@@ -169,12 +174,12 @@ export class Agenda {
     if (entry !== undefined) {
       entry.contract = contract;
       entry.idleRound = undefined;
-      if (entry.state === 'idle' || entry.state === 'scheduled') this.#scheduleByRule(entry);
+      if (entry.state === 'idle' || entry.state === 'scheduled') this.reconsider(entry);
       return;
     }
-    const added = newEntry(contract, traceContext);
+    const added = new Entry(contract, traceContext);
     this.#entries.set(contractId, added);
-    this.#scheduleByRule(added);
+    this.reconsider(added);
   }
 
   #remove(contractId: string): Acted[] {
@@ -184,7 +189,7 @@ export class Agenda {
     this.#waiting.delete(entry);
     entry.isGone = true;
     // only an open outcome is still of interest
-    if (!isOpen(entry)) this.#queue.remove(entry);
+    if (!entry.isOpen) this.#queue.remove(entry);
     const isOvertaken = entry.state === 'retrying' && entry.races > 0 && entry.submission === undefined;
     return isOvertaken ? [{ _tag: 'Obsolete', contractId }] : [];
   }
@@ -208,20 +213,8 @@ export class Agenda {
       if (hasChanged) entry.idleRound = undefined;
       const at = this.#queue.timeOf(entry) ?? -Infinity;
       // what is due stays due, even if the rule now names the next time
-      if (entry.state === 'idle' || (entry.state === 'scheduled' && at > now)) this.#scheduleByRule(entry);
+      if (entry.state === 'idle' || (entry.state === 'scheduled' && at > now)) this.reconsider(entry);
       else if (entry.state === 'retrying' && at > now + entry.delayMs) this.retry(entry, entry.delayMs);
-    }
-  }
-
-  #scheduleByRule(entry: Entry): void {
-    // decided for other circumstances, and not submitted
-    if (!isOpen(entry)) entry.submission = undefined;
-    try {
-      this.#scheduleAt(entry, dueAt(this.rule, entry));
-    } catch {
-      // the decision fails with the error
-      this.#schedule(entry, asyncScheduler.now(), 'scheduled');
-      entry.dueTime = Infinity;
     }
   }
 
@@ -240,18 +233,4 @@ export class Agenda {
     entry.state = state;
     this.#queue.add(entry, at);
   }
-}
-
-/** The counts of a status. */
-interface Summary {
-  readonly isLive: boolean;
-  /** Whether the contracts are known. */
-  readonly isKnown: boolean;
-  readonly due: number;
-  readonly running: number;
-  readonly waiting: number;
-  readonly failed: number;
-  /** How long the oldest contract has been due, in milliseconds. */
-  readonly lagMs: number;
-  readonly offset: Offset;
 }

@@ -1,4 +1,4 @@
-import { asyncScheduler } from 'rxjs';
+import { asyncScheduler, type Observable, Subject } from 'rxjs';
 
 /** The maximum number of submissions and decisions in progress, with those that have given back their place. */
 const maxRunning = 1_000;
@@ -9,6 +9,7 @@ export class Places {
   #pauses = 0;
   #pausedAt = 0;
   #pausedForMs = 0;
+  readonly #freed = new Subject<void>();
   /** The number of submissions and decisions in progress. */
   running = 0;
 
@@ -37,18 +38,24 @@ export class Places {
     return this.#pauses;
   }
 
+  /** Emits when a place was given back, or something in progress has ended. */
+  get freed$(): Observable<void> {
+    return this.#freed.asObservable();
+  }
+
   /** Takes a place. Returns how to give it back, and how to end what is in progress. */
   take(): { readonly giveBack: () => void; readonly end: () => void } {
-    let isTaken = true;
+    let taken = 1;
     this.#taken += 1;
     this.running += 1;
     const giveBack = (): void => {
-      if (isTaken) this.#taken -= 1;
-      isTaken = false;
+      this.#taken -= taken;
+      taken = 0;
+      this.#freed.next();
     };
     const end = (): void => {
-      giveBack();
       this.running -= 1;
+      giveBack();
     };
     return { giveBack, end };
   }

@@ -6,7 +6,7 @@ import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Contract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
-import { hasTag, quotable, TaggedError } from '../errors/internal/message.js';
+import { hasTag, TaggedError } from '../errors/internal/message.js';
 
 /**
  * A contract of a rule's query whose payload was decoded. A rule does not act on other contracts.
@@ -170,14 +170,8 @@ export class RuleError extends TaggedError<'RuleError'> {
     /** What the rule threw, if it did. */
     cause?: unknown,
   ) {
-    super(
-      'RuleError',
-      `The rule did not act: ${explanation}.`,
-      { Reason: reason, Rule: rule, Contract: contractId },
-      {
-        cause,
-      },
-    );
+    const details = { Reason: reason, Rule: rule, Contract: contractId };
+    super('RuleError', `The rule did not act: ${explanation}.`, details, { cause });
   }
 }
 
@@ -187,18 +181,3 @@ export class RuleError extends TaggedError<'RuleError'> {
  * @category Errors
  */
 export const isRuleError = (u: unknown): u is RuleError => hasTag(u, 'RuleError');
-
-/** Returns the error for what a function of a rule threw. */
-export const thrownError = (rule: string, contractId: string, thrown: unknown): RuleError => {
-  const said = thrown instanceof Error ? quotable(thrown.message, []) : 'no Error was thrown';
-  return new RuleError('act', rule, contractId, `it failed: ${said}`, thrown);
-};
-
-/** Returns the error for an action that the participant may have forgotten. */
-export const prunedError = (rule: string, contractId: string, earliest: number): RuleError =>
-  new RuleError(
-    'pruned',
-    rule,
-    contractId,
-    `the contract is older than offset ${earliest}, before which the participant is pruned, so that an earlier run may have acted on it. Give the rule done or a store, or set consumes if its actions archive the contract`,
-  );

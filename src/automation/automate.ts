@@ -24,10 +24,11 @@ import type { Ledger } from '../ledger/Ledger.js';
 import type { CheckpointStore, TransactionalStore } from '../process/CheckpointStore.js';
 import { aborted } from '../process/processFeed.js';
 import { Agenda } from './Agenda.js';
-import type { Entry } from './Entry.js';
+import { Effects } from './Effects.js';
 import { noMemory, whileElected, type Work } from './Memory.js';
 import { Places } from './Places.js';
 import type { Acted, ActionRequest, Rule } from './Rule.js';
+import type { RuleRun } from './submit.js';
 import { overload, workOn } from './work.js';
 
 /**
@@ -164,16 +165,10 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
           isWorking = true;
           const agenda = new Agenda(rule, new Places(concurrency));
           const memory = memoryOf((contractId) => agenda.contracts?.has(contractId) !== false);
-          const run = {
-            rule,
-            agenda,
-            retry,
-            memory,
-            actTimeoutMs,
-            submit: (request: ActionRequest, { contract: { contractId }, traceContext }: Entry) =>
+          const run: RuleRun = {
+            ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop$ },
+            submit: (request, { contract: { contractId }, traceContext }) =>
               submit(withAction(request, { rule: rule.name, contractId, traceContext })),
-            stop$,
-            consuming: new Map<string, boolean>(),
           };
           watch(agenda);
           return concat(workOn(run, view$, overload(service.diagnostics$, agenda)), memory.flush());

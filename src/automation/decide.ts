@@ -1,60 +1,113 @@
-import { from, isObservable, map, type Observable, type ObservableInput, take, throwIfEmpty, timeout } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  defer,
+  from,
+  ignoreElements,
+  isObservable,
+  map,
+  type Observable,
+  type ObservableInput,
+  of,
+  take,
+  takeUntil,
+  tap,
+  throwIfEmpty,
+  timeout,
+  using,
+} from 'rxjs';
 import type { Command } from '../codecs/Command.js';
 import { LedgerString } from '../codecs/scalars.js';
 import type { Contract } from '../contracts/Contract.js';
-import { clampTimer, mapError } from '../http/retry.js';
-import { type Action, type ActionContext, type ActionRequest, type Rule, RuleError, thrownError } from './Rule.js';
+import { quotable } from '../errors/internal/message.js';
+import { clampTimer } from '../http/retry.js';
+import type { Entry, Submission } from './Entry.js';
 
-/** What a rule wants to do with a contract: a request, or nothing. */
-export interface Decision {
-  readonly round: string;
-  /** `undefined` if there is nothing to do until the contracts change. */
-  readonly request: Omit<ActionRequest, 'deduplicationPeriod'> | undefined;
+import { type Acted, type Action, type ActionContext, type Rule, RuleError } from './Rule.js';
+import { fail, type RuleRun } from './submit.js';
+
+/** How long a decision keeps its place, in milliseconds: one that never ends must not keep the others waiting. */
+const slowAfterMs = 20;
+
+/** Calls the rule for a contract, and notes for the agenda what to submit. Emits only a failure. */
+export function decide(run: RuleRun, entry: Entry, giveBack: () => void): Observable<Acted> {
+  const { rule, agenda, memory, actTimeoutMs } = run;
+  const { contract, failures, races } = entry;
+  const { contracts, offset } = agenda;
+  if (contracts === undefined) return of();
+  const note = ({ round, request }: Decision): void => {
+    if (entry.isGone) return;
+    if (entry.contract !== contract) {
+      agenda.reconsider(entry);
+      return;
+    }
+    const isCommitted = request !== undefined && memory.has(request.commandId);
+    if (isCommitted) entry.endedRounds.add(round);
+    if (request === undefined || isCommitted) {
+      agenda.rest(entry, round, contracts);
+      return;
+    }
+    entry.submission = { round, request, decidedAt: offset };
+    agenda.ready(entry);
+  };
+  const attempt = failures + races + 1;
+  const noted$ = defer(() =>
+    agenda.confirm(entry) ? decisionOf(rule, contract, { contracts, attempt }, actTimeoutMs) : [],
+  ).pipe(
+    tap(note),
+    ignoreElements(),
+    catchError((error: unknown) => (entry.isGone ? [] : [fail(run, entry, explain(rule, contract, error))])),
+    takeUntil(run.stop$),
+  );
+  return using(
+    () => asyncScheduler.schedule(giveBack, slowAfterMs),
+    () => noted$,
+  );
 }
 
-/**
- * Calls the functions of a rule for a contract. Returns the decision, or an Observable of it if `act` does not decide at once.
- * Throws a {@link RuleError} for whatever the rule throws.
- */
-export function decide(
+/** What a rule wants to do with a contract: a request, or nothing until the contracts change. */
+interface Decision {
+  readonly round: string;
+  readonly request: Submission['request'] | undefined;
+}
+
+/** Calls the functions of a rule for a contract. Throws, or fails with, whatever they throw. */
+function decisionOf(
   rule: Rule,
   contract: Contract,
-  { contracts, attempt }: ActionContext,
+  context: ActionContext,
   actTimeoutMs: number,
-): Decision | Observable<Decision> {
-  const { name } = rule;
+): ObservableInput<Decision> {
   const { contractId } = contract;
-  const invalid = (explanation: string): RuleError => new RuleError('act', name, contractId, explanation);
-  try {
-    const round = rule.round?.(contract) ?? '';
-    if (rule.done?.(contract, contracts) ?? false) return { round, request: undefined };
-    const commandId = commandIdOf(rule, contractId, round);
-    const toDecision = (action: Action | undefined): Decision => ({
-      round,
-      request: requestOf(rule, commandId, action, invalid),
-    });
-    const result = rule.act(contract, { contracts, attempt });
-    if (!isInput(result)) return toDecision(result);
-    return from(result).pipe(
-      take(1),
-      timeout({
-        first: clampTimer(actTimeoutMs),
-        with: () => {
-          throw new RuleError('timeout', name, contractId, `act did not answer within ${actTimeoutMs} ms`);
-        },
-      }),
-      throwIfEmpty(() => invalid('act completed without a value')),
-      map(toDecision),
-      mapError((error) => explain(rule, contract, error)),
-    );
-  } catch (error) {
-    throw explain(rule, contract, error);
-  }
+  const round = rule.round?.(contract) ?? '';
+  if (rule.done?.(contract, context.contracts) ?? false) return [{ round, request: undefined }];
+  const commandId = commandIdOf(rule, contractId, round);
+  const result = rule.act(contract, context);
+  const action$ = isInput(result)
+    ? from(result).pipe(
+        take(1),
+        timeout({
+          first: clampTimer(actTimeoutMs),
+          with: () => {
+            throw new RuleError('timeout', rule.name, contractId, `act did not answer within ${actTimeoutMs} ms`);
+          },
+        }),
+        throwIfEmpty(() => invalid(rule, contractId, 'act completed without a value')),
+      )
+    : of(result);
+  return action$.pipe(map((action) => ({ round, request: requestOf(rule, contractId, commandId, action) })));
 }
 
 /** Returns the error for what a function of a rule threw. */
-export const explain = ({ name }: Rule, { contractId }: Contract, error: unknown): unknown =>
-  error instanceof RuleError ? error : thrownError(name, contractId, error);
+function explain({ name }: Rule, { contractId }: Contract, thrown: unknown): RuleError {
+  if (thrown instanceof RuleError) return thrown;
+  const said = thrown instanceof Error ? quotable(thrown.message, []) : 'no Error was thrown';
+  return new RuleError('act', name, contractId, `it failed: ${said}`, thrown);
+}
+
+/** Returns the error for an action that is not what its type says. */
+const invalid = ({ name }: Rule, contractId: string, explanation: string): RuleError =>
+  new RuleError('act', name, contractId, explanation);
 
 /**
  * The command id of an action. The ledger commits it once, so it is the same in every process and after every restart. A name
@@ -71,20 +124,15 @@ function commandIdOf({ name }: Rule, contractId: string, round: string): string 
   );
 }
 
-function requestOf(
-  { actAs, userId }: Rule,
-  commandId: string,
-  action: Action | undefined,
-  invalid: (explanation: string) => RuleError,
-): Decision['request'] {
+function requestOf(rule: Rule, contractId: string, commandId: string, action: Action | undefined): Decision['request'] {
   if (action === undefined) return undefined;
   // JavaScript callers may return anything
-  if (Object(action) !== action) throw invalid('act returned neither a command nor a request');
+  if (Object(action) !== action) throw invalid(rule, contractId, 'act returned neither a command nor a request');
   const request = 'commands' in action ? action : { commands: [action].flat() as readonly Command[] };
   if (request.commands.length === 0) return undefined;
-  const [first = '', ...others] = actAs;
+  const [first = '', ...others] = rule.actAs;
   // the ledger recognizes a repetition by user, parties and command id, so that they must not depend on the decision
-  return { ...request, userId, actAs: [first, ...others], commandId };
+  return { ...request, userId: rule.userId, actAs: [first, ...others], commandId };
 }
 
 /** Whether a value is an Observable, a Promise or an iterable that is not a list of commands. */

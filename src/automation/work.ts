@@ -4,7 +4,7 @@ import {
   connect,
   defer,
   endWith,
-  filter,
+  finalize,
   ignoreElements,
   map,
   merge,
@@ -14,8 +14,6 @@ import {
   type Observable,
   observeOn,
   repeat,
-  startWith,
-  Subject,
   switchMap,
   takeUntil,
   takeWhile,
@@ -28,46 +26,40 @@ import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { rejectionReason } from '../errors/rejection.js';
 import { clampTimer } from '../http/retry.js';
-import { act, type RuleRun } from './act.js';
 import type { Agenda } from './Agenda.js';
+import { decide } from './decide.js';
 import type { Entry } from './Entry.js';
 import type { Acted } from './Rule.js';
+import { type RuleRun, submit } from './submit.js';
 
 /** Acts on contracts as the view shows them, until the run is stopped or the ledger is replaced. */
 export const workOn = (
-  run: Omit<RuleRun, 'wake'>,
+  run: RuleRun,
   view$: Observable<View<AnyContract>>,
   overload$: Observable<never>,
 ): Observable<Acted> =>
-  defer(() => {
-    const { agenda, stop$ } = run;
-    const wake$ = new Subject<void>();
-    const wake = (): void => {
-      wake$.next();
-    };
-    const drained$ = stop$.pipe(
-      tap(() => {
-        agenda.isStopped = true;
-      }),
-      switchMap(() => wake$.pipe(startWith(undefined))),
-      filter(() => agenda.places.running === 0),
-    );
-    return view$.pipe(
-      takeWhile((view) => !isReplaced(view)),
-      map((view) => agenda.apply(view)),
-      connect((applied$) => {
-        const acted$ = merge(applied$, wake$).pipe(
-          // after the current work, so that actions that end at once do not nest
-          observeOn(asapScheduler),
-          switchMap(() => dueEntries(agenda)),
-          mergeMap((entry) => act({ ...run, wake }, entry)),
-        );
-        return merge(applied$.pipe(mergeAll()), acted$, overload$).pipe(
-          takeUntil(merge(drained$, applied$.pipe(ignoreElements(), endWith(true)))),
-        );
-      }),
-    );
-  });
+  view$.pipe(
+    takeWhile((view) => !isReplaced(view)),
+    map((view) => run.agenda.apply(view)),
+    connect((applied$) => {
+      const replaced$ = applied$.pipe(ignoreElements(), endWith(true));
+      const due$ = merge(applied$, run.agenda.places.freed$).pipe(
+        // after the current work, so that actions that end at once do not nest
+        observeOn(asapScheduler),
+        switchMap(() => dueEntries(run.agenda)),
+        takeUntil(run.stop$),
+      );
+      const acted$ = due$.pipe(
+        mergeMap((entry) => act(run, entry)),
+        // once it is stopped, and what was in progress has ended
+        endWith(undefined),
+      );
+      return merge(applied$.pipe(mergeAll()), acted$, overload$).pipe(
+        takeWhile((acted) => acted !== undefined),
+        takeUntil(replaced$),
+      );
+    }),
+  );
 
 /** Whether a view shows that another ledger has taken the place of the first. */
 const isReplaced = ({ known }: View<AnyContract>): boolean =>
@@ -79,6 +71,16 @@ const dueEntries = (agenda: Agenda): Observable<Entry> =>
     defer(() => agenda.take()),
     defer(() => (agenda.waitMs === Infinity ? NEVER : timer(clampTimer(agenda.waitMs)).pipe(ignoreElements()))),
   ).pipe(repeat());
+
+/** Decides on a contract, or submits what was decided. Emits what it did. */
+const act = (run: RuleRun, entry: Entry): Observable<Acted> =>
+  defer(() => {
+    const { giveBack, end } = run.agenda.places.take();
+    const { submission } = entry;
+    return (submission === undefined ? decide(run, entry, giveBack) : submit(run, entry, submission)).pipe(
+      finalize(end),
+    );
+  });
 
 /** Pauses the agenda while submissions are delayed because the participant is overloaded. */
 export const overload = (diagnostics$: Observable<Diagnostic>, { places }: Agenda): Observable<never> =>

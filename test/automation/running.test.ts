@@ -467,7 +467,8 @@ describe('the status of an automation', () => {
       tasks.create('a', 'b', 'c', 'd');
       tasks.faultOf = (commandId) => (commandId === 'rule:b' ? { kind: 'refused', code: 'DAML_FAILURE' } : undefined);
       const rule = ruleOf({ dueAt: ({ contractId }) => new Date(contractId === 'c' ? 300_000 : 0) });
-      const seen = watch(automate(ledger, rule).pipe(toAutomationStatus()));
+      const retry = { baseDelayMs: 300_000 };
+      const seen = watch(automate(ledger, rule, { retry }).pipe(toAutomationStatus()));
       at(100_000, () => {
         tasks.archive('b');
       });

@@ -1,0 +1,195 @@
+import { catchError, concat, concatMap, defer, EMPTY, type Observable, take, throwIfEmpty } from 'rxjs';
+import { Offset } from '../codecs/scalars.js';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import { isLedgerError, type LedgerError, type OutcomeUnknownError } from '../errors/LedgerError.js';
+import type { SubmissionRejectedError } from '../errors/submission.js';
+import type { CompleteRetryPolicy } from '../http/retry.js';
+import type { Agenda } from './Agenda.js';
+import type { Effects } from './Effects.js';
+import type { Entry, Submission } from './Entry.js';
+import type { Memory } from './Memory.js';
+import { type Acted, type ActionRequest, type Rule, RuleError } from './Rule.js';
+
+/** What the work on all contracts of a rule has in common. */
+export interface RuleRun {
+  readonly rule: Rule;
+  readonly agenda: Agenda;
+  readonly memory: Memory;
+  readonly effects: Effects;
+  /** The delays after failures. */
+  readonly retry: CompleteRetryPolicy;
+  readonly actTimeoutMs: number;
+  readonly submit: (request: ActionRequest, entry: Entry) => Observable<SubmittedTransaction>;
+  /** Emits once when the rule is stopped. */
+  readonly stop$: Observable<unknown>;
+}
+
+/** Submits what was decided, or continues with a submission whose outcome was unknown. Fails only if the memory does. */
+export const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<Acted> => {
+  const { agenda, memory, effects } = run;
+  const { request } = submission;
+  return defer(() => {
+    submission.since ??= effects.isSafe(entry, submission) ? effects.earliest : 0;
+    const deduplicationPeriod = { DeduplicationOffset: { value: submission.since } };
+    submission.transaction$ ??= run.submit({ ...request, deduplicationPeriod }, entry);
+    const begun$ = effects.consumes(entry, submission) ? EMPTY : memory.begin(request.commandId, agenda.offset);
+    return concat(begun$, submission.transaction$.pipe(throwIfEmpty(), take(1)));
+  }).pipe(
+    concatMap((transaction) => {
+      memory.end(request.commandId, transaction);
+      effects.learn(entry, submission, transaction);
+      // the memory may not be saved again for a long time
+      const committed$ = defer(() => [commit(run, entry, transaction)]);
+      return concat(memory.flush(), committed$);
+    }),
+    catchError((error: unknown) => refuse(run, entry, submission, error)),
+  );
+};
+
+/** The ledger committed the action. */
+function commit(run: RuleRun, entry: Entry, transaction: SubmittedTransaction): Acted {
+  end(run, entry, transaction.offset);
+  const { contractId, createdAt } = entry.contract;
+  return { _tag: 'Committed', contractId, transaction, isRepeated: transaction.isRepeated === true, createdAt };
+}
+
+/** The action is committed at an offset. */
+function end({ agenda }: RuleRun, entry: Entry, offset: Offset): void {
+  entry.endedRounds.add(entry.submission?.round ?? '');
+  Object.assign(entry, { submission: undefined, failures: 0, races: 0 });
+  agenda.await(entry, offset);
+  agenda.places.resume();
+}
+
+/** The submission of an action failed. Decides what that means for its contract, and when it is tried again. */
+function refuse(run: RuleRun, entry: Entry, submission: Submission, error: unknown): Acted[] {
+  const { contractId } = entry.contract;
+  // of the memory: what is not saved must not be submitted
+  if (isLedgerError(error, 'StoreError', 'CursorError')) throw error;
+  if (isLedgerError(error, 'OutcomeUnknownError')) {
+    if (error.completionOffset === undefined) return [unclear(run, entry, submission, error)];
+    // committed, but the transaction is pruned or cannot be decoded
+    run.memory.end(submission.request.commandId);
+    end(run, entry, error.completionOffset);
+    return [{ _tag: 'Failed', contractId, error }];
+  }
+  const earliest = earliestOffset(error);
+  if (earliest !== undefined && earliest > (submission.since ?? 0)) return prune(run, entry, submission, earliest);
+  entry.submission = undefined;
+  // whatever the reason, there is nothing left to act on
+  if (entry.isGone) return [{ _tag: 'Obsolete', contractId }];
+  if (isLedgerError(error) && concernsAll(error)) return [pause(run, entry, error)];
+  if (isLedgerError(error, 'SubmissionRejectedError')) {
+    run.agenda.places.resume();
+    if (error.isContention) return overtake(run, entry, error);
+  }
+  return [fail(run, entry, error)];
+}
+
+/** The smallest offset from which a participant that is pruned recognizes repetitions. */
+function earliestOffset(error: unknown): Offset | undefined {
+  if (!isLedgerError(error, 'SubmissionRejectedError') || error.code !== 'INVALID_DEDUPLICATION_PERIOD')
+    return undefined;
+  const earliest = Number(error.context['earliest_offset']);
+  return Offset.is(earliest) ? earliest : undefined;
+}
+
+/** The participant has forgotten what was committed before an offset. The action is submitted again if that is safe. */
+function prune({ agenda, effects, rule }: RuleRun, entry: Entry, submission: Submission, earliest: Offset): Acted[] {
+  const { round, request, decidedAt } = submission;
+  effects.forget(earliest);
+  if (effects.isSafe(entry, submission)) {
+    entry.submission = { round, request, decidedAt };
+    agenda.ready(entry);
+    return [];
+  }
+  if (rule.done === undefined)
+    return [giveUp(entry, round, prunedError(rule.name, entry.contract.contractId, earliest))];
+  // decided again once the contracts show whether an action before that offset took effect
+  entry.submission = undefined;
+  agenda.await(entry, earliest);
+  return [];
+}
+
+const prunedError = (rule: string, contractId: string, earliest: number): RuleError =>
+  new RuleError(
+    'pruned',
+    rule,
+    contractId,
+    `the contract is older than offset ${earliest}, before which the participant is pruned, so that an earlier run may have acted on it. Give the rule done or a store, or set consumes if its actions archive the contract`,
+  );
+
+/** How often the outcome for a contract that is gone is determined again, before it stays unknown. */
+const maxUnclear = 5;
+
+/** The outcome must be known before anything else is done. The submission continues later, with the same commands. */
+function unclear(run: RuleRun, entry: Entry, submission: Submission, error: OutcomeUnknownError): Acted {
+  const { lastError } = error;
+  if (isLedgerError(lastError, 'PrunedError')) return lose(run, entry, submission, error, lastError.earliestOffset);
+  // the submission began on another ledger, as far as it knows: only a new one learns of the present ledger
+  const isReset = isLedgerError(lastError, 'LedgerResetError');
+  // nothing more can be done for the contract, and the participant may have pruned what would show the outcome
+  if (entry.isGone && (isReset || entry.failures >= maxUnclear)) return giveUp(entry, submission.round, error);
+  if (isReset) submission.transaction$ = undefined;
+  return fail(run, entry, error);
+}
+
+/** The participant has pruned the outcome. The action is decided again if the contracts show whether it was committed. */
+function lose(run: RuleRun, entry: Entry, submission: Submission, error: unknown, earliest: Offset = Infinity): Acted {
+  const { rule, effects } = run;
+  if (earliest < Infinity) effects.forget(earliest);
+  const isShown =
+    effects.consumes(entry, submission) ||
+    (earliest < Infinity && (rule.done !== undefined || (entry.createdOffset ?? -1) >= earliest));
+  if (entry.isGone || !isShown) return giveUp(entry, submission.round, error);
+  entry.submission = undefined;
+  return fail(run, entry, error);
+}
+
+/** The action failed, and is not tried again in its round. */
+function giveUp(entry: Entry, round: string, error: unknown): Acted {
+  Object.assign(entry, { state: 'idle', submission: undefined });
+  entry.endedRounds.add(round);
+  return { _tag: 'Failed', contractId: entry.contract.contractId, error };
+}
+
+/** Whether an error would also meet the actions on other contracts. */
+const concernsAll = (error: LedgerError): boolean =>
+  isLedgerError(error, 'NotSentError', 'UnauthorizedError') ||
+  (isLedgerError(error, 'SubmissionRejectedError') && ['traffic', 'backPressure'].includes(error.reason));
+
+/** The rule begins nothing for a while. */
+function pause({ agenda, retry }: RuleRun, entry: Entry, error: LedgerError): Acted {
+  const { places } = agenda;
+  if (!places.isPaused) places.pause(delayMs(retry, places.pauses));
+  return retryAfter(agenda, entry, error, places.pauseMs);
+}
+
+/** How many times an action that lost a race is decided again before that counts as a failure. */
+const maxRaces = 5;
+
+/** The maximum delay before the first of these decisions, in milliseconds. */
+const raceDelayMs = 200;
+
+/** Another transaction uses the same contracts: the action is decided again, by what the view shows then. */
+function overtake(run: RuleRun, entry: Entry, error: SubmissionRejectedError): Acted[] {
+  if (entry.races >= maxRaces) return [fail(run, entry, error)];
+  run.agenda.retry(entry, halfJitter(raceDelayMs * 2 ** entry.races));
+  entry.races += 1;
+  return [];
+}
+
+/** The action failed. It is tried again after a delay that grows. */
+export const fail = ({ agenda, retry }: RuleRun, entry: Entry, error: unknown): Acted =>
+  retryAfter(agenda, entry, error, delayMs(retry, entry.failures));
+
+function retryAfter(agenda: Agenda, entry: Entry, error: unknown, delayMs: number): Acted {
+  entry.failures += 1;
+  return { _tag: 'Failed', contractId: entry.contract.contractId, error, retryAt: agenda.retry(entry, delayMs) };
+}
+
+const delayMs = ({ baseDelayMs, maxDelayMs }: CompleteRetryPolicy, failures: number): number =>
+  halfJitter(Math.min(maxDelayMs, baseDelayMs * 2 ** failures));
+
+/** Between half and all of a time: attempts neither come at once nor all at the same time. */
+const halfJitter = (ms: number): number => ms * (0.5 + Math.random() / 2);
