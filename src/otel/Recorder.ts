@@ -37,51 +37,57 @@ export interface Telemetry {
 }
 
 /** Starts the spans and records the measurements of one ledger. Its methods do not throw. */
-export interface Recorder {
-  /** Attributes that identify the ledger, on every span and measurement. */
-  readonly ledger: Attributes;
-  /** Starts a span. If the tracer fails, returns a span without effect. */
-  readonly startSpan: (name: string, options: SpanOptions, context: Context) => Span;
-  /** Returns the meter; `undefined` for the no-op meter, because a program may register its SDK after feeds have started. */
-  readonly meter: () => Meter | undefined;
-  /** Adds to a counter, or records a value, if there is a meter. */
-  readonly measure: (name: Measured, value: number, attributes: Attributes) => void;
-  /** Returns the value of `error.type` for an error, from a bounded set. */
-  readonly errorType: (error: unknown) => string;
+export class Recorder {
   /** Returns the value of `canton.synchronizer.id` for a synchronizer, from a bounded set. */
-  readonly synchronizerLabel: (synchronizerId: string) => string;
-}
+  readonly synchronizerLabel = limitDistinct(maxSynchronizers);
+  readonly #errorType = limitDistinct(maxErrorTypes);
+  readonly #instruments = new Map<Measured, Instrument>();
+  #meter: Meter | undefined;
 
-/** Creates the recorder of a ledger with the identifying attributes `ledger`. */
-export function createRecorder({ tracerProvider, meterProvider }: Telemetry, ledger: Attributes): Recorder {
-  let found: Meter | undefined;
-  const meter = (): Meter | undefined => (found ??= safely(() => currentMeter(meterProvider)));
-  const instruments = new Map<Measured, Instrument>();
-  const boundedErrorType = limitDistinct(maxErrorTypes);
-  return {
-    ledger,
-    meter,
-    startSpan: (name, options, context) =>
-      safely(() => {
-        const attributes: Attributes = { ...ledger, ...options.attributes };
-        const tracer = (tracerProvider ?? trace).getTracer(scope);
-        const span = tracer.startSpan(name, { ...options, attributes }, context);
-        // fails here instead of later if the span is unusable
-        span.spanContext();
-        return span;
-      }) ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT),
-    measure: (name, value, attributes) => {
-      safely(() => {
-        const instrument = instruments.get(name) ?? createInstrument(meter(), name);
-        if (instrument === undefined) return;
-        instruments.set(name, instrument);
-        if ('add' in instrument) instrument.add(value, { ...ledger, ...attributes });
-        else instrument.record(value, { ...ledger, ...attributes });
-      });
-    },
-    errorType: (error) => boundedErrorType(errorTypeOf(error)),
-    synchronizerLabel: limitDistinct(maxSynchronizers),
-  };
+  /**
+   * @param ledger - attributes that identify the ledger, on every span and measurement
+   */
+  constructor(
+    private readonly telemetry: Telemetry,
+    readonly ledger: Attributes,
+  ) {}
+
+  /** Starts a span. If the tracer fails, returns a span without effect. */
+  startSpan(name: string, options: SpanOptions, context: Context): Span {
+    const started = safely(() => {
+      const attributes: Attributes = { ...this.ledger, ...options.attributes };
+      const tracer = (this.telemetry.tracerProvider ?? trace).getTracer(scope);
+      const span = tracer.startSpan(name, { ...options, attributes }, context);
+      // fails here instead of later if the span is unusable
+      span.spanContext();
+      return span;
+    });
+    return started ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+  }
+
+  /** The meter; `undefined` for the no-op meter, because a program may register its SDK after feeds have started. */
+  get meter(): Meter | undefined {
+    return (this.#meter ??= safely(() => {
+      const meter = (this.telemetry.meterProvider ?? metrics).getMeter(scope);
+      return meter === createNoopMeter() ? undefined : meter;
+    }));
+  }
+
+  /** Adds to a counter, or records a value, if there is a meter. */
+  measure(name: Measured, value: number, attributes: Attributes): void {
+    safely(() => {
+      const instrument = this.#instruments.get(name) ?? createInstrument(this.meter, name);
+      if (instrument === undefined) return;
+      this.#instruments.set(name, instrument);
+      if ('add' in instrument) instrument.add(value, { ...this.ledger, ...attributes });
+      else instrument.record(value, { ...this.ledger, ...attributes });
+    });
+  }
+
+  /** Returns the value of `error.type` for an error, from a bounded set. */
+  errorType(error: unknown): string {
+    return this.#errorType(errorTypeOf(error));
+  }
 }
 
 /** Ends a span with attributes. It has failed if they have the type of an error. */
@@ -201,9 +207,4 @@ function createInstrument(meter: Meter | undefined, name: Measured) {
     description,
     ...(explicitBucketBoundaries && { advice: { explicitBucketBoundaries } }),
   });
-}
-
-function currentMeter(meterProvider: MeterProvider | undefined): Meter | undefined {
-  const meter = (meterProvider ?? metrics).getMeter(scope);
-  return meter === createNoopMeter() ? undefined : meter;
 }

@@ -11,9 +11,9 @@ import { actionOf, type RuleAction, withConnection } from '../ledger/connection.
 import type { Ledger } from '../ledger/Ledger.js';
 import type { LedgerOptions } from '../ledger/createLedger.js';
 import { traceProcessor, traceUpdates } from './feeds.js';
-import { countAction, countUndecodable, Followers } from './metrics.js';
-import { createRecorder, endSpan, type Recorder, safely, stopwatch, type Telemetry } from './Recorder.js';
-import { tracedService, type Tracing } from './requests.js';
+import { countUndecodable, Followers } from './metrics.js';
+import { endSpan, Recorder, safely, stopwatch, type Telemetry } from './Recorder.js';
+import { countedService, tracedService, type Tracing } from './requests.js';
 import { inContext, linkTo, onOutcome, type Outcome } from './traceContext.js';
 
 /**
@@ -54,17 +54,16 @@ import { inContext, linkTo, onOutcome, type Outcome } from './traceContext.js';
 export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry = {}): Ledger {
   const service = createService(options);
   const plain = bindLedger(service, options);
-  const recorder = createRecorder(telemetry, serverAttributes(service.link.baseUrl));
+  const recorder = new Recorder(telemetry, serverAttributes(service.link.baseUrl));
   const followers = new Followers(recorder);
-  const serviceFor: Tracing['serviceFor'] = (sender, onDiagnostic) =>
-    tracedService(service, sender, { recorder, followers }, onDiagnostic);
-  const ledgerFor: Tracing['ledgerFor'] = (...sender) => bindLedger(serviceFor(...sender), options);
+  const serviceFor: Tracing['serviceFor'] = (sender) => tracedService(service, sender, { recorder, followers });
+  const ledgerFor: Tracing['ledgerFor'] = (sender) => bindLedger(serviceFor(sender), options);
   const handlerSpans = telemetry.handlerSpans ?? true;
   const tracing: Tracing = { plain, serviceFor, ledgerFor, recorder, followers, handlerSpans };
   const traced = <A>(isFeed: boolean, call: (ledger: Ledger) => Observable<A>): Observable<A> =>
     defer(() => {
       const outer = context.active();
-      return call(ledgerFor({ context: () => outer, isFeed, attributes: {} }));
+      return call(ledgerFor({ context: () => outer, isFeed }));
     });
   const updates = (request: UpdatesRequest, updatesOptions: UpdatesOptions = {}) =>
     traceUpdates(tracing, request, updatesOptions);
@@ -94,13 +93,8 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
     diagnostics$: plain.diagnostics$,
   };
   const { retry, transport } = options;
-  const counted = service.withLink(service.link, (diagnostic) => {
-    safely(() => {
-      countAction(recorder, diagnostic);
-    });
-  });
   return withConnection(ledger, {
-    service: counted,
+    service: countedService(service, { recorder, followers }),
     retry,
     transport,
     runProcessor: (run) => traceProcessor(tracing, run),
@@ -133,14 +127,13 @@ function traceSubmission(
   action?: RuleAction,
 ): Observable<SubmittedTransaction> {
   let inner: Context | undefined;
-  const sender = { context: () => inner ?? context.active(), isFeed: false, attributes: {} };
   const onDiagnostic = (diagnostic: Diagnostic): void => {
     const span = inner && trace.getSpan(inner);
     const event = spanEvents[diagnostic._tag];
     if (event !== undefined) span?.addEvent(event, eventAttributes(diagnostic, recorder));
     if ('submissionId' in diagnostic) span?.setAttribute('canton.submission.id', diagnostic.submissionId);
   };
-  const transaction$ = submit(ledgerFor(sender, onDiagnostic));
+  const transaction$ = submit(ledgerFor({ context: () => inner ?? context.active(), isFeed: false, onDiagnostic }));
   return defer(() => {
     const outer = context.active();
     const span = recorder.startSpan(
@@ -194,10 +187,10 @@ const spanEvents: Readonly<Partial<Record<Diagnostic['_tag'], string>>> = {
   RetryScheduled: 'retry',
 };
 
-const eventAttributes = (diagnostic: Diagnostic, { errorType }: Recorder): Attributes => ({
+const eventAttributes = (diagnostic: Diagnostic, recorder: Recorder): Attributes => ({
   ...(diagnostic._tag === 'SubmissionSent' && { 'canton.submission.attempt': diagnostic.attempt }),
   ...(diagnostic._tag === 'SubmissionUnclear' && { 'canton.submission.attempt': diagnostic.attempts }),
-  ...('cause' in diagnostic && { 'error.type': errorType(diagnostic.cause) }),
+  ...('cause' in diagnostic && { 'error.type': recorder.errorType(diagnostic.cause) }),
   ...('delayMs' in diagnostic && { 'canton_rx.delay_ms': diagnostic.delayMs }),
 });
 

@@ -27,7 +27,7 @@ export function traceUpdates(
     const { beginExclusive }: Partial<UpdatesRequest> = { ...request };
     const feed = startFeed(tracing, {}, request, beginExclusive);
     return tracing
-      .ledgerFor(feed.sender, feed.onDiagnostic)
+      .ledgerFor(feed.sender)
       .updates(request, options)
       .pipe(
         tap((update) => {
@@ -59,7 +59,7 @@ export const traceProcessor = <C extends ProcessorProgress>(
         },
       };
     });
-    return run(tracing.serviceFor(feed.sender, feed.onDiagnostic), counting).pipe(
+    return run(tracing.serviceFor(feed.sender), counting).pipe(
       tap(({ offset, recordTimes, role }) => {
         if (role !== undefined) {
           feed.leave();
@@ -99,10 +99,14 @@ function startFeed(
   };
   if (isEndless) followers.add(follower);
   return {
-    sender: { context: () => outer, isFeed: true, attributes },
-    onDiagnostic: (diagnostic: Diagnostic): void => {
-      if (!isProcessor) follower.cursor = cursorIn(diagnostic) ?? follower.cursor;
-      flush();
+    sender: {
+      context: () => outer,
+      isFeed: true,
+      attributes,
+      onDiagnostic: (diagnostic: Diagnostic): void => {
+        if (!isProcessor) follower.cursor = cursorIn(diagnostic) ?? follower.cursor;
+        flush();
+      },
     },
     /** Counts an update. */
     count: (update: Update | UndecodedUpdate): void => {
@@ -144,10 +148,10 @@ function cursorIn(diagnostic: Diagnostic): Offset | undefined {
  * Returns the label of the synchronizer of an update; `undefined` for a checkpoint, which concerns all synchronizers, and
  * for an unknown variant.
  */
-function synchronizerOf(update: Update | UndecodedUpdate, { synchronizerLabel }: Recorder): string | undefined {
+function synchronizerOf(update: Update | UndecodedUpdate, recorder: Recorder): string | undefined {
   if (!['Transaction', 'Reassignment', 'TopologyTransaction'].includes(update._tag)) return undefined;
   const [synchronizerId] = synchronizersOf(update as Update);
-  return synchronizerId && synchronizerLabel(synchronizerId);
+  return synchronizerId && recorder.synchronizerLabel(synchronizerId);
 }
 
 const updateAttributes = (variant: string, synchronizer: string | undefined): Attributes => ({

@@ -1,8 +1,9 @@
 import { type Attributes, context, type Context, type Link, SpanKind, trace } from '@opentelemetry/api';
-import { from, isObservable, type Observable, tap } from 'rxjs';
+import { from, isObservable, tap } from 'rxjs';
 import type { Report } from '../diagnostics/Diagnostic.js';
+import { isAsyncIterable, isPromise } from '../process/callHandler.js';
 import type { BatchHandler, Handler, Work } from '../process/ProcessOptions.js';
-import { createRecorder, endSpan, type Recorder, type Telemetry } from './Recorder.js';
+import { endSpan, Recorder, type Telemetry } from './Recorder.js';
 import { inContext, linkTo } from './traceContext.js';
 
 /** A handler of updates or of batches. */
@@ -53,7 +54,7 @@ export function traceHandler(
   handler: (work: never, tx: never) => unknown,
   telemetry: Telemetry = {},
 ): (work: never, tx: never) => unknown {
-  const recorder = createRecorder(telemetry, {});
+  const recorder = new Recorder(telemetry, {});
   return instrumentHandler(handler as AnyHandler, (work) => startHandlerCall(work, context.active(), {}, recorder));
 }
 
@@ -61,89 +62,58 @@ export function traceHandler(
 export const instrumentHandler =
   (handler: AnyHandler, start: (work: Work | readonly Work[]) => HandlerCall): AnyHandler =>
   (work, tx, report) => {
-    const call = start(work);
-    const { inner, end } = call;
+    const { inner, outer, end } = start(work);
+    const complete = (): void => {
+      end();
+    };
+    const fail = (error: unknown): void => {
+      end({ error });
+    };
     try {
       const result = context.with(inner, () => handler(work, tx, report));
-      if (isObservable(result) || isAsyncIterable(result)) return instrumentObservable(from(result), call);
-      if (isPromise(result)) return instrumentPromise(result, call);
-      end();
+      if (isObservable(result) || isAsyncIterable(result))
+        return from(result).pipe(tap({ complete, error: fail, unsubscribe: complete }), inContext(inner, outer));
+      // the caller gets the same error
+      if (isPromise(result)) void result.then(complete, fail);
+      else complete();
       return result;
     } catch (error) {
-      end({ error });
+      fail(error);
       throw error;
     }
   };
-
-const instrumentObservable = (result$: Observable<unknown>, { inner, outer, end }: HandlerCall): Observable<unknown> =>
-  result$.pipe(
-    tap({
-      complete: () => {
-        end();
-      },
-      error: (error: unknown) => {
-        end({ error });
-      },
-      unsubscribe: () => {
-        end();
-      },
-    }),
-    inContext(inner, outer),
-  );
-
-const isAsyncIterable = (u: unknown): u is AsyncIterable<unknown> =>
-  typeof u === 'object' && u !== null && Symbol.asyncIterator in u;
-
-const isPromise = (u: unknown): u is PromiseLike<unknown> =>
-  typeof u === 'object' && u !== null && 'then' in u && typeof u.then === 'function';
-
-async function instrumentPromise(result: PromiseLike<unknown>, { end }: HandlerCall): Promise<unknown> {
-  try {
-    const value = await result;
-    end();
-    return value;
-  } catch (error) {
-    end({ error });
-    throw error;
-  }
-}
 
 /** Starts the span of a call: in a separate trace, linked to the traces of its updates and to that of the processor. */
 export function startHandlerCall(
   work: Work | readonly Work[],
   outer: Context,
   attributes: Attributes,
-  { startSpan, errorType }: Pick<Recorder, 'startSpan' | 'errorType'>,
+  recorder: Recorder,
 ): HandlerCall {
   const isBatch = Array.isArray(work);
   const updates = [work].flat();
+  const [first] = updates;
   const processor = trace.getSpanContext(outer);
   const links: Link[] = updates.flatMap((update) => linkTo(update) ?? []);
   if (processor !== undefined && trace.isSpanContextValid(processor)) links.push({ context: processor });
+  const own: Attributes = isBatch
+    ? { 'canton.updates.count': updates.length, 'canton.updates.last_offset': updates.at(-1)?.offset }
+    : {
+        'canton.update.variant': first?._tag,
+        'canton.update.id': first && 'updateId' in first ? first.updateId : undefined,
+      };
   const options = {
     kind: SpanKind.CONSUMER,
     root: true,
     links,
-    attributes: { ...attributes, ...(isBatch ? batchAttributes(updates) : updateAttributes(work as Work)) },
+    attributes: { ...attributes, 'canton.offset': first?.offset, ...own },
   };
-  const span = startSpan(isBatch ? 'process updates' : 'process update', options, outer);
+  const span = recorder.startSpan(isBatch ? 'process updates' : 'process update', options, outer);
   return {
     inner: trace.setSpan(outer, span),
     outer,
     end: (failure) => {
-      endSpan(span, failure === undefined ? {} : { 'error.type': errorType(failure.error) });
+      endSpan(span, failure === undefined ? {} : { 'error.type': recorder.errorType(failure.error) });
     },
   };
 }
-
-const batchAttributes = (updates: readonly Work[]): Attributes => ({
-  'canton.offset': updates[0]?.offset,
-  'canton.updates.count': updates.length,
-  'canton.updates.last_offset': updates.at(-1)?.offset,
-});
-
-const updateAttributes = (update: Work): Attributes => ({
-  'canton.offset': update.offset,
-  'canton.update.variant': update._tag,
-  ...('updateId' in update && { 'canton.update.id': update.updateId }),
-});

@@ -1,14 +1,15 @@
 import type { Attributes, BatchObservableResult, ObservableGauge } from '@opentelemetry/api';
 import type { SynchronizerTime } from '../codecs/OffsetCheckpoint.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
-import type { Diagnostic } from '../diagnostics/Diagnostic.js';
+import type { Diagnostic, DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { type Recorder, safely } from './Recorder.js';
 
-/** Counts a diagnostic of a feed, a processor or a submission that has the attributes `attributes`. */
-export function countDiagnostic(recorder: Recorder, attributes: Attributes, diagnostic: Diagnostic): void {
-  const { errorType, measure } = recorder;
+/** Counts a diagnostic: of a feed, a processor, a submission or a rule. */
+export function countDiagnostic(recorder: Recorder, diagnostic: Diagnostic): void {
+  const attributes: Attributes =
+    diagnostic.processor === undefined ? {} : { 'canton_rx.processor.name': diagnostic.processor };
   switch (diagnostic._tag) {
     case 'RetryScheduled':
     case 'SubmissionUnclear':
@@ -17,27 +18,35 @@ export function countDiagnostic(recorder: Recorder, attributes: Attributes, diag
     case 'HandlerFailed':
     case 'UpdateSkipped':
     case 'UpdateParked':
-      measure(counterOf[diagnostic._tag], 1, { ...attributes, 'error.type': errorType(diagnostic.cause) });
+      recorder.measure(counterOf[diagnostic._tag], 1, {
+        ...attributes,
+        'error.type': recorder.errorType(diagnostic.cause),
+      });
       // the error of a handler belongs to the program, regardless of its type
       if (diagnostic._tag !== 'HandlerFailed') countUndecodable(recorder, attributes, diagnostic.cause);
       break;
     case 'FeedEnded':
       if (diagnostic.processor !== undefined) recordRole(recorder, attributes, undefined);
       if (diagnostic.how !== 'failed') break;
-      measure('feed.failures', 1, { ...attributes, 'error.type': errorType(diagnostic.error) });
+      recorder.measure('feed.failures', 1, { ...attributes, 'error.type': recorder.errorType(diagnostic.error) });
       countUndecodable(recorder, attributes, diagnostic.error);
       break;
     case 'RoleChanged':
       recordRole(recorder, attributes, diagnostic.role);
       break;
     case 'CommitSaved':
-      measure('handler.duration', diagnostic.handlerMs / 1_000, attributes);
-      measure('commit.duration', diagnostic.commitMs / 1_000, attributes);
-      measure('processor.offset', diagnostic.offset, attributes);
+      recorder.measure('handler.duration', diagnostic.handlerMs / 1_000, attributes);
+      recorder.measure('commit.duration', diagnostic.commitMs / 1_000, attributes);
+      recorder.measure('processor.offset', diagnostic.offset, attributes);
       break;
     case 'PageLimitLearned':
       // the limit belongs to the ledger, regardless of which feed reports it
-      measure('page_limit', diagnostic.pageLimit, {});
+      recorder.measure('page_limit', diagnostic.pageLimit, {});
+      break;
+    case 'ActionCommitted':
+    case 'ActionObsolete':
+    case 'ActionFailed':
+      countAction(recorder, diagnostic);
       break;
     default:
   }
@@ -57,38 +66,34 @@ const counterOf = {
 const roles: readonly ProcessorRole[] = ['starting', 'standby', 'leader'];
 
 /** Records the role of a processor; `undefined` for one that has ended. */
-function recordRole({ measure }: Recorder, attributes: Attributes, role: ProcessorRole | undefined): void {
+function recordRole(recorder: Recorder, attributes: Attributes, role: ProcessorRole | undefined): void {
   for (const each of roles)
-    measure('processor.role', each === role ? 1 : 0, { ...attributes, 'canton_rx.processor.role': each });
+    recorder.measure('processor.role', each === role ? 1 : 0, { ...attributes, 'canton_rx.processor.role': each });
 }
 
-/** Counts a diagnostic of a rule of `automate`. */
-export function countAction({ errorType, measure }: Recorder, diagnostic: Diagnostic): void {
-  const count = (outcome: string, more: Attributes = {}): void => {
-    const rule = 'rule' in diagnostic ? diagnostic.rule : undefined;
-    measure('actions', 1, { 'canton_rx.rule.name': rule, 'canton_rx.action.outcome': outcome, ...more });
-  };
-  switch (diagnostic._tag) {
-    case 'ActionCommitted': {
-      const { rule, isRepeated, latencyMs } = diagnostic;
-      count(isRepeated ? 'repeated' : 'committed');
-      if (!isRepeated) measure('action.latency', Math.max(0, latencyMs) / 1_000, { 'canton_rx.rule.name': rule });
-      break;
-    }
-    case 'ActionObsolete':
-      count('obsolete');
-      break;
-    case 'ActionFailed':
-      count('failed', { 'error.type': errorType(diagnostic.cause) });
-      break;
-    default:
-  }
+/** Counts an action of a rule of `automate` by its outcome. */
+function countAction(
+  recorder: Recorder,
+  diagnostic: DiagnosticOf<'ActionCommitted' | 'ActionObsolete' | 'ActionFailed'>,
+): void {
+  const isRepeated = diagnostic._tag === 'ActionCommitted' && diagnostic.isRepeated;
+  const rule = { 'canton_rx.rule.name': diagnostic.rule };
+  recorder.measure('actions', 1, {
+    ...rule,
+    'canton_rx.action.outcome': isRepeated ? 'repeated' : outcomes[diagnostic._tag],
+    ...('cause' in diagnostic && { 'error.type': recorder.errorType(diagnostic.cause) }),
+  });
+  if (diagnostic._tag === 'ActionCommitted' && !isRepeated)
+    recorder.measure('action.latency', Math.max(0, diagnostic.latencyMs) / 1_000, rule);
 }
+
+/** The values of `canton_rx.action.outcome`, by diagnostic. */
+const outcomes = { ActionCommitted: 'committed', ActionObsolete: 'obsolete', ActionFailed: 'failed' } as const;
 
 /** Counts a failure that is a `DecodeError`, or an unknown outcome whose last error was one. */
-export function countUndecodable({ measure }: Recorder, attributes: Attributes, error: unknown): void {
+export function countUndecodable(recorder: Recorder, attributes: Attributes, error: unknown): void {
   const cause = isLedgerError(error, 'OutcomeUnknownError') ? error.lastError : error;
-  if (isLedgerError(cause, 'DecodeError')) measure('decode.failures', 1, attributes);
+  if (isLedgerError(cause, 'DecodeError')) recorder.measure('decode.failures', 1, attributes);
 }
 
 /** The progress of a feed that has no end. */
@@ -106,17 +111,14 @@ export interface Follower {
 export function updateRecordTimes(
   { recordTimes }: Follower,
   times: readonly SynchronizerTime[],
-  { synchronizerLabel }: Recorder,
+  recorder: Recorder,
 ): void {
-  for (const { synchronizerId, recordTime } of times) recordTimes.set(synchronizerLabel(synchronizerId), recordTime);
+  for (const { synchronizerId, recordTime } of times)
+    recordTimes.set(recorder.synchronizerLabel(synchronizerId), recordTime);
 }
 
 /** The gauges of the lag. */
-interface Gauges {
-  readonly offsets: ObservableGauge;
-  readonly recordTime: ObservableGauge;
-  readonly commit: ObservableGauge;
-}
+type Gauges = Readonly<Record<'offsets' | 'recordTime' | 'commit', ObservableGauge>>;
 
 /** A value of a gauge. */
 interface Lag {
@@ -148,7 +150,7 @@ export class Followers {
 
   /** Counts the feeds that are not counted yet, and observes their lag, if there is a meter now. */
   count(): void {
-    if (this.#uncounted.size === 0 || this.recorder.meter() === undefined) return;
+    if (this.#uncounted.size === 0 || this.recorder.meter === undefined) return;
     for (const { attributes } of this.#uncounted) this.recorder.measure('feeds.active', 1, attributes);
     this.#uncounted.clear();
     this.#stop ??= safely(() => this.#start());
@@ -161,7 +163,7 @@ export class Followers {
 
   /** Observes the lag whenever the meter is read; returns the function that stops it. */
   #start(): (() => void) | undefined {
-    const meter = this.recorder.meter();
+    const meter = this.recorder.meter;
     if (meter === undefined) return undefined;
     const gauge = (name: string, unit: string, description: string): ObservableGauge =>
       meter.createObservableGauge(`canton_rx.${name}`, { unit, description });
@@ -170,7 +172,7 @@ export class Followers {
       recordTime: gauge('lag.record_time', 's', 'Age of the newest record time of a synchronizer in the slowest feed'),
       commit: gauge('commit.age', 's', 'Time since the last commit of the slowest processor that holds its name'),
     };
-    const observed = [gauges.offsets, gauges.recordTime, gauges.commit];
+    const observed = Object.values(gauges);
     const observe = (result: BatchObservableResult): void => {
       this.#observe(result, gauges);
     };

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { Service } from '../feed/Service.js';
 import { toConnectionError } from '../http/exchange.js';
 import { type HttpRequest, pathOf } from '../http/HttpPort.js';
-import type { Call, Interceptor, SocketInterceptor } from '../http/Link.js';
+import type { Call, Interceptor, Link, SocketInterceptor } from '../http/Link.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { countDiagnostic, type Followers } from './metrics.js';
 import { endSpan, type Recorder, safely, stopwatch } from './Recorder.js';
@@ -17,17 +17,19 @@ interface Sender {
   /** Whether each request is a separate trace, linked to that of the subscriber, because a feed may have no end. */
   readonly isFeed: boolean;
   /** The attributes of its spans and metrics, in addition to those of the ledger. */
-  readonly attributes: Attributes;
+  readonly attributes?: Attributes;
+  /** Receives its diagnostics. */
+  readonly onDiagnostic?: (diagnostic: Diagnostic) => void;
 }
 
 /** A ledger with telemetry. Its parts are used by what sends requests: feeds, submissions and single requests. */
 export interface Tracing {
   /** The ledger without telemetry. */
   readonly plain: Ledger;
-  /** Returns the service of the ledger for one sender, which receives its diagnostics. */
-  readonly serviceFor: (sender: Sender, onDiagnostic?: (diagnostic: Diagnostic) => void) => Service;
+  /** Returns the service of the ledger for one sender. */
+  readonly serviceFor: (sender: Sender) => Service;
   /** Returns the ledger for one sender. */
-  readonly ledgerFor: (sender: Sender, onDiagnostic?: (diagnostic: Diagnostic) => void) => Ledger;
+  readonly ledgerFor: (sender: Sender) => Ledger;
   readonly recorder: Recorder;
   readonly followers: Followers;
   /** Whether each call of a handler has a span. */
@@ -36,17 +38,23 @@ export interface Tracing {
 
 type Metrics = Pick<Tracing, 'recorder' | 'followers'>;
 
-/**
- * Returns the service of a ledger for one sender: its requests have spans, and its diagnostics are counted before the
- * ledger reports them. What feeds learn about the participant is shared.
- */
-export function tracedService(
+/** Returns the service of a ledger whose diagnostics are counted before the ledger reports them. */
+export const countedService = (
   service: Service,
-  sender: Sender,
-  metrics: Metrics,
-  onDiagnostic: (diagnostic: Diagnostic) => void = () => undefined,
-): Service {
-  const { recorder, followers } = metrics;
+  { recorder, followers }: Metrics,
+  link: Omit<Link, 'report'> = service.link,
+  onDiagnostic?: Sender['onDiagnostic'],
+): Service =>
+  service.withLink(link, (diagnostic) => {
+    safely(() => {
+      followers.count();
+      countDiagnostic(recorder, diagnostic);
+      onDiagnostic?.(diagnostic);
+    });
+  });
+
+/** Returns the service of a ledger for one sender: its requests have spans. What feeds learn of the participant is shared. */
+export function tracedService(service: Service, sender: Sender, metrics: Metrics): Service {
   const statuses = new WeakMap<HttpRequest, number>();
   const { link } = service;
   const port = (request: HttpRequest) =>
@@ -56,14 +64,8 @@ export function tracedService(
       }),
     );
   const interceptor = traceRequests(sender, metrics, (request) => statuses.get(request));
-  const socketInterceptor = traceSockets(sender, recorder, link.baseUrl);
-  return service.withLink({ ...link, port, interceptor, socketInterceptor }, (diagnostic) => {
-    safely(() => {
-      followers.count();
-      countDiagnostic(recorder, sender.attributes, diagnostic);
-      onDiagnostic(diagnostic);
-    });
-  });
+  const socketInterceptor = traceSockets(sender, metrics.recorder, link.baseUrl);
+  return countedService(service, metrics, { ...link, port, interceptor, socketInterceptor }, sender.onDiagnostic);
 }
 
 /**

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
 import { ApiError } from '../../src/errors/ApiError.js';
 import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
-import { createRecorder, errorTypeOf } from '../../src/otel/Recorder.js';
+import { errorTypeOf, Recorder } from '../../src/otel/Recorder.js';
 import { cantonError } from '../../src/sandbox/index.js';
 import { upTo } from '../helpers/world.js';
 
@@ -42,17 +42,17 @@ describe('the type of an error', () => {
 
 describe('a recorder', () => {
   it('keeps the first 50 synchronizers, however often they occur, and has one label for all others', () => {
-    const { synchronizerLabel } = createRecorder({}, {});
+    const { synchronizerLabel } = new Recorder({}, {});
     const known = upTo(50).map((n) => `synchronizer-${n}`);
     expect(known.map(synchronizerLabel)).toEqual(known);
     expect(['other-1', ...known, 'other-2'].map(synchronizerLabel)).toEqual(['_OTHER', ...known, '_OTHER']);
   });
 
   it('keeps the first 100 types of errors, and has one for all others', () => {
-    const { errorType } = createRecorder({}, {});
+    const recorder = new Recorder({}, {});
     const named = (name: string) => Object.assign(new Error('words'), { name });
     const known = upTo(100).map((n) => `Error${n}`);
-    expect(known.map((name) => errorType(named(name)))).toEqual(known);
-    expect(['Other', ...known].map((name) => errorType(named(name)))).toEqual(['_OTHER', ...known]);
+    expect(known.map((name) => recorder.errorType(named(name)))).toEqual(known);
+    expect(['Other', ...known].map((name) => recorder.errorType(named(name)))).toEqual(['_OTHER', ...known]);
   });
 });

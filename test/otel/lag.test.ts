@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Follower, Followers } from '../../src/otel/metrics.js';
-import { createRecorder } from '../../src/otel/Recorder.js';
+import { Recorder } from '../../src/otel/Recorder.js';
 import { type Measured, sdk } from './support.js';
 
 beforeEach(() => {
@@ -22,7 +22,7 @@ async function measuredLags(
   ledgerEnd: number | undefined,
 ): Promise<{ readonly offsets: readonly Partial<Measured>[]; readonly seconds: readonly Partial<Measured>[] }> {
   const telemetry = sdk();
-  const all = new Followers(createRecorder(telemetry, {}));
+  const all = new Followers(new Recorder(telemetry, {}));
   all.ledgerEnd = ledgerEnd;
   for (const one of followers) all.add(one);
   const measured = await telemetry.measured();

@@ -2,6 +2,7 @@ import { metrics, SpanStatusCode } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { lastValueFrom, take, toArray } from 'rxjs';
 import { createLedger, ledgerEffects, type Update } from '../../src/index.js';
+import { liveContracts } from '../../src/contracts/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
 import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
 import { cantonError } from '../../src/sandbox/index.js';
@@ -174,6 +175,19 @@ describe('a feed', () => {
     await until(() => pruned.error !== undefined);
     expect(await telemetry.measured('canton_rx.gaps')).toMatchObject([
       { attributes: { 'error.type': 'PrunedError' }, value: 1 },
+    ]);
+  });
+
+  it('of a live view is counted as well', async () => {
+    const { ledger, telemetry, sandbox } = tracedLedger(await start(), 10);
+    sandbox.fault({ kind: 'status', status: 503, body: cantonError('SERVICE_NOT_RUNNING') }, { path: flats });
+    const states$ = liveContracts(ledger, { parties: [sandbox.hostedParty('alice')] }).state$;
+    const states = observe(states$);
+    await until(() => states.values.some(({ connection }) => connection.status === 'retrying'));
+    await until(() => states.values.at(-1)?.data === 'live');
+    states.subscription.unsubscribe();
+    expect(await telemetry.measured('canton_rx.retries')).toMatchObject([
+      { attributes: { 'error.type': 'SERVICE_NOT_RUNNING' }, value: 1 },
     ]);
   });
 });
