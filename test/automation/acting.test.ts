@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, delay, from, of } from 'rxjs';
 import { automate } from '../../src/automation/index.js';
-import type { CommandFault } from '../helpers/virtualCommands.js';
+import type { CommandFault } from '../helpers/CommandService.js';
 import { committedIds } from '../helpers/virtualTasks.js';
 import {
   archiveIt,

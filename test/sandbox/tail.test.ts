@@ -128,19 +128,26 @@ describe('checkpoints', () => {
   });
 
   it('are released with their list', async () => {
+    const clock = stopClock();
     let checked = 0;
     const checkToken = () => (checked += 1) > 0;
     const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 30, checkToken });
-    await post(sandbox, '/v2/updates?stream_idle_timeout_ms=10', body);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const reply = post(sandbox, '/v2/updates?stream_idle_timeout_ms=10', body);
+    await clock.hasTimer();
+    await clock.advance(10);
+    await reply;
+    await clock.advance(50);
     expect(checked).toBe(1);
   });
 
   it('keep a list from becoming idle', async () => {
+    const clock = stopClock();
     const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 60 });
-    const before = Date.now();
-    expect(variants(await post(sandbox, '/v2/updates?stream_idle_timeout_ms=90', body))).toEqual(['OffsetCheckpoint']);
-    expect(Date.now() - before).toBeGreaterThanOrEqual(145);
+    const reply = post(sandbox, '/v2/updates?limit=2&stream_idle_timeout_ms=90', body);
+    await clock.hasTimer();
+    await clock.advance(149);
+    sandbox.append(creation());
+    expect(variants(await reply)).toEqual(['OffsetCheckpoint', 'Transaction']);
   });
 
   it('are never sent with an end, and not early in 3.4', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ExternalParty, Sandbox } from '../../src/sandbox/index.js';
+import { stopClock } from '../helpers/time.js';
 import { post, textAt } from './client.js';
 import { createCommand, executeBody, executePath, prepareBody, preparePath, withParty } from './requests.js';
 
@@ -29,9 +30,10 @@ describe('a prepared transaction', () => {
   });
 
   it('is valid for the configured time after its preparation', async () => {
+    const clock = stopClock();
     const { sandbox, eve } = await withParty({ preparationTimeToleranceMs: 5 });
     const body = await prepareAndSignWith(sandbox, eve);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await clock.advance(6);
     const expired = rejected('LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND');
     expect(await post(sandbox, executePath, body)).toMatchObject(expired);
     sandbox.configure({ preparationTimeToleranceMs: 60_000 });

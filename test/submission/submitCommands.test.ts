@@ -4,13 +4,8 @@ import { createLedger, type CommandsRequest, type CommandsOptions, type Ledger }
 import { observe, type Observed } from '../helpers/observe.js';
 import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
-import {
-  type CommandFault,
-  type CommandPlan,
-  contractId,
-  submitPath,
-  VirtualCommands,
-} from '../helpers/virtualCommands.js';
+import { type CommandFault, submitPath } from '../helpers/CommandService.js';
+import { type CommandPlan, contractId, VirtualCommands } from '../helpers/virtualCommands.js';
 import { checkpoint, errorBody, errorReply } from '../helpers/wire.js';
 
 // a sum of random delays is not exact

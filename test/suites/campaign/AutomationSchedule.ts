@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type CommandFault, type Loss, refusalCodes, rejectionCodes } from '../../helpers/virtualCommands.js';
+import { type CommandFault, type Loss, refusalCodes, rejectionCodes } from '../../helpers/CommandService.js';
 
 /** What a rule does with a contract. `touch` leaves no trace in the contracts, and `receipt` creates one. */
 export type ActionKind = 'archive' | 'accept' | 'touch' | 'receipt';

@@ -6,15 +6,8 @@ import { createLedger, type DeduplicationPeriod, isLedgerError, type Ledger } fr
 import { observe, type Observed } from '../../helpers/observe.js';
 import { scriptedService } from '../../helpers/scripted.js';
 import { marbles } from '../../helpers/time.js';
-import {
-  type CommandFault,
-  type CommandPlan,
-  contractId,
-  type Loss,
-  refusalCodes,
-  rejectionCodes,
-  VirtualCommands,
-} from '../../helpers/virtualCommands.js';
+import { type CommandFault, type Loss, refusalCodes, rejectionCodes } from '../../helpers/CommandService.js';
+import { type CommandPlan, contractId, VirtualCommands } from '../../helpers/virtualCommands.js';
 import { campaignRuns, formatCounts, increase, randomFrom } from './runs.js';
 
 const { numRuns, seed, isMany, endOnFailure } = campaignRuns(400, 5_000);

@@ -97,6 +97,7 @@ export class GrowingLedger {
   }
 }
 
+// 3.3 would be 3.4 here: it serves the same paths. Its wire form is played against the sandbox, over sockets
 const profiles: Readonly<Record<ProfileName, VirtualOptions>> = {
   interface: { flats: 'served', updates: 'gone', hasLedgerEnd: false },
   '3.4': { flats: 'served', updates: 'served', hasLedgerEnd: true },
