@@ -38,9 +38,9 @@ export { logTo, type LineLogger } from './diagnostics/logTo.js';
 // Operators
 export { awaitIngested } from './operators/awaitIngested.js';
 export { filterEvents, type FilteredUpdate } from './operators/filterEvents.js';
-export { ofChange, type ChangeId } from './operators/ofChange.js';
+export { ofChange } from './operators/ofChange.js';
 export { ofEvent } from './operators/ofEvent.js';
-export { ofTemplate, type TemplateEvent } from './operators/ofTemplate.js';
+export { ofTemplate } from './operators/ofTemplate.js';
 export { ofTransaction } from './operators/ofTransaction.js';
 export { ofVariant } from './operators/ofVariant.js';
 export { onSynchronizer } from './operators/onSynchronizer.js';
@@ -48,7 +48,6 @@ export { recordTimes } from './operators/recordTimes.js';
 export { retryContention } from './operators/retryContention.js';
 export { toEither } from './operators/toEither.js';
 export { toEvents, type EventOf } from './operators/toEvents.js';
-export type { DecodeOptions } from './operators/decodeEvents.js';
 export type { AssignedEventOf, ContractEvent, CreatedEventOf, UndecodedEvent } from './operators/ContractEvent.js';
 export type { ExercisedChoice, ExercisedEventOf, OtherExercisedEvent } from './operators/ContractEvent.js';
 
@@ -90,7 +89,7 @@ export type { DisclosedContract, PreparedSubmission, PrepareRequest } from './co
 export type { PartyDetails } from './codecs/PartyDetails.js';
 export type { DeduplicationPeriod, ExecuteRequest, Signature } from './codecs/ExecuteRequest.js';
 export type { Signer, Verifier } from './submission/Signer.js';
-export { fingerprintOf, webCryptoSigner, type WebCryptoSignerOptions } from './submission/webCryptoSigner.js';
+export { fingerprintOf, webCryptoSigner } from './submission/webCryptoSigner.js';
 
 // Values
 export { Offset, type Party, type TemplateId, type Timestamp } from './codecs/scalars.js';

@@ -11,7 +11,7 @@ import type { EventOf } from './toEvents.js';
 /**
  * Options of `ofTemplate` with types.
  *
- * @category Operators
+ * @inline
  */
 export interface DecodeOptions {
   /**

@@ -5,9 +5,9 @@ import type { Party } from '../codecs/scalars.js';
 /**
  * Identifies a change: the participant commits it once.
  *
- * @category Operators
+ * @inline
  */
-export interface ChangeId {
+interface ChangeId {
   /** The command id. */
   readonly commandId: string;
   /** The user that submitted. Default: any user. */

@@ -12,9 +12,9 @@ import type { EventOf } from './toEvents.js';
 /**
  * An event of a contract, and so of a template.
  *
- * @category Operators
+ * @inline
  */
-export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent;
+type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent;
 
 /**
  * Emits only the events of contracts of the given types, as for the ids of templates, and decodes what it emits:

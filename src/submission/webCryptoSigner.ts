@@ -13,9 +13,9 @@ type CryptoKey = Parameters<typeof crypto.subtle.sign>[1];
 /**
  * Options of {@link webCryptoSigner}.
  *
- * @category Submission
+ * @inline
  */
-export interface WebCryptoSignerOptions {
+interface WebCryptoSignerOptions {
   /** The party that the key signs for. */
   readonly party: Party;
   /** The key pair for Ed25519 or ECDSA on P-256, such as a `CryptoKeyPair`. The private key need not be extractable. */

@@ -7,7 +7,7 @@ import type { ArchivedEvent, CreatedEvent, TransactionEvent, ExercisedEvent } fr
 import type { AssignedEvent, UnassignedEvent } from '../../src/codecs/Reassignment.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofEvent } from '../../src/operators/ofEvent.js';
-import { ofTemplate, type TemplateEvent } from '../../src/operators/ofTemplate.js';
+import { ofTemplate } from '../../src/operators/ofTemplate.js';
 import { type EventOf, toEvents } from '../../src/operators/toEvents.js';
 import {
   added,
@@ -167,9 +167,8 @@ describe('ofTemplate', () => {
     const ofTransactions: Observable<TransactionEvent> = of(created());
     const feed: Observable<Update> = of(transaction());
 
-    expectTypeOf(all.pipe(ofTemplate(BOND))).toEqualTypeOf<
-      Observable<CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent>
-    >();
+    type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent;
+    expectTypeOf(all.pipe(ofTemplate(BOND))).toEqualTypeOf<Observable<TemplateEvent>>();
     expectTypeOf(ofTransactions.pipe(ofTemplate(BOND))).toEqualTypeOf<
       Observable<CreatedEvent | ArchivedEvent | ExercisedEvent>
     >();
