@@ -150,29 +150,33 @@ export const isSameState = <C extends AnyContract>(a: View<C>, b: View<C>): bool
   a.known?.offset === b.known?.offset &&
   a.known?.contracts === b.known?.contracts;
 
-/** Emits the changes after the contracts that a subscriber sees first, which are its `Reset`. */
-export const toChanges = <C extends AnyContract>(known$: Observable<JoinStep<C>>): Observable<ContractChange<C>> =>
+/**
+ * Emits the changes of steps, and whether they have caught up.
+ *
+ * @param hasContracts - whether the subscriber has the contracts of the first step. If not, they are its `Reset`
+ */
+export const toChanges = <C extends AnyContract>(
+  steps$: Observable<JoinStep<C>>,
+  hasContracts = false,
+): Observable<ContractChange<C>> =>
   defer(() => {
-    let before: JoinStep<C> | undefined;
-    return known$.pipe(
-      concatMap((now) => {
-        const changes = changesSince(before, now);
-        before = now;
-        return changes;
+    let isKnown = hasContracts;
+    let wasCaughtUp = false;
+    return steps$.pipe(
+      concatMap((step): readonly ContractChange<C>[] => {
+        const { offset, isCaughtUp, contracts } = step;
+        const reset = isKnown ? resetOf(step) : { reason: 'start' as const };
+        const changes: readonly ContractChange<C>[] =
+          reset === undefined
+            ? step.changes
+            : [{ _tag: 'Reset', reason: reset.reason, offset, contracts: contracts.toArray() }];
+        const hasLagChanged = isCaughtUp !== wasCaughtUp;
+        isKnown = true;
+        wasCaughtUp = isCaughtUp;
+        return hasLagChanged ? [...changes, { _tag: isCaughtUp ? 'CaughtUp' : 'FellBehind', offset }] : changes;
       }),
     );
   });
-
-function changesSince<C extends AnyContract>(before: JoinStep<C> | undefined, now: JoinStep<C>): ContractChange<C>[] {
-  const { offset, isCaughtUp, contracts } = now;
-  const reset = before === undefined ? ({ reason: 'start' } as const) : resetOf(now);
-  const changes: readonly ContractChange<C>[] =
-    reset === undefined
-      ? now.changes
-      : [{ _tag: 'Reset', reason: reset.reason, offset, contracts: contracts.toArray() }];
-  if (isCaughtUp === (before?.isCaughtUp ?? false)) return [...changes];
-  return [...changes, { _tag: isCaughtUp ? 'CaughtUp' : 'FellBehind', offset }];
-}
 
 /** Returns the `Reset` of a step that replaces all contracts. */
 export const resetOf = <C extends AnyContract>({ changes }: JoinStep<C>): Reset<C> | undefined =>

@@ -1,12 +1,13 @@
-import { concatMap, defer, type Observable } from 'rxjs';
+import { defer, type Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
+import type { ContractOf, ContractTypes } from './Contract.js';
 import type { ContractChange } from './ContractChange.js';
 import type { ContractPolicies, ContractQuery } from './ContractQuery.js';
 import { type ContractsOptions, contractsSource } from './ContractsSource.js';
-import { join, type JoinStep } from './join.js';
+import { join } from './join.js';
+import { toChanges } from './LiveState.js';
 
 /**
  * Options of {@link contractChanges}.
@@ -74,22 +75,9 @@ export function contractChanges<M extends ContractTypes>(
   if (query.parties.length === 0) throw new TypeError("parties is empty; use 'any' for every party");
   const { resumeFrom } = options;
   const changes$ = defer(() => {
-    let isCaughtUp = false;
     const source = sourceOf();
-    return join(source, { query, resumeFrom }).pipe(
-      reportEnd(source.report),
-      concatMap((step) => {
-        const hasChanged = step.isCaughtUp !== isCaughtUp;
-        ({ isCaughtUp } = step);
-        return hasChanged ? [...step.changes, lagChange(step)] : step.changes;
-      }),
-    );
+    return toChanges(join(source, { query, resumeFrom }).pipe(reportEnd(source.report)), resumeFrom !== undefined);
   });
   // the contracts have the types of the query
   return changes$ as Observable<ContractChange<ContractOf<M>>>;
 }
-
-const lagChange = ({ isCaughtUp, offset }: JoinStep<AnyContract>): ContractChange => ({
-  _tag: isCaughtUp ? 'CaughtUp' : 'FellBehind',
-  offset,
-});

@@ -1,15 +1,45 @@
-import { asyncScheduler, concatMap, defer, map, type MonoTypeOperatorFunction, type Observable, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  endWith,
+  map,
+  merge,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  takeWhile,
+  tap,
+  timer,
+} from 'rxjs';
+import { partiesIn } from '../errors/ApiError.js';
+import { exchange } from '../http/exchange.js';
 import { retryTransient } from '../http/retry.js';
 import type { AnyFeed, LedgerFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement, Page } from './Page.js';
 import { catchUpOrPoll, unknownDensity } from './ledgerEnd.js';
 import { requestPage, resetIfBeyondEnd } from './pageRequest.js';
+import { learnParticipant } from './proveLedger.js';
+
+/** Waits for new updates: through the transport of the feed, or with a poll. */
+export const follow = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> => {
+  const steps$ = concat(
+    learnParticipant(feed),
+    defer(() => feed.transport?.follow(feed, position) ?? poll(feed, position)),
+  );
+  // the poll must not wait for it
+  return merge(reportUnknownParties(feed, position), steps$.pipe(endWith(undefined))).pipe(
+    takeWhile((step) => step !== undefined),
+  );
+};
 
 /**
  * Follows the ledger with one request without an end. Its limit is so small that the participant responds with the
  * first update, rather than after the idle timeout or with a full page.
  */
-export const poll = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> =>
+const poll = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> =>
   defer(() => {
     const { cursor, idlePolls } = position;
     const limit = Math.min(position.pollLimit, feed.maxPageSize);
@@ -21,6 +51,43 @@ export const poll = <A extends FeedElement>(feed: LedgerFeed<A>, position: Posit
       map((page) => ({ page, position: positionAfterPoll(feed, { ...position, polledAt, pollLimit: limit }, page) })),
     );
   }).pipe(limitRate(position));
+
+/** How many parties of a feed are looked up. */
+const maxParties = 10;
+
+/**
+ * Reports each party of a feed that the participant hosts on none of the synchronizers to which it is connected: it answers
+ * requests for such a party with nothing. Looks them up once, when a feed that has found nothing begins to wait, and only if
+ * there is a subscriber to the report. Never fails.
+ */
+const reportUnknownParties = (
+  { service, source, report, continuity }: AnyFeed,
+  { polledAt, recentElements, cursor }: Position,
+): Observable<never> =>
+  defer(() => {
+    const hasFound = recentElements > 0 || continuity.evidence !== undefined;
+    if (polledAt > 0 || hasFound || !service.isObserved) return EMPTY;
+    const named = partiesIn(JSON.stringify(source.body({ beginExclusive: cursor }, source.path(service))));
+    const isHosted = (query: { readonly party?: string }): Observable<boolean> =>
+      exchange(
+        service.link,
+        { method: 'GET', path: '/v2/state/connected-synchronizers', query },
+        (json) => (json as { connectedSynchronizers: unknown[] }).connectedSynchronizers.length > 0,
+      );
+    return (named.length === 0 ? EMPTY : isHosted({})).pipe(
+      concatMap((isConnected) => (isConnected ? named.slice(0, maxParties) : [])),
+      concatMap((party) =>
+        isHosted({ party }).pipe(
+          tap((isKnown) => {
+            if (!isKnown) report(() => ({ _tag: 'PartyUnknown', party }));
+          }),
+        ),
+      ),
+    );
+  }).pipe(
+    catchError(() => EMPTY),
+    concatMap(() => EMPTY),
+  );
 
 /** How long a page may take to fill with new elements, in milliseconds: well below the request timeout. */
 const maxFillMs = 10_000;

@@ -1,19 +1,15 @@
 import {
   catchError,
-  concat,
   concatMap,
   defer,
   EMPTY,
-  endWith,
   expand,
   map,
-  merge,
   type MonoTypeOperatorFunction,
   type Observable,
   queueScheduler,
   subscribeOn,
   take,
-  takeWhile,
   tap,
   throwIfEmpty,
 } from 'rxjs';
@@ -26,9 +22,8 @@ import type { AnyFeed, Gap, LedgerFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement, UndecodedUpdate } from './Page.js';
 import { isGapError } from './UpdatesOptions.js';
 import { readLedgerEnd, reportCaughtUp, unknownDensity, withCaughtUp } from './ledgerEnd.js';
-import { reportUnknownParties } from './parties.js';
-import { poll } from './poll.js';
-import { learnParticipant, proveAfterOutage } from './proveLedger.js';
+import { follow } from './poll.js';
+import { proveAfterOutage } from './proveLedger.js';
 
 /** Emits the elements of a feed. It emits a page before the next step begins, so that pages do not pile up. */
 export const updates = <A extends FeedElement>(feed: LedgerFeed<A>): Observable<A | UndecodedUpdate> =>
@@ -106,16 +101,8 @@ function requestStep<A extends FeedElement>(feed: LedgerFeed<A>, position: Posit
       return feed.source.readPage(feed, position);
     case 'pageDown':
       return readDownward(feed, position);
-    case 'poll': {
-      const follow$ = concat(
-        learnParticipant(feed),
-        defer(() => feed.transport?.follow(feed, position) ?? poll(feed, position)),
-      );
-      // the poll must not wait for it
-      return merge(reportUnknownParties(feed, position), follow$.pipe(endWith(undefined))).pipe(
-        takeWhile((step) => step !== undefined),
-      );
-    }
+    case 'poll':
+      return follow(feed, position);
     case 'pushed':
     case 'end':
       return EMPTY;

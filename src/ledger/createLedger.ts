@@ -1,4 +1,5 @@
-import { defer, type Observable } from 'rxjs';
+import { concatMap, defer, EMPTY, expand, type Observable } from 'rxjs';
+import { PartiesPage, type PartyDetails } from '../codecs/PartyDetails.js';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { tokenProblem } from '../errors/request.js';
@@ -6,13 +7,13 @@ import { completions } from '../feed/completions.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { Transport } from '../feed/LedgerFeed.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
-import { parties } from '../feed/parties.js';
 import { Service } from '../feed/Service.js';
 import { updates } from '../feed/updates.js';
 import { checkOptions, createLedgerFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { HttpPort } from '../http/HttpPort.js';
 import { kyPort } from '../http/kyPort.js';
-import type { Token } from '../http/Link.js';
+import { decodeWith, exchange } from '../http/exchange.js';
+import type { Link, Token } from '../http/Link.js';
 import { checkPositive, type RetryPolicy } from '../http/retry.js';
 import { executor } from '../submission/execute.js';
 import { prepare, submit } from '../submission/submit.js';
@@ -98,6 +99,17 @@ function bindReader(service: Service, { retry, transport }: Defaults): LedgerRea
   };
   return withConnection(ledger, { service, retry, transport });
 }
+
+/** Emits the parties that the participant knows, page by page. */
+const parties = (link: Link): Observable<PartyDetails> => {
+  const path = '/v2/parties';
+  const page = (pageToken?: string): Observable<PartiesPage> =>
+    exchange(link, { method: 'GET', path, ...(pageToken && { query: { pageToken } }) }, decodeWith(path, PartiesPage));
+  return page().pipe(
+    expand(({ nextPageToken }) => (nextPageToken ? page(nextPageToken) : EMPTY)),
+    concatMap(({ partyDetails }) => partyDetails),
+  );
+};
 
 /** Creates a service from the options of a ledger. */
 export function createService(options: LedgerOptions): Service {
