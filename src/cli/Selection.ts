@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { identity, type MonoTypeOperatorFunction, type Observable, pipe } from 'rxjs';
+import { defer, identity, type MonoTypeOperatorFunction, type Observable, pipe, tap } from 'rxjs';
 import type { ContractQuery } from '../contracts/index.js';
 import {
   acsDelta,
@@ -11,7 +11,11 @@ import {
   type Update,
   type UpdateFormat,
 } from '../index.js';
+import type { LastUpdate } from '../process/index.js';
 import { readOneOf, UsageError, type Values } from './arguments.js';
+import { withBackpressure } from './output.js';
+import type { Session } from './Session.js';
+import type { Output } from './World.js';
 
 /** Which contracts a command is about. */
 export interface Names {
@@ -61,8 +65,8 @@ export function queryOf({ parties, templates }: Names): ContractQuery {
 
 /** Which updates to read, and which of them to keep. */
 export interface Selection extends Names {
-  /** The format of the request. */
-  readonly format: UpdateFormat;
+  /** Whether exercises are included. */
+  readonly isWithEffects: boolean;
   /** Keeps only these variants of what the ledger sends; empty for all. */
   readonly variants: readonly Update['_tag'][];
   /** Keeps only updates of these synchronizers; empty for all. */
@@ -88,14 +92,17 @@ const variants: readonly Update['_tag'][] = [
 /** The updates that the arguments select. Throws a `UsageError`. */
 export function readSelection(values: Values<typeof selectionOptions>, parties?: readonly string[]): Selection {
   const names = readNames(values, parties);
-  const format = values.effects === true ? ledgerEffects : acsDelta;
   return {
     ...names,
-    format: format(names),
+    isWithEffects: values.effects ?? false,
     variants: (values.variant ?? []).map((text) => readOneOf('variant', text, variants)),
     synchronizers: values.synchronizer ?? [],
   };
 }
+
+/** The format in which the updates of a selection are requested. */
+export const formatOf = (selection: Selection): UpdateFormat =>
+  (selection.isWithEffects ? ledgerEffects : acsDelta)(selection);
 
 /** Passes the updates of a selection. */
 export function select(selection: Pick<Selection, 'variants' | 'synchronizers'>): MonoTypeOperatorFunction<Update> {
@@ -106,3 +113,54 @@ export function select(selection: Pick<Selection, 'variants' | 'synchronizers'>)
     synchronizer === undefined ? identity : onSynchronizer(synchronizer, ...synchronizers),
   );
 }
+
+/** How far updates are read. Only {@link readSelected} changes it. */
+export interface Reading {
+  /** The offset of the last update that was read. */
+  cursor: number;
+  /** The last update with an id: it proves that the ledger is still the same. */
+  lastUpdate?: LastUpdate | undefined;
+}
+
+/** What is read, and what becomes of each update. */
+interface Reader {
+  readonly selection: Selection;
+  /** The last offset; absent for a feed without an end. */
+  readonly to?: number | undefined;
+  /** Returns the line of an update. Called for those that are left out, too. */
+  readonly format: (update: Update) => string;
+  /** Called with the line of each selected update. */
+  readonly write: (line: string) => void;
+}
+
+/**
+ * Reads the updates after the cursor, no faster than an output is read, and writes those of a selection; completes at the end of
+ * the range. The cursor moves with each update, also with those that are left out.
+ */
+export const readSelected = (
+  { ledger }: Session,
+  output: Output,
+  reading: Reading,
+  { selection, to: endInclusive, format, write }: Reader,
+): Observable<unknown> => {
+  let line = '';
+  return withBackpressure(output, () =>
+    defer(() =>
+      ledger.updates(
+        { beginExclusive: reading.cursor, endInclusive, updateFormat: formatOf(selection) },
+        { lastUpdate: reading.lastUpdate },
+      ),
+    ).pipe(
+      tap((update) => {
+        // before the cursor moves: an update that cannot be formatted must not be skipped
+        line = format(update);
+        reading.cursor = update.offset;
+        if ('updateId' in update) reading.lastUpdate = update;
+      }),
+      select(selection),
+      tap(() => {
+        write(line);
+      }),
+    ),
+  );
+};

@@ -15,7 +15,7 @@ import {
 import { defaultIfEmpty } from 'rxjs';
 import { isLedgerError, type Update } from '../index.js';
 import { readInteger, UsageError, type Values } from './arguments.js';
-import { select, type Selection } from './Selection.js';
+import { formatOf, select, type Selection } from './Selection.js';
 import type { Session } from './Session.js';
 
 /** The options of every command that can start at a time, or before the last updates. */
@@ -74,14 +74,14 @@ export const findStart = (
 /** The updates of a range. A pruned range begins at the earliest offset. */
 const updatesIn = (
   { ledger }: Session,
-  { format: updateFormat }: Selection,
+  selection: Selection,
   beginExclusive: number,
   endInclusive: number,
   maxPageSize?: number,
 ): Observable<Update> =>
   beginExclusive >= endInclusive
     ? EMPTY
-    : ledger.updates({ beginExclusive, endInclusive, updateFormat }, { maxPageSize });
+    : ledger.updates({ beginExclusive, endInclusive, updateFormat: formatOf(selection) }, { maxPageSize });
 
 /** The earliest offset after which the ledger is not pruned. */
 const earliestIn = (error: unknown, asked: number): number => {

@@ -14,15 +14,14 @@ import {
   timer,
 } from 'rxjs';
 import { isLedgerError, type Ledger, type Update } from '../index.js';
-import type { LastUpdate } from '../process/index.js';
 import { formOptions, parseOptions, readForm, readInteger, readOffset, UsageError } from './arguments.js';
 import { connectionOptions, readConnection } from './Connection.js';
 import { reportEnd } from './failure.js';
 import { checkParties, warnOfSynchronizers } from './names.js';
-import { runToEnd, withBackpressure } from './output.js';
+import { runToEnd } from './output.js';
 import { prettyRows } from './pretty.js';
 import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from './progress.js';
-import { readSelection, select, selectionOptions } from './Selection.js';
+import { readSelected, readSelection, selectionOptions } from './Selection.js';
 import { firstAnswer, openSession, type Session } from './Session.js';
 import { findStart, readStart, startOptions } from './start.js';
 import { columnsOf, type Paint, paintFor } from './terminal.js';
@@ -104,44 +103,28 @@ const tail = (options: TailOptions, session: Session): Observable<number> =>
 
 /** Prints the updates that the options select; completes when all are printed. */
 function printUpdates(session: Session, options: TailOptions, progress: TailProgress): Observable<never> {
-  const { ledger, status, world } = session;
+  const { status, world } = session;
   const { stdout } = world;
-  const { to: endInclusive, format: updateFormat } = options;
   const formatRow = rowFormat(options, world);
-  let row = '';
-  let lastUpdate: LastUpdate | undefined;
-  const updatesAfter = (beginExclusive: number): Observable<Update> =>
-    ledger.updates(
-      { beginExclusive, updateFormat, ...(endInclusive !== undefined && { endInclusive }) },
-      { lastUpdate },
-    );
-  const print = (): void => {
-    // rows and the status line may share a terminal
-    if (stdout.isTTY === true) status.clear();
-    stdout.write(row);
+  const reader = {
+    selection: options,
+    to: options.to,
+    format: (update: Update): string => {
+      progress.count += 1;
+      return formatRow(update);
+    },
+    write: (row: string): void => {
+      // rows and the status line may share a terminal
+      if (stdout.isTTY === true) status.clear();
+      stdout.write(row);
+    },
   };
   return startOffset(session, options).pipe(
-    concatMap((start) =>
+    concatMap((cursor) =>
       concat(
         checkParties(session, options.parties),
         warnOfSynchronizers(session, options.synchronizers),
-        defer(() => {
-          progress.cursor = start;
-          return withBackpressure(stdout, () =>
-            defer(() => updatesAfter(progress.cursor ?? start)).pipe(
-              // for updates that are left out, too
-              tap((update) => {
-                // before the cursor moves: an update that cannot be formatted must not be skipped
-                row = formatRow(update);
-                progress.cursor = update.offset;
-                if ('updateId' in update) lastUpdate = update;
-                progress.count += 1;
-              }),
-              select(options),
-              tap(print),
-            ),
-          );
-        }),
+        defer(() => readSelected(session, stdout, Object.assign(progress, { cursor }), reader)),
       ),
     ),
     ignoreElements(),

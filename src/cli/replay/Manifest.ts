@@ -138,23 +138,9 @@ export function reconcile(manifest: Manifest | undefined, range: Range, { end, p
 }
 
 /** A selection as text: equal texts for equal selections, in whatever order the options were given. */
-const selectionText = ({ format, variants, synchronizers }: Selection): string =>
-  JSON.stringify({
-    format: sortDeep(format),
-    variants: [...variants].sort(),
-    synchronizers: [...synchronizers].sort(),
-  });
-
-/** Sorts keys and lists: all lists of a format are sets. */
-function sortDeep(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    const texts = value.map((element) => JSON.stringify(sortDeep(element)));
-    return texts.sort().map((text): unknown => JSON.parse(text));
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, content]) => [key, sortDeep(content)]),
+const selectionText = ({ parties, templates, isWithEffects, variants, synchronizers }: Selection): string =>
+  JSON.stringify(
+    { parties, templates, isWithEffects, variants, synchronizers },
+    // all lists are sets
+    (_, value: unknown) => (Array.isArray(value) ? [...new Set(value)].sort() : value),
   );
-}

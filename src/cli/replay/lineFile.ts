@@ -102,24 +102,16 @@ export function lineFile({ handle, extent }: OpenLineFile, path: string): LineFi
     hash.update(buffer);
   };
   const output = new Writable({
-    write(chunk: Buffer, _, done) {
-      callback(write(chunk), done);
-    },
     // all waiting lines at once: one call for each line would be slower than the ledger
     writev(chunks: readonly { chunk: unknown }[], done) {
-      callback(write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer))), done);
+      write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer))).then(() => {
+        done();
+      }, done);
     },
   });
   // never removed: an unhandled error that comes late would end the process
   output.on('error', () => undefined);
   return { output, bytes: () => bytes, sha256: () => hash.digest('hex') };
-}
-
-/** Calls back with the result of a promise. */
-function callback(work: Promise<void>, done: (error?: Error | null) => void): void {
-  work.then(() => {
-    done();
-  }, done);
 }
 
 /** Rejects with a {@link FileRefusedError} if a file has another size than this process has written. */

@@ -1,7 +1,7 @@
-import { concatMap, defer, filter, type Observable, tap } from 'rxjs';
-import { type Outcome, runToEnd, withBackpressure } from '../output.js';
+import { concatMap, defer, type Observable } from 'rxjs';
+import { type Outcome, runToEnd } from '../output.js';
 import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from '../progress.js';
-import { select, type Selection } from '../Selection.js';
+import { type Reading, readSelected, type Selection } from '../Selection.js';
 import type { Session } from '../Session.js';
 import type { Paint } from '../terminal.js';
 import { groupDigits, toJsonLine } from '../text.js';
@@ -26,9 +26,7 @@ export interface Replayed {
  *
  * @internal
  */
-export interface ReplayProgress {
-  /** The offset of the last update that was read, and written unless left out. */
-  cursor: number;
+export interface ReplayProgress extends Reading {
   /** How many updates the file has, including those that wait to be written. */
   updates: number;
 }
@@ -45,7 +43,10 @@ export const writeRange = (session: Session, target: Target, selection: Selectio
     const { path, manifest, opened } = target;
     const { extent, removedBytes } = opened;
     const { stderr, signals } = session.world;
-    const progress: ReplayProgress = { cursor: extent.last?.offset ?? manifest.from, updates: extent.updates };
+    const { offset: cursor = manifest.from, updateId } = extent.last ?? {};
+    // proves that the ledger is still the one of the file
+    const lastUpdate = updateId === undefined ? undefined : { offset: cursor, updateId };
+    const progress: ReplayProgress = { cursor, lastUpdate, updates: extent.updates };
     const writing: Writing = { ...target, file: lineFile(opened, path), progress };
     if (extent.updates > 0 || removedBytes > 0) stderr.write(resumeMessage(progress, removedBytes));
     const shown$ = showSession(session, {
@@ -62,30 +63,20 @@ export const writeRange = (session: Session, target: Target, selection: Selectio
 const resumeMessage = ({ cursor, updates }: ReplayProgress, removedBytes: number): string =>
   `resuming after offset ${cursor}: the file has ${groupDigits(updates)} updates${removedBytes > 0 ? '; an incomplete last line was removed' : ''}\n`;
 
+/** All variants but checkpoints, which depend on when they are read. */
+const replayed: Selection['variants'] = ['Transaction', 'Reassignment', 'TopologyTransaction', 'UnknownUpdate'];
+
 /** Writes the updates from the cursor to the end of the range, no faster than the disk; completes when all are in the stream. */
-function fill(
-  { ledger }: Session,
-  { manifest, file, opened, progress }: Writing,
-  selection: Selection,
-): Observable<unknown> {
-  const { offset, updateId } = opened.extent.last ?? {};
-  // proves that the ledger is still the one of the file
-  let lastUpdate = offset === undefined || updateId === undefined ? undefined : { offset, updateId };
-  const [endInclusive, updateFormat] = [manifest.to, selection.format];
-  return withBackpressure(file.output, () =>
-    defer(() => ledger.updates({ beginExclusive: progress.cursor, endInclusive, updateFormat }, { lastUpdate })).pipe(
-      tap((update) => {
-        progress.cursor = update.offset;
-        if ('updateId' in update) lastUpdate = update;
-      }),
-      filter(({ _tag }) => _tag !== 'OffsetCheckpoint'),
-      select(selection),
-      tap((update) => {
-        file.output.write(toJsonLine(update));
-        progress.updates += 1;
-      }),
-    ),
-  );
+function fill(session: Session, { manifest, file, progress }: Writing, selection: Selection): Observable<unknown> {
+  return readSelected(session, file.output, progress, {
+    selection: { ...selection, variants: selection.variants.length > 0 ? selection.variants : replayed },
+    to: manifest.to,
+    format: toJsonLine,
+    write: (line) => {
+      file.output.write(line);
+      progress.updates += 1;
+    },
+  });
 }
 
 /** Waits until all lines are on the disk, records a complete file in the manifest, and closes the file. */

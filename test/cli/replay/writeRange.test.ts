@@ -8,7 +8,7 @@ import { finalize, lastValueFrom } from 'rxjs';
 import { openLineFile } from '../../../src/cli/replay/lineFile.js';
 import { writeRange } from '../../../src/cli/replay/writeRange.js';
 import { openSession } from '../../../src/cli/Session.js';
-import { acsDelta, createLedger, type Ledger } from '../../../src/index.js';
+import { createLedger, type Ledger } from '../../../src/index.js';
 import { sandboxes } from '../../helpers/localServers.js';
 import { until } from '../../helpers/time.js';
 import { capture, parseLines, runCli } from '../runCli.js';
@@ -55,7 +55,7 @@ describe('writeRange with a disk slower than the ledger', () => {
     const selection = {
       parties: 'any',
       templates: [],
-      format: acsDelta({ parties: 'any' }),
+      isWithEffects: false,
       variants: [],
       synchronizers: [],
     } as const;
