@@ -122,7 +122,7 @@ export interface Reading {
   lastUpdate?: LastUpdate | undefined;
 }
 
-/** What is read, and what becomes of each update. */
+/** What is read, and what is done with each update. */
 interface Reader {
   readonly selection: Selection;
   /** The last offset; absent for a feed without an end. */
