@@ -4,6 +4,8 @@ import { suggest } from '../../src/cli/arguments.js';
 import { runCli } from './runCli.js';
 
 const ledger = ['--ledger', 'http://127.0.0.1:9'];
+const project = ['project', ...ledger, '--database', 'postgres://x/y'];
+const submit = ['submit', ...ledger, '--template', '#p:M:E'];
 
 describe('bad arguments', () => {
   it.each([
@@ -55,6 +57,9 @@ describe('bad arguments', () => {
     [['tail', ...ledger, '--from', '3', '-n', '5'], '--from excludes --since and --count'],
     [['tail', ...ledger, '--since', 'noon'], '--since must be a time such as'],
     [['contracts', ...ledger, '--to', '3'], "unknown option '--to': did you mean --at?"],
+    [['contracts', ...ledger, '--at', 'end'], '--at must be an integer'],
+    [['contracts', ...ledger, '--at', '7', '--follow'], 'excludes --at'],
+    [['contracts', ...ledger, '--party', ''], '--party must be a party id'],
     [['contracts', ...ledger, '--output', 'cvs'], "got 'cvs': did you mean csv?"],
     [['contracts', ...ledger, '--output', 'csv', '--follow'], '--output csv excludes --follow'],
     [['contracts', ...ledger, '--output', 'csv', '--json'], '--output excludes --json and --pretty'],
@@ -69,6 +74,19 @@ describe('bad arguments', () => {
     [['replay', ...ledger, '--out', 'x', '--from', '5', '--to', '3'], '--to 3 is before --from 5'],
     [['replay', ...ledger, '--out', 'x', '--variant', 'OffsetCheckpoint'], 'replay leaves checkpoints out'],
     [['replay', '--out', 'x'], 'use --ledger URL or --context NAME'],
+    [submit, 'no party'],
+    [[...submit, '--act-as', 'a::12', '--file', '/nowhere.json'], '--file excludes --template'],
+    [['submit', ...ledger, '--act-as', 'a::12', '--file', '/nowhere.json'], 'cannot read --file'],
+    [['submit', ...ledger, '--act-as', 'a::12'], 'no command'],
+    [[...submit, '--act-as', 'a::12', '--choice', 'X'], '--choice and --contract require each other'],
+    [[...submit, '--act-as', 'a::12', '--argument', '{'], '--argument must contain valid JSON'],
+    [[...submit, '--act-as', 'a::12', '--since', '3'], '--since requires --command-id'],
+    [['project', ...ledger], 'no database: use --database URL or set CANTON_RX_DATABASE_URL'],
+    [['project', ...ledger, '--database', 'localhost:5432'], '--database must be a URL such as postgres://'],
+    [[...project, '--schema', 'My Schema'], '--schema must be lower-case letters'],
+    [[...project, '--log-every', '-1'], '--log-every'],
+    [[...project, '--on-replaced', 'stop'], '--on-replaced must be one of reload, fail'],
+    [[...project, '--at', '7'], "unknown option '--at'"],
     [['demo', 'now'], "unexpected argument 'now'"],
     [['sandbox', '--port', '65536'], '--port must be an integer from 0 to 65535'],
     [['sandbox', '--profile', '2.9'], '--profile must be one of 3.3, 3.4, 3.5, 3.6, 3.7'],
@@ -118,6 +136,7 @@ describe('bad arguments', () => {
     [['project', ...ledger, 'postgres://user:p/w@ s. s3cret@host/db']],
     [['project', ...ledger, 'postgres://host/db?user=me&password=s3cret']],
     [['project', ...ledger, '--database', 'postgres://x/y', '--schema', "postgres://:it's3cret@host/db"]],
+    [['project', ...ledger, '--database', 'mysql://u:s3cret@x/y']],
     [['postgres://user:s3cret@host/db']],
     [['postgres://user@server:s3cret@host/db']],
     [['host=127.0.0.1 password=s3cret']],

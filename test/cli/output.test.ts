@@ -6,7 +6,7 @@ const world = cliWorld();
 
 const failure = (message: string, code: string): Error => Object.assign(new Error(message), { code });
 
-describe.each([['tail'], ['contracts']])('the output of %s', (command) => {
+describe.each([['tail'], ['contracts'], ['check']])('the output of %s', (command) => {
   it.each([
     ['is a success without a message if the reader closes the pipe', failure('write EPIPE', 'EPIPE'), 0, ''],
     [
@@ -20,8 +20,8 @@ describe.each([['tail'], ['contracts']])('the output of %s', (command) => {
     const out = capture({
       take: (_, done) => {
         writes += 1;
-        // a snapshot is written at once
-        setImmediate(done, writes > 1 || command === 'contracts' ? error : undefined);
+        // a snapshot and a report are written at once
+        setImmediate(done, writes > 1 || command !== 'tail' ? error : undefined);
       },
     });
     const run = runCli([command, '--ledger', world.sandbox.url], { out });

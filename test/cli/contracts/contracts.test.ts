@@ -323,30 +323,6 @@ describe('the end of contracts', () => {
   });
 });
 
-describe('the arguments of contracts', () => {
-  it.each([
-    [['--at', 'end'], '--at must be an integer'],
-    [['--at', '7', '--follow'], 'excludes --at'],
-    [['--json', '--pretty'], 'exclude each other'],
-    [['--template', 'Task'], "--template must be a template, '#package-name:Module:Entity', got 'Task'"],
-    [['--party', ''], '--party must be a party id'],
-    [['--from', '7'], "unknown option '--from'"],
-  ])('%j', async (options, message) => {
-    const { code, out, err } = await contracts(...options);
-
-    expect([code, out.text()]).toStrictEqual([2, '']);
-    expect(err.text()).toMatch(/^canton-rx: .*\n$/);
-    expect(err.text()).toContain(message);
-  });
-
-  it('--help has examples', async () => {
-    const { code, out } = await contracts('--help');
-
-    expect(code).toBe(0);
-    expect(out.text()).toContain('Examples:\n');
-  });
-});
-
 describe('contracts --output', () => {
   it('has the rows of a terminal in a pipe with table, and JSON on a terminal with json', async () => {
     const run = (form: string, isTTY: boolean) =>

@@ -90,6 +90,7 @@ describe('the file of replay', () => {
     expect(code).toBe(fault === undefined ? 3 : 1);
     expect(err).toContain(reason);
     expect(err).toContain(next);
+    expect(err).not.toContain('resumes');
     expect(() => content()).toThrow('ENOENT');
   });
 

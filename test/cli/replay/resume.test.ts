@@ -130,15 +130,6 @@ describe('resuming a replay', () => {
     expect(manifest()).not.toHaveProperty('complete');
   });
 
-  it('is not announced if the first request cannot connect', async () => {
-    await world.sandbox.close();
-    const { code, err } = await run();
-
-    expect(code).toBe(3);
-    expect(err).toContain('ECONNREFUSED');
-    expect(err).not.toContain('resumes');
-  });
-
   it('does not require the ledger end if the range has an end', async () => {
     await world.restart({ interfaceOnly: true });
 
