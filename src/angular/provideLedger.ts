@@ -109,7 +109,7 @@ export const provideLedger = (
  *
  * @category Angular
  */
-export const LEDGER = new InjectionToken<Ledger>('LEDGER of canton-rx');
+export const LEDGER = new InjectionToken<Ledger>('LEDGER of canton-rx, which provideLedger provides');
 
 /**
  * Injects the ledger that {@link provideLedger} provides. Must be called in an injection context: in a constructor, in

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
 import { itInChromium } from '../../helpers/browser.js';
 import { describeAccessibility } from './explorer/accessibility.js';
+import { describeCommands } from './explorer/commands.js';
 import { describeContracts } from './explorer/contracts.js';
 import { describeContractPanels } from './explorer/contractsPanel.js';
 import { describeContractStates } from './explorer/contractsStates.js';
@@ -94,6 +95,7 @@ describe('the explorer', () => {
   describeContractPanels();
   describeContractStates();
   describeStates();
+  describeCommands();
   describeGuide();
 
   const itDraws = process.env['CANTON_RX_SCREENSHOTS'] === undefined ? it.skip : itInChromium;

@@ -2,26 +2,24 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import type { Sandbox, SandboxRequest } from '../../../src/sandbox/index.js';
+import type { Sandbox } from '../../../src/sandbox/index.js';
 import { effort } from '../../helpers/effort.js';
 import { sandboxes, switchableProxy } from '../../helpers/localServers.js';
 import { describeWithPostgres } from '../../helpers/postgresServer.js';
 import { eventually, until } from '../../helpers/time.js';
 import { world } from '../crash/world.js';
-import { becomes, canary, clientCanary, type Database, nestExample, statusOf } from './nest/example.js';
+import { becomes, canary, type Database, nestExample, statusOf } from './nest/example.js';
 import { readExpected, readStored, readUpdates } from './nest/expected.js';
-import { killParameters, type Kills, runWithKills, type Service, startService } from './nest/service.js';
-import { openSlowStream, openStream, type Stream } from './nest/stream.js';
+import { killParameters, type Kills, runWithKills, startService } from './nest/service.js';
+import { describeUpdateStream } from './nest/updateStream.js';
 
 /** The longest that a service may take to end, in milliseconds: for its work, for its pool, and much for a slow machine. */
 const stopLimitMs = 5_000 + 1_000 + 40_000;
 
-const { folder, installedAt, server, newDatabase, start } = nestExample();
+const example = nestExample();
+const { folder, installedAt, server, newDatabase, start } = example;
 const newSandbox = sandboxes();
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 function expectGoodEnds({ terms }: Kills): void {
   const listening = terms.filter(({ wasListening }) => wasListening);
@@ -244,185 +242,7 @@ describeWithPostgres('the projection', () => {
   });
 });
 
-describeWithPostgres('the stream of updates', () => {
-  let sandbox: Sandbox;
-  let one: Service;
-  const idsOf = ({ messages }: Stream): readonly number[] =>
-    messages.filter(({ data }) => data !== undefined).map(({ id }) => Number(id));
-  const offsetsAfter = async (begin: number): Promise<readonly number[]> =>
-    (await readUpdates(sandbox.url, sandbox.ledgerEnd, begin)).map(({ offset }) => offset);
-  const given = async (more: Readonly<Record<string, string>> = {}): Promise<Record<string, string>> => {
-    sandbox = await newSandbox();
-    sandbox.generate(300);
-    const settings = { LEDGER_URL: sandbox.url, DATABASE_URL: (await newDatabase()).url, ...more };
-    one = await start(settings);
-    await becomes(one, '/ready', 200);
-    return { ...settings, PORT: new URL(one.url).port };
-  };
-
-  it('resumes by Last-Event-ID without loss or repetition, over a reconnection and a restart of the service', async () => {
-    const settings = await given();
-    const begin = 100;
-    const seen: number[] = [];
-    const live = await openStream(`${one.url}/updates`);
-    await until(() => live.messages.length > 0);
-    const first = await openStream(`${one.url}/updates?after=${begin}`, { authorization: `Bearer ${clientCanary}` });
-    expect(first.status).toBe(200);
-    const end = sandbox.ledgerEnd;
-    sandbox.generate(40);
-    await until(() => first.messages.at(-1)?.id === String(sandbox.ledgerEnd));
-    seen.push(...idsOf(first));
-    first.close();
-    // without a position, new updates only
-    await until(() => live.messages.at(-1)?.id === String(sandbox.ledgerEnd));
-    live.close();
-    expect(idsOf(live)).toEqual(await offsetsAfter(end));
-
-    sandbox.generate(40);
-    const second = await openStream(`${one.url}/updates`, { 'last-event-id': String(first.messages.at(-1)?.id) });
-    await until(() => idsOf(second).length > 10);
-    expect(await one.kill('SIGTERM')).toMatchObject({ code: 0 });
-    await second.over;
-    seen.push(...idsOf(second));
-
-    sandbox.generate(1_500);
-    one = await start(settings);
-    await one.ready();
-    const third = await openStream(`${one.url}/updates`, { 'last-event-id': String(second.messages.at(-1)?.id) });
-    sandbox.generate(10);
-    await until(() => third.messages.at(-1)?.id === String(sandbox.ledgerEnd));
-    seen.push(...idsOf(third));
-    expect(seen).toEqual(await offsetsAfter(begin));
-  });
-
-  it('has the selected updates, and reports its position where there are none', async () => {
-    await given();
-    const all = await readUpdates(sandbox.url, sandbox.ledgerEnd);
-    const expectSelected = async (query: string, wanted: (update: (typeof all)[number]) => boolean): Promise<void> => {
-      const selected = await openStream(`${one.url}/updates?after=0&${query}`);
-      await until(() => selected.messages.at(-1)?.id === String(sandbox.ledgerEnd));
-      selected.close();
-      expect(idsOf(selected)).toEqual(all.filter(wanted).map(({ offset }) => offset));
-      expect(idsOf(selected).length).toBeGreaterThan(0);
-    };
-    const [synchronizer = ''] = sandbox.synchronizers;
-    await expectSelected('variant=Reassignment&variant=TopologyTransaction', ({ _tag }) => _tag !== 'Transaction');
-    await expectSelected(
-      `synchronizer=${encodeURIComponent(synchronizer)}`,
-      (update) => 'synchronizerId' in update && update.synchronizerId === synchronizer,
-    );
-    await expectSelected('variant=Transaction&template=Tasks.Model:Task', (update) =>
-      update._tag === 'Transaction' ? JSON.stringify(update.events).includes(':Tasks.Model:Task"') : false,
-    );
-    for (const bad of ['variant=Nonsense', 'template=Nonsense', 'after=-1']) {
-      expect(await statusOf(one, `/updates?${bad}`)).toBe(400);
-    }
-    const badly = await fetch(`${one.url}/updates`, { headers: { 'last-event-id': 'nonsense' } });
-    expect(badly.status).toBe(400);
-  });
-
-  it('reports a position that the ledger has pruned', async () => {
-    await given();
-    sandbox.prune(100);
-    const late = await openStream(`${one.url}/updates?after=5`);
-    await late.over;
-    expect(late.messages.at(-1)).toEqual({
-      id: '5',
-      type: 'failure',
-      data: JSON.stringify({ reason: 'PrunedError', earliestOffset: 100 }),
-    });
-  });
-
-  it('makes a client for new updates reconnect while the ledger is down', async () => {
-    sandbox = await newSandbox();
-    sandbox.generate(300);
-    const ledger = await switchableProxy(sandbox.url);
-    one = await start({ LEDGER_URL: ledger.url, DATABASE_URL: (await newDatabase()).url });
-    await becomes(one, '/ready', 200);
-    ledger.disconnect();
-    const early = await openStream(`${one.url}/updates`);
-    expect(early.status).toBe(200);
-    await early.over;
-    // a browser does not send an empty id
-    const data = JSON.stringify({ reason: 'ConnectionError' });
-    expect(early.messages).toEqual([{ id: '', type: 'failure', data }]);
-    ledger.reconnect();
-    const later = await openStream(`${one.url}/updates`);
-    await until(() => later.messages.length > 0);
-    expect(later.messages[0]).toMatchObject({ id: String(sandbox.ledgerEnd), data: undefined });
-    later.close();
-    ledger.close();
-  });
-
-  it('needs one request to the ledger for many clients, and none without clients', async () => {
-    await given();
-    const polls = (): number =>
-      sandbox.requests.filter((request) => {
-        const isPoll = request.path.startsWith('/v2/updates') && 'stream_idle_timeout_ms' in request.query;
-        return isPoll && request.status === undefined && !request.aborted;
-      }).length;
-    // the projection's poll
-    await until(() => polls() === 1);
-    const clients = await Promise.all(Array.from({ length: 10 }, () => openStream(`${one.url}/updates`)));
-    await until(() => polls() === 2);
-    sandbox.generate(1);
-    await until(() => clients.every((client) => idsOf(client).length === 1));
-    await until(() => polls() === 2);
-    for (const { close } of clients) close();
-    await until(() => polls() === 1);
-  });
-
-  it('aborts the request of a client that disconnects while it catches up', async () => {
-    // not by a timeout
-    await given({ LEDGER_TIMEOUT_MS: '60000' });
-    sandbox.fault({ kind: 'hang' }, { path: /^\/v2\/updates/, times: 100 });
-    const late = await openStream(`${one.url}/updates?after=5`);
-    const request = (): SandboxRequest | undefined =>
-      sandbox.requests.find(({ body }) => isObject(body) && body['beginExclusive'] === 5);
-    await until(() => request() !== undefined);
-    expect(request()?.aborted).toBe(false);
-    late.close();
-    await until(() => request()?.aborted === true);
-  });
-
-  it('waits for a slow client, and buffers nothing that the ledger has', async () => {
-    await given();
-    const begin = sandbox.ledgerEnd;
-    sandbox.generate(8_000);
-    // more than Nest buffers for a client before it closes the connection
-    expect(JSON.stringify(sandbox.updates).length).toBeGreaterThan(10_000_000);
-    const pages = (): number => sandbox.requests.filter(({ body }) => isObject(body) && 'endInclusive' in body).length;
-    const slow = await openSlowStream(`${one.url}/updates?after=${begin}`, async () => {
-      // until the service stops reading, which has no event
-      for (let before = -1; before < pages();) {
-        before = pages();
-        await wait(200);
-      }
-    });
-    await until(() => slow.messages.at(-1)?.id === String(sandbox.ledgerEnd));
-    expect(idsOf(slow)).toEqual(await offsetsAfter(begin));
-    slow.close();
-  });
-
-  it('serves a client that lags by less than is kept without another request', async () => {
-    await given();
-    const begin = sandbox.ledgerEnd;
-    const first = await openStream(`${one.url}/updates`);
-    await until(() => first.messages.length > 0);
-    sandbox.generate(700);
-    await until(() => first.messages.at(-1)?.id === String(sandbox.ledgerEnd));
-    const before = sandbox.requests.length;
-    const second = await openStream(`${one.url}/updates?after=${begin}`);
-    await until(() => second.messages.at(-1)?.id === String(sandbox.ledgerEnd));
-    expect(idsOf(second)).toEqual(await offsetsAfter(begin));
-    expect(idsOf(first)).toEqual(idsOf(second));
-    const requests = sandbox.requests
-      .slice(before)
-      .filter(({ body }) => isObject(body) && body['beginExclusive'] === begin);
-    // the test's own request
-    expect(requests.length).toBeLessThanOrEqual(1);
-  });
-});
+describeUpdateStream(example);
 
 describeWithPostgres('the token', () => {
   it('is read for every request, and occurs in no log, metric or span', async () => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,67 +12,11 @@ import { freePort } from '../../helpers/servers.js';
 import { until } from '../../helpers/time.js';
 import { becomes, clientCanary, type Database, nestExample, statusOf } from './nest/example.js';
 import { readExpected } from './nest/expected.js';
+import { type Answered, type Page, post, read, readPages, type Submitted } from './nest/requests.js';
 import type { Service } from './nest/service.js';
 
 const { folder, installedAt, newDatabase, start } = nestExample();
 const newSandbox = sandboxes();
-
-/** A contract in an answer. */
-interface Answered {
-  readonly type: string | null;
-  readonly contractId: string;
-  readonly template: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-  readonly signatories: readonly string[];
-  readonly observers: readonly string[];
-  readonly createdAtOffset: number;
-  readonly archivedAtOffset: number | null;
-  readonly problems?: unknown;
-  readonly history?: readonly { readonly event: string; readonly offset: number; readonly choice?: string }[];
-}
-
-interface Page {
-  readonly offset: number;
-  readonly contracts: readonly Answered[];
-  readonly next: string | null;
-}
-
-interface Submitted {
-  readonly offset: number;
-  readonly contract: Answered | null;
-}
-
-const read = async <Body>({ url }: Service, path: string): Promise<Body> => {
-  const response = await fetch(`${url}${path}`);
-  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
-  return (await response.json()) as Body;
-};
-
-const post = async (
-  { url }: Service,
-  path: string,
-  body: unknown = {},
-  headers: Readonly<Record<string, string>> = { 'idempotency-key': randomUUID() },
-): Promise<{ readonly status: number; readonly body: unknown; readonly location: string | null }> => {
-  const init = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  };
-  const response = await fetch(`${url}${path}`, init);
-  return { status: response.status, body: await response.json(), location: response.headers.get('location') };
-};
-
-/** All pages of a list, from the first on. */
-const readPages = async (one: Service, query: string, first: Page): Promise<readonly Page[]> => {
-  const pages = [first];
-  for (let { next } = first; next !== null;) {
-    const page: Page = await read<Page>(one, `/contracts?${query}&after=${next}`);
-    pages.push(page);
-    ({ next } = page);
-  }
-  return pages;
-};
 
 const idsOf = (contracts: Iterable<Answered>): readonly string[] => [...contracts].map(({ contractId }) => contractId);
 

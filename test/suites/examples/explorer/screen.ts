@@ -58,6 +58,24 @@ export const scrollThrough = (page: Page): Promise<ScrollMeasurements> =>
     return { frames: frames.sort((a, b) => a - b), tasks, rows, reached };
   });
 
+const screens = [
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+];
+
+/** Shows something on each screen, where nothing may be beyond the edge, and nothing inaccessible. */
+export async function inEachScreen(
+  page: Page,
+  show: (screen: { readonly width: number }) => Promise<void>,
+): Promise<void> {
+  for (const screen of screens) {
+    await page.setViewportSize(screen);
+    await show(screen);
+    await expectFine(page, screen.width);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
 /** Expects nothing beyond the edge of the screen, and no violation, light and dark. */
 export async function expectFine(page: Page, width: number): Promise<void> {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);

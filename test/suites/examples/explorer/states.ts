@@ -3,13 +3,8 @@ import type { Page } from 'playwright-core';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually, until } from '../../../helpers/time.js';
 import { asset, contractRow, count, openContracts } from './contractsPage.js';
-import { caughtUp, connectTo, open, outcome, row, start, waitForStatus } from './explorer.js';
-import { expectFine } from './screen.js';
-
-const screens = [
-  { width: 1280, height: 800 },
-  { width: 390, height: 844 },
-];
+import { caughtUp, connectTo, open, row, start, waitForStatus } from './explorer.js';
+import { inEachScreen } from './screen.js';
 
 /** Tests of what each page shows of a ledger that cannot be read, or not in full: light and dark, wide and narrow. */
 export function describeStates(): void {
@@ -205,34 +200,6 @@ export function describeStates(): void {
         });
       }
     });
-
-    itInChromium('shows the commands of a party, and their outcomes', async () => {
-      const { sandbox, url } = await start();
-      const page = await open(url);
-      await caughtUp(page);
-      await page.getByRole('button', { name: 'Submit…' }).click();
-      await page.getByRole('combobox', { name: /^Key/ }).selectOption('none');
-      await page.locator('app-identity-form button[type=submit]').click();
-      const send = page.locator('app-create-form button[type=submit]');
-      await send.click();
-      await outcome(page, 'committed');
-      const { ledgerEnd } = sandbox;
-      sandbox.fault({ kind: 'reject', code: 'DAML_AUTHORIZATION_ERROR' }, { path: /submit-and-wait/ });
-      await send.click();
-      await outcome(page, 'rejected');
-      await page.keyboard.press('Escape');
-      await page.getByRole('link', { name: 'Commands' }).click();
-      await inEachScreen(page, async () => {
-        await page.getByRole('listitem').filter({ hasText: 'committed' }).waitFor();
-        await page
-          .getByRole('listitem')
-          .filter({ hasText: 'rejected' })
-          .getByText('DAML_AUTHORIZATION_ERROR')
-          .waitFor();
-      });
-      await page.getByRole('listitem').getByRole('button').click();
-      await page.getByRole('heading', { name: `Update ${ledgerEnd}` }).waitFor();
-    });
   });
 }
 
@@ -294,16 +261,6 @@ const problems: readonly Trouble[] = [
     ...{ text: 'This is not the address of a JSON Ledger API.', action: 'Change the address', field: 'Address' },
   },
 ];
-
-/** Shows something on each screen, where nothing may be beyond the edge, and nothing inaccessible. */
-async function inEachScreen(page: Page, show: (screen: { readonly width: number }) => Promise<void>): Promise<void> {
-  for (const screen of screens) {
-    await page.setViewportSize(screen);
-    await show(screen);
-    await expectFine(page, screen.width);
-  }
-  await page.setViewportSize({ width: 1280, height: 800 });
-}
 
 /** The controls of which a part is beyond the edge of what contains them. */
 const findCutOff = (page: Page, width: number): Promise<readonly string[]> =>

@@ -1,7 +1,7 @@
 import { type EnvironmentProviders, inject, type Provider } from '@angular/core';
 import { provideLedger } from 'canton-rx/angular';
+import { CommandFilters } from './commands/command-filters';
 import { CONNECTION, type Connection } from './connection/connection';
-import { UnknownParties } from './connection/unknown-parties';
 import { Undecodable } from './contracts/undecodable';
 import { ContractFilters } from './contracts/contract-filters';
 import { OpenContracts } from './contracts/open-contracts';
@@ -29,6 +29,6 @@ export const explorerProviders = (connection: Connection): (Provider | Environme
     // the user is watching: retries soon, and never gives up
     retry: { maxDelayMs: 3_000, giveUpAfterMs: 24 * 3_600_000 },
   })),
-  [ContractFilters, OpenContracts, UnknownParties],
+  [CommandFilters, ContractFilters, OpenContracts],
   [Facets, Filters, UpdateList, TableView, Feed, Earlier, Troubles, Health, Samples, Panels, Identities, Submissions],
 ];

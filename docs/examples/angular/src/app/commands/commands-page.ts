@@ -1,10 +1,11 @@
 import { DecimalPipe } from '@angular/common';
-import { Component, computed, ElementRef, inject, signal } from '@angular/core';
+import { Component, computed, ElementRef, inject } from '@angular/core';
 import { rxResource } from '@angular/core/rxjs-interop';
 import type { Completion } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { bufferTime, filter, map, scan, startWith, switchMap } from 'rxjs';
 import { CONNECTION } from '../connection/connection';
+import { CopyButton } from '../shell/copy-button';
 import { Panels } from '../shell/panels';
 import type { FocusablePage } from '../shell/pages';
 import { timeOfDay } from '../shell/times';
@@ -12,16 +13,24 @@ import { LedgerNotices } from '../status/ledger-notices';
 import { LedgerProblem } from '../status/ledger-problem';
 import { Identities } from '../submit/identities';
 import { Facets } from '../updates/facets';
-import { longId, shortId } from '../updates/names';
+import { head, longId, shortId } from '../updates/names';
+import { anyRule, CommandFilters } from './command-filters';
+import { rowsOf } from './command-row';
 
 /** How many commands are kept, and how many offsets before the ledger end are read. */
 const kept = 500;
 const readBack = 20_000;
 
+/** What was read: the completions after an offset, the newest first. */
+interface Read {
+  readonly beginExclusive: number;
+  readonly completions: readonly Completion[];
+}
+
 /** The commands of a party and their outcomes, as the participant reports them: those of automations, too. */
 @Component({
   selector: 'app-commands-page',
-  imports: [DecimalPipe, LedgerNotices, LedgerProblem],
+  imports: [CopyButton, DecimalPipe, LedgerNotices, LedgerProblem],
   templateUrl: './commands-page.html',
   styleUrl: './commands-page.css',
 })
@@ -31,7 +40,10 @@ export class CommandsPage implements FocusablePage {
   readonly #facets = inject(Facets);
   readonly #identities = inject(Identities);
   readonly #named = inject(CONNECTION).parties;
+  protected readonly filters = inject(CommandFilters);
   protected readonly panels = inject(Panels);
+  protected readonly anyRule = anyRule;
+  protected readonly head = head;
   protected readonly longId = longId;
   protected readonly shortId = shortId;
   protected readonly timeOfDay = timeOfDay;
@@ -39,39 +51,46 @@ export class CommandsPage implements FocusablePage {
   /** The parties to choose from: those that are read, or those of the updates. */
   protected readonly parties = computed(() => {
     const ours = this.#identities.all().map(({ party }) => party);
-    return [...new Set([...ours, ...(this.#named === 'any' ? this.#facets.parties() : this.#named)])].sort();
+    const read = this.#named === 'any' ? this.#facets.parties() : this.#named;
+    return [...new Set([...ours, ...read, this.filters.party()])].filter((party) => party !== '').sort();
   });
-  readonly #chosen = signal('');
-  protected readonly party = computed(() => this.#chosen() || (this.#identities.current()?.party ?? this.parties()[0]));
-  // a ledger without tokens needs the name
-  protected readonly userId = signal(inject(CONNECTION).token === undefined ? 'explorer' : '');
+  protected readonly party = computed(
+    () => this.filters.party() || (this.#identities.current()?.party ?? this.parties()[0]),
+  );
   protected readonly commands = rxResource({
     params: () => {
       const party = this.party();
-      return party === undefined ? undefined : { party, userId: this.userId() };
+      return party === undefined ? undefined : { party, userId: this.filters.userId() };
     },
     stream: ({ params: { party, userId } }) =>
       this.#ledger.ledgerEnd().pipe(
-        switchMap((end) =>
-          this.#ledger.completions({
-            parties: [party],
-            beginExclusive: Math.max(0, end - readBack),
-            ...(userId !== '' && { userId }),
-          }),
+        map((end) => Math.max(0, end - readBack)),
+        switchMap((beginExclusive) =>
+          this.#ledger.completions({ parties: [party], beginExclusive, ...(userId !== '' && { userId }) }).pipe(
+            filter((element) => element._tag === 'Completion'),
+            bufferTime(100),
+            filter(({ length }) => length > 0),
+            scan((all, more) => [...more.reverse(), ...all].slice(0, kept), [] as Completion[]),
+            startWith([]),
+            map((completions): Read => ({ beginExclusive, completions })),
+          ),
         ),
-        filter((element) => element._tag === 'Completion'),
-        bufferTime(100),
-        filter(({ length }) => length > 0),
-        scan((all, more) => [...more.reverse(), ...all].slice(0, kept), [] as Completion[]),
-        startWith([]),
-        map((all): readonly Completion[] => all),
       ),
   });
-  protected readonly all = computed(() => (this.commands.hasValue() ? this.commands.value() : []));
-
-  protected choose(party: string): void {
-    this.#chosen.set(party);
-  }
+  protected readonly read = computed(() => (this.commands.hasValue() ? this.commands.value() : undefined));
+  readonly #rows = computed(() => rowsOf(this.read()?.completions ?? []));
+  protected readonly rows = computed(() => {
+    const rule = this.filters.rule();
+    return this.#rows().filter(({ action }) => rule === '' || (rule === anyRule ? action : action?.rule === rule));
+  });
+  /** The rules to choose from, and how many of their commands were read. */
+  protected readonly rules = computed(() => {
+    const chosen = this.filters.rule();
+    const counts = new Map(chosen === '' || chosen === anyRule ? [] : [[chosen, 0]]);
+    for (const { action } of this.#rows())
+      if (action !== undefined) counts.set(action.rule, (counts.get(action.rule) ?? 0) + 1);
+    return [...counts].sort().map(([name, count]) => ({ name, count }));
+  });
 
   focus(): void {
     this.#host.nativeElement.querySelector('select')?.focus();

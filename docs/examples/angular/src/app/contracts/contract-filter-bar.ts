@@ -1,5 +1,6 @@
 import { DecimalPipe } from '@angular/common';
 import { Component, computed, type ElementRef, inject, output, signal, viewChild } from '@angular/core';
+import { Screen } from '../shell/screen';
 import { longId, shortId } from '../updates/names';
 import type { Column } from './column';
 import { ContractFilters } from './contract-filters';
@@ -19,6 +20,7 @@ export class ContractFilterBar {
   readonly left = output();
   protected readonly filters = inject(ContractFilters);
   protected readonly list = inject(ContractList);
+  protected readonly screen = inject(Screen);
   /** Whether a narrow page shows the filters other than the text and the template. */
   protected readonly isOpen = signal(false);
   protected readonly shortId = shortId;

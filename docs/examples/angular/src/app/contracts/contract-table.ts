@@ -18,7 +18,7 @@ import {
   untracked,
   viewChild,
 } from '@angular/core';
-import { UnknownParties } from '../connection/unknown-parties';
+import { Feed } from '../feed/feed';
 import { Panels } from '../shell/panels';
 import { Screen } from '../shell/screen';
 import { LedgerProblem } from '../status/ledger-problem';
@@ -49,7 +49,7 @@ import { RowAnchor } from './row-anchor';
 export class ContractTable {
   protected readonly list = inject(ContractList);
   protected readonly filters = inject(ContractFilters);
-  protected readonly unknown = inject(UnknownParties);
+  protected readonly unknownParties = inject(Feed).unknownParties;
   protected readonly panels = inject(Panels);
   readonly #screen = inject(Screen);
   readonly #injector = inject(Injector);

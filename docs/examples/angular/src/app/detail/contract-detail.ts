@@ -26,8 +26,10 @@ import { TemplateName } from './template-name';
         <dt>Template</dt>
         <dd><app-template-name [templateId]="created.templateId" [packageName]="created.packageName" /></dd>
       }
-      <dt>State</dt>
-      <dd>{{ isArchived() ? 'Archived' : 'Active, as far as was seen' }}</dd>
+      @if (events().length > 0) {
+        <dt>State</dt>
+        <dd>{{ isArchived() ? 'Archived' : 'Active, as far as was seen' }}</dd>
+      }
     </dl>
     @if (isMine()) {
       <button type="button" class="archive" (click)="archive()">Archive…</button>
@@ -36,7 +38,11 @@ import { TemplateName } from './template-name';
     @for (event of events(); track $index) {
       <app-event-card [event]="event" [isOfContract]="true" />
     } @empty {
-      <app-reading [error]="read.error()" (again)="read.reload()" />
+      @if (offsets().length === 0) {
+        <p>None of its events is among the updates of this page.</p>
+      } @else {
+        <app-reading [error]="read.error()" (again)="read.reload()" />
+      }
     }
   `,
   styleUrl: './facts.css',
@@ -50,11 +56,11 @@ export class ContractDetail {
   readonly #format = formatOf(inject(CONNECTION));
 
   // compared by value: the list changes with each update, the offsets of one contract hardly ever
-  readonly #offsets = computed(() => this.#list.offsetsOf(this.contractId()), {
+  protected readonly offsets = computed(() => this.#list.offsetsOf(this.contractId()), {
     equal: (a, b) => a.length === b.length && a.every((offset, index) => offset === b[index]),
   });
   protected readonly read = rxResource({
-    params: () => ({ contractId: this.contractId(), offsets: this.#offsets() }),
+    params: () => ({ contractId: this.contractId(), offsets: this.offsets() }),
     stream: ({ params: { contractId, offsets } }) => {
       if (offsets.length === 0) return of([]);
       const reads = offsets.map((offset) => readUpdate(this.#ledger, offset, this.#format));

@@ -44,6 +44,8 @@ export class Feed {
   readonly beginTrouble = signal<Error | undefined>(undefined);
   /** Whether another ledger has taken the place of the one that was shown, until the user has read that. */
   readonly isAnotherLedger = signal(false);
+  /** The parties that the participant does not host: it answers requests for them with nothing. */
+  readonly unknownParties = signal<readonly string[]>([]);
   /** A notice for the user: updates were pruned, or one cannot be read. */
   readonly notice = signal('');
   /** The offset at which the table of this tab started. Updates up to it can be read backward. */
@@ -59,6 +61,12 @@ export class Feed {
         takeUntilDestroyed(),
       )
       .subscribe((status) => this.status.set(status));
+    this.#ledger.diagnostics$
+      .pipe(
+        filter((event) => event._tag === 'PartyUnknown'),
+        takeUntilDestroyed(),
+      )
+      .subscribe(({ party }) => this.unknownParties.update((parties) => [...new Set([...parties, party])]));
     // the view of the contracts may find another ledger, too; a running feed finds it by itself
     this.#ledger.diagnostics$
       .pipe(

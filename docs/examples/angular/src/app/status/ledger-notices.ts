@@ -1,5 +1,4 @@
 import { Component, inject } from '@angular/core';
-import { UnknownParties } from '../connection/unknown-parties';
 import { Feed } from '../feed/feed';
 import { Panels } from '../shell/panels';
 
@@ -13,7 +12,7 @@ import { Panels } from '../shell/panels';
         <button type="button" class="link" (click)="feed.isAnotherLedger.set(false)">Dismiss</button>
       </p>
     }
-    @for (party of unknown.parties(); track party) {
+    @for (party of feed.unknownParties(); track party) {
       <p role="alert">
         This participant does not know the party {{ party }}, so nothing of it is shown.
         <button type="button" class="link" (click)="panels.show({ kind: 'connection', field: 'parties' })">
@@ -41,5 +40,4 @@ import { Panels } from '../shell/panels';
 export class LedgerNotices {
   protected readonly feed = inject(Feed);
   protected readonly panels = inject(Panels);
-  protected readonly unknown = inject(UnknownParties);
 }

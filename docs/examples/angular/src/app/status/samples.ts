@@ -28,6 +28,7 @@ export class Samples {
   readonly all = signal<readonly Sample[]>([]);
   /** The phases of the running second. */
   #phases = new Set<Phase>();
+  #hasCaughtUp = false;
 
   /** The updates per second in the phase that it is in: what was read to catch up says nothing of the traffic. */
   readonly rate = computed(() => {
@@ -56,7 +57,10 @@ export class Samples {
         const [phase] = this.#phases;
         const sample: Sample = { at: Math.floor(now), rate, lag, phase: this.#phases.size === 1 ? phase : undefined };
         this.#phases = new Set([untracked(this.#health.phase)]);
-        this.all.update((all) => [...all.slice(1 - kept), sample]);
+        // what was read at the start is no traffic, and would stand as a step at the edge of the chart
+        const isFirst = !this.#hasCaughtUp && sample.phase === 'caughtUp';
+        this.#hasCaughtUp ||= isFirst;
+        this.all.update((all) => [...(isFirst ? [] : all.slice(1 - kept)), sample]);
       });
   }
 }

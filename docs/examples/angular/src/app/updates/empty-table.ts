@@ -1,7 +1,6 @@
 import { DecimalPipe } from '@angular/common';
 import { Component, computed, inject } from '@angular/core';
 import { CONNECTION } from '../connection/connection';
-import { UnknownParties } from '../connection/unknown-parties';
 import { Feed } from '../feed/feed';
 import { Health } from '../status/health';
 import { LedgerProblem } from '../status/ledger-problem';
@@ -29,7 +28,9 @@ import { Filters } from './filters';
         @case ('caughtUp') {
           <p>
             {{
-              unknown.parties().length > 0 ? 'No updates of parties that this participant knows.' : 'No updates yet.'
+              feed.unknownParties().length > 0
+                ? 'No updates of parties that this participant knows.'
+                : 'No updates yet.'
             }}
           </p>
         }
@@ -60,6 +61,5 @@ export class EmptyTable {
   protected readonly feed = inject(Feed);
   protected readonly filters = inject(Filters);
   protected readonly health = inject(Health);
-  protected readonly unknown = inject(UnknownParties);
   protected readonly isFailed = computed(() => this.health.phase() === 'failed');
 }

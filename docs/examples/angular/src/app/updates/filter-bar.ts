@@ -1,5 +1,6 @@
 import { DecimalPipe } from '@angular/common';
 import { Component, computed, type ElementRef, inject, output, signal, viewChild } from '@angular/core';
+import { Screen } from '../shell/screen';
 import { Facets } from './facets';
 import { Filters } from './filters';
 import { longId, shortId } from './names';
@@ -27,6 +28,7 @@ export class FilterBar {
   protected readonly filters = inject(Filters);
   protected readonly facets = inject(Facets);
   protected readonly list = inject(UpdateList);
+  protected readonly screen = inject(Screen);
   /** Whether a narrow page shows the filters other than the text. */
   protected readonly isOpen = signal(false);
   protected readonly variants = variants;
