@@ -115,6 +115,8 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
 export interface ContractsRequest<M extends ContractTypes = ContractTypes> {
   readonly query: ContractQuery<M> & ContractPolicies;
   readonly ledger: LedgerReader;
+  /** The same for equal queries. */
+  readonly key: string;
 }
 
 /**

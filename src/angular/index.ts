@@ -14,4 +14,5 @@ export { withServerFeeds } from './provideLedger.js';
 export { withPendingTasks } from './provideLedger.js';
 export type { PendingTaskList } from './zone.js';
 export { injectContracts, type InjectContractsOptions } from './injectContracts.js';
+export { injectClearContracts } from './readContracts.js';
 export type { ContractsReset, ContractsResource, ContractsSnapshot, ContractsStatus } from './ContractsResource.js';

@@ -11,10 +11,11 @@ import {
   untracked,
 } from '@angular/core';
 import { toObservable, toSignal } from '@angular/core/rxjs-interop';
-import { asyncScheduler, type Observable, of, scan, Subject, switchMap } from 'rxjs';
+import { asyncScheduler, type Observable, of, Subject, switchMap } from 'rxjs';
 import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
 import type { ContractsOptions } from '../contracts/ContractsSource.js';
+import type { SharedContracts } from '../contracts/shareContracts.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import {
   type ContractsRequest,
@@ -24,7 +25,7 @@ import {
   type Reading,
 } from './ContractsResource.js';
 import { LEDGER } from './provideLedger.js';
-import { contractsReader } from './readContracts.js';
+import { contractsReader, SHARED_CONTRACTS } from './readContracts.js';
 import { insideZone } from './zone.js';
 
 /**
@@ -93,12 +94,12 @@ export function injectContracts<M extends ContractTypes>(
     const source = ledger ?? inject(LEDGER);
     const reload$ = new Subject<void>();
     const read = contractsReader(compare, contractsOptions, reload$);
-    const request = computed(() => requestOf(query, source), { equal: isSame });
+    const sharedOf = inject(SHARED_CONTRACTS);
+    const request = computed(() => requestOf(query, source, sharedOf), { equal: isSame });
     const isFixed = typeof query !== 'function' && typeof source !== 'function';
     const request$ = isFixed ? of(request()) : toObservable(request, { injector });
     const reading$ = request$.pipe(
       switchMap((current) => readingOf(current, read)),
-      scan(withContractsBefore),
       insideZone(inject(NgZone)),
     );
     const latest = toSignal(reading$, { injector, initialValue: idle });
@@ -135,6 +136,7 @@ type Requested<M extends ContractTypes> = ContractsRequest<M> | { readonly failu
 function requestOf<M extends ContractTypes>(
   query: ContractsRequest<M>['query'] | (() => ContractsRequest<M>['query'] | undefined),
   ledger: LedgerReader | (() => LedgerReader | undefined),
+  sharedOf: (ledger: LedgerReader) => SharedContracts,
 ): Requested<M> {
   try {
     const current = typeof query === 'function' ? query() : query;
@@ -142,32 +144,20 @@ function requestOf<M extends ContractTypes>(
     if ([current, current?.parties].some(isFunction))
       throw new TypeError('The query has a signal in place of its value. Call the signal: ({ parties: [party()] }).');
     // JavaScript callers may return null
-    return current && source ? { query: current, ledger: source } : undefined;
+    return current && source ? { query: current, ledger: source, key: sharedOf(source).keyOf(current) } : undefined;
   } catch (failure) {
     return { failure };
   }
 }
 
-/** Whether requests are the same, so that a view continues. Ledgers and types are compared by identity. */
-function isSame(a: Requested<ContractTypes>, b: Requested<ContractTypes>): boolean {
-  if (a === undefined || b === undefined || 'failure' in a || 'failure' in b) return a === b;
-  // parties and types have parts, too
-  return a.ledger === b.ledger && hasSameParts(a.query, b.query, (x, y) => hasSameParts(x, y, Object.is));
-}
+/** Whether requests are the same, so that a view continues. */
+const isSame = (a: Requested<ContractTypes>, b: Requested<ContractTypes>): boolean =>
+  a === b || (hasQuery(a) && hasQuery(b) && a.ledger === b.ledger && a.key === b.key);
 
-/** Whether objects or arrays have the same parts in the same order, which matters for types, or values are the same. */
-function hasSameParts(a: unknown, b: unknown, isSamePart: (a: unknown, b: unknown) => boolean): boolean {
-  if (!isObject(a) || !isObject(b)) return Object.is(a, b);
-  const [ofA, ofB] = [partsOf(a), partsOf(b)];
-  return ofA.length === ofB.length && ofA.every(([key, part], i) => key === ofB[i]?.[0] && isSamePart(part, ofB[i][1]));
-}
+const hasQuery = (request: Requested<ContractTypes>): request is ContractsRequest =>
+  request !== undefined && 'query' in request;
 
 const isFunction = (u: unknown): boolean => typeof u === 'function';
-
-const isObject = (u: unknown): u is object => typeof u === 'object' && u !== null;
-
-const partsOf = (object: object): [string, unknown][] =>
-  Object.entries(object).filter(([, part]) => part !== undefined);
 
 const idle: Reading<never> = { request: undefined, isReloading: false };
 
@@ -177,15 +167,4 @@ function readingOf<M extends ContractTypes>(
 ): Observable<Reading<ContractOf<M>>> {
   if (request === undefined) return of(idle);
   return 'failure' in request ? of(failed(request, request.failure)) : read(request);
-}
-
-/** While contracts are read again, the previous ones are shown. */
-function withContractsBefore<M extends ContractTypes>(
-  before: Reading<ContractOf<M>>,
-  now: Reading<ContractOf<M>>,
-): Reading<ContractOf<M>> {
-  const { known } = before;
-  if (known === undefined || before.request !== now.request || now.known !== undefined || now.error !== undefined)
-    return now;
-  return { ...now, isReloading: true, known: { ...known, staleSince: known.staleSince ?? asyncScheduler.now() } };
 }

@@ -1,5 +1,6 @@
 import { isPlatformServer } from '@angular/common';
-import { DestroyRef, inject, InjectionToken, NgZone, PLATFORM_ID } from '@angular/core';
+import { DestroyRef, inject, InjectionToken, Injector, NgZone, PLATFORM_ID, TransferState } from '@angular/core';
+import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
 import {
   asyncScheduler,
   catchError,
@@ -14,7 +15,9 @@ import {
   merge,
   type Observable,
   of,
+  scan,
   startWith,
+  Subject,
   switchMap,
   takeUntil,
   takeWhile,
@@ -26,40 +29,90 @@ import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contra
 import type { ContractsOptions } from '../contracts/ContractsSource.js';
 import { type LiveContracts, toLiveContracts } from '../contracts/liveContracts.js';
 import { isSameState, keepsContracts } from '../contracts/LiveState.js';
-import { shareContracts, type SharedContracts, type SharedView } from '../contracts/shareContracts.js';
+import { shareContracts, type SharedContracts } from '../contracts/shareContracts.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import { type ContractsRequest, type ContractsReset, ended, failed, type Reading } from './ContractsResource.js';
-import { PENDING_TASKS } from './provideLedger.js';
-import { type TransferredContracts, transferredContracts } from './transferredContracts.js';
-import { destroyRefOf, outsideZone, trackPendingTask, untilLedgerDestroyed, withoutHost } from './zone.js';
+import { LEDGER, PENDING_TASKS } from './provideLedger.js';
+import { pageContracts, type TransferredContracts, transferredContracts } from './transferredContracts.js';
+import { destroyRefOf, outsideZone, trackPendingTask, withoutHost } from './zone.js';
 
 /**
- * Opens the view of a request, which changes at most once per frame, and shares it with equal requests. Tests replace it.
+ * Returns the views of a ledger, which change at most once per frame, and which equal queries share. They end with the
+ * injector of the ledger. Tests replace it.
  *
  * @internal
  */
-export const OPEN_VIEW = new InjectionToken<
-  <M extends ContractTypes>(request: ContractsRequest<M>, options: ContractsOptions) => SharedView<ContractOf<M>>
->('views of canton-rx', {
+export const SHARED_CONTRACTS = new InjectionToken<(ledger: LedgerReader) => SharedContracts>('views of canton-rx', {
   providedIn: 'root',
   factory: () => {
     const sharedBy = new WeakMap<LedgerReader, SharedContracts>();
     const rootDestroyRef = inject(DestroyRef);
     // nothing may remain open after a page was rendered
     const options = isPlatformServer(inject(PLATFORM_ID)) ? { keepMs: 0 } : {};
-    const shareOf = (ledger: LedgerReader): SharedContracts => {
-      const shared = sharedBy.get(ledger) ?? shareContracts(ledger, options);
-      if (!sharedBy.has(ledger)) (destroyRefOf(ledger) ?? rootDestroyRef).onDestroy(shared.clear);
+    return (ledger) => {
+      const shared =
+        sharedBy.get(ledger) ?? perFrame(shareContracts(ledger, options), destroyRefOf(ledger) ?? rootDestroyRef);
       sharedBy.set(ledger, shared);
       return shared;
     };
-    return ({ ledger, query }, viewOptions) => {
-      const view = shareOf(ledger).view(query, viewOptions);
-      return { ...view, ...conflate(view, 'animationFrame') };
-    };
   },
 });
+
+function perFrame(shared: SharedContracts, destroyRef: DestroyRef): SharedContracts {
+  const clears$ = new Subject<void>();
+  // without `clears$`: a resource that shows contracts keeps the last ones
+  destroyRef.onDestroy(shared.clear);
+  return {
+    ...shared,
+    view: (query, options) => {
+      const view = shared.view(query, options);
+      const { view$ } = conflate(view, 'animationFrame');
+      return { ...view, ...toLiveContracts(view$.pipe(takeUntilDestroyed(destroyRef))) };
+    },
+    clear: () => {
+      shared.clear();
+      clears$.next();
+    },
+    clears$,
+  };
+}
+
+/**
+ * Returns a function that forgets all contracts of the ledger that `provideLedger` provides, for example when a user logs
+ * out. Each `injectContracts` of this ledger is then `'loading'` and without contracts at once. It reads them again, with
+ * the token that the ledger is given from then on: change the user before the call. Must be called in an injection context.
+ *
+ * @throws Angular's error NG0203 outside an injection context. The returned function throws NG0201 if no ledger is provided
+ * @example
+ * ```ts
+ * import '@angular/compiler'; // outside Angular's own builds
+ * import { injectClearContracts } from 'canton-rx/angular';
+ *
+ * class Login {
+ *   private readonly clearContracts = injectClearContracts();
+ *   token: string | undefined;
+ *
+ *   logOut(): void {
+ *     this.token = undefined;
+ *     this.clearContracts();
+ *   }
+ * }
+ * ```
+ *
+ * @category Angular
+ */
+export function injectClearContracts(): () => void {
+  const sharedOf = inject(SHARED_CONTRACTS);
+  const state = inject(TransferState);
+  // later, because the options of the ledger may inject the service that calls this
+  const injector = inject(Injector);
+  return () => {
+    // also those of queries that are not shown yet
+    state.remove(pageContracts);
+    sharedOf(injector.get(LEDGER)).clear();
+  };
+}
 
 /** How long the rendering of a page waits for contracts, in milliseconds. After that the browser reads them. */
 const maxWaitMs = 5_000;
@@ -77,7 +130,7 @@ export function contractsReader<M extends ContractTypes>(
   reload$: Observable<unknown>,
 ): (request: ContractsRequest<M>) => Observable<Reading<ContractOf<M>>> {
   const zone = inject(NgZone);
-  const openView = inject(OPEN_VIEW);
+  const sharedOf = inject(SHARED_CONTRACTS);
   const isServer = isPlatformServer(inject(PLATFORM_ID));
   const pendingTasks = inject(PENDING_TASKS, { optional: true }) ?? undefined;
   const transferred = transferredContracts<M>();
@@ -85,7 +138,7 @@ export function contractsReader<M extends ContractTypes>(
     request: ContractsRequest<M>,
     view: LiveContracts<ContractOf<M>>,
   ): Observable<Reading<ContractOf<M>>> => {
-    const view$ = readingsOf(request, view, compare).pipe(untilLedgerDestroyed(request.ledger), endStale(request));
+    const view$ = readingsOf(request, view, compare).pipe(endStale(request));
     return defer(() => (isServer ? snapshotOf : continueFrom)(view$, transferred(request))).pipe(
       catchError((error: unknown) => of(failed(request, isServer ? withoutHost(error) : error))),
       outsideZone(zone),
@@ -94,13 +147,26 @@ export function contractsReader<M extends ContractTypes>(
   };
   return (request) =>
     defer(() => {
-      const view = openView(request, options);
+      const shared = sharedOf(request.ledger);
+      const view = shared.view(request.query, options);
       // reloads by other requests that share the view, too
-      return merge(view.reload$, reload$.pipe(tap(view.reload), ignoreElements())).pipe(
+      const reading$ = merge(view.reload$, reload$.pipe(tap(view.reload), ignoreElements())).pipe(
         startWith(undefined),
         switchMap(() => readingOf(request, view)),
+        scan(withContractsBefore),
+      );
+      return shared.clears$.pipe(
+        startWith(undefined),
+        switchMap(() => reading$),
       );
     }).pipe(catchError((error: unknown) => of(failed(request, error))));
+}
+
+/** While contracts are read again, the previous ones are shown. */
+function withContractsBefore<C extends AnyContract>(before: Reading<C>, now: Reading<C>): Reading<C> {
+  const { known } = before;
+  if (known === undefined || now.known !== undefined || now.error !== undefined) return now;
+  return { ...now, isReloading: true, known: { ...known, staleSince: known.staleSince ?? asyncScheduler.now() } };
 }
 
 /** Emits the first contracts, for the rendered page. A page does not wait for a ledger that cannot be reached. */

@@ -32,6 +32,13 @@ interface Transferred {
 const maxContracts = 500;
 
 /**
+ * The contracts of a page, by query. A query that a browser has read is `undefined`.
+ *
+ * @internal
+ */
+export const pageContracts = makeStateKey<Readonly<Record<string, Transferred | undefined>>>('canton-rx');
+
+/**
  * Passes the contracts of a request from the server that rendered a page to the browser that shows it.
  *
  * @internal
@@ -59,23 +66,25 @@ export function transferredContracts<M extends ContractTypes>(): (
   const { injector } = inject(ApplicationRef);
   return (request) => {
     if (request.ledger !== injector.get(LEDGER, null)) return { keep: noop, read: () => [], drop: noop };
-    const key = makeStateKey<Transferred | null>(`canton-rx ${JSON.stringify(eventFormatOf(request.query))}`);
+    const query = JSON.stringify(eventFormatOf(request.query));
+    const put = (transferred: Transferred | undefined): void => {
+      state.set(pageContracts, { ...state.get(pageContracts, {}), [query]: transferred });
+    };
     return {
       keep: ({ contracts, offset, staleSince }) => {
         if (contracts.length > maxContracts) return;
-        const readAt = staleSince ?? asyncScheduler.now();
-        state.set(key, { offset, readAt, contracts: contracts.map(encode) });
+        put({ offset, readAt: staleSince ?? asyncScheduler.now(), contracts: contracts.map(encode) });
       },
       read: () => {
-        const transferred = state.get(key, null);
-        if (transferred === null) return [];
+        const transferred = state.get(pageContracts, {})[query];
+        if (transferred === undefined) return [];
         const contracts = decodeAll(request, transferred);
         if (contracts === undefined) return [];
         const known = { contracts, offset: transferred.offset, staleSince: transferred.readAt };
         return [{ request, isReloading: true, connection: { status: 'connecting' }, known }];
       },
       drop: () => {
-        state.remove(key);
+        put(undefined);
       },
     };
   };

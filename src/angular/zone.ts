@@ -9,7 +9,6 @@ import {
   noop,
   Observable,
   Subscription,
-  takeUntil,
   takeWhile,
   timer,
   using,
@@ -172,21 +171,6 @@ const untilDestroyed =
       subscriber.add(unregister);
       return source.subscribe(subscriber);
     });
-
-/**
- * Completes when the injector that provides the ledger is destroyed. Never completes for a ledger that no injector
- * provides.
- *
- * @internal
- */
-export const untilLedgerDestroyed = <A>(ledger: { readonly updates: object }): MonoTypeOperatorFunction<A> =>
-  takeUntil(
-    new Observable<void>((subscriber) =>
-      destroyRefOf(ledger)?.onDestroy(() => {
-        subscriber.next();
-      }),
-    ),
-  );
 
 /**
  * Returns the `DestroyRef` of the injector that provides a ledger, if one does.

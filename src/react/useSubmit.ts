@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { catchError, lastValueFrom, map, type Observable, of } from 'rxjs';
+import { catchError, isObservable, lastValueFrom, map, type Observable, of } from 'rxjs';
 import type { CommandsRequest } from '../codecs/CommandsRequest.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { useLedgerContext } from './LedgerProvider.js';
@@ -102,7 +102,7 @@ export function useSubmit(): SubmitState {
   const submit = useCallback<SubmitState['submit']>(
     async (request) => {
       if (isPending.current) return undefined;
-      last.current = 'subscribe' in request ? request : ledger.submitAndWaitForTransaction(request);
+      last.current = isObservable(request) ? request : ledger.submitAndWaitForTransaction(request);
       return retry();
     },
     [ledger, retry],

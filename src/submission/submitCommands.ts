@@ -43,7 +43,9 @@ export function commandSubmitter(
     if (since !== undefined && !Offset.is(since)) throw new TypeError('since must be an offset');
     const maxDelayMs = Math.min(policy.maxDelayMs, maxRetryDelayMs);
     const retry = { ...policy, maxDelayMs, giveUpAfterMs: recoveryTimeMs({ recover }) };
-    const changes = new Changes(request.commandId ?? undefined, since);
+    // JavaScript may pass no request: subscribing then fails
+    const { commandId } = { ...request };
+    const changes = new Changes(commandId ?? undefined, since);
     return defer(() => {
       const validated = validateCommands(request, since);
       const change = changes.take();

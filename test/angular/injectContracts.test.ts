@@ -15,7 +15,13 @@ import {
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { NEVER, noop } from 'rxjs';
-import { injectContracts, type ContractsResource, LEDGER, provideLedger } from '../../src/angular/index.js';
+import {
+  injectClearContracts,
+  injectContracts,
+  type ContractsResource,
+  LEDGER,
+  provideLedger,
+} from '../../src/angular/index.js';
 import { archive, create, marbles, undecodable } from '../contracts/joinSupport.js';
 import { stopClock, until } from '../helpers/time.js';
 import { contractsWorld, type ContractsWorld, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
@@ -33,14 +39,20 @@ const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
 const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
 
 /** A participant with a contract `x`, and an application with its ledger. */
-function application(options: VirtualContractsOptions & Pick<WorldOptions, 'fault'> = {}): ContractsWorld {
+function application(
+  options: VirtualContractsOptions & Pick<WorldOptions, 'fault'> = {},
+  injectTokens?: () => () => string,
+): ContractsWorld {
   const world = contractsWorld({ latencyMs: 1, ...options });
   world.participant.append(create(1, 'x'));
   TestBed.configureTestingModule({
     providers: [
       provideZonelessChangeDetection(),
       { provide: TransferState, useValue: new TransferState() },
-      provideLedger({ baseUrl, port: world.service.port, retry: { baseDelayMs: 5, maxDelayMs: 5 } }),
+      provideLedger(() => {
+        const retry = { baseDelayMs: 5, maxDelayMs: 5 };
+        return { baseUrl, port: world.service.port, token: injectTokens?.(), retry };
+      }),
     ],
   });
   return world;
@@ -337,6 +349,56 @@ describe('injectContracts with a query by signals', () => {
   });
 });
 
+describe('injectClearContracts', () => {
+  it('shows no contract of the former user any more, and reads them again with the token of the next', async () => {
+    // a service that knows the user, on which the ledger depends
+    class Login {
+      readonly clearContracts = injectClearContracts();
+      token = 'of-alice';
+    }
+    const { service, participant } = application({}, () => {
+      const user = injectToken(Login);
+      return () => user.token;
+    });
+    TestBed.configureTestingModule({ providers: [{ provide: Login }] });
+    const login = TestBed.inject(Login);
+    const bobs = { types, parties: [bob] };
+    const route = createEnvironmentInjector([], TestBed.inject(EnvironmentInjector));
+    const shown = inject(() => injectContracts(marbles));
+    await until(shown.isLive);
+    await until(injectContracts(bobs, { injector: route.get(Injector) }).isLive);
+    route.destroy();
+    const sent = service.requests.length;
+    login.token = 'of-bob';
+    login.clearContracts();
+    const again = inject(() => injectContracts(bobs));
+    for (const resource of [shown, again]) {
+      expect(brief(resource)).toBe('loading, unknown');
+      expect(resource.offset()).toBeUndefined();
+    }
+    participant.append(archive(2, 'x'), create(3, 'y'));
+    await until(() => shown.isLive() && again.isLive());
+    for (const resource of [shown, again]) expect(brief(resource)).toBe('resolved, known y, live');
+    const tokens = service.requests.map((request) => request.token);
+    expect(new Set(tokens.slice(0, sent))).toEqual(new Set(['of-alice']));
+    expect(new Set(tokens.slice(sent))).toEqual(new Set(['of-bob']));
+    await until(() => service.open === 2);
+  });
+
+  it('leaves the contracts of other ledgers, and those of views that have ended', async () => {
+    application();
+    const other = contractsWorld({ latencyMs: 1 });
+    other.participant.append(create(1, 'q'));
+    const child = createEnvironmentInjector([], TestBed.inject(EnvironmentInjector));
+    const elsewhere = inject(() => injectContracts(marbles, { ledger: other.client }));
+    const ended = injectContracts(marbles, { injector: child.get(Injector) });
+    await until(() => elsewhere.isLive() && ended.isLive());
+    child.destroy();
+    inject(injectClearContracts)();
+    expect([elsewhere, ended].map(brief)).toEqual(['resolved, known q, live', 'resolved, known x']);
+  });
+});
+
 describe('injectContracts when something goes wrong', () => {
   it('has the error that ends a view, no contracts, and begins again with reload', async () => {
     let isRefused = false;
@@ -369,6 +431,7 @@ describe('injectContracts when something goes wrong', () => {
     expect(resource.error()).toMatchObject({ _tag: 'DecodeError', offset: 2, updateId: '12202' });
     expect(resource.error()?.message).toContain('Next: update canton-rx');
     expect(resource.reload()).toBe(true);
+    expect(brief(resource)).toBe('reloading, known x');
     await until(resource.isLive);
     expect(brief(resource)).toBe('resolved, known xy, live');
     expect(resource.error()).toBeUndefined();

@@ -15,6 +15,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { firstValueFrom, NEVER, throwError } from 'rxjs';
 import {
+  injectClearContracts,
   injectContracts,
   injectLedger,
   type ContractsResource,
@@ -192,9 +193,10 @@ describe('injectContracts in a browser after that', () => {
 
   it('does not show what it cannot read', async () => {
     const state = await rendered('x');
-    const store = Reflect.get(state, 'store') as Record<string, { contracts: { created: object }[] }>;
-    for (const { contracts } of Object.values(store))
-      for (const each of contracts) Object.assign(each, { created: {} });
+    const store = Reflect.get(state, 'store') as Record<string, Record<string, { contracts: { created: object }[] }>>;
+    const contracts = Object.values(store).flatMap(Object.values<{ contracts: object[] }>);
+    expect(contracts).toHaveLength(1);
+    for (const each of contracts.flatMap((of) => of.contracts)) Object.assign(each, { created: {} });
     application('browser', noSooner, state);
     expect(inject(() => injectContracts(marbles)).status()).toBe('loading');
   });
@@ -219,6 +221,16 @@ describe('injectContracts in a browser after that', () => {
     const later = inject(() => injectContracts(marbles));
     expect([resource.status(), idsOf(resource)]).toEqual(['loading', '']);
     expect([later.status(), idsOf(later)]).toEqual(['loading', '']);
+  });
+
+  it('does not show it after a logout, whether its query was shown before or not', async () => {
+    const state = await rendered('x');
+    application('browser', noSooner, state);
+    const shown = inject(() => injectContracts(marbles));
+    expect([shown.status(), idsOf(shown)]).toEqual(['reloading', 'x']);
+    inject(injectClearContracts)();
+    const later = inject(() => injectContracts({ ...marbles, types: { ...marbles.types } }));
+    for (const resource of [shown, later]) expect([resource.status(), idsOf(resource)]).toEqual(['loading', '']);
   });
 
   it('is given no more than 500 contracts of a query', async () => {

@@ -462,6 +462,18 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       expect([made.mock.calls.length, sent.length]).toEqual([1, 2]);
     });
 
+    it.each([undefined, null, 'a click'])(
+      'has an outcome that says what is missing if it is given %p',
+      async (given) => {
+        const { shown, last } = await form(contractsWorld().client);
+        await loaded.act(async () => {
+          await last().submit(given as unknown as CommandsRequest);
+        });
+        expect(shown.text()).toBe('ready Failed');
+        expect(last().outcome).toMatchObject({ error: { _tag: 'InvalidRequestError' } });
+      },
+    );
+
     it('continues when the component is unmounted', async () => {
       const { ledger, sent } = submissions();
       const { shown, last } = await form(ledger);

@@ -1,9 +1,7 @@
 import { type EnvironmentProviders, makeEnvironmentProviders } from '@angular/core';
-import type { ContractTypes } from '../../contracts/Contract.js';
 import { ContractsTestingController, unservedLedger } from '../../contracts/ContractsTestingController.js';
-import type { ContractsRequest } from '../ContractsResource.js';
 import { provideLedger } from '../provideLedger.js';
-import { OPEN_VIEW } from '../readContracts.js';
+import { SHARED_CONTRACTS } from '../readContracts.js';
 
 /**
  * Provides contracts without a ledger, and the {@link ContractsTestingController} that creates them. `injectContracts`
@@ -39,11 +37,11 @@ export const provideContractsTesting = (): EnvironmentProviders =>
   makeEnvironmentProviders([
     { provide: ContractsTestingController, useFactory: () => new ContractsTestingController() },
     {
-      provide: OPEN_VIEW,
-      useFactory: (contracts: ContractsTestingController) => {
-        const { shared } = contracts;
-        return <M extends ContractTypes>({ query }: ContractsRequest<M>) => shared.view(query);
-      },
+      provide: SHARED_CONTRACTS,
+      useFactory:
+        ({ shared }: ContractsTestingController) =>
+        () =>
+          shared,
       deps: [ContractsTestingController],
     },
     provideLedger(unservedLedger),

@@ -44,7 +44,7 @@ const contractsScript = `
   const state = JSON.parse(/<script id="ng-state" type="application\\/json">(.*?)<\\/script>/.exec(waiting)?.[1] ?? '{}');
   const open = () => sandbox.requests.filter(({ status, aborted }) => status === undefined && !aborted).length;
   const openAfter = open();
-  const transferred = Object.entries(state).filter(([key]) => key.includes(templateId)).map(([, { contracts }]) =>
+  const transferred = Object.entries(state['canton-rx']).filter(([key]) => key.includes(templateId)).map(([, { contracts }]) =>
     contracts.map(({ created }) => created.createArgument.title));
   const notWaiting = shown(await render());
   await sandbox.close();
