@@ -25,7 +25,14 @@ it('the files of the guide for React compile together, as a strict application o
   const blocks = [...guide.matchAll(/^```tsx\n\/\/ src\/(\S+)\n(.*?)^```$/gms)];
   const files = { 'declarations.d.ts': declarations };
   for (const [, name = '', code = ''] of blocks) Object.assign(files, { [name]: code });
-  expect(Object.keys(files)).toEqual(['declarations.d.ts', 'main.tsx', 'App.tsx', 'Issue.tsx', 'App.test.tsx']);
+  expect(Object.keys(files)).toEqual([
+    'declarations.d.ts',
+    'main.tsx',
+    'App.tsx',
+    'ledger.ts',
+    'Issue.tsx',
+    'App.test.tsx',
+  ]);
   const paths = Object.entries(files).map(([name, code]) => {
     writeFileSync(join(folder, name), code);
     return join(folder, name);
