@@ -26,7 +26,7 @@ export class ConnectionError extends TaggedError<'ConnectionError'> {
     readonly hint?: string,
     /**
      * Whether a retry cannot help, because the address is wrong: the server speaks another protocol, its certificate is not
-     * trusted, or it answers with an HTML page. Only before the first successful response of the ledger: afterwards, the same
+     * trusted, or it answers with an HTML page. Only before the first response of the participant: afterwards, the same
      * failure is an outage, and transient.
      */
     readonly isPermanent = false,

@@ -42,6 +42,9 @@ export class Service {
         this.learned.answered();
         this.#success.next();
       },
+      onRefusal: () => {
+        this.learned.answered();
+      },
       hasAnswered: () => this.learned.hasAnswered,
     };
   }

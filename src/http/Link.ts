@@ -27,7 +27,9 @@ export interface Link {
   readonly report: Report;
   /** Is called after each success, which shows that the participant can be reached. */
   readonly onSuccess?: () => void;
-  /** Whether there was a success. Before the first, an address may be wrong; afterwards, it is not. */
+  /** Is called after each error that is the participant's own. */
+  readonly onRefusal?: () => void;
+  /** Whether the participant has answered, also with an error. Before that, an address may be wrong; afterwards, it is not. */
   readonly hasAnswered?: () => boolean;
   /** Wraps each request, for example in a span. */
   readonly interceptor?: Interceptor;

@@ -43,7 +43,14 @@ export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A):
         );
       const result$ =
         link.interceptor === undefined ? send(request).pipe(map(read)) : link.interceptor(call, request, send, read);
-      return result$.pipe(tap(link.onSuccess));
+      return result$.pipe(
+        tap({
+          next: () => link.onSuccess?.(),
+          error: (error: unknown) => {
+            if (isLedgerError(error, 'ApiError') && error.code !== undefined) link.onRefusal?.();
+          },
+        }),
+      );
     });
   });
 

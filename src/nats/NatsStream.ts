@@ -40,10 +40,11 @@ export const callServerOnce = <A>(stream: NatsStream, call: () => ObservableInpu
 
 function serverError({ connection, stream }: NatsStream, error: unknown): unknown {
   if (isLedgerError(error) || isRelayError(error)) return error;
-  if (error instanceof JetStreamApiError && error.status !== unavailable) return error;
+  const reason = quotable(error instanceof Error ? error.message : String(error), []);
+  if (error instanceof JetStreamApiError && error.status !== unavailable)
+    return new RelayError('server', stream, `NATS refuses a request: ${reason}`, error);
   if (connection.isClosed()) return closedError(stream, error);
-  const reason = error instanceof Error ? error.message : String(error);
-  return new ConnectionError(stream, `NATS: ${quotable(reason, [])}`, undefined, connection.getServer());
+  return new ConnectionError(stream, `NATS: ${reason}`, undefined, connection.getServer());
 }
 
 /** The status of a response of a server whose JetStream is not ready. */

@@ -5,11 +5,11 @@ import { hasTag, TaggedError } from '../errors/internal/message.js';
  * Why a relay, or a reader of its stream, must not continue. `stream`: the stream is missing, was created again, or does
  * not belong to the relay alone. `end`: the end of the stream is unknown. `size`: an update is larger than the server accepts.
  * `gap`: messages were removed before they were read.
- * `connection`: the connection is closed.
+ * `connection`: the connection is closed. `server`: NATS refuses a request of a reader.
  *
  * @category Errors
  */
-export type RelayReason = 'stream' | 'end' | 'size' | 'gap' | 'connection';
+export type RelayReason = 'stream' | 'end' | 'size' | 'gap' | 'connection' | 'server';
 
 /**
  * The error of a relay, or of a reader of its stream, that must not continue: otherwise updates would be lost or

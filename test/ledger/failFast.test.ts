@@ -23,6 +23,7 @@ import {
 import { fileStore } from '../../src/file/index.js';
 import { acsDelta, createLedger, isLedgerError, isTransient, StoreError, type LedgerError } from '../../src/index.js';
 import { processFeed, updatesFeed } from '../../src/process/index.js';
+import { cantonError } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { httpServers } from '../http/portContract.js';
 
@@ -91,17 +92,21 @@ describe('a ledger at a wrong address fails at once, with the next step', () => 
     expect(error.message).not.toContain('hush');
   });
 
-  it('but not for a web page after the ledger has answered, which is an outage', async () => {
+  it.each([
+    ['a ledger end', 200, { offset: 7 }],
+    ['an error of its own', 503, cantonError('SERVER_IS_NOT_SERVING')],
+  ])('but not for a web page after the ledger has answered with %s, which is an outage', async (_, status, body) => {
     let requests = 0;
     const { url } = await serve((_, response) => {
       requests += 1;
       if (requests === 2) response.end('<html>maintenance</html>');
-      else response.end('{"offset":7}');
+      else response.writeHead(status).end(JSON.stringify(body));
     });
     const ledger = createLedger({ baseUrl: url });
-    expect(await firstValueFrom(ledger.ledgerEnd())).toBe(7);
+    await firstValueFrom(ledger.ledgerEnd()).catch(() => undefined);
     const error: unknown = await firstValueFrom(ledger.ledgerEnd()).catch((reason: unknown) => reason);
     expect(isLedgerError(error, 'ConnectionError') && isTransient(error)).toBe(true);
+    expect(requests).toBe(2);
   });
 
   it('but not for a connection that is closed without a response, as while a container starts', () => {

@@ -4,7 +4,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { headers } from '@nats-io/nats-core';
 import fc from 'fast-check';
-import { EMPTY, finalize, firstValueFrom, lastValueFrom, Subject, take, throwError } from 'rxjs';
+import { EMPTY, filter, finalize, firstValueFrom, lastValueFrom, Subject, take, throwError } from 'rxjs';
 import { type Diagnostic, type Update, isLedgerError } from '../../src/index.js';
 import { natsFeed, type NatsFeedOptions, natsRelay } from '../../src/nats/index.js';
 import {
@@ -196,6 +196,22 @@ describeWithNats('natsFeed', () => {
       await (await jetstreamManager(source.connection)).streams.delete(source.stream);
       await until(() => seen.error !== undefined);
       expect(seen.error).toMatchObject({ _tag: 'RelayError', reason: 'stream' });
+    });
+
+    it('errors with words of its own if the server refuses a request', async () => {
+      const [connection, stream] = [await nats.connect(), nats.newName()];
+      const relay = await createRelay({ connection, stream }, { max_consumers: 1 });
+      await runRelay(relay, updates.slice(0, 3));
+      await relay.jsm.consumers.add(stream, { durable_name: 'other' });
+      const source = keeper === 'durable' ? { connection, stream, durable: 'reader' } : { connection, stream };
+      const options = keeper === 'durable' ? {} : { name: 'reader', store: memoryStore() };
+      const ends: Diagnostic[] = [];
+      const feed = natsFeed(source);
+      feed.diagnostics$.pipe(filter(({ _tag }) => _tag === 'FeedEnded')).subscribe((end) => ends.push(end));
+      const error = await errorOf(processFeed(feed, () => undefined, options));
+      expect(error).toMatchObject({ _tag: 'RelayError', reason: 'server', endsProcessor: true });
+      expect(String(error)).toContain('NATS refuses a request: maximum consumers limit reached');
+      expect(ends).toMatchObject([{ error }]);
     });
 
     it('errors when the connection is closed', async () => {
