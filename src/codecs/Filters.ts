@@ -134,8 +134,14 @@ export interface TransactionFilter {
   readonly filtersForAnyParty?: Opt<Filters>;
 }
 
-/** Codec of `TransactionFilter`. */
-export const TransactionFilter: t.Type<TransactionFilter, unknown> = exact<TransactionFilter>('TransactionFilter', {
+/** The fields that select events by party. */
+export const partyFilters = {
   filtersByParty: withDefault(mapOf(Party, Filters), {}),
   filtersForAnyParty: nullable(Filters),
-});
+};
+
+/** Codec of `TransactionFilter`. */
+export const TransactionFilter: t.Type<TransactionFilter, unknown> = exact<TransactionFilter>(
+  'TransactionFilter',
+  partyFilters,
+);

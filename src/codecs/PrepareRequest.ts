@@ -48,7 +48,7 @@ export const DisclosedContract: t.Type<DisclosedContract, unknown> = exact<Discl
  *
  * @inline
  */
-export interface PrefetchContractKey {
+interface PrefetchContractKey {
   /** The template that defines the key. */
   readonly templateId: TemplateId;
   /** The key as Daml JSON. */
@@ -58,14 +58,11 @@ export interface PrefetchContractKey {
 }
 
 /** Codec of `PrefetchContractKey`. */
-export const PrefetchContractKey: t.Type<PrefetchContractKey, unknown> = exact<PrefetchContractKey>(
-  'PrefetchContractKey',
-  {
-    templateId: TemplateId,
-    contractKey: json,
-    limit: nullable(integer('Limit', 1, 2 ** 31 - 1, 'a whole number from 1 to 2^31 - 1')),
-  },
-);
+const PrefetchContractKey: t.Type<PrefetchContractKey, unknown> = exact<PrefetchContractKey>('PrefetchContractKey', {
+  templateId: TemplateId,
+  contractKey: json,
+  limit: nullable(integer('Limit', 1, 2 ** 31 - 1, 'a whole number from 1 to 2^31 - 1')),
+});
 
 /**
  * Options for the cost estimation of `prepare`. Since 3.4.
@@ -86,42 +83,60 @@ const TrafficEstimation: t.Type<TrafficEstimation, unknown> = exact<TrafficEstim
 });
 
 /**
+ * The fields that all submissions of commands have.
+ *
+ * @inline
+ */
+export interface SubmissionFields {
+  /** The commands, at least one. They are one atomic transaction. The ledger currently prepares only one. */
+  readonly commands: readonly Command[];
+  /** Other parties whose contracts the commands may read. Default: none. */
+  readonly readAs?: Opt<readonly Party[]>;
+  /** Contracts that the participant may not know. Default: none. */
+  readonly disclosedContracts?: Opt<readonly DisclosedContract[]>;
+  /** The ids of the packages to prefer if several packages share a name. Default: none. */
+  readonly packageIdSelectionPreference?: Opt<readonly string[]>;
+  /** Contract keys to prefetch. Default: none. Since 3.4; earlier releases ignore it. */
+  readonly prefetchContractKeys?: Opt<readonly PrefetchContractKey[]>;
+  /** How often the participant may attempt to select packages. Default: the participant's setting. Since 3.4. */
+  readonly tapsMaxPasses?: Opt<Int64>;
+}
+
+/**
  * A submission to prepare for signing, in wire format.
  *
  * @category Submission
  */
-export interface PrepareRequest {
+export interface PrepareRequest extends SubmissionFields {
   /** Identifies the change for the ledger's deduplication, together with `userId` and `actAs`. */
   readonly commandId: LedgerString;
-  /** The commands. The ledger currently supports one. */
-  readonly commands: readonly Command[];
   /** The parties that authorize the submission. The ledger currently supports one. */
   readonly actAs: readonly Party[];
-  /** Other parties whose contracts the submission may read. Default: none. */
-  readonly readAs?: Opt<readonly Party[]>;
   /** The user. Default: empty, the user of the token. */
   readonly userId?: Opt<UserId>;
   /** The earliest ledger time. Default: none. */
   readonly minLedgerTime?: Opt<MinLedgerTime>;
-  /** Contracts that the participant may not know. Default: none. */
-  readonly disclosedContracts?: Opt<readonly DisclosedContract[]>;
   /** The synchronizer to submit to. Default: empty, the participant chooses. */
   readonly synchronizerId?: Opt<string>;
-  /** The ids of the packages to prefer if several packages share a name. Default: none. */
-  readonly packageIdSelectionPreference?: Opt<readonly string[]>;
   /** Whether the response explains how the hash was computed. Default: false. */
   readonly verboseHashing?: Opt<boolean>;
-  /** Contract keys to prefetch. Default: none. Since 3.4. */
-  readonly prefetchContractKeys?: Opt<readonly PrefetchContractKey[]>;
   /** The latest record time. After it, the ledger can no longer commit the submission. Default: none. */
   readonly maxRecordTime?: Opt<Timestamp>;
   /** Options for the cost estimation. Default: the participant estimates the cost. Since 3.4. */
   readonly estimateTrafficCost?: Opt<TrafficEstimation>;
-  /** How often the participant may attempt to select packages. Default: the participant's setting. Since 3.4. */
-  readonly tapsMaxPasses?: Opt<Int64>;
   /** The hashing scheme. Default: the participant's, which is V2. Since 3.5. */
   readonly hashingSchemeVersion?: Opt<HashingSchemeVersion>;
 }
+
+/** The fields that all submissions of commands have. */
+export const submissionFields = {
+  commands: list(Command, 1, Infinity, 'at least one command'),
+  readAs: withDefault(list(Party), []),
+  disclosedContracts: withDefault(list(DisclosedContract), []),
+  packageIdSelectionPreference: withDefault(list(text), []),
+  prefetchContractKeys: withDefault(list(PrefetchContractKey), []),
+  tapsMaxPasses: nullable(Int64),
+};
 
 /**
  * Codec of `PrepareRequest`.
@@ -129,20 +144,15 @@ export interface PrepareRequest {
  * @category Submission
  */
 export const PrepareRequest: t.Type<PrepareRequest, unknown> = exact<PrepareRequest>('PrepareRequest', {
+  ...submissionFields,
   commandId: LedgerString,
-  commands: list(Command, 1, Infinity, 'at least one command'),
   actAs: list(Party, 1, Infinity, 'at least one party'),
-  readAs: withDefault(list(Party), []),
   userId: withDefault(UserId, ''),
   minLedgerTime: nullable(MinLedgerTime),
-  disclosedContracts: withDefault(list(DisclosedContract), []),
   synchronizerId: withDefault(text, ''),
-  packageIdSelectionPreference: withDefault(list(text), []),
   verboseHashing: withDefault(flag, false),
-  prefetchContractKeys: withDefault(list(PrefetchContractKey), []),
   maxRecordTime: nullable(Timestamp),
   estimateTrafficCost: nullable(TrafficEstimation),
-  tapsMaxPasses: nullable(Int64),
   hashingSchemeVersion: nullable(HashingSchemeVersion),
 });
 

@@ -1,6 +1,6 @@
 import type * as t from 'io-ts';
-import { Filters } from './Filters.js';
-import { flag, mapOf, nullable, oneOfStrings, repeated, withDefault } from './internal/field.js';
+import { type Filters, partyFilters } from './Filters.js';
+import { flag, nullable, oneOfStrings, repeated, withDefault } from './internal/field.js';
 import { exact } from './internal/message.js';
 import { type Opt, Party } from './scalars.js';
 
@@ -24,8 +24,7 @@ export interface EventFormat {
  * @category Requests
  */
 export const EventFormat: t.Type<EventFormat, unknown> = exact<EventFormat>('EventFormat', {
-  filtersByParty: withDefault(mapOf(Party, Filters), {}),
-  filtersForAnyParty: nullable(Filters),
+  ...partyFilters,
   verbose: withDefault(flag, false),
 });
 

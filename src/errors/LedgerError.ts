@@ -1,30 +1,10 @@
 import type { Offset } from '../codecs/scalars.js';
 import type { ApiError } from './ApiError.js';
-import type {
-  DecodeError,
-  LedgerResetError,
-  OrderError,
-  PageLimitError,
-  PrunedError,
-  SnapshotLimitError,
-} from './feed.js';
+import type * as feed from './feed.js';
 import { TaggedError } from './internal/message.js';
-import type { CursorError, HandlerError, StoreError } from './process.js';
-import type {
-  ResponseTooLargeError,
-  ConnectionError,
-  InvalidRequestError,
-  RequestTimeoutError,
-  TokenError,
-  UnauthorizedError,
-} from './request.js';
-import type {
-  NotSentError,
-  Submission,
-  SubmissionExpiredError,
-  SubmissionRejectedError,
-  VerificationError,
-} from './submission.js';
+import type * as process from './process.js';
+import type * as request from './request.js';
+import type * as submission from './submission.js';
 
 /**
  * Every error of the Observables of this library: a union, discriminated by `_tag`.
@@ -32,27 +12,27 @@ import type {
  * @category Errors
  */
 export type LedgerError =
-  | ResponseTooLargeError
   | ApiError
-  | ConnectionError
-  | CursorError
-  | DecodeError
-  | HandlerError
-  | InvalidRequestError
-  | LedgerResetError
-  | NotSentError
   | OutcomeUnknownError
-  | StoreError
-  | SubmissionExpiredError
-  | SubmissionRejectedError
-  | OrderError
-  | PageLimitError
-  | PrunedError
-  | RequestTimeoutError
-  | SnapshotLimitError
-  | TokenError
-  | UnauthorizedError
-  | VerificationError;
+  | request.ConnectionError
+  | request.InvalidRequestError
+  | request.RequestTimeoutError
+  | request.ResponseTooLargeError
+  | request.TokenError
+  | request.UnauthorizedError
+  | feed.DecodeError
+  | feed.LedgerResetError
+  | feed.OrderError
+  | feed.PageLimitError
+  | feed.PrunedError
+  | feed.SnapshotLimitError
+  | submission.NotSentError
+  | submission.SubmissionExpiredError
+  | submission.SubmissionRejectedError
+  | submission.VerificationError
+  | process.CursorError
+  | process.HandlerError
+  | process.StoreError;
 
 /**
  * A submission may have been committed: its response was lost, and its outcome could not be determined in time. Subscribe to
@@ -64,7 +44,7 @@ export type LedgerError =
 export class OutcomeUnknownError extends TaggedError<'OutcomeUnknownError'> {
   constructor(
     /** The submission. */
-    readonly submission: Submission,
+    readonly submission: submission.Submission,
     /** The error of the last attempt. */
     readonly lastError: LedgerError,
     /** The offset of the transaction, if the ledger reported the commit, but the transaction could not be read. */

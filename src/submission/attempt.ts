@@ -5,6 +5,7 @@ import {
   concatMap,
   defaultIfEmpty,
   defer,
+  EMPTY,
   map,
   type MonoTypeOperatorFunction,
   type Observable,
@@ -37,16 +38,13 @@ const path = '/v2/interactive-submission/executeAndWaitForTransaction';
 export const attempt = (execution: Execution, attempts: Attempts): Observable<SubmittedTransaction> =>
   defer(() => {
     const startedAt = asyncScheduler.now();
-    const endsAt = startedAt + timeLeftMs(attempts);
+    const withinMs = timeLeftMs(attempts);
+    const leftMs = (): number => startedAt + withinMs - asyncScheduler.now();
     const { isUnknown, refusal, sent } = attempts;
-    if (!isUnknown) return send(execution, attempts, { startedAt, endsAt });
-    const withinMs = timeLeftMs(attempts) / 2;
-    return findCommitted(execution, { isRefused: refusal !== undefined, withinMs }).pipe(
-      map((offset) => {
-        const submission = { ...execution.submission, attempts: sent };
-        return readCommitted(execution, submission, offset, endsAt - asyncScheduler.now());
-      }),
-      defaultIfEmpty(defer(() => send(execution, attempts, { startedAt, endsAt }))),
+    const look = { isRefused: refusal !== undefined, withinMs: withinMs / 2 };
+    return (isUnknown ? findCommitted(execution, look) : EMPTY).pipe(
+      map((offset) => readCommitted(execution, { ...execution.submission, attempts: sent }, offset, leftMs())),
+      defaultIfEmpty(defer(() => send(execution, attempts, startedAt, leftMs()))),
       concatAll(),
     );
   });
@@ -57,30 +55,20 @@ const minAttemptMs = 5_000;
 /** The time for one more attempt, in milliseconds. */
 export const timeLeftMs = ({ budget }: Pick<Attempts, 'budget'>): number => Math.max(minAttemptMs, budget.leftMs);
 
-/** The bounds of an attempt, with its look-up. */
-interface AttemptTimes {
-  readonly startedAt: number;
-  readonly endsAt: number;
-}
-
 function send(
   execution: Execution,
   attempts: Attempts,
-  { startedAt, endsAt }: AttemptTimes,
+  startedAt: number,
+  withinMs: number,
 ): Observable<SubmittedTransaction> {
-  const { refusal } = attempts;
+  const { refusal, sent } = attempts;
   const { service, submission } = execution;
-  const number = refusal === undefined ? attempts.sent + 1 : attempts.sent;
-  const isRepeated = attempts.sent > 0;
+  const isRepeated = sent > 0;
+  const number = refusal === undefined ? sent + 1 : sent;
+  const request = { path, makeBody: () => attemptBody(execution, number) };
   const response$ =
     refusal === undefined
-      ? sendAttempt(
-          service.link,
-          submission.submissionId,
-          number,
-          { path, makeBody: () => attemptBody(execution, number) },
-          isRepeated ? endsAt - asyncScheduler.now() : Infinity,
-        )
+      ? sendAttempt(service.link, submission.submissionId, number, request, isRepeated ? withinMs : Infinity)
       : throwError(() => refusal);
   return response$.pipe(
     catchError((error: unknown) => {

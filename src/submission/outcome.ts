@@ -70,31 +70,22 @@ const outcomes: Readonly<Record<string, Outcome>> = {
 const certainCodes =
   /BACKPRESSURE|OVERLOADED|MAXIMUM_NUMBER_OF_STREAMS|MEMORY_OVER_LIMIT|^LOCAL_VERDICT_|^MEDIATOR_SAYS_|^NOT_SEQUENCED_/;
 
+/** Unavailable, contention, deadline: a retry may succeed, and only some of them prove that nothing was committed. */
+const passingCategories: readonly number[] = [1, 2, 3];
+
+/** About the current state of the participant, possibly before it searched for an earlier attempt. */
+const stateCategories: readonly number[] = [9, 10, 11, 12, 14];
+
 function categoryOutcome({ errorCategory = 0, code = '', definiteAnswer }: ApiError): Outcome | undefined {
-  switch (errorCategory) {
-    // unavailable, contention, deadline: a retry may succeed, and only some of them prove that nothing was committed
-    case 1:
-    case 2:
-    case 3:
-      return definiteAnswer === true || (errorCategory === 2 && certainCodes.test(code)) ? 'busy' : 'unknown';
-    case 4:
-      return definiteAnswer === true ? 'inconclusive' : 'unknown';
-    case 6:
-    case 7:
-      return 'inconclusive';
-    case 5:
-    case 8:
-      return 'rejected';
-    // depends on the current state of the participant, possibly before it searched for an earlier attempt
-    case 9:
-    case 10:
-    case 11:
-    case 12:
-    case 14:
-      return certainCodes.test(code) ? 'rejected' : 'inconclusive';
-    default:
-      return undefined;
-  }
+  const isCertain = certainCodes.test(code);
+  if (passingCategories.includes(errorCategory))
+    return definiteAnswer === true || (errorCategory === 2 && isCertain) ? 'busy' : 'unknown';
+  if (stateCategories.includes(errorCategory)) return isCertain ? 'rejected' : 'inconclusive';
+  // an internal error
+  if (errorCategory === 4) return definiteAnswer === true ? 'inconclusive' : 'unknown';
+  // authentication and permission, which may be granted; security and invalid arguments
+  if (errorCategory === 6 || errorCategory === 7) return 'inconclusive';
+  return errorCategory === 5 || errorCategory === 8 ? 'rejected' : undefined;
 }
 
 /** Statuses below 500 that do not show how far the request got. */
