@@ -115,12 +115,12 @@ export function readOneOf<A extends string>(option: string, text: string, allowe
 }
 
 /** Reads a non-negative integer, or returns the default of the option. Throws a {@link UsageError}. */
-export function readInteger(
+export function readInteger<A extends number | undefined>(
   option: string,
   text: string | undefined,
-  fallback: number,
+  fallback: A,
   max = Number.MAX_SAFE_INTEGER,
-): number {
+): number | A {
   if (text === undefined) return fallback;
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (number <= max) return number;

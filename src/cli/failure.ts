@@ -4,7 +4,7 @@ import { exitCodeOf, formatFindings } from './check/Finding.js';
 import { runChecks } from './check/runChecks.js';
 import { addressOf } from './Connection.js';
 import { templateMessage, UnknownPartyError } from './names.js';
-import type { Outcome } from './output.js';
+import { type Outcome, unwritableMessage } from './output.js';
 import type { Names } from './Selection.js';
 import type { Session } from './Session.js';
 import { columnsOf, paintFor } from './terminal.js';
@@ -44,8 +44,7 @@ export function reportEnd(outcome: Outcome, texts: EndTexts, attempt: Attempt, s
       stderr.write(texts.interrupted);
       return of(texts.interruptedCode);
     case 'unwritable':
-      // without the cursor: it is unknown how much was written
-      stderr.write(errorLine(`cannot write to stdout: ${messageOf(outcome.error)}`));
+      stderr.write(unwritableMessage(outcome.error));
       return of(1);
     case 'failed':
       return reportError(outcome.error, attempt, session);

@@ -16,10 +16,10 @@ import {
   takeWhile,
   timer,
 } from 'rxjs';
-import { hasCode, interruptions, type Output, type World } from './World.js';
+import { errorLine, hasCode, interruptions, messageOf, type Output, type World } from './World.js';
 
 /** Completes when everything written so far has been passed on. */
-export const flush = (output: Output): Observable<never> =>
+const flush = (output: Output): Observable<never> =>
   new Observable((subscriber) => {
     output.write('', (error) => {
       if (error) subscriber.error(error);
@@ -122,6 +122,9 @@ function finish(outcome: Outcome, stdout: Output): Observable<Outcome> {
     catchError((error: unknown) => of(outputOutcome(error))),
   );
 }
+
+/** What is said of a stdout that cannot be written. Without the cursor: it is unknown how much was written. */
+export const unwritableMessage = (error: unknown): string => errorLine(`cannot write to stdout: ${messageOf(error)}`);
 
 /** The outcome of an error of stdout: the reader closed the pipe, as `head -1` does, or writing failed, as on a full disk. */
 const outputOutcome = (error: unknown): Outcome =>

@@ -41,7 +41,7 @@ export function readStart(
   if (from !== undefined) throw new UsageError('--from excludes --since and --count');
   return {
     since: since === undefined ? undefined : readTime(since),
-    count: count === undefined ? undefined : readInteger('count', count, 0),
+    count: readInteger('count', count, undefined),
   };
 }
 

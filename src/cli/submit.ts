@@ -52,7 +52,7 @@ function readSubmitOptions(args: readonly string[], { env, stdout }: World) {
     ...readConnection(values, env),
     // the library checks it; a random command id, too, must be known if the outcome is not
     request: { commandId: randomUUID(), ...request } as unknown as CommandsRequest & { readonly commandId: string },
-    since: since === undefined ? undefined : readInteger('since', since, 0),
+    since: readInteger('since', since, undefined),
     isDryRun: values['dry-run'] === true,
     isJson: values.json === true || stdout.isTTY !== true,
   };

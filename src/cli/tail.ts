@@ -48,7 +48,7 @@ function readTailOptions(args: readonly string[], { env, stdout }: World) {
   });
   const start = readStart(values, values.from);
   const from = readOffset('from', values.from ?? '0');
-  const to = values.to === undefined ? undefined : readInteger('to', values.to, 0);
+  const to = readInteger('to', values.to, undefined);
   if (to !== undefined && from !== 'end' && to < from) throw new UsageError(`--to ${to} is before --from ${from}`);
   if (values.websocket === true && to !== undefined) throw new UsageError('--websocket excludes --to');
   // exclusive, and inclusive; without a `to` the feed has no end

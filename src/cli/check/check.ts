@@ -1,18 +1,19 @@
 import process from 'node:process';
-import { catchError, concatMap, defer, endWith, type Observable, of } from 'rxjs';
+import { concatMap, defer, map, type Observable } from 'rxjs';
 import { parseOptions } from '../arguments.js';
 import { connectionOptions, isThisMachine, portOf, readConnection, withLog } from '../Connection.js';
 import { version } from '../help.js';
-import { flush } from '../output.js';
+import { runToEnd, unwritableMessage, writeAll } from '../output.js';
 import { readParties } from '../Selection.js';
 import { columnsOf, type Paint, paintFor, statusLine } from '../terminal.js';
 import { escapeJsonLine } from '../text.js';
-import { errorLine, hasCode, messageOf, type World } from '../World.js';
+import type { World } from '../World.js';
 import { exitCodeOf, type Finding, formatFindings, needsToken } from './Finding.js';
 import { runChecks } from './runChecks.js';
 
 /** `canton-rx check`; emits the exit code, once. */
-export function checkCommand(args: readonly string[], { env, stdout, stderr }: World): Observable<number> {
+export function checkCommand(args: readonly string[], world: World): Observable<number> {
+  const { env, stdout, stderr } = world;
   const { parties, isJson, ...connection } = readCheckOptions(args, env);
   const status = statusLine(stderr, paintFor(stderr, env));
   return defer(() => {
@@ -22,18 +23,14 @@ export function checkCommand(args: readonly string[], { env, stdout, stderr }: W
     concatMap((findings) => {
       status.clear();
       const report = createReport(connection.ledger, findings);
-      stdout.write(
-        isJson
-          ? escapeJsonLine(`${JSON.stringify(report)}\n`)
-          : formatReport(report, columnsOf(stdout, 100), paintFor(stdout, env)),
-      );
-      return flush(stdout).pipe(
-        endWith(report.exitCode),
-        catchError((error: unknown) => {
-          // a reader that closes the pipe is not a failure
-          if (hasCode(error, 'EPIPE')) return of(report.exitCode);
-          stderr.write(errorLine(`cannot write to stdout: ${messageOf(error)}`));
-          return of(1);
+      const text = isJson
+        ? escapeJsonLine(`${JSON.stringify(report)}\n`)
+        : formatReport(report, columnsOf(stdout, 100), paintFor(stdout, env));
+      return runToEnd(world, writeAll(stdout, [text])).pipe(
+        map((outcome) => {
+          if (outcome.kind !== 'unwritable') return report.exitCode;
+          stderr.write(unwritableMessage(outcome.error));
+          return 1;
         }),
       );
     }),

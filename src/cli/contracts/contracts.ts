@@ -45,7 +45,7 @@ function readContractsOptions(args: readonly string[], { env, stdout }: World) {
     follow: { type: 'boolean', short: 'f' },
   });
   const { follow: isFollowed = false } = values;
-  const at = values.at === undefined ? undefined : readInteger('at', values.at, 0);
+  const at = readInteger('at', values.at, undefined);
   if (at !== undefined && isFollowed)
     throw new UsageError(
       '--follow starts at the ledger end and excludes --at: use tail --from for what happened since',

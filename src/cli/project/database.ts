@@ -1,6 +1,5 @@
 import { types } from 'node:util';
 import { catchError, concat, concatMap, defer, ignoreElements, map, type Observable, of, tap, throwError } from 'rxjs';
-import type { DatabaseTrouble } from '../../postgres/databaseErrors.js';
 import { migrateProjection } from '../../postgres/index.js';
 import { DatabaseError, isLockOf, type Pool, rowsOf } from '../database.js';
 
@@ -24,7 +23,7 @@ export const prepareDatabase = (pool: Pool, schema: string): Observable<never> =
     defer(() => rowOf(pool, `SELECT "${schema}".latest_offset() IS NOT NULL AS "isWritten"`)).pipe(
       concatMap(({ isWritten }) => (isWritten === true ? hasPlace(pool, schema) : of(true))),
       tap((isMine) => {
-        if (!isMine) throw new DatabaseError('schema', foreignWriter(schema));
+        if (!isMine) throw foreignWriter(schema);
       }),
     ),
   ).pipe(ignoreElements());
@@ -37,10 +36,11 @@ function versionError(error: unknown, schema: string): unknown {
   return new DatabaseError('schema', { text, next: 'update canton-rx, or choose another --schema' });
 }
 
-const foreignWriter = (schema: string): DatabaseTrouble => ({
-  text: `another program has written the schema ${schema} and saves its offset elsewhere`,
-  next: 'choose another schema with --schema',
-});
+const foreignWriter = (schema: string): DatabaseError =>
+  new DatabaseError('schema', {
+    text: `another program has written the schema ${schema} and saves its offset elsewhere`,
+    next: 'choose another schema with --schema',
+  });
 
 const hasPlace = (pool: Pool, schema: string): Observable<boolean> =>
   rowOf(pool, 'SELECT to_regclass($1) IS NOT NULL AS exists', [`"${schema}".canton_rx_cursors`]).pipe(

@@ -1,6 +1,7 @@
 import {
   catchError,
   connect,
+  EMPTY,
   endWith,
   filter,
   ignoreElements,
@@ -11,13 +12,11 @@ import {
   takeUntil,
   tap,
 } from 'rxjs';
-import { timer } from 'rxjs';
 import { type Diagnostic, isLedgerError, type LedgerError } from '../../index.js';
-import { explainDatabaseError } from '../../postgres/databaseErrors.js';
 import { contractsProjection, postgresStore, type ProjectionHandler } from '../../postgres/index.js';
 import { type Committed, contractsFeed, type ContractsWork, processFeed, toStatus } from '../../process/index.js';
 import { addressOf } from '../Connection.js';
-import type { Pool } from '../database.js';
+import { databaseErrorOf, type Pool } from '../database.js';
 import { shortReason } from '../progress.js';
 import { type Names, queryOf } from '../Selection.js';
 import type { Session } from '../Session.js';
@@ -93,7 +92,7 @@ export function runProjection(session: Session, pool: Pool, projection: Projecti
           }),
           takeUntil(ended$),
         ),
-        sayHolder(pool, schema, run).pipe(takeUntil(merge(written$, ended$))),
+        shared$.pipe(switchMap(({ role }) => (role === 'standby' ? sayHolder(pool, schema, run) : EMPTY))),
       );
     }),
     ignoreElements(),
@@ -182,7 +181,7 @@ function sayDiagnostic(diagnostic: Diagnostic, schema: string, address: string, 
 }
 
 const databaseText = (cause: unknown, schema: string, reason: string): string =>
-  `the database fails (${escapeText(explainDatabaseError(cause, schema)?.text ?? reason)})`;
+  `the database fails (${escapeText(databaseErrorOf(cause, schema)?.message ?? reason)})`;
 
 const notice = (message: string): string => errorLine(message).trimEnd();
 
@@ -195,13 +194,9 @@ function gapText(cause: LedgerError): string {
     : `another ledger has taken the place of the first: ${cause.difference}`;
 }
 
-/** How long nothing is committed before the reason is printed, in milliseconds. */
-const silenceMs = 2_000;
-
 /** Prints which process writes the schema, if another one does: this one waits until it ends. */
 const sayHolder = (pool: Pool, schema: string, { say }: Run): Observable<unknown> =>
-  timer(silenceMs).pipe(
-    switchMap(() => holderOf(pool, schema)),
+  holderOf(pool, schema).pipe(
     // the projection reports what fails
     catchError(() => of(undefined)),
     tap((holder) => {
