@@ -17,18 +17,21 @@ export interface Runs {
   readonly endOnFailure: boolean;
 }
 
-/** The part of a campaign that CI plays, each time with another seed. `npm run campaign` plays all of it. */
-const shareInCi = 0.25;
+/**
+ * The part of a campaign that CI plays, each time with another seed, unless a campaign names a number for CI.
+ * `npm run campaign` plays all of it.
+ */
+const shareInCi = 0.1;
 
 /**
  * The number of schedules and their seed. The seed is printed, so that a failure can be repeated:
  * `CANTON_RX_CAMPAIGN_SEED=… npm run campaign`.
  */
-export function campaignRuns(sample: number, full: number): Runs {
-  const numRuns = chosenRuns === undefined ? effort(sample, full, Math.ceil(full * shareInCi)) : Number(chosenRuns);
+export function campaignRuns(sample: number, full: number, ci = Math.ceil(full * shareInCi)): Runs {
+  const numRuns = chosenRuns === undefined ? effort(sample, full, ci) : Number(chosenRuns);
   const seed = chosenSeed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(chosenSeed);
   process.stdout.write(`campaign: ${numRuns} schedules of seed ${seed}\n`);
-  return { seed, numRuns, isMany: numRuns >= full * shareInCi, endOnFailure: chosenSeed === undefined };
+  return { seed, numRuns, isMany: numRuns >= ci, endOnFailure: chosenSeed === undefined };
 }
 
 /** Checks a property in several lanes at once, each with a seed of its own that follows from the first. */

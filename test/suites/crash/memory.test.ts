@@ -13,7 +13,7 @@ import { findFlawsWithRepeats, type Taken } from './flaws.js';
 import { world } from './world.js';
 
 const commitEvery = 20;
-const many = parameters(300, 150);
+const many = parameters(300, 75);
 
 it(
   'a processor with a store in memory repeats at most one commit, and skips nothing, when it is abandoned at any moment',

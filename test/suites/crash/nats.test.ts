@@ -17,8 +17,8 @@ import { findFlaws, findFlawsWithRepeats, readNotes } from './flaws.js';
 import { type Entry, world } from './world.js';
 
 const commitEvery = 20;
-const many = parameters(40, 25);
-const hundred = parameters(100, 50);
+const many = parameters(40, 15);
+const hundred = parameters(100, 30);
 
 describeWithNats('a stream of JetStream', () => {
   let server: TestServer;

@@ -42,7 +42,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
     await rm(folder, { recursive: true });
   });
 
-  const one = parameters(300, 120);
+  const one = parameters(300, 90);
   it(
     'its processor and the database at any moment, while others read it, the ledger is pruned now and then, and once restored (G48)',
     async () => {
@@ -51,7 +51,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
       const notes = join(folder, 'observations');
       const orders = { ledgerUrl: sandbox.url, storeUrl: server.url, commitEvery };
       const reader = programs.start('projectionReader', { ...orders, life: 0, notes });
-      const isLong = one.kills >= 100;
+      const isLong = one.kills >= 90;
       let former: readonly WireUpdate[] = [];
       try {
         const { kills, phases } = await killWorking(
