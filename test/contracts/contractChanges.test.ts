@@ -16,10 +16,10 @@ import {
   away,
   brief,
   create,
+  follow,
   home,
   marbles,
   nothing,
-  record,
   reported,
   toBrief,
   unassign,
@@ -60,20 +60,13 @@ describe('contractChanges', () => {
   });
 
   it('takes a type that is no more than an id and a decoder for a template', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client, service } = contractsWorld();
-      participant.append(create(2, 'a'));
-      const { templateId, decoder } = Numbered;
-      const query = { types: { numbered: { templateId, decoder } }, parties: ['alice::1220ab'] };
-      const seen = observe(contractChanges(client, query).pipe(toBrief(), takeUntil(timer(500))));
-      flush();
-      expect(seen.values).toEqual(['Reset 2 start a', 'CaughtUp 2']);
-      const filters = service.requests
-        .map(({ body }) => JSON.stringify(body))
-        .filter((body) => body.includes('Filter'));
-      expect(filters.length).toBeGreaterThan(0);
-      expect(filters.every((body) => body.includes('TemplateFilter') && !body.includes('InterfaceFilter'))).toBe(true);
-    });
+    const { templateId, decoder } = Numbered;
+    const query = { types: { numbered: { templateId, decoder } }, parties: ['alice::1220ab'] };
+    const { seen, service } = follow({ query, forMs: 500 });
+    expect(seen.values).toEqual(['Reset 2 start a', 'CaughtUp 2']);
+    const filters = service.requests.map(({ body }) => JSON.stringify(body)).filter((body) => body.includes('Filter'));
+    expect(filters.length).toBeGreaterThan(0);
+    expect(filters.every((body) => body.includes('TemplateFilter') && !body.includes('InterfaceFilter'))).toBe(true);
   });
 
   describe.each([
@@ -125,83 +118,70 @@ describe('contractChanges', () => {
   });
 
   it('says when all changes up to the ledger end are emitted, and when no longer, after the changes that say so', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld({ latencyMs: 5 });
-      participant.append(create(2, 'a'));
-      const diagnostics = record(client.diagnostics$);
-      const changes$ = contractChanges(client, marbles, { maxPageSize: 2 }).pipe(takeUntil(timer(30_000)));
-      const seen = observe(changes$.pipe(toBrief()));
-      timer(1_000).subscribe(() => {
-        participant.ledger.disconnect();
-        participant.append(...[3, 4, 5, 6, 7, 8, 9].map((offset) => create(offset, `c${offset}`)));
-      });
-      flush();
-      const marks = seen.values.filter((line) => !line.startsWith('ContractsChanged'));
-      expect(marks).toEqual(['Reset 2 start a', 'CaughtUp 2', expect.stringMatching('FellBehind'), 'CaughtUp 9']);
-      // each mark comes after the changes up to its offset
-      const offsets = seen.values.map((line) => Number(line.split(' ')[1]));
-      expect(offsets).toEqual(offsets.toSorted((a, b) => a - b));
-      expect(reported(diagnostics, 'CaughtUp').map(({ cursor }) => cursor)).toEqual([2, 9]);
-      expect(diagnostics.every(({ feed }) => feed === 1)).toBe(true);
+    const { seen, diagnostics } = follow({
+      options: { maxPageSize: 2 },
+      during: {
+        1_000: ({ participant }) => {
+          participant.ledger.disconnect();
+          participant.append(...[3, 4, 5, 6, 7, 8, 9].map((offset) => create(offset, `c${offset}`)));
+        },
+      },
     });
+    const marks = seen.values.filter((line) => !line.startsWith('ContractsChanged'));
+    expect(marks).toEqual(['Reset 2 start a', 'CaughtUp 2', expect.stringMatching('FellBehind'), 'CaughtUp 9']);
+    // each mark comes after the changes up to its offset
+    const offsets = seen.values.map((line) => Number(line.split(' ')[1]));
+    expect(offsets).toEqual(offsets.toSorted((a, b) => a - b));
+    expect(reported(diagnostics, 'CaughtUp').map(({ cursor }) => cursor)).toEqual([2, 9]);
+    expect(diagnostics.every(({ feed }) => feed === 1)).toBe(true);
   });
 
   it('does not repeat a CaughtUp for polls that bring nothing', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld({ latencyMs: 5 });
-      participant.append(nothing(1));
-      const seen = observe(contractChanges(client, marbles).pipe(toBrief(), takeUntil(timer(120_000))));
-      flush();
-      expect(seen.values).toEqual(['Reset 1 start', 'CaughtUp 1']);
-    });
+    const { seen } = follow({ given: [nothing(1)], forMs: 120_000 });
+    expect(seen.values).toEqual(['Reset 1 start', 'CaughtUp 1']);
   });
 
   it('of an empty ledger begins with no contracts, and then has the first', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld({ latencyMs: 5 });
-      const seen = observe(contractChanges(client, marbles).pipe(toBrief(), takeUntil(timer(10_000))));
-      timer(1_000).subscribe(() => {
-        participant.append(create(1, 'a'));
-      });
-      flush();
-      expect(seen.values).toEqual(['Reset 0 start', 'CaughtUp 0', 'ContractsChanged 1 +a']);
+    const { seen } = follow({
+      given: [],
+      during: {
+        1_000: ({ participant }) => {
+          participant.append(create(1, 'a'));
+        },
+      },
     });
+    expect(seen.values).toEqual(['Reset 0 start', 'CaughtUp 0', 'ContractsChanged 1 +a']);
   });
 
   it('keeps a contract that does not decode, and reports it once', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld({ latencyMs: 5 });
-      participant.append(create(2, 'a'));
-      const diagnostics = record(client.diagnostics$);
-      const query = { types: { numbered: Numbered }, parties: ['alice::1220ab'] };
-      const seen = observe(contractChanges(client, query).pipe(takeUntil(timer(1_000))));
-      flush();
-      const [change] = seen.values;
-      const [contract] = change?._tag === 'Reset' ? change.contracts : [];
-      expect(contract).toMatchObject({ _tag: 'UndecodedContract', contractId: 'a', expectedType: 'numbered' });
-      expect(contract?.type).toBeUndefined();
-      const reports = reported(diagnostics, 'ContractUndecoded');
-      expect(reports).toMatchObject([{ contractId: 'a', expectedType: 'numbered', feed: 1 }]);
-      expect(JSON.stringify(reports)).not.toMatch(/alice|"(red|green|blue|black)"/);
+    const { changes, diagnostics } = follow({
+      query: { types: { numbered: Numbered }, parties: ['alice::1220ab'] },
+      forMs: 1_000,
     });
+    const [change] = changes.values;
+    const [contract] = change?._tag === 'Reset' ? change.contracts : [];
+    expect(contract).toMatchObject({ _tag: 'UndecodedContract', contractId: 'a', expectedType: 'numbered' });
+    expect(contract?.type).toBeUndefined();
+    const reports = reported(diagnostics, 'ContractUndecoded');
+    expect(reports).toMatchObject([{ contractId: 'a', expectedType: 'numbered', feed: 1 }]);
+    expect(JSON.stringify(reports)).not.toMatch(/alice|"(red|green|blue|black)"/);
   });
 
   it.each([
     ['of the snapshot', 2],
     ['of an update', 3],
   ])('fails for a contract %s that does not decode, if the caller says so', (_, offset) => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld({ latencyMs: 5 });
-      if (offset === 2) participant.append(create(2, 'a'));
-      const query = { types: { numbered: Numbered }, parties: 'any', onUndecodable: 'fail' } as const;
-      const seen = observe(contractChanges(client, query).pipe(toBrief(), takeUntil(timer(10_000))));
-      timer(1_000).subscribe(() => {
-        if (offset === 3) participant.append(create(3, 'a'));
-      });
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset });
-      expect(seen.values).toEqual(offset === 2 ? [] : ['Reset 0 start', 'CaughtUp 0']);
+    const { seen } = follow({
+      given: offset === 2 ? [create(2, 'a')] : [],
+      query: { types: { numbered: Numbered }, parties: 'any', onUndecodable: 'fail' },
+      during: {
+        1_000: ({ participant }) => {
+          if (offset === 3) participant.append(create(3, 'a'));
+        },
+      },
     });
+    expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset });
+    expect(seen.values).toEqual(offset === 2 ? [] : ['Reset 0 start', 'CaughtUp 0']);
   });
 
   it('has contracts of the types of the query, by name', () => {

@@ -9,14 +9,14 @@ import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { marbles as inVirtualTime } from '../helpers/time.js';
 import { contractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
-import { checkpoint, errorBody, errorReply, unknownVariant } from '../helpers/wire.js';
+import { checkpoint, errorBody, errorReply, ok, unknownVariant } from '../helpers/wire.js';
 import {
   archive,
   create,
+  follow,
   home,
   marbles,
   nothing,
-  record,
   reported,
   toBrief,
   unassign,
@@ -34,175 +34,151 @@ afterEach(() => {
 const isSnapshot = ({ path }: ServiceRequest): boolean => path === pagePath || path === listPath;
 const isUpdates = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/updates');
 
+/** A contract in each page of a snapshot. */
+const inOnes = { maxSnapshotPageSize: 1 };
+
 describe('the changes of contracts', () => {
   it('begin with all contracts at the ledger end, and have each update after it once (pitfall 15)', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld({ latencyMs: 5 });
-      participant.append(create(2, 'a', 'b'), archive(4, 'a'), create(7, 'c'));
-      const seen = observe(contractChanges(client, marbles).pipe(toBrief(), takeUntil(timer(10_000))));
-      timer(2_000).subscribe(() => {
-        participant.append(create(8, 'd'));
-        participant.append(unassign(9, 'b'), archive(11, 'c'));
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.values).toEqual([
-        'Reset 7 start b,c',
-        'CaughtUp 7',
-        'ContractsChanged 8 +d',
-        'ContractsChanged 9 ~b',
-        'ContractsChanged 11 -c',
-      ]);
+    const { seen } = follow({
+      given: [create(2, 'a', 'b'), archive(4, 'a'), create(7, 'c')],
+      during: {
+        2_000: ({ participant }) => {
+          participant.append(create(8, 'd'));
+          participant.append(unassign(9, 'b'), archive(11, 'c'));
+        },
+      },
     });
+    expect(seen.error).toBeUndefined();
+    expect(seen.values).toEqual([
+      'Reset 7 start b,c',
+      'CaughtUp 7',
+      'ContractsChanged 8 +d',
+      'ContractsChanged 9 ~b',
+      'ContractsChanged 11 -c',
+    ]);
   });
 
   it('have what was committed while the snapshot was read', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld({
-        fault: (request) => {
-          if (isSnapshot(request) && participant.ledger.end === 2) participant.append(archive(3, 'a'), create(5, 'c'));
-          return undefined;
-        },
-      });
-      participant.append(create(2, 'a', 'b'));
-      const changes$ = contractChanges(client, marbles, { maxSnapshotPageSize: 1 });
-      const seen = observe(changes$.pipe(toBrief(), takeUntil(timer(10_000))));
-      flush();
-      expect(seen.values).toEqual([
-        'Reset 2 start a,b',
-        'ContractsChanged 3 -a',
-        'ContractsChanged 5 +c',
-        'CaughtUp 5',
-      ]);
+    const { seen } = follow({
+      given: [create(2, 'a', 'b')],
+      options: inOnes,
+      fault: (request, _, { participant }) => {
+        if (isSnapshot(request) && participant.ledger.end === 2) participant.append(archive(3, 'a'), create(5, 'c'));
+        return undefined;
+      },
     });
+    expect(seen.values).toEqual(['Reset 2 start a,b', 'ContractsChanged 3 -a', 'ContractsChanged 5 +c', 'CaughtUp 5']);
   });
 
   it('have nothing of a snapshot that could not be completed', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld({
-        fault: (request, count) => {
-          if (isSnapshot(request) && count === 3) {
-            participant.append(archive(3, 'a'), create(5, 'c'));
-            participant.ledger.pruned = 4;
-          }
-          return undefined;
-        },
-      });
-      participant.append(create(2, 'a', 'b'));
-      const changes$ = contractChanges(client, marbles, { maxSnapshotPageSize: 1 });
-      const seen = observe(changes$.pipe(toBrief(), takeUntil(timer(10_000))));
-      flush();
-      expect(seen.values).toEqual(['Reset 5 start b,c', 'CaughtUp 5']);
+    const { seen } = follow({
+      given: [create(2, 'a', 'b')],
+      options: inOnes,
+      fault: (request, count, { participant }) => {
+        if (isSnapshot(request) && count === 3) {
+          participant.append(archive(3, 'a'), create(5, 'c'));
+          participant.ledger.pruned = 4;
+        }
+        return undefined;
+      },
     });
+    expect(seen.values).toEqual(['Reset 5 start b,c', 'CaughtUp 5']);
   });
 
   it('are requested in one format: that of the snapshot, of transactions and of reassignments (pitfall 25)', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, service, client } = contractsWorld();
-      participant.append(create(2, 'a'));
-      observe(contractChanges(client, marbles).pipe(takeUntil(timer(1_000))));
-      flush();
-      const snapshots = service.requests.filter(isSnapshot);
-      const updates = service.requests.filter(isUpdates);
-      expect(snapshots.length).toBeGreaterThan(0);
-      expect(updates.length).toBeGreaterThan(0);
-      const eventFormat = snapshots[0]?.body['eventFormat'];
-      expect(JSON.stringify(eventFormat)).toContain('#marbles:Marbles:Marble');
-      for (const { body } of snapshots) expect(body['eventFormat']).toEqual(eventFormat);
-      for (const { body } of updates)
-        expect(body['updateFormat'] as UpdateFormat).toEqual({
-          includeTransactions: { eventFormat, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
-          includeReassignments: eventFormat,
-        });
-    });
+    const { service } = follow({ forMs: 1_000 });
+    const snapshots = service.requests.filter(isSnapshot);
+    const updates = service.requests.filter(isUpdates);
+    expect(snapshots.length).toBeGreaterThan(0);
+    expect(updates.length).toBeGreaterThan(0);
+    const eventFormat = snapshots[0]?.body['eventFormat'];
+    expect(JSON.stringify(eventFormat)).toContain('#marbles:Marbles:Marble');
+    for (const { body } of snapshots) expect(body['eventFormat']).toEqual(eventFormat);
+    for (const { body } of updates)
+      expect(body['updateFormat'] as UpdateFormat).toEqual({
+        includeTransactions: { eventFormat, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
+        includeReassignments: eventFormat,
+      });
   });
 
   it('move on over ground without a change, by checkpoints (pitfall 30, pitfall 56)', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld({ latencyMs: 5 });
-      participant.append(create(2, 'a'));
-      const seen = observe(contractChanges(client, marbles).pipe(takeUntil(timer(60_000))));
-      timer(2_000).subscribe(() => {
-        participant.append(nothing(4));
-      });
-      timer(20_000).subscribe(() => {
-        // filtered out
-        participant.ledger.end = 9;
-      });
-      timer(50_000).subscribe(() => {
-        participant.ledger.append(12, checkpoint(12));
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.values).toMatchObject([
-        { _tag: 'Reset', offset: 2 },
-        { _tag: 'CaughtUp', offset: 2 },
-        { _tag: 'OffsetCheckpoint', offset: 4, synchronizerTimes: [] },
-        { _tag: 'OffsetCheckpoint', offset: 9, synchronizerTimes: [] },
-        { _tag: 'OffsetCheckpoint', offset: 12, synchronizerTimes: [{ synchronizerId: 'sync1::1220ab' }] },
-      ]);
+    const { changes } = follow({
+      during: {
+        2_000: ({ participant }) => {
+          participant.append(nothing(4));
+        },
+        20_000: ({ participant }) => {
+          // filtered out
+          participant.ledger.end = 9;
+        },
+        50_000: ({ participant }) => {
+          participant.ledger.append(12, checkpoint(12));
+        },
+      },
     });
+    expect(changes.error).toBeUndefined();
+    expect(changes.values).toMatchObject([
+      { _tag: 'Reset', offset: 2 },
+      { _tag: 'CaughtUp', offset: 2 },
+      { _tag: 'OffsetCheckpoint', offset: 4, synchronizerTimes: [] },
+      { _tag: 'OffsetCheckpoint', offset: 9, synchronizerTimes: [] },
+      { _tag: 'OffsetCheckpoint', offset: 12, synchronizerTimes: [{ synchronizerId: 'sync1::1220ab' }] },
+    ]);
   });
 
   it('go on after the loss of connections, without another snapshot, and without a change twice (pitfall 31)', () => {
-    inVirtualTime(({ flush }) => {
-      let isDown = false;
-      const { participant, service, client } = contractsWorld({
-        latencyMs: 5,
-        fault: () => (isDown ? new Error('ECONNREFUSED') : undefined),
-      });
-      participant.append(create(2, 'a'));
-      const diagnostics = record(client.diagnostics$);
-      const seen = observe(contractChanges(client, marbles).pipe(toBrief(), takeUntil(timer(60_000))));
-      timer(2_000).subscribe(() => {
-        participant.append(create(3, 'b'));
-        participant.ledger.disconnect();
-        isDown = true;
-      });
-      timer(5_000).subscribe(() => {
-        participant.append(archive(4, 'a'));
-      });
-      timer(30_000).subscribe(() => {
-        isDown = false;
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(reported(diagnostics, 'RetryScheduled').length).toBeGreaterThan(2);
-      expect(seen.values).toEqual(['Reset 2 start a', 'CaughtUp 2', 'ContractsChanged 3 +b', 'ContractsChanged 4 -a']);
-      expect(service.requests.filter(isSnapshot)).toHaveLength(1);
+    let isDown = false;
+    const { seen, service, diagnostics } = follow({
+      fault: () => (isDown ? new Error('ECONNREFUSED') : undefined),
+      during: {
+        2_000: ({ participant }) => {
+          participant.append(create(3, 'b'));
+          participant.ledger.disconnect();
+          isDown = true;
+        },
+        5_000: ({ participant }) => {
+          participant.append(archive(4, 'a'));
+        },
+        30_000: () => {
+          isDown = false;
+        },
+      },
     });
+    expect(seen.error).toBeUndefined();
+    expect(reported(diagnostics, 'RetryScheduled').length).toBeGreaterThan(2);
+    expect(seen.values).toEqual(['Reset 2 start a', 'CaughtUp 2', 'ContractsChanged 3 +b', 'ContractsChanged 4 -a']);
+    expect(service.requests.filter(isSnapshot)).toHaveLength(1);
   });
 
   it('go on when a token expires, in the snapshot and after it (pitfall 34)', () => {
-    inVirtualTime(({ flush }) => {
-      let valid = 1;
-      let given = 1;
-      const { participant, client } = contractsWorld({
-        latencyMs: 5,
-        client: { token: () => of(`token-${given}`) },
-        fault: ({ token }) => {
-          if (token === `token-${valid}`) return undefined;
-          given = valid;
-          return errorReply(401, errorBody('NA', -1));
+    let valid = 1;
+    let offered = 1;
+    const { seen } = follow({
+      given: [create(2, 'a', 'b', 'c')],
+      options: inOnes,
+      client: { token: () => of(`token-${offered}`) },
+      fault: ({ token }) => {
+        if (token === `token-${valid}`) return undefined;
+        offered = valid;
+        return errorReply(401, errorBody('NA', -1));
+      },
+      during: {
+        12: () => {
+          valid = 2;
         },
-      });
-      participant.append(create(2, 'a', 'b', 'c'));
-      const changes$ = contractChanges(client, marbles, { maxSnapshotPageSize: 1 });
-      const seen = observe(changes$.pipe(toBrief(), takeUntil(timer(10_000))));
-      timer(12).subscribe(() => (valid = 2));
-      timer(3_000).subscribe(() => {
-        valid = 3;
-        participant.append(create(3, 'd'), archive(4, 'd'));
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.values).toEqual([
-        'Reset 2 start a,b,c',
-        'CaughtUp 2',
-        'ContractsChanged 3 +d',
-        'ContractsChanged 4 -d',
-      ]);
+        3_000: ({ participant }) => {
+          valid = 3;
+          participant.append(create(3, 'd'), archive(4, 'd'));
+        },
+      },
     });
+    expect(seen.error).toBeUndefined();
+    expect(seen.values).toEqual([
+      'Reset 2 start a,b,c',
+      'CaughtUp 2',
+      'ContractsChanged 3 +d',
+      'ContractsChanged 4 -d',
+    ]);
   });
 
   it('lack what a package brings that is uploaded later; a new subscription has it (pitfall 36)', () => {
@@ -265,24 +241,22 @@ describe('the changes of contracts', () => {
   });
 
   it('end with a DecodeError at an update of an unknown kind, after the changes before it', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld();
-      participant.append(create(2, 'a'));
-      const seen = observe(contractChanges(client, marbles).pipe(toBrief(), takeUntil(timer(10_000))));
-      timer(100).subscribe(() => {
-        participant.ledger.disconnect();
-        // a poll brings the first, and then a page the others
-        participant.append(create(3, 'b'), create(4, 'c'));
-        participant.ledger.append(5, unknownVariant(5));
-        participant.append(create(6, 'd'));
-      });
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset: 5 });
-      expect(seen.values.filter((line) => line.startsWith('ContractsChanged'))).toEqual([
-        'ContractsChanged 3 +b',
-        'ContractsChanged 4 +c',
-      ]);
+    const { seen } = follow({
+      during: {
+        100: ({ participant }) => {
+          participant.ledger.disconnect();
+          // a poll brings the first, and then a page the others
+          participant.append(create(3, 'b'), create(4, 'c'));
+          participant.ledger.append(5, unknownVariant(5));
+          participant.append(create(6, 'd'));
+        },
+      },
     });
+    expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset: 5 });
+    expect(seen.values.filter((line) => line.startsWith('ContractsChanged'))).toEqual([
+      'ContractsChanged 3 +b',
+      'ContractsChanged 4 +c',
+    ]);
   });
 
   it('of a view end at an update that does not decode: the last state is stale, and the error says which update and what next', () => {
@@ -308,49 +282,47 @@ describe('the changes of contracts', () => {
   });
 
   it('end with a DecodeError at an event of an unknown kind, which may be that of a contract', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld();
-      participant.append(create(2, 'a'));
-      const seen = observe(contractChanges(client, marbles).pipe(toBrief(), takeUntil(timer(10_000))));
-      timer(100).subscribe(() => {
-        participant.ledger.append(3, transactionOf(3, home, [{ Novelty: { contractId: 'a', secret: 'payload' } }]));
-      });
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset: 3, updateId: '12203' });
-      expect(JSON.stringify(seen.error)).not.toContain('payload');
+    const { seen } = follow({
+      during: {
+        100: ({ participant }) => {
+          participant.ledger.append(3, transactionOf(3, home, [{ Novelty: { contractId: 'a', secret: 'payload' } }]));
+        },
+      },
     });
+    expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset: 3, updateId: '12203' });
+    expect(JSON.stringify(seen.error)).not.toContain('payload');
   });
 
   it('end with a DecodeError at an entry of an unknown kind', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld();
-      participant.append(create(2, 'a'));
-      const { elementsAt } = participant;
-      participant.elementsAt = (offset) => [
-        ...elementsAt(offset),
-        { workflowId: '', contractEntry: { JsNovelty: { secret: 'payload' } } },
-      ];
-      const seen = observe(contractChanges(client, marbles).pipe(takeUntil(timer(10_000))));
-      flush();
-      expect(seen.values).toEqual([]);
-      expect(seen.error).toMatchObject({ _tag: 'DecodeError' });
-      expect(JSON.stringify(seen.error)).not.toContain('payload');
+    const { seen } = follow({
+      fault: (request) =>
+        isSnapshot(request)
+          ? ok({
+              activeContracts: [{ workflowId: '', contractEntry: { JsNovelty: { secret: 'payload' } } }],
+              activeAtOffset: 2,
+              nextPageToken: null,
+            })
+          : undefined,
     });
+    expect(seen).toMatchObject({ values: [], error: { _tag: 'DecodeError' } });
+    expect(JSON.stringify(seen.error)).not.toContain('payload');
   });
 
   it('stop everything when they are unsubscribed from', () => {
-    inVirtualTime(({ flush }) => {
-      for (const ms of [2, 7, 12, 30]) {
-        const { participant, service, client } = contractsWorld({ latencyMs: 5 });
-        participant.append(create(2, 'a', 'b', 'c'));
-        const changes$ = contractChanges(client, marbles, { maxSnapshotPageSize: 1 });
-        observe(changes$.pipe(takeUntil(timer(ms))));
-        timer(ms + 1).subscribe(() => {
-          expect(service.open).toBe(0);
-        });
-      }
-      flush();
-    });
+    for (const ms of [2, 7, 12, 30]) {
+      let open: number | undefined;
+      follow({
+        given: [create(2, 'a', 'b', 'c')],
+        options: inOnes,
+        forMs: ms,
+        during: {
+          [ms + 1]: ({ service }) => {
+            open = service.open;
+          },
+        },
+      });
+      expect(open).toBe(0);
+    }
   });
 });
 
@@ -383,89 +355,69 @@ describe('a step', () => {
 });
 
 describe('a resumed subscription', () => {
-  const opened = (resumeFrom: number, faults: Parameters<typeof contractsWorld>[0] = {}) => {
-    const world = contractsWorld({ latencyMs: 5, ...faults });
-    world.participant.append(create(2, 'a', 'b'), archive(4, 'a'), create(6, 'c'), archive(8, 'b'));
-    const changes$ = contractChanges(world.client, marbles, { resumeFrom });
-    return { ...world, changes$: changes$.pipe(takeUntil(timer(60_000))) };
-  };
+  const given = [create(2, 'a', 'b'), archive(4, 'a'), create(6, 'c'), archive(8, 'b')];
 
   it('has the changes after its offset, and none before (pitfall 54)', () => {
-    inVirtualTime(({ flush }) => {
-      const { changes$, service } = opened(4);
-      const seen = observe(changes$);
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.values).toMatchObject([
-        { _tag: 'ContractsChanged', offset: 6, added: [{ contractId: 'c' }] },
-        { _tag: 'ContractsChanged', offset: 8, removed: [{ contractId: 'b', payload: { color: expect.any(String) } }] },
-        { _tag: 'CaughtUp', offset: 8 },
-      ]);
-      expect(service.requests.filter(isSnapshot).map(({ body }) => body['activeAtOffset'])).toEqual([4]);
-    });
+    const { changes, service } = follow({ given, options: { resumeFrom: 4 } });
+    expect(changes.error).toBeUndefined();
+    expect(changes.values).toMatchObject([
+      { _tag: 'ContractsChanged', offset: 6, added: [{ contractId: 'c' }] },
+      { _tag: 'ContractsChanged', offset: 8, removed: [{ contractId: 'b', payload: { color: expect.any(String) } }] },
+      { _tag: 'CaughtUp', offset: 8 },
+    ]);
+    expect(service.requests.filter(isSnapshot).map(({ body }) => body['activeAtOffset'])).toEqual([4]);
   });
 
   it('at the beginning of the ledger needs no snapshot', () => {
-    inVirtualTime(({ flush }) => {
-      const { changes$, service } = opened(0);
-      const seen = observe(changes$.pipe(toBrief()));
-      flush();
-      expect(seen.values).toEqual([
-        'ContractsChanged 2 +a,b',
-        'ContractsChanged 4 -a',
-        'ContractsChanged 6 +c',
-        'ContractsChanged 8 -b',
-        'CaughtUp 8',
-      ]);
-      expect(service.requests.filter(isSnapshot)).toEqual([]);
-    });
+    const { seen, service } = follow({ given, options: { resumeFrom: 0 } });
+    expect(seen.values).toEqual([
+      'ContractsChanged 2 +a,b',
+      'ContractsChanged 4 -a',
+      'ContractsChanged 6 +c',
+      'ContractsChanged 8 -b',
+      'CaughtUp 8',
+    ]);
+    expect(service.requests.filter(isSnapshot)).toEqual([]);
+  });
+
+  /** Prunes the ledger before the first request. */
+  const pruneAt = (offset: number): Parameters<typeof follow>[0] => ({
+    fault: (_, count, { participant }) => {
+      if (count === 1) participant.ledger.pruned = offset;
+      return undefined;
+    },
   });
 
   it('of an offset that is pruned begins with all contracts', () => {
-    inVirtualTime(({ flush }) => {
-      const { changes$, client, participant } = opened(4);
-      participant.ledger.pruned = 6;
-      const diagnostics = record(client.diagnostics$);
-      const seen = observe(changes$.pipe(toBrief()));
-      flush();
-      expect(seen.values).toEqual(['Reset 8 pruned c', 'CaughtUp 8']);
-      expect(reported(diagnostics, 'GapFound')).toMatchObject([
-        { cursor: 4, cause: { _tag: 'PrunedError', earliestOffset: 6 }, resumesFrom: 8 },
-      ]);
-    });
+    const { seen, diagnostics } = follow({ given, options: { resumeFrom: 4 }, ...pruneAt(6) });
+    expect(seen.values).toEqual(['Reset 8 pruned c', 'CaughtUp 8']);
+    expect(reported(diagnostics, 'GapFound')).toMatchObject([
+      { cursor: 4, cause: { _tag: 'PrunedError', earliestOffset: 6 }, resumesFrom: 8 },
+    ]);
   });
 
   it('of an offset that the ledger has not reached begins with all contracts, after a while', () => {
-    inVirtualTime(({ flush }) => {
-      const { changes$ } = opened(99);
-      const seen = observe(changes$.pipe(toBrief()));
-      flush();
-      expect(seen.values).toEqual(['Reset 8 ledgerReset c', 'CaughtUp 8']);
-      expect(seen.times[0]).toBeGreaterThan(9_000);
-      expect(seen.times[0]).toBeLessThan(12_000);
-    });
+    const { seen } = follow({ given, options: { resumeFrom: 99 } });
+    expect(seen.values).toEqual(['Reset 8 ledgerReset c', 'CaughtUp 8']);
+    expect(seen.times[0]).toBeGreaterThan(9_000);
+    expect(seen.times[0]).toBeLessThan(12_000);
   });
 
   it.each([
     [4, 'PrunedError'],
     [99, 'LedgerResetError'],
   ])('of an offset such as %i fails with a %s if the caller says so', (resumeFrom, _tag) => {
-    inVirtualTime(({ flush }) => {
-      const { client, participant } = opened(4);
-      participant.ledger.pruned = 6;
-      const diagnostics = record(client.diagnostics$);
-      const seen = observe(contractChanges(client, { ...marbles, onGap: 'fail' }, { resumeFrom }));
-      flush();
-      expect(seen).toMatchObject({ values: [], error: { _tag } });
-      const gaps = reported(diagnostics, 'GapFound');
-      expect(gaps).toMatchObject([{ cursor: resumeFrom, cause: { _tag } }]);
-      expect(gaps[0]).not.toHaveProperty('resumesFrom');
-    });
+    const query = { ...marbles, onGap: 'fail' } as const;
+    const { seen, diagnostics } = follow({ given, query, options: { resumeFrom }, ...pruneAt(6) });
+    expect(seen).toMatchObject({ values: [], error: { _tag } });
+    const gaps = reported(diagnostics, 'GapFound');
+    expect(gaps).toMatchObject([{ cursor: resumeFrom, cause: { _tag } }]);
+    expect(gaps[0]).not.toHaveProperty('resumesFrom');
   });
 
   it.each([-1, 1.5, Number.NaN])('of the offset %d is an invalid request', (resumeFrom) => {
-    const { changes$, service } = opened(resumeFrom);
-    expect(observe(changes$).error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: 'resumeFrom' }] });
+    const { seen, service } = follow({ options: { resumeFrom } });
+    expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: 'resumeFrom' }] });
     expect(service.requests).toEqual([]);
   });
 });

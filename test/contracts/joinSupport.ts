@@ -1,7 +1,8 @@
 import * as t from 'io-ts';
-import { map, type Observable, type OperatorFunction, pipe } from 'rxjs';
+import { map, type Observable, type OperatorFunction, pipe, takeUntil, timer } from 'rxjs';
 import { contractType } from '../../src/codecs/ContractType.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
+import { contractChanges } from '../../src/contracts/contractChanges.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import {
@@ -14,6 +15,11 @@ import {
   unassigned,
 } from '../helpers/contractEvents.js';
 import type { HistoryEvent, HistoryUpdate } from '../helpers/contractHistory.js';
+import { observe } from '../helpers/observe.js';
+import type { ServiceRequest } from '../helpers/scripted.js';
+import { marbles as inVirtualTime } from '../helpers/time.js';
+import { type ContractsWorld, contractsWorld, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
+import type { WorldOptions } from '../helpers/world.js';
 
 /** The type of all contracts of the virtual participant. */
 export const Marble = contractType(marble, t.type({ owner: t.string, color: t.string, size: t.number }));
@@ -123,6 +129,44 @@ const ids = (contracts: readonly AnyContract[]): string =>
 
 /** Changes on one line each. */
 export const toBrief = (): OperatorFunction<ContractChange, string> => pipe(map(brief));
+
+/** The changes of the marbles, in short, while something happens to their participant. */
+interface Scenario extends Omit<VirtualContractsOptions & Pick<WorldOptions, 'client'>, 'fault'> {
+  /** What is on the ledger before. */
+  readonly given?: readonly HistoryUpdate[];
+  /** What happens, by the time in milliseconds. */
+  readonly during?: Readonly<Record<number, (world: ContractsWorld) => void>>;
+  readonly fault?: (
+    request: ServiceRequest,
+    count: number,
+    world: ContractsWorld,
+  ) => ReturnType<NonNullable<WorldOptions['fault']>>;
+  readonly query?: Parameters<typeof contractChanges>[1];
+  readonly options?: Parameters<typeof contractChanges>[2];
+  /** When they are unsubscribed from, in milliseconds. */
+  readonly forMs?: number;
+}
+
+/** Follows the changes of the marbles in virtual time. */
+export function follow(scenario: Scenario = {}) {
+  const { given = [create(2, 'a')], during = {}, fault, query = marbles, options, forMs = 60_000, ...rest } = scenario;
+  return inVirtualTime(({ flush }) => {
+    const world: ContractsWorld = contractsWorld({
+      latencyMs: 5,
+      ...rest,
+      ...(fault && { fault: (request, count) => fault(request, count, world) }),
+    });
+    world.participant.append(...given);
+    const diagnostics = record(world.client.diagnostics$);
+    const changes = observe(contractChanges(world.client, query, options).pipe(takeUntil(timer(forMs))));
+    for (const [ms, happen] of Object.entries(during))
+      timer(Number(ms)).subscribe(() => {
+        happen(world);
+      });
+    flush();
+    return { ...world, diagnostics, changes, seen: { ...changes, values: changes.values.map(brief) } };
+  });
+}
 
 /** Records what a ledger reports. */
 export function record(diagnostics$: Observable<Diagnostic>): Diagnostic[] {

@@ -10,7 +10,7 @@ import type { ServiceRequest } from '../helpers/scripted.js';
 import { marbles as inVirtualTime } from '../helpers/time.js';
 import { contractsWorld, listPath, pagePath, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
-import { archive, create, home, Marble, Paint, record, reported, templateOf, toBrief } from './joinSupport.js';
+import { archive, create, follow, home, Marble, Paint, record, reported, templateOf, toBrief } from './joinSupport.js';
 
 beforeEach(() => {
   jest.spyOn(Math, 'random').mockReturnValue(0.5);
@@ -215,19 +215,14 @@ describe('a query with a type that the participant does not know', () => {
   });
 
   it('is asked about slowly by a participant that contradicts itself', () => {
-    inVirtualTime(({ flush }) => {
-      // says of each type alone that it knows it
-      const { participant, service, client } = contractsWorld({
-        fault: (request) =>
-          isSnapshot(request) ? errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)) : undefined,
-      });
-      participant.append(create(2, 'a'));
-      const query = { ...both, onUnknownPackage: 'wait' } as const;
-      const seen = observe(contractChanges(client, query).pipe(takeUntil(timer(5 * minute))));
-      flush();
-      expect(seen.values).toEqual([]);
-      expect(service.requests.filter(isSnapshot).length).toBeLessThan(40);
+    // says of each type alone that it knows it
+    const { seen, service } = follow({
+      query: { ...both, onUnknownPackage: 'wait' },
+      fault: (request) => (isSnapshot(request) ? errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)) : undefined),
+      forMs: 5 * minute,
     });
+    expect(seen.values).toEqual([]);
+    expect(service.requests.filter(isSnapshot).length).toBeLessThan(40);
   });
 
   it('does not disturb the others when requests about it fail for long', () => {
@@ -268,35 +263,32 @@ describe('a query with a type that the participant does not know', () => {
   });
 
   it('is asked about again if a request about it fails for a while', () => {
-    inVirtualTime(({ flush }) => {
-      let isDown = false;
-      const { participant, client } = contractsWorld({
-        latencyMs: 5,
-        fault: (request) => {
-          if (isDown && isProbe(request)) return errorReply(503, 'not in time');
-          const isPaint = templatesOf(request).includes(Paint.templateId);
-          return isPaint && asyncScheduler.now() < 20_000
-            ? errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11))
-            : undefined;
+    let isDown = false;
+    const { seen } = follow({
+      query: { ...both, onUnknownPackage: 'wait' },
+      fault: (request) => {
+        if (isDown && isProbe(request)) return errorReply(503, 'not in time');
+        const isPaint = templatesOf(request).includes(Paint.templateId);
+        return isPaint && asyncScheduler.now() < 20_000
+          ? errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11))
+          : undefined;
+      },
+      during: {
+        10_000: () => {
+          isDown = true;
         },
-      });
-      participant.append(create(2, 'a'));
-      const query = { ...both, onUnknownPackage: 'wait' } as const;
-      const seen = observe(contractChanges(client, query).pipe(toBrief(), takeUntil(timer(5 * minute))));
-      timer(10_000).subscribe(() => {
-        isDown = true;
-      });
-      timer(50_000).subscribe(() => {
-        isDown = false;
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.values.filter((line) => line.startsWith('Reset'))).toEqual([
-        'Reset 2 start a',
-        'Reset 2 packageFound a',
-      ]);
-      expect(seen.times[2]).toBeGreaterThan(50_000);
+        50_000: () => {
+          isDown = false;
+        },
+      },
+      forMs: 5 * minute,
     });
+    expect(seen.error).toBeUndefined();
+    expect(seen.values.filter((line) => line.startsWith('Reset'))).toEqual([
+      'Reset 2 start a',
+      'Reset 2 packageFound a',
+    ]);
+    expect(seen.times[2]).toBeGreaterThan(50_000);
   });
 
   it('is asked less and less often where it refuses updates of types that it knows', () => {

@@ -3,16 +3,15 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, jest } from '@jest/globals';
-import { TestScheduler } from 'rxjs/testing';
+import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 
 export { until } from './servers.js';
 
-/** Runs a marble test in virtual time. */
-export const marbles = (test: Parameters<TestScheduler['run']>[0]): void => {
+/** Runs a marble test in virtual time, and returns its result. */
+export const marbles = <A>(test: (helpers: RunHelpers) => A): A =>
   new TestScheduler((actual, expected) => {
     expect(actual).toStrictEqual(expected);
   }).run(test);
-};
 
 /** Waits until a read value equals the expected one. At the time limit the difference fails the test. */
 export async function eventually<Read>(read: () => Promise<Read>, expected: Read, withinMs = 60_000): Promise<void> {
