@@ -146,21 +146,21 @@ export class Agenda {
     if (this.offset >= offset) this.#passed(entry);
   }
 
-  /** The counts of a status. */
-  summary() {
+  /** What a status shows of this. */
+  status() {
     const now = asyncScheduler.now();
-    const all = [...this.#entries.values()];
     const due = this.#queue.countDue(now);
+    const active = this.places.isPaused ? 'paused' : 'running';
     return {
-      isLive: this.#isLive,
-      isKnown: this.#known !== undefined,
+      role: this.#known === undefined ? 'starting' : 'leader',
+      state: this.#isLive ? active : 'stale',
       due,
       running: this.places.running,
       waiting: this.#queue.size - due,
-      failed: all.filter(({ failures }) => failures > 0).length,
+      failed: [...this.#entries.values()].filter(({ failures }) => failures > 0).length,
       lagMs: due === 0 ? 0 : now - this.#queue.nextAt,
-      offset: this.offset,
-    };
+      ...(this.#known !== undefined && { offset: this.#known.offset }),
+    } as const;
   }
 
   /** Adds a contract, which may have been created in a trace, or the new state of one. */

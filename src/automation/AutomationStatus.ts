@@ -122,7 +122,7 @@ export function toAutomationStatus({ everyMs = 1_000 }: { readonly everyMs?: num
             interval(everyMs).pipe(takeUntil(each$.pipe(ignoreElements(), endWith(true)))),
           ),
         ),
-        map(() => statusOf(agenda, tally)),
+        map(() => ({ ...(agenda?.status() ?? standby), ...tally, at: asyncScheduler.now() })),
       );
     });
   };
@@ -151,18 +151,5 @@ const toFailure = ({ contractId, error, retryAt }: Extract<Acted, { _tag: 'Faile
   ...(retryAt !== undefined && { retryAt }),
 });
 
-function statusOf(agenda: Agenda | undefined, tally: Tally): AutomationStatus {
-  const at = asyncScheduler.now();
-  if (agenda === undefined)
-    return { role: 'standby', state: 'waiting', due: 0, running: 0, waiting: 0, failed: 0, lagMs: 0, ...tally, at };
-  const { isLive, isKnown, offset, ...counts } = agenda.summary();
-  const active = agenda.places.isPaused ? 'paused' : 'running';
-  return {
-    role: isKnown ? 'leader' : 'starting',
-    state: isLive ? active : 'stale',
-    ...counts,
-    ...tally,
-    ...(isKnown && { offset }),
-    at,
-  };
-}
+/** The status while another process acts. */
+const standby = { role: 'standby', state: 'waiting', due: 0, running: 0, waiting: 0, failed: 0, lagMs: 0 } as const;

@@ -17,17 +17,13 @@ const failed = (seen: Observed<Acted>): readonly Extract<Acted, { _tag: 'Failed'
 const delaysOf = (seen: Observed<Acted>): readonly number[] =>
   failed(seen).map(({ retryAt = NaN }, index) => retryAt - (seen.times[index] ?? NaN));
 
+const breaks = (): never => {
+  throw new Error('broken');
+};
+
 describe('a rule that fails for a contract', () => {
   const bad: readonly (readonly [string, Partial<TaskRule>, string])[] = [
-    [
-      'act throws',
-      {
-        act: () => {
-          throw new Error('broken');
-        },
-      },
-      'act',
-    ],
+    ['act throws', { act: breaks }, 'act'],
     ['act rejects', { act: () => throwError(() => new Error('broken')) }, 'act'],
     ['act ends without a value', { act: () => EMPTY }, 'act'],
     ['act never answers', { act: () => NEVER }, 'timeout'],
@@ -35,45 +31,13 @@ describe('a rule that fails for a contract', () => {
     ['act returns null', { act: () => null as never }, 'act'],
     ['act emits null', { act: () => of(null) as never }, 'act'],
     ['act returns a request without commands', { act: () => ({ commands: undefined }) as never }, 'act'],
-    [
-      'where throws',
-      {
-        where: () => {
-          throw new Error('broken');
-        },
-      },
-      'act',
-    ],
-    [
-      'dueAt throws',
-      {
-        dueAt: () => {
-          throw new Error('broken');
-        },
-      },
-      'act',
-    ],
+    ['where throws', { where: breaks }, 'act'],
+    ['dueAt throws', { dueAt: breaks }, 'act'],
     ['dueAt returns an invalid date', { dueAt: () => new Date(Infinity) }, 'act'],
     ['dueAt returns no date', { dueAt: () => 7 as never }, 'act'],
-    [
-      'round throws',
-      {
-        round: () => {
-          throw new Error('broken');
-        },
-      },
-      'act',
-    ],
+    ['round throws', { round: breaks }, 'act'],
     ['round is not part of a command id', { round: () => 'é' }, 'command'],
-    [
-      'done throws',
-      {
-        done: () => {
-          throw new Error('broken');
-        },
-      },
-      'act',
-    ],
+    ['done throws', { done: breaks }, 'act'],
   ];
 
   it.each(bad)('sends nothing for it when %s, and tries again less and less often', (_, changes, reason) => {
@@ -102,8 +66,7 @@ describe('a rule that fails for a contract', () => {
       const seen = start({
         dueAt: () => {
           calls += 1;
-          if (calls < 4) throw new Error('broken');
-          return new Date(5 * minute);
+          return calls < 4 ? breaks() : new Date(5 * minute);
         },
         act: ({ contractId }) => of(exerciseOn(contractId, 'Archive')),
       });
@@ -121,8 +84,7 @@ describe('a rule that fails for a contract', () => {
       start({
         act: (contract, context) => {
           attempts.push(context.attempt);
-          if (context.attempt < 4) throw new Error('broken');
-          return archiveIt(contract, context);
+          return context.attempt < 4 ? breaks() : archiveIt(contract, context);
         },
       });
       return () => {
@@ -138,7 +100,7 @@ describe('a rule that fails for a contract', () => {
       const seen = start(
         {
           act: (contract, context) => {
-            if (contract.contractId === 'a') throw new Error('broken');
+            if (contract.contractId === 'a') breaks();
             return contract.contractId === 'b' ? NEVER : archiveIt(contract, context);
           },
         },
@@ -169,7 +131,7 @@ describe('a rule that fails for a contract', () => {
             {
               consumes: true,
               act: ({ contractId }) => {
-                if (kindOf(contractId) === 0) throw new Error('broken');
+                if (kindOf(contractId) === 0) breaks();
                 return kindOf(contractId) === 1 ? NEVER : exerciseOn(contractId, 'Archive');
               },
             },
@@ -324,8 +286,7 @@ describe('a participant without traffic, or with too many requests', () => {
       tasks.faultOf = () => ({ kind: 'rejected', code: 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT', afterMs: 1 });
       start({
         act: (contract, context) => {
-          if (Number(contract.contractId.slice(1)) % 2 === 0) throw new Error('broken');
-          return archiveIt(contract, context);
+          return Number(contract.contractId.slice(1)) % 2 === 0 ? breaks() : archiveIt(contract, context);
         },
       });
       return () => {
