@@ -20,55 +20,20 @@ export interface SocketRequest {
 }
 
 /**
- * A sign of life from a socket.
+ * A sign of life of a socket:
+ *
+ * - `Open`: it is open, and the message has been sent.
+ * - `Alive`: the participant is alive: for example, it answered a ping.
+ * - `Text`: a complete message from the participant.
+ * - `End`: it was open and has closed. The `code` is the close code, such as 1000, or 1006 if the connection was lost.
  *
  * @category Transports
  */
-export type SocketSign = SocketOpen | SocketAlive | SocketText | SocketEnd;
-
-/**
- * The socket is open, and the message has been sent.
- *
- * @category Transports
- */
-export interface SocketOpen {
-  /** The discriminant. */
-  readonly _tag: 'Open';
-}
-
-/**
- * The participant is alive: for example, it answered a ping.
- *
- * @category Transports
- */
-export interface SocketAlive {
-  /** The discriminant. */
-  readonly _tag: 'Alive';
-}
-
-/**
- * A message from the participant.
- *
- * @category Transports
- */
-export interface SocketText {
-  /** The discriminant. */
-  readonly _tag: 'Text';
-  /** The complete message. */
-  readonly text: string;
-}
-
-/**
- * The socket was open and has closed.
- *
- * @category Transports
- */
-export interface SocketEnd {
-  /** The discriminant. */
-  readonly _tag: 'End';
-  /** The close code, such as 1000, or 1006 if the connection was lost. */
-  readonly code: number;
-}
+export type SocketSign =
+  | { readonly _tag: 'Open' }
+  | { readonly _tag: 'Alive' }
+  | { readonly _tag: 'Text'; readonly text: string }
+  | { readonly _tag: 'End'; readonly code: number };
 
 /**
  * Opens WebSockets to the participant: a function from a request to a cold Observable that emits the signs of life of a

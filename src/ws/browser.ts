@@ -10,9 +10,7 @@ import { socketTransport } from './socketTransport.js';
 import type { WebSocketTransportOptions } from './SocketPort.js';
 
 export { platformSocketPort };
-export type { SocketAlive, SocketEnd, SocketOpen, SocketText } from './SocketPort.js';
-export type { SocketPort, SocketRequest, SocketSign } from './SocketPort.js';
-export type { SocketAgent, WebSocketTransportOptions } from './SocketPort.js';
+export type { SocketAgent, SocketPort, SocketRequest, SocketSign, WebSocketTransportOptions } from './SocketPort.js';
 
 /** Creates the WebSocket transport based on the platform's own `WebSocket`. */
 export function webSocketTransport(options: WebSocketTransportOptions = {}): Transport {

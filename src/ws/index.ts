@@ -25,9 +25,7 @@ import type { WebSocketTransportOptions } from './SocketPort.js';
 import { wsPort } from './wsPort.js';
 
 export { platformSocketPort } from './platformSocketPort.js';
-export type { SocketAlive, SocketEnd, SocketOpen, SocketText } from './SocketPort.js';
-export type { SocketPort, SocketRequest, SocketSign } from './SocketPort.js';
-export type { SocketAgent, WebSocketTransportOptions } from './SocketPort.js';
+export type { SocketAgent, SocketPort, SocketRequest, SocketSign, WebSocketTransportOptions } from './SocketPort.js';
 
 /**
  * Creates the transport with which the participant pushes new updates over a WebSocket, for `createLedger` or for
