@@ -27,7 +27,7 @@ export function describeStates(): void {
         for (const { token = '', parties = '', given, text, action, field } of problems) {
           answer = given;
           await connectTo(page, sandbox.url, { token, parties });
-          for (const name of ['Contracts', 'Updates'])
+          for (const name of ['Contracts', 'Commands', 'Updates'])
             await inEachScreen(page, async () => {
               await page.getByRole('link', { name }).click();
               await page.getByRole('heading', { name: text }).waitFor();

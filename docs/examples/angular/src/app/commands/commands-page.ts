@@ -1,16 +1,20 @@
 import { DecimalPipe } from '@angular/common';
-import { Component, computed, ElementRef, inject } from '@angular/core';
+import { Component, computed, ElementRef, inject, signal } from '@angular/core';
 import { rxResource } from '@angular/core/rxjs-interop';
-import type { Completion } from 'canton-rx';
+import { isLedgerError, type Completion } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
-import { bufferTime, filter, map, scan, startWith, switchMap } from 'rxjs';
+import { bufferTime, catchError, filter, map, type Observable, scan, startWith, switchMap, throwError } from 'rxjs';
 import { CONNECTION } from '../connection/connection';
+import { Feed } from '../feed/feed';
+import { readLedgerEnd } from '../feed/read-ledger-end';
 import { CopyButton } from '../shell/copy-button';
 import { Panels } from '../shell/panels';
 import type { FocusablePage } from '../shell/pages';
 import { timeOfDay } from '../shell/times';
+import { Health } from '../status/health';
 import { LedgerNotices } from '../status/ledger-notices';
 import { LedgerProblem } from '../status/ledger-problem';
+import { Troubles } from '../status/troubles';
 import { Identities } from '../submit/identities';
 import { Facets } from '../updates/facets';
 import { head, longId, shortId } from '../updates/names';
@@ -40,8 +44,13 @@ export class CommandsPage implements FocusablePage {
   readonly #facets = inject(Facets);
   readonly #identities = inject(Identities);
   readonly #named = inject(CONNECTION).parties;
+  readonly #feed = inject(Feed);
+  readonly #health = inject(Health);
+  /** Why the ledger end cannot be read yet. */
+  readonly #trouble = signal<Error | undefined>(undefined);
   protected readonly filters = inject(CommandFilters);
   protected readonly panels = inject(Panels);
+  protected readonly isDown = inject(Troubles).isDown;
   protected readonly anyRule = anyRule;
   protected readonly head = head;
   protected readonly longId = longId;
@@ -63,19 +72,18 @@ export class CommandsPage implements FocusablePage {
       return party === undefined ? undefined : { party, userId: this.filters.userId() };
     },
     stream: ({ params: { party, userId } }) =>
-      this.#ledger.ledgerEnd().pipe(
-        map((end) => Math.max(0, end - readBack)),
-        switchMap((beginExclusive) =>
-          this.#ledger.completions({ parties: [party], beginExclusive, ...(userId !== '' && { userId }) }).pipe(
-            filter((element) => element._tag === 'Completion'),
-            bufferTime(100),
-            filter(({ length }) => length > 0),
-            scan((all, more) => [...more.reverse(), ...all].slice(0, kept), [] as Completion[]),
-            startWith([]),
-            map((completions): Read => ({ beginExclusive, completions })),
-          ),
-        ),
+      readLedgerEnd(this.#ledger, this.#trouble).pipe(
+        switchMap((end) => this.#read(party, userId, Math.max(0, end - readBack))),
       ),
+  });
+  /** Why nothing can be read: here, or of the parties to choose from. */
+  protected readonly problem = computed(() => {
+    const [error, trouble] = [this.commands.error(), this.#trouble()];
+    if (error !== undefined) return { error, isFinal: true, again: () => this.commands.reload() };
+    if (trouble !== undefined) return { error: trouble, isFinal: false };
+    const ofFeed = this.party() === undefined ? this.#health.error() : undefined;
+    if (ofFeed === undefined) return undefined;
+    return { error: ofFeed, isFinal: this.#health.phase() === 'failed', again: () => this.#feed.tryAgain() };
   });
   protected readonly read = computed(() => (this.commands.hasValue() ? this.commands.value() : undefined));
   readonly #rows = computed(() => rowsOf(this.read()?.completions ?? []));
@@ -91,6 +99,21 @@ export class CommandsPage implements FocusablePage {
       if (action !== undefined) counts.set(action.rule, (counts.get(action.rule) ?? 0) + 1);
     return [...counts].sort().map(([name, count]) => ({ name, count }));
   });
+
+  #read(party: string, userId: string, beginExclusive: number): Observable<Read> {
+    return this.#ledger.completions({ parties: [party], beginExclusive, ...(userId !== '' && { userId }) }).pipe(
+      filter((element) => element._tag === 'Completion'),
+      bufferTime(100),
+      filter(({ length }) => length > 0),
+      scan((all, more) => [...more.reverse(), ...all].slice(0, kept), [] as Completion[]),
+      startWith([]),
+      map((completions): Read => ({ beginExclusive, completions })),
+      catchError((error: unknown) => {
+        const earliest = isLedgerError(error, 'PrunedError') ? (error.earliestOffset ?? 0) : 0;
+        return earliest > beginExclusive ? this.#read(party, userId, earliest) : throwError(() => error);
+      }),
+    );
+  }
 
   focus(): void {
     this.#host.nativeElement.querySelector('select')?.focus();

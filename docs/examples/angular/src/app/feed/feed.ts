@@ -1,28 +1,15 @@
 import { computed, inject, Injectable, signal } from '@angular/core';
 import { takeUntilDestroyed, toObservable } from '@angular/core/rxjs-interop';
-import { isLedgerError, isTransient, type Gap } from 'canton-rx';
+import { isLedgerError, type Gap } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { processFeed, toStatus, updatesFeed, type ProcessStatus } from 'canton-rx/process';
-import {
-  catchError,
-  concatMap,
-  defer,
-  EMPTY,
-  filter,
-  finalize,
-  of,
-  retry,
-  switchMap,
-  tap,
-  throwError,
-  timer,
-  type Observable,
-} from 'rxjs';
+import { catchError, concatMap, defer, EMPTY, filter, of, switchMap, tap, type Observable } from 'rxjs';
 import { CONNECTION } from '../connection/connection';
 import { rowOf } from '../updates/row-of';
 import { TableView } from '../updates/table-view';
 import { UpdateList } from '../updates/update-list';
 import { formatOf } from './format-of';
+import { readLedgerEnd } from './read-ledger-end';
 import { TabPlace } from './tab-place';
 
 /** Reads the updates of the ledger into the list, unless it is paused. */
@@ -87,7 +74,7 @@ export class Feed {
   #follow(): Observable<ProcessStatus> {
     const { baseUrl, parties, begin } = this.#connection;
     const name = `${baseUrl} ${parties === 'any' ? parties : [...parties].sort().join()}`;
-    const begin$ = begin === 'end' ? this.#ledgerEnd() : of(0);
+    const begin$ = begin === 'end' ? readLedgerEnd(this.#ledger, this.beginTrouble) : of(0);
     return begin$.pipe(
       concatMap((beginExclusive) =>
         processFeed(
@@ -111,19 +98,6 @@ export class Feed {
       }),
       toStatus(this.#ledger.ledgerEnd(), { everyMs: 2_000 }),
       catchError((error: unknown) => this.#recovered(error)),
-    );
-  }
-
-  /** Retries a single request, which the library does not retry by itself, unlike a feed. */
-  #ledgerEnd(): Observable<number> {
-    const delay = (error: unknown): Observable<unknown> => {
-      if (!isLedgerError(error) || !isTransient(error)) return throwError(() => error);
-      this.beginTrouble.set(error);
-      return timer(1_000);
-    };
-    return this.#ledger.ledgerEnd().pipe(
-      retry({ delay }),
-      finalize(() => this.beginTrouble.set(undefined)),
     );
   }
 
