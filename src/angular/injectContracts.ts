@@ -130,7 +130,10 @@ function checkContext(injector: Injector | undefined): void {
 }
 
 /** A request, or the error of the function that returns it. */
-type Requested<M extends ContractTypes> = ContractsRequest<M> | { readonly failure: unknown } | undefined;
+type Requested<M extends ContractTypes> =
+  | ContractsRequest<M>
+  | { readonly failure: unknown; readonly key?: undefined; readonly ledger?: undefined }
+  | undefined;
 
 /** Never throws: a required input may have no value yet. */
 function requestOf<M extends ContractTypes>(
@@ -152,10 +155,7 @@ function requestOf<M extends ContractTypes>(
 
 /** Whether requests are the same, so that a view continues. */
 const isSame = (a: Requested<ContractTypes>, b: Requested<ContractTypes>): boolean =>
-  a === b || (hasQuery(a) && hasQuery(b) && a.ledger === b.ledger && a.key === b.key);
-
-const hasQuery = (request: Requested<ContractTypes>): request is ContractsRequest =>
-  request !== undefined && 'query' in request;
+  a === b || (a?.key !== undefined && a.key === b?.key && a.ledger === b.ledger);
 
 const isFunction = (u: unknown): boolean => typeof u === 'function';
 

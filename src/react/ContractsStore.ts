@@ -93,7 +93,7 @@ export function contractsStore(
         // a view that has not ended reads again by itself
         view.reload$.pipe(filter(() => started.current.status === 'error')),
       );
-      const reading$ = readingsOf(view, period, restart$).pipe(
+      const reading$ = readingsOf(view, period, restart$, () => started.current).pipe(
         tap((reading) => {
           started.current = reading;
         }),
@@ -124,22 +124,17 @@ const readingsOf = (
   view: SharedView,
   period: number | 'animationFrame' | undefined,
   restart$: Observable<unknown>,
+  current: () => Reading,
 ): Observable<Reading> => {
   const views$ = defer(() => (period === undefined ? view : conflate(view, period)).view$);
   return restart$.pipe(
     startWith(undefined),
     switchMap(() =>
-      defer(() => {
-        let last: Reading = loading;
-        return views$.pipe(
-          distinctUntilChanged(isSameState),
-          map(readingOf),
-          tap((reading) => {
-            last = reading;
-          }),
-          catchError((error: unknown) => of(failed(error, last))),
-        );
-      }),
+      views$.pipe(
+        distinctUntilChanged(isSameState),
+        map(readingOf),
+        catchError((error: unknown) => of(failed(error, current()))),
+      ),
     ),
   );
 };
