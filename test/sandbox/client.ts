@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { until } from '../helpers/time.js';
@@ -50,18 +51,26 @@ export function listAt(value: unknown, ...path: readonly (string | number)[]): r
   return found;
 }
 
+/** The variant of an update. */
+export const variantOf = (element: unknown): string | undefined =>
+  Object.keys(Object(at(element, 'update')) as object)[0];
+
+/** The offset of an update. */
+export const offsetOf = (element: unknown): unknown =>
+  at(element, 'update', variantOf(element) ?? '', 'value', 'offset');
+
 /** The offsets of a list of updates. */
-export function offsets(reply: Reply): readonly unknown[] {
-  return listAt(reply.json).map((element) => {
-    const update = at(element, 'update');
-    return typeof update === 'object' && update !== null ? at(Object.values(update)[0], 'value', 'offset') : undefined;
-  });
-}
+export const offsets = (reply: Reply): readonly unknown[] => listAt(reply.json).map(offsetOf);
 
 /** The variants of a list of updates. */
-export function variants(reply: Reply): readonly string[] {
-  return listAt(reply.json).flatMap((element) => Object.keys(Object(at(element, 'update')) as object));
-}
+export const variants = (reply: Reply): readonly unknown[] => listAt(reply.json).map(variantOf);
+
+/** The events of the updates of a variant in a list. */
+export const eventsIn = (reply: Reply, variant: string): readonly unknown[] =>
+  listAt(reply.json).flatMap((element) => listAt(element, 'update', variant, 'value', 'events'));
+
+/** Opens a TCP connection. */
+export const connectTo = ({ url }: Sandbox): Socket => connect(Number(new URL(url).port), '127.0.0.1');
 
 /** Resolves when the last request is being processed. */
 export const requestReceived = ({ requests }: Pick<Sandbox, 'requests'>): Promise<void> =>

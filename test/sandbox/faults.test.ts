@@ -1,15 +1,14 @@
-import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError, type Sandbox } from '../../src/sandbox/index.js';
 import { until } from '../helpers/time.js';
 import { createCommand, creation, everything, executePath, prepareAndSign } from './requests.js';
-import { get, offsets, post, sandboxWith } from './client.js';
+import { connectTo, get, offsets, post, sandboxWith } from './client.js';
 
 const end = '/v2/state/ledger-end';
 
 /** Sends a request over a TCP connection, and returns all that is received and how the connection ended. */
 async function raw(sandbox: Sandbox, path: string): Promise<{ readonly text: string; readonly error: unknown }> {
-  const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+  const socket = connectTo(sandbox);
   let text = '';
   let error: unknown;
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()));

@@ -1,5 +1,5 @@
 import type { ExternalParty, Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
-import { post, sandboxWith, textAt } from './client.js';
+import { post, type Reply, sandboxWith, textAt } from './client.js';
 
 export const anyParty = { filtersByParty: {}, filtersForAnyParty: { cumulative: [] }, verbose: false };
 
@@ -21,6 +21,16 @@ export const everything = {
   includeReassignments: anyParty,
   includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties: [] } },
 };
+
+/** A request for all updates, without an end. */
+export const tail = { beginExclusive: 0, updateFormat: everything };
+
+/** A request for all updates up to an offset. */
+export const upTo = (endInclusive: number) => ({ ...tail, endInclusive });
+
+/** Reads the updates up to the ledger end, by default all. */
+export const readUpdates = (sandbox: Sandbox, fields: object = {}): Promise<Reply> =>
+  post(sandbox, '/v2/updates', { ...upTo(sandbox.ledgerEnd), ...fields });
 
 /** A transaction that creates one contract. */
 export const creation = (fields: object = {}) => ({ Transaction: { value: { events: [{ CreatedEvent: fields }] } } });

@@ -1,15 +1,14 @@
 import { once } from 'node:events';
-import { connect, createServer, Server } from 'node:net';
+import { createServer, Server } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import { type Sandbox, startSandbox, type WireUpdate } from '../../src/sandbox/index.js';
 import { updateValue } from '../../src/sandbox/wire/events.js';
 import { stopClock, until } from '../helpers/time.js';
-import { createCommand, creation, everything, executePath, prepareAndSign } from './requests.js';
-import { failure, get, listAt, offsets, post, requestReceived, sandboxWith } from './client.js';
+import { createCommand, creation, executePath, prepareAndSign, tail } from './requests.js';
+import { connectTo, failure, get, listAt, offsets, post, requestReceived, sandboxWith } from './client.js';
 
 const end = '/v2/state/ledger-end';
-const tail = { beginExclusive: 0, updateFormat: everything };
 
 const portOf = ({ url }: Sandbox) => Number(new URL(url).port);
 
@@ -17,7 +16,7 @@ const idOf = (update: WireUpdate): string => updateValue(update).updateId;
 
 /** Whether a server listens on the port of the sandbox. */
 async function isUp(sandbox: Sandbox): Promise<boolean> {
-  const socket = connect(portOf(sandbox), '127.0.0.1');
+  const socket = connectTo(sandbox);
   const up = await Promise.race([
     once(socket, 'connect').then(() => true),
     once(socket, 'error').then(() => false),
@@ -86,7 +85,7 @@ describe('a restart', () => {
   it('closes idle connections and those in the middle of a request', async () => {
     const sandbox = await sandboxWith();
     const sockets = ['', 'POST /v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{'].map((text) => {
-      const socket = connect(portOf(sandbox), '127.0.0.1').on('error', () => undefined);
+      const socket = connectTo(sandbox).on('error', () => undefined);
       socket.write(text);
       return socket;
     });

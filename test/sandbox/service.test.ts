@@ -1,9 +1,8 @@
-import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError, type SandboxProfile, startSandbox } from '../../src/sandbox/index.js';
 import { until } from '../helpers/time.js';
 import { everything, executePath } from './requests.js';
-import { get, post, sandboxWith, send } from './client.js';
+import { connectTo, get, post, sandboxWith, send } from './client.js';
 
 const end = '/v2/state/ledger-end';
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
@@ -27,7 +26,7 @@ describe('the log of requests', () => {
 
   it('has a request whose client disconnects in the middle of its body', async () => {
     const sandbox = await sandboxWith();
-    const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+    const socket = connectTo(sandbox);
     socket.write('POST /v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"begin', () =>
       setTimeout(() => socket.destroy(), 20),
     );

@@ -5,10 +5,9 @@ import { cantonError, type Fault, type FaultSocket, type Sandbox } from '../../s
 import { until } from '../helpers/time.js';
 import { afterDisconnect, connectionOf, offsets, openSocket, rejectedUpgrade, stream } from './webSockets.js';
 import { at, get, post, sandboxWith } from './client.js';
-import { creation, everything } from './requests.js';
+import { creation, tail, upTo } from './requests.js';
 
-const tail = { beginExclusive: 0, updateFormat: everything };
-const bounded = { ...tail, endInclusive: 3 };
+const bounded = upTo(3);
 const path = '/v2/updates';
 
 async function sandboxWithThree(...faults: readonly Fault[]): Promise<Sandbox> {

@@ -1,107 +1,16 @@
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { connectionOf, offsets, stream, variants } from './webSockets.js';
-import { at, sandboxWith } from './client.js';
-import { creation, everything, sandboxWithThree } from './requests.js';
-import { stopClock, until } from '../helpers/time.js';
-
-const tail = { beginExclusive: 0, updateFormat: everything };
-const upTo = (endInclusive: number) => ({ ...tail, endInclusive });
-
-describe('the checkpoints of a stream', () => {
-  it('are sent early since 3.5, and may have the begin offset', async () => {
-    const sandbox = await sandboxWith({ earlyCheckpointMs: 20 });
-    sandbox.append({
-      Transaction: { value: { recordTime: '2026-07-24T10:00:00.123456Z', events: [{ CreatedEvent: {} }] } },
-    });
-    sandbox.advance(4);
-    const client = await stream(sandbox, tail);
-    await client.received(2);
-    expect(variants(client)).toEqual(['Transaction', 'OffsetCheckpoint']);
-    expect(at(client.messages, 1, 'update', 'OffsetCheckpoint', 'value')).toEqual({
-      offset: 5,
-      synchronizerTimes: [{ synchronizerId: sandbox.synchronizers[0], recordTime: '2026-07-24T10:00:00.123456Z' }],
-    });
-    const late = await stream(sandbox, { ...tail, beginExclusive: 5 });
-    await late.received(1);
-    expect(offsets(late)).toEqual([5]);
-  });
-
-  it('are not sent earlier than configured, and not in 3.4 by default', async () => {
-    const begun = Date.now();
-    const [recent, older] = await Promise.all([sandboxWith(), sandboxWith({ profile: '3.4' })]);
-    const [client, none] = await Promise.all([stream(recent, tail), stream(older, tail)]);
-    await client.received(1);
-    expect(Date.now() - begun).toBeGreaterThanOrEqual(495);
-    await after(30);
-    expect(none.texts).toEqual([]);
-  });
-
-  it('are sent on an idle stream, once for each offset', async () => {
-    const clock = stopClock();
-    const sandbox = await sandboxWith({ profile: '3.4', idleCheckpointMs: 20 });
-    sandbox.append(creation());
-    const client = await stream(sandbox, tail);
-    await clock.hasTimer();
-    await clock.advance(300);
-    await client.received(2);
-    sandbox.advance(2);
-    await clock.advance(300);
-    await client.received(3);
-    await clock.advance(300);
-    sandbox.append(creation());
-    await client.received(4);
-    expect(variants(client)).toEqual(['Transaction', 'OffsetCheckpoint', 'OffsetCheckpoint', 'Transaction']);
-    expect(offsets(client)).toEqual([1, 1, 3, 4]);
-  });
-
-  it('are sent early also after one of an idle stream', async () => {
-    const clock = stopClock();
-    const sandbox = await sandboxWith({ idleCheckpointMs: 2_000, earlyCheckpointMs: 2_500 });
-    const client = await stream(sandbox, tail);
-    await clock.hasTimer();
-    await clock.advance(2_000);
-    await client.received(1);
-    await clock.hasTimer();
-    sandbox.advance(1);
-    await clock.hasTimer();
-    // the next one of an idle stream would come much later
-    await clock.advance(500);
-    await client.received(2);
-    expect(offsets(client)).toEqual([0, 1]);
-  });
-
-  it('are postponed by each element', async () => {
-    const clock = stopClock();
-    const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 1_000 });
-    const client = await stream(sandbox, tail);
-    for (let sent = 1; sent <= 4; sent++) {
-      await clock.hasTimer();
-      await clock.advance(300);
-      sandbox.append(creation());
-      await client.received(sent);
-    }
-    await clock.hasTimer();
-    await clock.advance(1_000);
-    await client.received(5);
-    expect(variants(client).indexOf('OffsetCheckpoint')).toBe(4);
-  });
-
-  it('are never sent on a bounded stream', async () => {
-    const sandbox = await sandboxWith({ earlyCheckpointMs: 0, idleCheckpointMs: 1 });
-    sandbox.append(creation());
-    const client = await stream(sandbox, upTo(1));
-    await client.closed;
-    expect(variants(client)).toEqual(['Transaction']);
-  });
-});
+import { connectionOf, offsets, stream } from './webSockets.js';
+import { sandboxWith } from './client.js';
+import { creation, sandboxWithThree, tail, upTo } from './requests.js';
+import { until } from '../helpers/time.js';
 
 describe('a restart, and a close', () => {
   it.each(['restart', 'close'] as const)('ends WebSockets at once and without a close frame: %s', async (end) => {
     const sandbox = await sandboxWith();
     const [active, silent] = await Promise.all([stream(sandbox, tail), stream(sandbox, undefined)]);
-    while (sandbox.requests.every(({ body }) => body === undefined)) await after(1);
+    await until(() => sandbox.requests.some(({ body }) => body !== undefined));
     const closed = Promise.all([active.closed, silent.closed]);
     const begun = Date.now();
     await sandbox[end]();

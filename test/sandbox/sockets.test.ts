@@ -1,39 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { stopClock, until } from '../helpers/time.js';
-import { offsetOf, offsets, stream } from './webSockets.js';
-import { post, sandboxWith } from './client.js';
-import { creation, everything, sandboxWithThree } from './requests.js';
-
-const tail = { beginExclusive: 0, updateFormat: everything };
-const upTo = (endInclusive: number) => ({ ...tail, endInclusive });
+import { offsets, stream } from './webSockets.js';
+import { offsetOf, post, sandboxWith } from './client.js';
+import { creation, sandboxWithThree, tail, upTo } from './requests.js';
 
 describe('a stream of updates', () => {
-  it('with an end has one message for each element and then closes', async () => {
-    const sandbox = await sandboxWithThree();
-    for (const path of ['/v2/updates', '/v2/updates/flats']) {
-      const client = await stream(sandbox, upTo(3), { path });
-      expect(await client.closed).toBe(1000);
-      expect(client.messages).toEqual((await post(sandbox, path, upTo(3))).json);
-      expect(client.messages).toHaveLength(3);
-    }
-  });
-
   it('has no limit, unlike lists', async () => {
     const sandbox = await sandboxWith({ maxListElements: 2 });
     sandbox.append(...Array.from({ length: 300 }, () => creation()));
     const client = await stream(sandbox, upTo(300));
     expect(await client.closed).toBe(1000);
     expect(client.messages).toHaveLength(300);
-  });
-
-  it('may have descending order, and be empty', async () => {
-    const sandbox = await sandboxWithThree();
-    const descending = await stream(sandbox, { ...upTo(3), beginExclusive: 1, descendingOrder: true });
-    expect(await descending.closed).toBe(1000);
-    expect(offsets(descending)).toEqual([3, 2]);
-    const empty = await stream(sandbox, { ...upTo(3), beginExclusive: 3 });
-    expect(await empty.closed).toBe(1000);
-    expect(empty.texts).toEqual([]);
   });
 
   it('without an end has appended updates at once', async () => {

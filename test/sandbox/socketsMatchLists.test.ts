@@ -65,7 +65,8 @@ describe('the elements of a WebSocket', () => {
         fc.nat({ max: 160 }),
         fc.nat({ max: 100 }),
         fc.boolean(),
-        async ({ seed, count, gap, mix }, selection, begin, length, pruned, descendingOrder) => {
+        fc.constantFrom('/v2/updates', '/v2/updates/flats'),
+        async ({ seed, count, gap, mix }, selection, begin, length, pruned, descendingOrder, path) => {
           const sandbox = await sandboxWith({ maxListElements: 10_000 });
           sandbox.generate(count, { seed, variants: mix });
           sandbox.advance(gap);
@@ -74,8 +75,8 @@ describe('the elements of a WebSocket', () => {
           const body = { beginExclusive: begin, endInclusive, descendingOrder, ...formatOf(sandbox, selection) };
           const headers = { traceparent: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01` };
           const [list, client] = await Promise.all([
-            post(sandbox, '/v2/updates', body, { headers }),
-            stream(sandbox, body, { headers }),
+            post(sandbox, path, body, { headers }),
+            stream(sandbox, body, { path, headers }),
           ]);
           expect(await client.closed).toBe(1000);
           expect(client.messages).toEqual([list.json].flat());

@@ -1,21 +1,19 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turnOfTheLoop, setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { afterDisconnect, openSocket, rejectedUpgrade, stream } from './webSockets.js';
-import { creation, everything } from './requests.js';
-import { get, post, sandboxWith, send } from './client.js';
+import { creation, tail } from './requests.js';
+import { connectTo, get, post, sandboxWith, send } from './client.js';
 import { stopClock, until } from '../helpers/time.js';
 
-const tail = { beginExclusive: 0, updateFormat: everything };
 const protocol = 'daml.ws.auth';
 
 /** Sends the text of a request over a TCP connection, and returns all that is received until the server closes it. */
 async function raw(sandbox: Sandbox, ...lines: readonly string[]): Promise<string> {
-  const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+  const socket = connectTo(sandbox);
   socket.write(lines.join('\r\n'));
   return text(socket);
 }

@@ -6,7 +6,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { afterEach } from '@jest/globals';
 import { WebSocket } from 'ws';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { at } from './client.js';
+import { offsetOf } from './client.js';
 
 const open: WebSocket[] = [];
 
@@ -86,14 +86,5 @@ export function openSocket(
   return socket;
 }
 
-/** The offset of an update. */
-export const offsetOf = (message: unknown): unknown =>
-  at(message, 'update', variantOf(message) ?? '', 'value', 'offset');
-
 /** The offsets of the updates that a client received. */
 export const offsets = ({ messages }: Client): readonly unknown[] => messages.map(offsetOf);
-
-/** The variants of the updates that a client received. */
-export const variants = ({ messages }: Client): readonly (string | undefined)[] => messages.map(variantOf);
-
-const variantOf = (message: unknown): string | undefined => Object.keys(Object(at(message, 'update')) as object)[0];

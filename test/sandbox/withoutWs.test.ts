@@ -1,8 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { creation, everything } from './requests.js';
-import { post, sandboxWith } from './client.js';
+import { connectTo, post, sandboxWith } from './client.js';
 
 jest.unstable_mockModule('ws', () => {
   throw new Error('Cannot find package');
@@ -21,7 +20,7 @@ const upgrade = [
 describe('a sandbox without the package ws', () => {
   it('reports that the package must be installed, and closes the connection', async () => {
     const sandbox = await sandboxWith();
-    const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+    const socket = connectTo(sandbox);
     socket.write([...upgrade, '', ''].join('\r\n'));
     const answer = await text(socket);
     expect(answer).toMatch(/^HTTP\/1.1 501 Not Implemented\r\n/);
