@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { stopClock } from '../helpers/time.js';
 import { at, failure, post } from './client.js';
 import { assetOf, commandsOf, completionsOf, createAsset, exerciseAsset, submitPath, withHosted } from './commands.js';
-import { everything } from './requests.js';
+import { readUpdates } from './requests.js';
 
 /** A sandbox in which a command of alice was committed at offset 2. */
 async function committed() {
@@ -46,12 +46,10 @@ describe('the same change', () => {
       { offset: 4 },
     ]);
     // the rejections take offsets without updates
-    const list = await post(sandbox, '/v2/updates', {
-      beginExclusive: 0,
-      endInclusive: sandbox.ledgerEnd,
-      updateFormat: everything,
+    expect(await readUpdates(sandbox)).toMatchObject({
+      status: 200,
+      json: [{ update: { Transaction: { value: { offset: 2 } } } }],
     });
-    expect(list).toMatchObject({ status: 200, json: [{ update: { Transaction: { value: { offset: 2 } } } }] });
   });
 
   it('is another change with another user, another set of parties or another command id', async () => {
@@ -120,26 +118,6 @@ describe('the same change', () => {
 });
 
 describe('a submission whose response is lost', () => {
-  it('is in flight until its late commit', async () => {
-    const clock = stopClock();
-    const { sandbox, alice } = await withHosted();
-    const body = commandsOf(alice, createAsset(alice), { submissionId: 'sub-1' });
-    sandbox.fault({ kind: 'commitLate', ms: 500 }, { path: submitPath });
-    expect((await post(sandbox, submitPath, body)).status).toBe(503);
-    const resent = { ...body, submissionId: 'sub-2' };
-    expect(await post(sandbox, submitPath, resent)).toMatchObject({
-      status: 409,
-      json: {
-        code: 'SUBMISSION_ALREADY_IN_FLIGHT',
-        correlationId: 'sub-2',
-        context: { existingSubmissionId: 'sub-1', existingSubmissionSynchronizerId: sandbox.synchronizers[0] },
-      },
-    });
-    expect(sandbox.ledgerEnd).toBe(0);
-    await clock.advance(500);
-    expect(await post(sandbox, submitPath, resent)).toMatchObject(failure(409, 'DUPLICATE_COMMAND'));
-  });
-
   it('leaves the completion of a rejection if its contract is archived before its late commit', async () => {
     const clock = stopClock();
     const { sandbox, alice } = await withHosted();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { acsDelta, creation, everything, forParty, ledgerEffects } from './requests.js';
-import { at, listAt, offsets, post, sandboxWith } from './client.js';
+import { acsDelta, creation, forParty, ledgerEffects, readUpdates } from './requests.js';
+import { at, eventsIn, offsets, sandboxWith } from './client.js';
 
 describe('appended updates', () => {
   it('get default values for absent fields', async () => {
@@ -65,8 +65,7 @@ describe('an archive of an unknown contract', () => {
     const read = async (shape: (format: unknown) => unknown) => {
       const filter = { TemplateFilter: { value: { templateId: '#my-pkg:Main:Asset' } } };
       const updateFormat = { includeTransactions: shape(forParty('alice', filter)) };
-      const { json } = await post(sandbox, '/v2/updates', { beginExclusive: 0, endInclusive: 1, updateFormat });
-      return listAt(json, 0, 'update', 'Transaction', 'value', 'events');
+      return eventsIn(await readUpdates(sandbox, { updateFormat }), 'Transaction');
     };
     expect(await read(acsDelta)).toMatchObject([{ ArchivedEvent: { contractId: '00aa', packageName: 'my-pkg' } }]);
     expect(await read(ledgerEffects)).toMatchObject([
@@ -83,8 +82,7 @@ describe('a restored ledger', () => {
     const [, second] = sandbox.updates;
     sandbox.restore(1);
     expect([sandbox.ledgerEnd, sandbox.updates.length]).toEqual([1, 1]);
-    const body = { beginExclusive: 3, updateFormat: everything };
-    expect((await post(sandbox, '/v2/updates', body)).json).toMatchObject({ code: 'OFFSET_AFTER_LEDGER_END' });
+    expect((await readUpdates(sandbox, { beginExclusive: 3 })).json).toMatchObject({ code: 'OFFSET_AFTER_LEDGER_END' });
     sandbox.append(creation());
     expect(sandbox.ledgerEnd).toBe(2);
     const updateId = (update: unknown) => at(update, 'Transaction', 'value', 'updateId');
@@ -108,7 +106,6 @@ describe('pruning', () => {
     expect(() => {
       sandbox.prune(3);
     }).toThrow(RangeError);
-    const body = { beginExclusive: 1, endInclusive: 2, updateFormat: everything };
-    expect(offsets(await post(sandbox, '/v2/updates', body))).toEqual([2]);
+    expect(offsets(await readUpdates(sandbox, { beginExclusive: 1 }))).toEqual([2]);
   });
 });

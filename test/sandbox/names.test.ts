@@ -1,7 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { listAt, post, type Reply, sandboxWith } from './client.js';
-import { acsDelta, createCommand, creation, forParty, prepareBody, preparePath, withParty } from './requests.js';
+import {
+  acsDelta,
+  createCommand,
+  creation,
+  forParty,
+  prepareBody,
+  preparePath,
+  readUpdates,
+  withParty,
+} from './requests.js';
 import { stream } from './webSockets.js';
 
 const template = (templateId: string) => ({ TemplateFilter: { value: { templateId } } });
@@ -204,7 +213,6 @@ describe('a party that the participant does not host', () => {
       includeReassignments: format,
       includeTopologyEvents: topology,
     };
-    const body = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat };
-    expect(await post(sandbox, '/v2/updates', body)).toMatchObject({ status: 200, json: [] });
+    expect(await readUpdates(sandbox, { updateFormat })).toMatchObject({ status: 200, json: [] });
   });
 });

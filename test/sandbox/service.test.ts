@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { cantonError, type SandboxProfile, startSandbox } from '../../src/sandbox/index.js';
 import { until } from '../helpers/time.js';
-import { everything, executePath } from './requests.js';
+import { executePath, tail } from './requests.js';
 import { connectTo, get, post, sandboxWith, send } from './client.js';
 
 const end = '/v2/state/ledger-end';
@@ -48,12 +48,10 @@ describe('paths', () => {
   it('are two with interfaceOnly', async () => {
     const sandbox = await sandboxWith({ interfaceOnly: true });
     expect((await get(sandbox, end)).status).toBe(404);
-    expect((await post(sandbox, '/v2/updates', {})).status).toBe(404);
-    expect((await post(sandbox, '/v2/interactive-submission/prepare', {})).status).toBe(404);
-    expect((await post(sandbox, '/v2/updates/update-by-offset', {})).status).toBe(404);
-    expect((await post(sandbox, '/v2/updates/update-by-id', {})).status).toBe(404);
-    const body = { beginExclusive: 0, updateFormat: everything };
-    expect((await post(sandbox, '/v2/updates/flats?limit=0', body)).status).toBe(200);
+    const others = ['/v2/updates', '/v2/interactive-submission/prepare', '/v2/updates/update-by-offset'];
+    for (const path of [...others, '/v2/updates/update-by-id'])
+      expect((await post(sandbox, path, {})).status).toBe(404);
+    expect((await post(sandbox, '/v2/updates/flats?limit=0', tail)).status).toBe(200);
     expect((await post(sandbox, '/v2/interactive-submission/executeAndWaitForTransaction', {})).status).toBe(400);
   });
 });
@@ -153,11 +151,7 @@ describe('pages of other origins', () => {
 describe('closing', () => {
   it('ends open requests, which do not count as aborted by the client, and may be repeated', async () => {
     const sandbox = await startSandbox();
-    const tail = post(sandbox, '/v2/updates?stream_idle_timeout_ms=60000', {
-      beginExclusive: 0,
-      updateFormat: everything,
-    });
-    const failed = expect(tail).rejects.toThrow();
+    const failed = expect(post(sandbox, '/v2/updates?stream_idle_timeout_ms=60000', tail)).rejects.toThrow();
     await until(() => sandbox.requests[0]?.body !== undefined);
     await Promise.all([sandbox.close(), sandbox.close()]);
     await sandbox.close();

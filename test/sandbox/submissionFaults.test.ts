@@ -4,10 +4,12 @@ import type { ExternalParty, Fault, Sandbox } from '../../src/sandbox/index.js';
 import { at, get, post, textAt } from './client.js';
 import { stopClock } from '../helpers/time.js';
 import {
+  acsDelta,
   archiveCommand,
   createContract,
   executeBody,
   executePath,
+  forParty,
   prepareAndSign,
   prepareBody,
   preparePath,
@@ -109,7 +111,12 @@ describe('a late commit', () => {
     expect(sandbox.updates).toHaveLength(0);
     expect(await post(sandbox, executePath, { ...body, submissionId: 'sub-2' })).toMatchObject({
       status: 409,
-      json: { code: 'SUBMISSION_ALREADY_IN_FLIGHT', errorCategory: 2, correlationId: 'sub-2' },
+      json: {
+        code: 'SUBMISSION_ALREADY_IN_FLIGHT',
+        errorCategory: 2,
+        correlationId: 'sub-2',
+        context: { existingSubmissionId: 'sub-1', existingSubmissionSynchronizerId: sandbox.synchronizers[0] },
+      },
     });
     // another preparation of the same change is also in flight; another change is not
     const [again, other] = [
@@ -148,17 +155,13 @@ describe('a late commit', () => {
     const { sandbox, eve } = await withParty();
     const body = await prepareAndSign(sandbox, eve, asset(eve.party));
     sandbox.fault({ kind: 'commitLate', ms: 20 }, { path: executePath });
-    const updateFormat = {
-      includeTransactions: {
-        eventFormat: { filtersByParty: { [eve.party]: { cumulative: [] } }, verbose: false },
-        transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
-      },
-    };
-    const tail = post(sandbox, '/v2/updates?limit=1&stream_idle_timeout_ms=5000', { beginExclusive: 0, updateFormat });
+    const updateFormat = { includeTransactions: acsDelta(forParty(eve.party)) };
+    const path = '/v2/updates?limit=1&stream_idle_timeout_ms=5000';
+    const reply = post(sandbox, path, { beginExclusive: 0, updateFormat });
     await clock.hasTimer();
     await post(sandbox, executePath, body);
     await clock.advance(20);
-    expect(at((await tail).json, 0, 'update', 'Transaction', 'value', 'commandId')).toBe('cmd-1');
+    expect(at((await reply).json, 0, 'update', 'Transaction', 'value', 'commandId')).toBe('cmd-1');
   });
 
   it('is rejected at once if invalid, and leaves nothing in flight', async () => {

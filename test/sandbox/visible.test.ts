@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { acsDelta, anyParty, forParty, ledgerEffects } from './requests.js';
-import { at, listAt, post, sandboxWith } from './client.js';
+import { acsDelta, anyParty, forParty, ledgerEffects, readUpdates } from './requests.js';
+import { at, eventsIn, listAt, post, sandboxWith } from './client.js';
 
 const holding = '#api:Api:Holding';
 const view = { interfaceId: holding, viewStatus: { code: 0, message: '', details: [] }, viewValue: { amount: '1' } };
@@ -31,11 +31,8 @@ async function filled(): Promise<Sandbox> {
   return sandbox;
 }
 
-async function events(sandbox: Sandbox, includeTransactions: unknown): Promise<readonly unknown[]> {
-  const body = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat: { includeTransactions } };
-  const { json } = await post(sandbox, '/v2/updates', body);
-  return listAt(json).flatMap((element) => listAt(element, 'update', 'Transaction', 'value', 'events'));
-}
+const events = async (sandbox: Sandbox, includeTransactions: unknown): Promise<readonly unknown[]> =>
+  eventsIn(await readUpdates(sandbox, { updateFormat: { includeTransactions } }), 'Transaction');
 
 describe('the events of a transaction', () => {
   it('are created and archived events in the ACS-delta shape', async () => {
@@ -157,11 +154,8 @@ describe('reassignments', () => {
         },
       },
     );
-    const read = async (includeReassignments: unknown) => {
-      const body = { beginExclusive: 0, endInclusive: 4, updateFormat: { includeReassignments } };
-      const { json } = await post(sandbox, '/v2/updates', body);
-      return listAt(json).flatMap((element) => listAt(element, 'update', 'Reassignment', 'value', 'events'));
-    };
+    const read = async (includeReassignments: unknown) =>
+      eventsIn(await readUpdates(sandbox, { updateFormat: { includeReassignments } }), 'Reassignment');
     expect(await read(forParty('alice', template('#assets:Main:Offer')))).toMatchObject([
       { JsUnassignedEvent: { value: { contractId: '00bb', witnessParties: ['alice'], packageName: 'assets' } } },
     ]);
@@ -180,9 +174,7 @@ describe('topology transactions', () => {
     sandbox.append({ TopologyTransaction: { value: { events: [revoked('alice'), revoked('bob')] } } });
     const read = async (parties: readonly string[]) => {
       const includeTopologyEvents = { includeParticipantAuthorizationEvents: { parties } };
-      const body = { beginExclusive: 0, endInclusive: 1, updateFormat: { includeTopologyEvents } };
-      const { json } = await post(sandbox, '/v2/updates', body);
-      return listAt(json).flatMap((element) => listAt(element, 'update', 'TopologyTransaction', 'value', 'events'));
+      return eventsIn(await readUpdates(sandbox, { updateFormat: { includeTopologyEvents } }), 'TopologyTransaction');
     };
     expect(await read(['bob'])).toEqual([revoked('bob')]);
     expect(await read([])).toHaveLength(2);

@@ -1,14 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import type { SandboxProfile } from '../../src/sandbox/index.js';
-import { acsDelta, anyParty, creation, everything, forParty } from './requests.js';
+import { acsDelta, anyParty, creation, everything, forParty, readUpdates } from './requests.js';
 import { at, get, listAt, post, sandboxWith } from './client.js';
 
 async function served(profile: SandboxProfile, generated = 300) {
   const sandbox = await sandboxWith({ profile, maxListElements: 1000 });
   sandbox.generate(generated);
-  const body = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat: everything };
-  return listAt((await post(sandbox, '/v2/updates', body)).json).map((element) => at(element, 'update'));
+  return listAt((await readUpdates(sandbox)).json).map((element) => at(element, 'update'));
 }
+
+/** The contents of the updates of a variant. */
+const valuesOf = (updates: readonly unknown[], variant: string): readonly unknown[] =>
+  updates.map((update) => at(update, variant, 'value')).filter((value) => value !== undefined);
+
+const eventsOf = (updates: readonly unknown[], variant: string): readonly unknown[] =>
+  valuesOf(updates, variant).flatMap((value) => listAt(value, 'events'));
 
 const keys = (value: unknown) => Object.keys(Object(value) as object).sort();
 
@@ -22,8 +28,7 @@ describe('a transaction on the wire', () => {
   ] as const)('has the fields of %s, absent ones as null', async (profile, hasKeyHash, hasHash) => {
     const sandbox = await sandboxWith({ profile });
     sandbox.append(creation());
-    const body = { beginExclusive: 0, endInclusive: 1, updateFormat: everything };
-    const transaction = at((await post(sandbox, '/v2/updates', body)).json, 0, 'update', 'Transaction', 'value');
+    const transaction = at((await readUpdates(sandbox)).json, 0, 'update', 'Transaction', 'value');
     const created = at(transaction, 'events', 0, 'CreatedEvent');
     const is33 = profile === '3.3';
     expect(transaction).toMatchObject({ traceContext: null, externalTransactionHash: null });
@@ -64,8 +69,7 @@ describe('a transaction on the wire', () => {
     sandbox.generate(40, { variants: ['Transaction'] });
     const read = async (party: string) => {
       const updateFormat = { includeTransactions: acsDelta(forParty(party)) };
-      const body = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat };
-      return listAt((await post(sandbox, '/v2/updates', body)).json).map((element) =>
+      return listAt((await readUpdates(sandbox, { updateFormat })).json).map((element) =>
         at(element, 'update', 'Transaction', 'value'),
       );
     };
@@ -80,14 +84,12 @@ describe('a transaction on the wire', () => {
 describe('one-ofs on the wire', () => {
   it('wrap their content as each kind does', async () => {
     const updates = await served('3.5');
-    const of = (variant: string) =>
-      updates.map((update) => at(update, variant, 'value')).filter((value) => value !== undefined);
-    const moves = of('Reassignment').flatMap((value) => listAt(value, 'events'));
+    const moves = eventsOf(updates, 'Reassignment');
     const offsetOf = (move: unknown) =>
       at(move, 'JsUnassignedEvent', 'value', 'offset') ?? at(move, 'JsAssignmentEvent', 'createdEvent', 'offset');
     expect(moves.length).toBeGreaterThan(0);
     for (const move of moves) expect(typeof offsetOf(move)).toBe('number');
-    const topology = of('TopologyTransaction').flatMap((value) => listAt(value, 'events'));
+    const topology = eventsOf(updates, 'TopologyTransaction');
     expect(topology.length).toBeGreaterThan(0);
     for (const event of topology) expect(keys(at(event, 'event'))[0]).toMatch(/^ParticipantAuthorization/);
   });
@@ -101,24 +103,20 @@ describe('one-ofs on the wire', () => {
 
   it('have former names and no envelopes of topology events in 3.3', async () => {
     const updates = await served('3.3');
-    const of = (variant: string) =>
-      updates.map((update) => at(update, variant, 'value')).filter((value) => value !== undefined);
-    const reassignments = of('Reassignment');
+    const reassignments = valuesOf(updates, 'Reassignment');
     expect(reassignments.length).toBeGreaterThan(0);
     expect(new Set(reassignments.map((value) => at(value, 'synchronizerId')))).toEqual(new Set([undefined]));
-    const moves = reassignments
-      .flatMap((value) => listAt(value, 'events'))
-      .map((move) => at(move, 'JsUnassignedEvent', 'value') ?? at(move, 'JsAssignmentEvent'));
+    const moves = eventsOf(updates, 'Reassignment').map(
+      (move) => at(move, 'JsUnassignedEvent', 'value') ?? at(move, 'JsAssignmentEvent'),
+    );
     for (const move of moves) {
       expect(at(move, 'unassignId')).toMatch(/^00/);
       expect(at(move, 'reassignmentId')).toBeUndefined();
     }
-    const topology = of('TopologyTransaction').flatMap((value) => listAt(value, 'events'));
+    const topology = eventsOf(updates, 'TopologyTransaction');
     const permissions = topology.map((event) => at(Object.values(Object(event) as object)[0], 'participantPermission'));
     expect(new Set(permissions)).toEqual(new Set([undefined, 1, 2, 3]));
-    const exercises = of('Transaction')
-      .flatMap((value) => listAt(value, 'events'))
-      .flatMap((event) => at(event, 'ExercisedEvent') ?? []);
+    const exercises = eventsOf(updates, 'Transaction').flatMap((event) => at(event, 'ExercisedEvent') ?? []);
     for (const exercise of exercises) expect(keys(exercise)).not.toContain('acsDelta');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createCommand, creation, everything, executePath, prepareBody, preparePath } from './requests.js';
+import { createCommand, creation, executePath, prepareBody, preparePath, readUpdates } from './requests.js';
 import { get, post, sandboxWith } from './client.js';
 
 jest.unstable_mockModule('@canton-network/core-tx-visualizer', () => {
@@ -26,7 +26,6 @@ describe('a sandbox without the packages of the vendor', () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation());
     expect((await get(sandbox, '/v2/state/ledger-end')).status).toBe(200);
-    const body = { beginExclusive: 0, endInclusive: 1, updateFormat: everything };
-    expect((await post(sandbox, '/v2/updates', body)).json).toHaveLength(1);
+    expect((await readUpdates(sandbox)).json).toHaveLength(1);
   });
 });
