@@ -22,22 +22,6 @@ describe('the active contracts', () => {
     });
   });
 
-  it('are on both synchronizers while the target is ahead of the source, and last on neither', async () => {
-    const sandbox = await sandboxWith();
-    const steps = [...creations('00aa'), assign('00aa'), archive('00aa'), unassign('00aa')];
-    const seen: unknown[] = [];
-    for (const step of steps) {
-      sandbox.append(step);
-      seen.push(outline((await list(sandbox)).json));
-    }
-    expect(seen).toEqual([
-      ['ActiveContract 00aa sync1'],
-      ['ActiveContract 00aa sync1', 'ActiveContract 00aa sync2', 'IncompleteAssigned 00aa'],
-      ['ActiveContract 00aa sync1', 'IncompleteAssigned 00aa'],
-      [],
-    ]);
-  });
-
   it('are in flight between unassignment and assignment, and keep their fields', async () => {
     const sandbox = await sandboxWith();
     sandbox.append({

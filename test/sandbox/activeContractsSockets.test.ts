@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { cantonError, type Sandbox } from '../../src/sandbox/index.js';
-import { at, post, sandboxWith } from './client.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { at, sandboxWith } from './client.js';
 import { anyParty } from './requests.js';
 import { creations, list, outline, path, unassign } from './snapshots.js';
-import { rejectedUpgrade, stream } from './webSockets.js';
+import { stream } from './webSockets.js';
 
 const open = (sandbox: Sandbox, fields: object = {}) =>
   stream(sandbox, { activeAtOffset: sandbox.ledgerEnd, eventFormat: anyParty, ...fields }, { path });
@@ -15,14 +15,6 @@ async function sandboxWithFour() {
 }
 
 describe('a stream of the active contracts', () => {
-  it('has one message for each element of the list, and then closes', async () => {
-    const sandbox = await sandboxWithFour();
-    const client = await open(sandbox);
-    expect(await client.closed).toBe(1000);
-    expect(client.messages).toEqual((await list(sandbox)).json);
-    expect(client.messages).toHaveLength(4);
-  });
-
   it('may be empty, and has no limit', async () => {
     const sandbox = await sandboxWith({ maxListElements: 2 });
     const empty = await open(sandbox);
@@ -84,24 +76,5 @@ describe('a stream of the active contracts', () => {
     const client = await open(await sandboxWithFour(), fields);
     expect(await client.closed).toBe(1000);
     expect(client.messages).toMatchObject([{ code }]);
-  });
-
-  it.each([
-    [{ how: 'close', code: 1001, elements: 2 }, 1001, 2],
-    [{ how: 'close', elements: 1 }, 1000, 1],
-    [{ how: 'cut', elements: 3 }, 1006, 3],
-    [{ how: 'error', body: cantonError('SERVICE_NOT_RUNNING'), elements: 1 }, 1000, 2],
-  ] as const)('is subject to faults of WebSockets: %j', async (how, code, count) => {
-    const sandbox = await sandboxWithFour();
-    sandbox.fault({ kind: 'socket', ...how }, { path });
-    const client = await open(sandbox);
-    expect(await client.closed).toBe(code);
-    expect(client.messages).toHaveLength(count);
-  });
-
-  it('is not served with interfaceOnly', async () => {
-    const sandbox = await sandboxWith({ interfaceOnly: true });
-    expect((await rejectedUpgrade(sandbox, { path })).status).toBe(404);
-    expect((await post(sandbox, path, {})).status).toBe(404);
   });
 });

@@ -3,10 +3,10 @@ import { filter, lastValueFrom, map, takeUntil, toArray } from 'rxjs';
 import { automate } from '../../src/automation/index.js';
 import { liveContracts } from '../../src/contracts/index.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
-import { startSandbox } from '../../src/sandbox/index.js';
+import { sandboxWith } from './client.js';
+import { transactionPath } from './commands.js';
 
 const templateId = '#sandbox-assets:Main:Asset';
-const submitPath = '/v2/commands/submit-and-wait-for-transaction';
 
 const archive = (contractId: string) => ({
   ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: {} },
@@ -14,7 +14,7 @@ const archive = (contractId: string) => ({
 
 /** A sandbox with contracts of one party. */
 async function world(count: number) {
-  const sandbox = await startSandbox();
+  const sandbox = await sandboxWith();
   const alice = sandbox.hostedParty('alice');
   const ledger = createLedger({ baseUrl: sandbox.url });
   const createArguments = { owner: alice, amount: '1.0', tag: null, serial: '1' };
@@ -26,7 +26,7 @@ async function world(count: number) {
   /** Archives a contract, in one attempt. Returns the code of the error. */
   const tryArchive = async (contractId: string): Promise<string | undefined> => {
     const body = JSON.stringify({ commands: { ...intent, commandId: contractId, commands: [archive(contractId)] } });
-    const response = await fetch(`${sandbox.url}${submitPath}`, { method: 'POST', body });
+    const response = await fetch(`${sandbox.url}${transactionPath}`, { method: 'POST', body });
     return ((await response.json()) as { code?: string }).code;
   };
   return {
@@ -52,14 +52,12 @@ describe('contention', () => {
     expect(new Set(rivals)).toEqual(
       new Set(['ArchivedEvent,ExercisedEvent', 'ArchivedEvent,ExercisedEvent,CreatedEvent']),
     );
-    await sandbox.close();
   });
 
   it('is off by default', async () => {
     const { sandbox, tryArchive, ids } = await world(20);
     for (const contractId of ids) expect(await tryArchive(contractId)).toBeUndefined();
     expect(sandbox.updates).toHaveLength(21);
-    await sandbox.close();
   });
 
   it('does not keep a rule from acting on all contracts', async () => {
@@ -84,6 +82,5 @@ describe('contention', () => {
       ),
     );
     expect(new Set(tags)).toEqual(new Set(['Committed', 'Obsolete']));
-    await sandbox.close();
   });
 });

@@ -8,6 +8,7 @@ import { natsFeed, natsRelay } from '../../../src/nats/index.js';
 import { contractsProjection, migrateProjection, postgresStore } from '../../../src/postgres/index.js';
 import { contractsFeed, isReady, memoryStore, processFeed, toStatus, updatesFeed } from '../../../src/process/index.js';
 import { createTracedLedger } from '../../../src/otel/index.js';
+import type { Fault, Sandbox } from '../../../src/sandbox/index.js';
 import { undiciPort } from '../../../src/undici/index.js';
 import { preparedTransactionVerifier } from '../../../src/verify/index.js';
 import { webSocketTransport as browserTransport } from '../../../src/ws/browser.js';
@@ -100,67 +101,48 @@ describe('an option that is a number', () => {
     for (const value of invalid(kind)) expect([value, () => call(value as never)]).toEqual([value, throwsTypeError]);
   });
 
-  it.each<[string, Kind]>([
-    ['maxListElements', 'not negative'],
-    ['listWaitTimeMs', 'not negative'],
-    ['requestTimeoutMs', 'not negative'],
-    ['preparationTimeToleranceMs', 'not negative'],
-    ['ledgerTimeToleranceMs', 'not negative'],
-    ['idleCheckpointMs', 'not negative'],
-    ['earlyCheckpointMs', 'not negative'],
-    ['webSocketIdleMs', 'not negative'],
-  ])('%s of a sandbox, which is %s, is refused at once if it is another value', async (name, kind) => {
+  it.each([
+    ...['maxListElements', 'listWaitTimeMs', 'requestTimeoutMs', 'preparationTimeToleranceMs', 'ledgerTimeToleranceMs'],
+    ...['idleCheckpointMs', 'earlyCheckpointMs', 'webSocketIdleMs', 'defaultDeduplicationMs', 'archiveLagMs'],
+    'contention',
+  ])('%s of a sandbox is refused at once if it is negative or not a number', async (name) => {
     const sandbox = await start();
-    for (const value of invalid(kind)) {
-      expect([
-        value,
-        () => {
-          sandbox.configure({ [name]: value });
-        },
-      ]).toEqual([value, throwsTypeError]);
+    for (const value of invalid('not negative')) {
+      const configure = (): void => {
+        sandbox.configure({ [name]: value });
+      };
+      expect([value, configure]).toEqual([value, throwsTypeError]);
       await expect(start({ [name]: value })).rejects.toThrow(TypeError);
     }
   });
 
-  it.each<[string, (sandbox: Awaited<ReturnType<typeof start>>, value: never) => unknown]>([
-    [
-      'ms',
-      (sandbox, ms) => {
-        sandbox.fault({ kind: 'delay', ms });
-      },
-    ],
-    [
-      'bytes',
-      (sandbox, bytes) => {
-        sandbox.fault({ kind: 'truncate', bytes });
-      },
-    ],
-    [
-      'elements',
-      (sandbox, elements) => {
-        sandbox.fault({ kind: 'socket', how: 'close', elements });
-      },
-    ],
-    [
-      'after',
-      (sandbox, after) => {
-        sandbox.fault({ kind: 'hang' }, { after });
-      },
-    ],
-    [
-      'times',
-      (sandbox, times) => {
-        sandbox.fault({ kind: 'hang' }, { times });
-      },
-    ],
+  it.each<[string, (value: never) => Fault]>([
+    ['ms', (ms) => ({ kind: 'delay', ms })],
+    ['bytes', (bytes) => ({ kind: 'truncate', bytes })],
+    ['elements', (elements) => ({ kind: 'socket', how: 'close', elements })],
+  ])('%s of a fault is refused at once if it is not a number', async (_, faultWith) => {
+    await expectRefusal((sandbox, value) => {
+      sandbox.fault(faultWith(value));
+    });
+  });
+
+  it.each(['after', 'times'])('%s of the scope of a fault is refused at once if it is not a number', async (name) => {
+    await expectRefusal((sandbox, value) => {
+      sandbox.fault({ kind: 'hang' }, { [name]: value });
+    });
+  });
+
+  it.each<[string, (sandbox: Sandbox, value: never) => unknown]>([
     ['count', (sandbox, count) => sandbox.generate(count)],
     ['seed', (sandbox, seed) => sandbox.generate(1, { seed })],
-  ])('%s of a method of a sandbox is refused at once if it is not a number', async (_, call) => {
-    const sandbox = await start();
-    for (const value of [NaN, '5', true])
-      expect([value, () => call(sandbox, value as never)]).toEqual([value, throwsTypeError]);
-  });
+  ])('%s of generated traffic is refused at once if it is not a number', (_, call) => expectRefusal(call));
 });
+
+async function expectRefusal(call: (sandbox: Sandbox, value: never) => unknown): Promise<void> {
+  const sandbox = await start();
+  for (const value of [NaN, '5', true])
+    expect([value, () => call(sandbox, value as never)]).toEqual([value, throwsTypeError]);
+}
 
 /** Matches a function that throws a TypeError. */
 const throwsTypeError = {
