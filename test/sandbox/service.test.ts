@@ -27,9 +27,9 @@ describe('the log of requests', () => {
   it('has a request whose client disconnects in the middle of its body', async () => {
     const sandbox = await sandboxWith();
     const socket = connectTo(sandbox);
-    socket.write('POST /v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"begin', () =>
-      setTimeout(() => socket.destroy(), 20),
-    );
+    socket.write('POST /v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"begin');
+    await until(() => sandbox.requests.length > 0);
+    socket.destroy();
     await until(() => sandbox.requests[0]?.aborted === true);
     expect((await get(sandbox, end)).status).toBe(200);
   });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { connectionOf, offsets, stream } from './webSockets.js';
 import { sandboxWith } from './client.js';
@@ -47,10 +46,9 @@ describe('the end of a WebSocket', () => {
     const client = await stream(sandbox, tail);
     await client.received(3);
     client.socket.close();
-    await after(30);
-    expect(client.socket.readyState).toBe(client.socket.CLOSING);
     sandbox.append(creation());
     await once(client.socket, 'message');
+    expect(client.socket.readyState).toBe(client.socket.CLOSING);
     expect(offsets(client)).toEqual([1, 2, 3, 4]);
     expect(sandbox.requests[0]?.aborted).toBe(false);
     client.socket.terminate();

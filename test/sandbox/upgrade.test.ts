@@ -141,7 +141,8 @@ describe('the token of a WebSocket', () => {
     const client = await stream(sandbox, tail);
     await client.received(1);
     expired = true;
-    await after(20);
+    client.socket.ping();
+    await once(client.socket, 'pong');
     expect(client.socket.readyState).toBe(client.socket.OPEN);
     sandbox.append(creation());
     expect(await client.closed).toBe(1000);
