@@ -15,6 +15,8 @@ export interface CliWorld {
   /** Generates updates until the test ends or {@link stopTraffic} is called. */
   readonly startTraffic: () => void;
   readonly stopTraffic: () => void;
+  /** Runs a command line in this process, with the sandbox as its `--ledger`. */
+  readonly start: (line: readonly [string, ...string[]], options?: Parameters<typeof runCli>[1]) => CliRun;
   /** Runs `canton-rx tail` on the sandbox to its end. */
   readonly tail: (...options: readonly string[]) => Promise<Omit<CliRun, 'code'> & { readonly code: number }>;
   /** The offsets that `tail` prints up to the ledger end. */
@@ -40,8 +42,10 @@ export function cliWorld(): CliWorld {
     await sandbox.close();
     rmSync(folder, { recursive: true });
   });
+  const startCli: CliWorld['start'] = ([command, ...options], io) =>
+    runCli([command, '--ledger', sandbox.url, ...options], io);
   const tail: CliWorld['tail'] = async (...options) => {
-    const run = runCli(['tail', '--ledger', sandbox.url, ...options]);
+    const run = startCli(['tail', ...options]);
     return { ...run, code: await run.code };
   };
   return {
@@ -61,6 +65,7 @@ export function cliWorld(): CliWorld {
     stopTraffic: () => {
       traffic.unsubscribe();
     },
+    start: startCli,
     tail,
     tailOffsets: async (...options) => {
       const { out } = await tail('--to', String(sandbox.ledgerEnd), ...options);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { cliWorld } from './cliWorld.js';
-import { capture, runCli } from './runCli.js';
+import { capture } from './runCli.js';
 
 const world = cliWorld();
 
@@ -24,7 +24,7 @@ describe.each([['tail'], ['contracts'], ['check']])('the output of %s', (command
         setImmediate(done, writes > 1 || command !== 'tail' ? error : undefined);
       },
     });
-    const run = runCli([command, '--ledger', world.sandbox.url], { out });
+    const run = world.start([command], { out });
 
     expect(await run.code).toBe(code);
     expect(run.err.text()).toBe(message);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { updateValue } from '../../src/sandbox/wire/events.js';
 import { cliWorld } from './cliWorld.js';
-import { parseLines, runCli } from './runCli.js';
+import { parseLines } from './runCli.js';
 
 const world = cliWorld();
 
@@ -64,7 +64,7 @@ describe('replay', () => {
   it('resumes a file that was started with -n, however far the ledger is then, and refuses another -n', async () => {
     const out = join(world.folder, 'last.ndjson');
     const replay = async (...options: readonly string[]) => {
-      const run = runCli(['replay', '--ledger', world.sandbox.url, '--out', out, ...options]);
+      const run = world.start(['replay', '--out', out, ...options]);
       return { code: await run.code, err: run.err.text() };
     };
     expect(await replay('-n', '4')).toMatchObject({ code: 0 });

@@ -14,7 +14,7 @@ const template = '#sandbox-assets:Main:Asset';
 /** Runs `canton-rx submit` for a hosted party to its end. */
 async function submit(...options: readonly string[]) {
   const alice = world.sandbox.hostedParty('alice');
-  const run = runCli(['submit', '--ledger', world.sandbox.url, '--act-as', alice, '--user-id', 'app', ...options]);
+  const run = world.start(['submit', '--act-as', alice, '--user-id', 'app', ...options]);
   return { code: await run.code, out: run.out.text(), err: run.err.text(), alice };
 }
 

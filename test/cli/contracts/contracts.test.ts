@@ -12,7 +12,7 @@ import { capture, parseLines, runCli } from '../runCli.js';
 const world = cliWorld();
 
 const contracts = async (...options: readonly string[]) => {
-  const run = runCli(['contracts', '--ledger', world.sandbox.url, ...options]);
+  const run = world.start(['contracts', ...options]);
   return { ...run, code: await run.code };
 };
 
@@ -78,7 +78,7 @@ describe('a snapshot printed by contracts', () => {
 
   it('has rows on a terminal, never wider than it', async () => {
     const out = capture({ isTTY: true, columns: 90 });
-    const { code } = runCli(['contracts', '--ledger', world.sandbox.url], { out, env: { NO_COLOR: '1' } });
+    const { code } = world.start(['contracts'], { out, env: { NO_COLOR: '1' } });
 
     expect(await code).toBe(0);
     const lines = out.text().trimEnd().split('\n');
@@ -91,7 +91,7 @@ describe('a snapshot printed by contracts', () => {
 
   it('has the payload on a narrow terminal, in place of the id and the synchronizer', async () => {
     const out = capture({ isTTY: true, columns: 60 });
-    const { code } = runCli(['contracts', '--ledger', world.sandbox.url], { out, env: { NO_COLOR: '1' } });
+    const { code } = world.start(['contracts'], { out, env: { NO_COLOR: '1' } });
 
     expect(await code).toBe(0);
     const lines = out.text().trimEnd().split('\n');
@@ -128,7 +128,7 @@ describe('a snapshot printed by contracts', () => {
       JSON.stringify(answer).replaceAll('"packageName":"sandbox-tasks"', `"packageName":${JSON.stringify(name)}`);
     world.sandbox.fault({ kind: 'rewrite', body }, { path: /active-contracts-page/ });
     const out = capture({ isTTY: true });
-    const { code, err } = runCli(['contracts', '--ledger', world.sandbox.url, '--json'], { out });
+    const { code, err } = world.start(['contracts', '--json'], { out });
 
     expect(await code).toBe(0);
     expect(parseLines(out.text()).some(({ type }) => type === `#${name}:Tasks.Model:Task`)).toBe(true);
@@ -159,7 +159,7 @@ describe('a snapshot printed by contracts', () => {
 
 describe('contracts --follow', () => {
   it('prints all contracts, and then each update that changes some of them', async () => {
-    const { code, out, err, signals } = runCli(['contracts', '--ledger', world.sandbox.url, '--follow']);
+    const { code, out, err, signals } = world.start(['contracts', '--follow']);
     const [first = ''] = await out.lines(1);
     const { count, ...reset } = JSON.parse(first) as Record<string, unknown>;
     await out.lines(Number(count) + 1);
@@ -185,7 +185,7 @@ describe('contracts --follow', () => {
 
   it('marks what has changed on a terminal', async () => {
     const out = capture({ isTTY: true, columns: 100 });
-    const run = runCli(['contracts', '--ledger', world.sandbox.url, '-f'], { out, env: { NO_COLOR: '1' } });
+    const run = world.start(['contracts', '-f'], { out, env: { NO_COLOR: '1' } });
     await until(() => out.text().includes('; changes follow ──\n'));
     world.startTraffic();
     await until(() => /^\+ 00/m.test(out.text()) && /^- 00/m.test(out.text()) && /^→ 00/m.test(out.text()));
@@ -196,7 +196,7 @@ describe('contracts --follow', () => {
 
   it('prints all contracts again after a gap, and says why', async () => {
     const out = capture({ isTTY: true, columns: 100 });
-    const run = runCli(['contracts', '--ledger', world.sandbox.url, '-f'], { out, env: { NO_COLOR: '1' } });
+    const run = world.start(['contracts', '-f'], { out, env: { NO_COLOR: '1' } });
     await until(() => out.text().includes('; changes follow ──\n'));
     world.sandbox.fault(
       { kind: 'status', status: 400, body: cantonError('PARTICIPANT_PRUNED_DATA_ACCESSED') },
@@ -249,7 +249,7 @@ describe('contracts --follow at an address where another ledger appears', () => 
 describe('the end of contracts', () => {
   it('is 130 if it is interrupted before all contracts are printed, and then nothing is printed', async () => {
     world.sandbox.fault({ kind: 'hang' }, { path: /active-contracts-page/ });
-    const { code, out, err, signals } = runCli(['contracts', '--ledger', world.sandbox.url]);
+    const { code, out, err, signals } = world.start(['contracts']);
     await until(() => world.sandbox.requests.some(({ path }) => path.includes('active-contracts-page')));
     signals.emit('SIGINT');
 
@@ -271,7 +271,7 @@ describe('the end of contracts', () => {
         if (!isSlow) done();
       },
     });
-    const run = runCli(['contracts', '--ledger', world.sandbox.url, '--follow'], { out });
+    const run = world.start(['contracts', '--follow'], { out });
     await until(() => out.text().includes('"_tag":"Contract"'));
     world.sandbox.fault(
       { kind: 'status', status: 400, body: cantonError('PARTICIPANT_PRUNED_DATA_ACCESSED') },
@@ -309,7 +309,7 @@ describe('the end of contracts', () => {
 
   it('is explained as check does it, with its exit code', async () => {
     await world.restart({ checkToken: () => false });
-    const refused = runCli(['contracts', '--ledger', world.sandbox.url], { env: { CANTON_RX_LEDGER_TOKEN: 's3cret' } });
+    const refused = world.start(['contracts'], { env: { CANTON_RX_LEDGER_TOKEN: 's3cret' } });
 
     expect(await refused.code).toBe(5);
     expect(refused.err.text()).toMatch(
@@ -326,7 +326,7 @@ describe('the end of contracts', () => {
 describe('contracts --output', () => {
   it('has the rows of a terminal in a pipe with table, and JSON on a terminal with json', async () => {
     const run = (form: string, isTTY: boolean) =>
-      runCli(['contracts', '--ledger', world.sandbox.url, '--output', form], { out: capture({ isTTY, columns: 200 }) });
+      world.start(['contracts', '--output', form], { out: capture({ isTTY, columns: 200 }) });
     const [table, json] = [run('table', false), run('json', true)];
     expect([await table.code, await json.code]).toEqual([0, 0]);
     expect(table.out.text()).toMatch(/^contract {7}package:entity {14}on {14}payload\n00/);

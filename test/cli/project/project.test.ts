@@ -6,7 +6,7 @@ import { cantonError } from '../../../src/sandbox/index.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../../helpers/postgresServer.js';
 import { until } from '../../helpers/time.js';
 import { cliWorld } from '../cliWorld.js';
-import { type Capture, capture, type CliRun, parseLines, runCli } from '../runCli.js';
+import { type Capture, capture, type CliRun, parseLines } from '../runCli.js';
 
 let server: PostgresServer;
 let admin: pg.Pool;
@@ -33,7 +33,7 @@ describeWithPostgres('canton-rx project', () => {
 
   const project = (...options: readonly string[]): CliRun => projectTo(capture(), ...options);
   const projectTo = (err: Capture, ...options: readonly string[]): CliRun =>
-    runCli(['project', '--ledger', world.sandbox.url, '--database', database, '--log-every', '0', ...options], { err });
+    world.start(['project', '--database', database, '--log-every', '0', ...options], { err });
   const caughtUp = (run: CliRun): Promise<void> => until(() => run.err.text().includes('caught up at offset'));
   const stop = async (run: CliRun): Promise<number> => {
     run.signals.emit('SIGTERM');
@@ -58,7 +58,7 @@ describeWithPostgres('canton-rx project', () => {
   const activeIds = async (schema = 'contracts'): Promise<readonly unknown[]> =>
     (await sql(`SELECT contract_id FROM ${schema}.active() ORDER BY 1`)).map(({ contract_id }) => contract_id);
   const ledgerIds = async (...options: readonly string[]): Promise<readonly unknown[]> => {
-    const run = runCli(['contracts', '--ledger', world.sandbox.url, ...options]);
+    const run = world.start(['contracts', ...options]);
     await run.code;
     return parseLines(run.out.text())
       .map(({ contractId }) => String(contractId))
@@ -302,11 +302,11 @@ describeWithPostgres('canton-rx project', () => {
     ['as a parameter', (url: string) => `${url}?password=s3cret`],
   ])('warns of a password in the arguments, %s, and never prints it', async (_, change) => {
     const visible = change(database);
-    const run = runCli(['project', '--ledger', world.sandbox.url, '--database', visible]);
+    const run = world.start(['project', '--database', visible]);
     await caughtUp(run);
     expect(await stop(run)).toBe(0);
     expect(run.err.text()).toMatch(/^! other users of this machine can see a password in --database/);
-    const hidden = runCli(['project', '--ledger', world.sandbox.url], { env: { CANTON_RX_DATABASE_URL: visible } });
+    const hidden = world.start(['project'], { env: { CANTON_RX_DATABASE_URL: visible } });
     await caughtUp(hidden);
     expect(await stop(hidden)).toBe(0);
 

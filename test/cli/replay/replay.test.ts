@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { until } from '../../helpers/time.js';
-import { capture, parseLines, runCli } from '../runCli.js';
+import { capture, parseLines } from '../runCli.js';
 import { replayWorld } from './replayWorld.js';
 
 const { world, file, content, size, manifestFile, manifest, start, run, tailOutput } = replayWorld();
@@ -109,7 +109,7 @@ describe('replay on a terminal', () => {
   it('shows its progress, and erases the status line at the end', async () => {
     world.sandbox.fault({ kind: 'delay', ms: 100 }, { path: /flats/ });
     const err = capture({ isTTY: true });
-    const { code } = runCli(['replay', '--ledger', world.sandbox.url, '--out', file()], {
+    const { code } = world.start(['replay', '--out', file()], {
       err,
       env: { NO_COLOR: '1' },
     });

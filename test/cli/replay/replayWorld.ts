@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { type CliWorld, cliWorld } from '../cliWorld.js';
-import { type CliRun, runCli } from '../runCli.js';
+import { type CliRun } from '../runCli.js';
 
 /** A sandbox, and the file of a replay of it. */
 export interface ReplayWorld {
@@ -31,8 +31,7 @@ export function replayWorld(): ReplayWorld {
   const manifestFile = (): string => `${file()}.replay.json`;
   const manifest = (): Readonly<Record<string, unknown>> =>
     JSON.parse(readFileSync(manifestFile(), 'utf8')) as Readonly<Record<string, unknown>>;
-  const start: ReplayWorld['start'] = (...options) =>
-    runCli(['replay', '--ledger', world.sandbox.url, '--out', file(), ...options]);
+  const start: ReplayWorld['start'] = (...options) => world.start(['replay', '--out', file(), ...options]);
   return {
     world,
     file,

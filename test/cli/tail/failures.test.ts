@@ -10,7 +10,7 @@ const world = cliWorld();
 
 describe('a failure of the ledger in tail', () => {
   it('is reported without a stack, with the offset to resume from', async () => {
-    const run = runCli(['tail', '--ledger', world.sandbox.url, '--from', '3']);
+    const run = world.start(['tail', '--from', '3']);
     await run.out.lines(10);
     world.sandbox.fault(
       { kind: 'status', status: 403, body: cantonError('PERMISSION_DENIED') },
@@ -115,7 +115,7 @@ describe('a failure of the ledger in tail', () => {
     await world.restart({ checkToken: (token) => token === 'letmein' });
     const without = await world.tail();
     const env = { CANTON_RX_LEDGER_TOKEN: 'other' };
-    const refused = runCli(['tail', '--ledger', world.sandbox.url], { env });
+    const refused = world.start(['tail'], { env });
 
     expect([without.code, await refused.code]).toEqual([5, 5]);
     expect(without.err.text()).toMatch(
@@ -127,7 +127,7 @@ describe('a failure of the ledger in tail', () => {
   });
 
   it('has the next step and the offset if a token is refused later', async () => {
-    const run = runCli(['tail', '--ledger', world.sandbox.url]);
+    const run = world.start(['tail']);
     await run.out.lines(10);
     world.sandbox.fault({ kind: 'status', status: 401 }, { path: /updates|ledger-end/ });
     world.startTraffic();
@@ -154,7 +154,7 @@ describe('a failure of the ledger in tail', () => {
     async (command, options, code) => {
       world.sandbox.fault({ kind: 'hang' }, { path: /ledger-end/ });
       const file = options.length === 0 ? [] : [`${world.folder}/out.ndjson`];
-      const run = runCli([command, '--ledger', world.sandbox.url, ...options, ...file]);
+      const run = world.start([command, ...options, ...file]);
       const { host } = new URL(world.sandbox.url);
       const hint = `canton-rx: no response from ${host} yet; run 'canton-rx check' with the same --ledger for the reason\n`;
       await until(() => run.err.text() === hint);
@@ -212,7 +212,7 @@ describe('a failure of the ledger in tail', () => {
   ])('is a name of %s %s that the participant does not know: %s', async (command, option, name, expected) => {
     const file = `${world.folder}/out.ndjson`;
     const out = command === 'replay' ? ['--out', file] : [];
-    const { code, err } = runCli([command, '--ledger', world.sandbox.url, option, name, ...out]);
+    const { code, err } = world.start([command, option, name, ...out]);
 
     expect(await code).toBe(1);
     expect(err.text()).toMatch(/^canton-rx: the participant does not (?:know|accept) [^\n]*\n$/);
@@ -226,16 +226,7 @@ describe('a failure of the ledger in tail', () => {
     async (command) => {
       const out = command === 'replay' ? ['--out', `${world.folder}/out.ndjson`] : ['--to', '20'];
       const [first = ''] = world.sandbox.synchronizers;
-      const { code, err } = runCli([
-        command,
-        '--ledger',
-        world.sandbox.url,
-        '--synchronizer',
-        'nope',
-        '--synchronizer',
-        first,
-        ...out,
-      ]);
+      const { code, err } = world.start([command, '--synchronizer', 'nope', '--synchronizer', first, ...out]);
 
       expect(await code).toBe(0);
       expect(err.text()).toContain(
@@ -252,7 +243,7 @@ describe('a failure of the ledger in tail', () => {
   });
 
   it('is retried once the feed runs', async () => {
-    const run = runCli(['tail', '--ledger', world.sandbox.url, '--to', String(world.sandbox.ledgerEnd)]);
+    const run = world.start(['tail', '--to', String(world.sandbox.ledgerEnd)]);
     world.sandbox.fault({ kind: 'reset' }, { path: '/v2/updates/flats', times: 2 });
 
     expect(await run.code).toBe(0);

@@ -35,7 +35,7 @@ describe('a range printed by tail', () => {
     const out = capture({ isTTY: true, columns: 0 });
     const err = capture({ isTTY: true, columns: 0 });
     const env = { NO_COLOR: '1' };
-    const { code } = runCli(['tail', '--ledger', world.sandbox.url, '--to', '3'], { env, out, err });
+    const { code } = world.start(['tail', '--to', '3'], { env, out, err });
     await code;
 
     expect(out.text()).toMatch(/^ {7}1 {2}\d\d:\d\d:\d\d.* tx /m);
@@ -90,7 +90,7 @@ describe('the end of tail', () => {
     'on %s prints the offset to resume from, which neither skips nor repeats an update',
     async (signal) => {
       const all = await world.tailOffsets();
-      const { code, out, err, signals } = runCli(['tail', '--ledger', world.sandbox.url]);
+      const { code, out, err, signals } = world.start(['tail']);
       await out.lines(20);
       signals.emit(signal);
 
@@ -106,7 +106,7 @@ describe('the end of tail', () => {
   it('aborts the request that waits for new updates', async () => {
     // no checkpoint answers the request
     await world.restart({ earlyCheckpointMs: false });
-    const { code, out, signals } = runCli(['tail', '--ledger', world.sandbox.url, '--from', 'end']);
+    const { code, out, signals } = world.start(['tail', '--from', 'end']);
     const before = world.sandbox.ledgerEnd;
     // the request for new updates is sent after this one
     world.sandbox.generate(1);
@@ -123,7 +123,7 @@ describe('the end of tail', () => {
   });
 
   it('prints an offset after the updates that were left out', async () => {
-    const { code, err, signals } = runCli(['tail', '--ledger', world.sandbox.url, '--variant', 'UnknownUpdate']);
+    const { code, err, signals } = world.start(['tail', '--variant', 'UnknownUpdate']);
     // checkpoints are left out, too; the requests after the pages show that all is read
     await until(() => world.sandbox.requests.filter(({ path }) => path === '/v2/updates/flats').length > 3);
     signals.emit('SIGINT');
@@ -134,7 +134,7 @@ describe('the end of tail', () => {
 
   it('waits for a slow reader', async () => {
     const out = capture({ take: (_, done) => setImmediate(done) });
-    const { code } = runCli(['tail', '--ledger', world.sandbox.url, '--to', String(world.sandbox.ledgerEnd)], { out });
+    const { code } = world.start(['tail', '--to', String(world.sandbox.ledgerEnd)], { out });
 
     expect(await code).toBe(0);
     expect(parseLines(out.text()).map(({ offset }) => offset)).toStrictEqual(await world.tailOffsets());
@@ -154,7 +154,7 @@ describe('tail with a reader slower than the ledger', () => {
       },
     });
     const end = String(world.sandbox.ledgerEnd);
-    const { code } = runCli(['tail', '--ledger', world.sandbox.url, '--to', end], { out });
+    const { code } = world.start(['tail', '--to', end], { out });
     await until(() => out.output.writableLength >= 2 ** 20);
     const turns = async (): Promise<void> => {
       for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
@@ -176,7 +176,7 @@ describe('tail with a reader slower than the ledger', () => {
 
 describe('tail --websocket', () => {
   it('prints the updates that the ledger pushes', async () => {
-    const { out, signals, code } = runCli(['tail', '--ledger', world.sandbox.url, '--from', 'end', '--websocket']);
+    const { out, signals, code } = world.start(['tail', '--from', 'end', '--websocket']);
     await until(() => world.sandbox.requests.some(({ status }) => status === 101));
     world.sandbox.generate(3, { variants: ['Transaction'] });
     await out.lines(3);
@@ -191,7 +191,7 @@ describe('tail --websocket', () => {
 
   it('polls if the service refuses a WebSocket', async () => {
     world.sandbox.fault({ kind: 'socket', how: 'refuse', status: 404 });
-    const { out, signals, code } = runCli(['tail', '--ledger', world.sandbox.url, '--from', 'end', '--websocket']);
+    const { out, signals, code } = world.start(['tail', '--from', 'end', '--websocket']);
     world.startTraffic();
     await out.lines(3);
     signals.emit('SIGINT');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { until } from '../../helpers/time.js';
 import { cliWorld } from '../cliWorld.js';
-import { parseLines, runCli } from '../runCli.js';
+import { parseLines } from '../runCli.js';
 
 const world = cliWorld();
 
@@ -12,7 +12,7 @@ describe('the token of tail', () => {
 
   it('is read from the environment, and is not printed', async () => {
     await world.restart({ checkToken: (token) => token === secret });
-    const { code, out, err } = runCli(['tail', '--ledger', world.sandbox.url, '--to', '60'], {
+    const { code, out, err } = world.start(['tail', '--to', '60'], {
       env: { CANTON_RX_LEDGER_TOKEN: secret },
     });
 
@@ -25,7 +25,7 @@ describe('the token of tail', () => {
     let good = `${secret}1`;
     writeFileSync(file, `${good}\n`);
     await world.restart({ checkToken: (token) => token === good });
-    const { code, out, err, signals } = runCli(['tail', '--ledger', world.sandbox.url, '--token-file', file]);
+    const { code, out, err, signals } = world.start(['tail', '--token-file', file]);
     // a request is pending then
     await until(() =>
       world.sandbox.requests.some(({ path, status }) => path.includes('/updates') && status === undefined),
@@ -47,7 +47,7 @@ describe('the token of tail', () => {
     const file = join(world.folder, 'token');
     writeFileSync(file, secret);
     await world.restart({ checkToken: (token) => token === secret });
-    const { code } = runCli(['tail', '--ledger', world.sandbox.url, '--to', '60', '--token-file', file], {
+    const { code } = world.start(['tail', '--to', '60', '--token-file', file], {
       env: { CANTON_RX_LEDGER_TOKEN: 'another' },
     });
 
@@ -56,7 +56,7 @@ describe('the token of tail', () => {
 
   it('ends it if it is refused, and is not printed', async () => {
     await world.restart({ checkToken: () => false });
-    const { code, out, err } = runCli(['tail', '--ledger', world.sandbox.url], {
+    const { code, out, err } = world.start(['tail'], {
       env: { CANTON_RX_LEDGER_TOKEN: secret },
     });
 
