@@ -60,20 +60,26 @@ const execute = (
     ),
   );
 
-const attemptsAt = ({ requests }: ScriptedService): ScriptedService['requests'] =>
-  requests.filter(({ path }) => path === executePath);
+/** Executes a submission at a service in virtual time, to its end. */
+function play(responses: Responses, options?: ExecuteOptions, ledgerOptions?: Partial<LedgerOptions>) {
+  const service = serviceWith(responses);
+  let seen: Observed<Transaction> | undefined;
+  marbles(({ flush }) => {
+    seen = execute(service, options, ledgerOptions);
+    flush();
+  });
+  if (seen === undefined) throw new Error('not executed');
+  const { requests } = service;
+  return { seen, requests, attempts: requests.filter(({ path }) => path === executePath) };
+}
 
 const delayed = (ms: number, reply: Reply): Observable<Reply> => of(reply).pipe(delay(ms));
 
 describe('before a submission is sent', () => {
   it('the ledger end is read, and errors show it', () => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [[errorReply(400, errorBody('INVALID_ARGUMENT', 8))]] });
-      const seen = execute(service);
-      flush();
-      expect(service.requests.map(({ path }) => path)).toEqual([endPath, executePath]);
-      expect(seen.error).toMatchObject({ submission: { since: 10, sentAt: 0, attempts: 1 } });
-    });
+    const { seen, requests } = play({ execute: [[errorReply(400, errorBody('INVALID_ARGUMENT', 8))]] });
+    expect(requests.map(({ path }) => path)).toEqual([endPath, executePath]);
+    expect(seen.error).toMatchObject({ submission: { since: 10, sentAt: 0, attempts: 1 } });
   });
 
   it.each<[string, ObservableInput<Reply>, number]>([
@@ -84,20 +90,13 @@ describe('before a submission is sent', () => {
     ['arrives late', delayed(60_000, ok({ offset: 10 })), 5_000],
     ['never arrives', NEVER, 5_000],
   ])('a ledger end that %s delays the submission by 5 seconds at most', (_, end, atMs) => {
-    marbles(({ flush }) => {
-      const seen = execute(serviceWith({ execute: [[committedAnswer(11)]], end }));
-      flush();
-      expect(seen).toMatchObject({ completed: true, times: [atMs], error: undefined });
-    });
+    const { seen } = play({ execute: [[committedAnswer(11)]], end });
+    expect(seen).toMatchObject({ completed: true, times: [atMs], error: undefined });
   });
 
   it('a ledger end within 5 seconds is awaited', () => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [[reset], [duplicate('none')]], end: delayed(4_999, ok({ offset: 10 })) });
-      const seen = execute(service);
-      flush();
-      expect(seen.error).toMatchObject({ submission: { since: 10, sentAt: 4_999 } });
-    });
+    const { seen } = play({ execute: [[reset], [duplicate('none')]], end: delayed(4_999, ok({ offset: 10 })) });
+    expect(seen.error).toMatchObject({ submission: { since: 10, sentAt: 4_999 } });
   });
 });
 
@@ -112,66 +111,49 @@ describe('a submission whose response was lost', () => {
     ['a timeout of a gateway', [errorReply(504, '<html>')]],
     ['an expired token', [errorReply(409, errorBody('ACCESS_TOKEN_EXPIRED', 2))]],
   ])('is sent again with the same bytes and another submission id, and its transaction is read: %s', (_, loss) => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [loss, [duplicate()]] });
-      const seen = execute(service);
-      flush();
-      expect(seen.values).toMatchObject([{ _tag: 'Transaction', offset: 11 }]);
-      const [first, second, ...others] = attemptsAt(service).map(({ body }) => body);
-      expect(others).toEqual([]);
-      expect(first).toMatchObject({ ...signedRequest, deduplicationPeriod: { Empty: {} } });
-      // the participant's own period can be shorter than the time since the first attempt
-      const week = { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } };
-      const submissionId = expect.stringMatching(/^[-0-9a-f]{36}$/);
-      expect(second).toEqual({ ...first, submissionId, deduplicationPeriod: week });
-      expect(service.requests.at(-1)).toMatchObject({ path: byOffsetPath, body: { offset: 11 } });
-    });
+    const { seen, requests, attempts } = play({ execute: [loss, [duplicate()]] });
+    expect(seen.values).toMatchObject([{ _tag: 'Transaction', offset: 11 }]);
+    const [first, second, ...others] = attempts.map(({ body }) => body);
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({ ...signedRequest, deduplicationPeriod: { Empty: {} } });
+    // the participant's own period can be shorter than the time since the first attempt
+    const week = { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } };
+    const submissionId = expect.stringMatching(/^[-0-9a-f]{36}$/);
+    expect(second).toEqual({ ...first, submissionId, deduplicationPeriod: week });
+    expect(requests.at(-1)).toMatchObject({ path: byOffsetPath, body: { offset: 11 } });
   });
 
   it('is sent again while it is in flight', () => {
-    marbles(({ flush }) => {
-      const inFlight = [errorReply(409, errorBody('SUBMISSION_ALREADY_IN_FLIGHT', 2))];
-      const service = serviceWith({ execute: [[reset], inFlight, inFlight, inFlight, [duplicate()]] });
-      const seen = execute(service);
-      flush();
-      expect(seen.values).toMatchObject([{ offset: 11 }]);
-      expect(attemptsAt(service)).toHaveLength(5);
-    });
+    const inFlight = [errorReply(409, errorBody('SUBMISSION_ALREADY_IN_FLIGHT', 2))];
+    const { seen, attempts } = play({ execute: [[reset], inFlight, inFlight, inFlight, [duplicate()]] });
+    expect(seen.values).toMatchObject([{ offset: 11 }]);
+    expect(attempts).toHaveLength(5);
   });
 
   it.each<[string, string, number]>([
     ['is a number', '11', 11],
     ['is a Scala option', 'Some(11)', 11],
   ])('is found when its completion offset %s', (_, completionOffset, offset) => {
-    marbles(({ flush }) => {
-      const seen = execute(serviceWith({ execute: [[duplicate(completionOffset)]] }));
-      flush();
-      expect(seen.values).toMatchObject([{ offset }]);
-    });
+    const { seen } = play({ execute: [[duplicate(completionOffset)]] });
+    expect(seen.values).toMatchObject([{ offset }]);
   });
 
   it.each(['', 'None', '-1', '1e3', '99999999999999999999'])(
     'is unknown without a valid completion offset: %p',
     (completionOffset) => {
-      marbles(({ flush }) => {
-        const seen = execute(serviceWith({ execute: [[duplicate(completionOffset)]] }));
-        flush();
-        expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { code: 'DUPLICATE_COMMAND' } });
-        expect(seen.error).not.toHaveProperty('completionOffset', expect.anything());
-      });
+      const { seen } = play({ execute: [[duplicate(completionOffset)]] });
+      expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { code: 'DUPLICATE_COMMAND' } });
+      expect(seen.error).not.toHaveProperty('completionOffset', expect.anything());
     },
   );
 
   it('is unknown, with its completion offset, when its transaction cannot be read', () => {
-    marbles(({ flush }) => {
-      const read = [errorReply(403, errorBody('NA', -1))];
-      const seen = execute(serviceWith({ execute: [[duplicate()]], read }));
-      flush();
-      expect(seen.error).toMatchObject({
-        _tag: 'OutcomeUnknownError',
-        completionOffset: 11,
-        lastError: { _tag: 'ApiError', status: 403 },
-      });
+    const read = [errorReply(403, errorBody('NA', -1))];
+    const { seen } = play({ execute: [[duplicate()]], read });
+    expect(seen.error).toMatchObject({
+      _tag: 'OutcomeUnknownError',
+      completionOffset: 11,
+      lastError: { _tag: 'ApiError', status: 403 },
     });
   });
 
@@ -192,15 +174,12 @@ describe('a submission whose response was lost', () => {
     ['OFFSET_AFTER_LEDGER_END', 12, 400],
     ['LEDGER_API_INTERNAL_ERROR', 4, 500],
   ])('is not reported as uncommitted when the next attempt is refused: %s', (code, category, status) => {
-    marbles(({ flush }) => {
-      // even though the answer is definite for this attempt
-      const refusal = [errorReply(status, errorBody(code, category, { definite_answer: 'true' }))];
-      const lost = execute(serviceWith({ execute: [[reset], refusal] }), { recover: { withinMs: 10_000 } });
-      const found = execute(serviceWith({ execute: [[reset], refusal, [duplicate()]] }));
-      flush();
-      expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { code } });
-      expect(found.values).toMatchObject([{ offset: 11 }]);
-    });
+    // even though the answer is definite for this attempt
+    const refusal = [errorReply(status, errorBody(code, category, { definite_answer: 'true' }))];
+    const lost = play({ execute: [[reset], refusal] }, { recover: { withinMs: 10_000 } }).seen;
+    const found = play({ execute: [[reset], refusal, [duplicate()]] }).seen;
+    expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { code } });
+    expect(found.values).toMatchObject([{ offset: 11 }]);
   });
 
   it.each<[string, Reply]>([
@@ -210,13 +189,10 @@ describe('a submission whose response was lost', () => {
     ['a refused connection', Object.assign(new Error('no'), { code: 'ECONNREFUSED' })],
     ['back-pressure', errorReply(409, errorBody('PARTICIPANT_BACKPRESSURE', 2))],
   ])('stays unknown after another failure of the next attempt: %s', (_, reply) => {
-    marbles(({ flush }) => {
-      const lost = execute(serviceWith({ execute: [[reset], [reply]] }), { recover: { withinMs: 10_000 } });
-      const found = execute(serviceWith({ execute: [[reset], [reply], [duplicate()]] }));
-      flush();
-      expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
-      expect(found.values).toMatchObject([{ offset: 11 }]);
-    });
+    const lost = play({ execute: [[reset], [reply]] }, { recover: { withinMs: 10_000 } }).seen;
+    const found = play({ execute: [[reset], [reply], [duplicate()]] }).seen;
+    expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    expect(found.values).toMatchObject([{ offset: 11 }]);
   });
 });
 
@@ -228,14 +204,10 @@ describe('a submission whose response was lost, and whose hash is known', () => 
   const accepted = ok({ acceptedCompletion: { commandId: 'c', updateId: '122011', offset: 11 } });
 
   it('is found by its completion, and not sent again', () => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [[reset]], completion: [[accepted]] });
-      const seen = execute(service, { transactionHash });
-      flush();
-      expect(seen.values).toMatchObject([{ offset: 11 }]);
-      expect(attemptsAt(service)).toHaveLength(1);
-      expect(service.requests.find(({ path }) => path === completionPath)?.body).toEqual({ transactionHash });
-    });
+    const { seen, requests, attempts } = play({ execute: [[reset]], completion: [[accepted]] }, { transactionHash });
+    expect(seen.values).toMatchObject([{ offset: 11 }]);
+    expect(attempts).toHaveLength(1);
+    expect(requests.find(({ path }) => path === completionPath)?.body).toEqual({ transactionHash });
   });
 
   it.each<[string, ObservableInput<Reply>]>([
@@ -248,34 +220,26 @@ describe('a submission whose response was lost, and whose hash is known', () => 
     ['answers with something else', [ok([])]],
     ['does not answer', NEVER],
   ])('is sent again if the participant %s', (_, completion) => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [[reset], [duplicate()]], completion: [completion] });
-      const seen = execute(service, { transactionHash });
-      flush();
-      expect(seen.values).toMatchObject([{ offset: 11 }]);
-      expect(attemptsAt(service)).toHaveLength(2);
-      expect(seen.endedAt).toBeLessThanOrEqual(6_000);
-    });
+    const { seen, attempts } = play(
+      { execute: [[reset], [duplicate()]], completion: [completion] },
+      { transactionHash },
+    );
+    expect(seen.values).toMatchObject([{ offset: 11 }]);
+    expect(attempts).toHaveLength(2);
+    expect(seen.endedAt).toBeLessThanOrEqual(6_000);
   });
 
   it('is committed, but unknown in detail, if it has a completion and cannot be read', () => {
-    marbles(({ flush }) => {
-      const read = [errorReply(403, errorBody('NA', -1))];
-      const seen = execute(serviceWith({ execute: [[reset]], completion: [[accepted]], read }), { transactionHash });
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', completionOffset: 11 });
-    });
+    const read = [errorReply(403, errorBody('NA', -1))];
+    const { seen } = play({ execute: [[reset]], completion: [[accepted]], read }, { transactionHash });
+    expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', completionOffset: 11 });
   });
 
   it('is found by a later completion after another participant refused it, and not sent again', () => {
-    marbles(({ flush }) => {
-      const completion = [[noCompletion], [noCompletion], [noCompletion], [accepted]];
-      const service = serviceWith({ execute: [[reset], [inactive]], completion });
-      const seen = execute(service, { transactionHash });
-      flush();
-      expect(seen.values).toMatchObject([{ offset: 11 }]);
-      expect(attemptsAt(service)).toHaveLength(2);
-    });
+    const completion = [[noCompletion], [noCompletion], [noCompletion], [accepted]];
+    const { seen, attempts } = play({ execute: [[reset], [inactive]], completion }, { transactionHash });
+    expect(seen.values).toMatchObject([{ offset: 11 }]);
+    expect(attempts).toHaveLength(2);
   });
 
   it('is found in the feed after another participant refused it', () => {
@@ -305,30 +269,25 @@ describe('a submission whose response was lost, and whose hash is known', () => 
   });
 
   it('is unknown when the time is used up, after two attempts only', () => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [[reset], [inactive]], completion: [[noCompletion]] });
-      const seen = execute(service, { transactionHash, recover: { withinMs: 30_000 } });
-      flush();
-      expect(seen.error).toMatchObject({
-        _tag: 'OutcomeUnknownError',
-        lastError: { code: 'LOCAL_VERDICT_INACTIVE_CONTRACTS' },
-        submission: { attempts: 2 },
-      });
-      expect(seen.endedAt).toBe(30_000);
-      expect(attemptsAt(service)).toHaveLength(2);
+    const { seen, attempts } = play(
+      { execute: [[reset], [inactive]], completion: [[noCompletion]] },
+      { transactionHash, recover: { withinMs: 30_000 } },
+    );
+    expect(seen.error).toMatchObject({
+      _tag: 'OutcomeUnknownError',
+      lastError: { code: 'LOCAL_VERDICT_INACTIVE_CONTRACTS' },
+      submission: { attempts: 2 },
     });
+    expect(seen.endedAt).toBe(30_000);
+    expect(attempts).toHaveLength(2);
   });
 });
 
 describe('a submission that was certainly not committed', () => {
   it.each(['ECONNREFUSED', 'ENOTFOUND'])('fails with a NotSentError without a connection: %s', (code) => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [[Object.assign(new Error('no'), { code })]] });
-      const seen = execute(service);
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'NotSentError', code, submission: { attempts: 1 } });
-      expect(attemptsAt(service)).toHaveLength(1);
-    });
+    const { seen, attempts } = play({ execute: [[Object.assign(new Error('no'), { code })]] });
+    expect(seen.error).toMatchObject({ _tag: 'NotSentError', code, submission: { attempts: 1 } });
+    expect(attempts).toHaveLength(1);
   });
 
   it.each<[string, Observable<string>]>([
@@ -336,57 +295,48 @@ describe('a submission that was certainly not committed', () => {
     ['never emits', NEVER],
     ['completes without one', EMPTY],
   ])('fails with a NotSentError when the token provider %s', (_, token$) => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [[committedAnswer(11)]] });
-      const seen = execute(service, {}, { token: () => token$ });
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'NotSentError', submission: { attempts: 1 } });
-      expect(String(seen.error)).not.toContain('hush');
-      expect(service.requests).toEqual([]);
-    });
+    const { seen, requests } = play({ execute: [[committedAnswer(11)]] }, {}, { token: () => token$ });
+    expect(seen.error).toMatchObject({ _tag: 'NotSentError', submission: { attempts: 1 } });
+    expect(String(seen.error)).not.toContain('hush');
+    expect(requests).toEqual([]);
   });
 
   it('fails with an UnauthorizedError when the provider returns the same token again', () => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [[errorReply(401, '')]] });
-      const seen = execute(service, {}, { token: 'the-same' });
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', path: executePath });
-      expect(attemptsAt(service)).toHaveLength(1);
-    });
+    const { seen, attempts } = play({ execute: [[errorReply(401, '')]] }, {}, { token: 'the-same' });
+    expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', path: executePath });
+    expect(attempts).toHaveLength(1);
   });
 
   it('is sent again with another token, also without recovery', () => {
-    marbles(({ flush }) => {
-      let tokens = 0;
-      const service = serviceWith({ execute: [[errorReply(401, '')], [committedAnswer(11)]] });
-      const seen = execute(service, { recover: false }, { token: () => `token-${(tokens += 1)}` });
-      flush();
-      expect(seen.values).toMatchObject([{ offset: 11 }]);
-      expect(attemptsAt(service).map(({ token }) => token)).toEqual(['token-2', 'token-3']);
-    });
+    let tokens = 0;
+    const { seen, attempts } = play(
+      { execute: [[errorReply(401, '')], [committedAnswer(11)]] },
+      { recover: false },
+      { token: () => `token-${(tokens += 1)}` },
+    );
+    expect(seen.values).toMatchObject([{ offset: 11 }]);
+    expect(attempts.map(({ token }) => token)).toEqual(['token-2', 'token-3']);
   });
 
   it('fails with an UnauthorizedError when the other token is refused, too, without further attempts', () => {
-    marbles(({ flush }) => {
-      let tokens = 0;
-      const service = serviceWith({ execute: [[errorReply(401, '')]] });
-      const seen = execute(service, {}, { token: () => `token-${(tokens += 1)}` });
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', path: executePath, tokenChanged: true });
-      expect(attemptsAt(service)).toHaveLength(2);
-    });
+    let tokens = 0;
+    const { seen, attempts } = play(
+      { execute: [[errorReply(401, '')]] },
+      {},
+      { token: () => `token-${(tokens += 1)}` },
+    );
+    expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', path: executePath, tokenChanged: true });
+    expect(attempts).toHaveLength(2);
   });
 
   it('is sent again while the service is busy, and rejected when the time is used up', () => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [[errorReply(409, errorBody('PARTICIPANT_BACKPRESSURE', 2))]] });
-      const seen = execute(service, { recover: { withinMs: 30_000 } });
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code: 'PARTICIPANT_BACKPRESSURE' });
-      expect(seen.endedAt).toBe(30_000);
-      expect(attemptsAt(service).length).toBeGreaterThan(6);
-    });
+    const { seen, attempts } = play(
+      { execute: [[errorReply(409, errorBody('PARTICIPANT_BACKPRESSURE', 2))]] },
+      { recover: { withinMs: 30_000 } },
+    );
+    expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code: 'PARTICIPANT_BACKPRESSURE' });
+    expect(seen.endedAt).toBe(30_000);
+    expect(attempts.length).toBeGreaterThan(6);
   });
 });
 
@@ -398,11 +348,8 @@ describe('a first attempt whose transaction may have failed to be read after its
     'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
     'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
   ])('is not reported as uncommitted: %s', (code) => {
-    marbles(({ flush }) => {
-      const seen = execute(serviceWith({ execute: [[errorReply(404, errorBody(code, 11))], [duplicate()]] }));
-      flush();
-      expect(seen.values).toMatchObject([{ offset: 11 }]);
-    });
+    const { seen } = play({ execute: [[errorReply(404, errorBody(code, 11))], [duplicate()]] });
+    expect(seen.values).toMatchObject([{ offset: 11 }]);
   });
 });
 
@@ -412,13 +359,10 @@ describe('a 408', () => {
     ['with an error of the ledger', errorReply(408, errorBody('REQUEST_TIMEOUT', -1))],
     ['with an error of a category', errorReply(408, errorBody('REQUEST_TIMEOUT', 9))],
   ])('leaves the outcome of a submission unknown: %s', (_, reply) => {
-    marbles(({ flush }) => {
-      const lost = execute(serviceWith({ execute: [[reply]] }), { recover: false });
-      const found = execute(serviceWith({ execute: [[reply], [duplicate()]] }));
-      flush();
-      expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { status: 408 } });
-      expect(found.values).toMatchObject([{ offset: 11 }]);
-    });
+    const lost = play({ execute: [[reply]] }, { recover: false }).seen;
+    const found = play({ execute: [[reply], [duplicate()]] }).seen;
+    expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { status: 408 } });
+    expect(found.values).toMatchObject([{ offset: 11 }]);
   });
 });
 
@@ -435,44 +379,33 @@ describe('the time to recover', () => {
   });
 
   it('starts with the first failure, and leaves the last attempt five seconds', () => {
-    marbles(({ flush }) => {
-      const seen = execute(serviceWith({ execute: [NEVER] }), { recover: { withinMs: 40_000 } });
-      flush();
-      // the first attempt takes 30 seconds
-      expect(seen.endedAt).toBeGreaterThanOrEqual(70_000);
-      expect(seen.endedAt).toBeLessThanOrEqual(75_000);
-      expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'RequestTimeoutError' } });
-    });
+    const { seen } = play({ execute: [NEVER] }, { recover: { withinMs: 40_000 } });
+    // the first attempt takes 30 seconds
+    expect(seen.endedAt).toBeGreaterThanOrEqual(70_000);
+    expect(seen.endedAt).toBeLessThanOrEqual(75_000);
+    expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'RequestTimeoutError' } });
   });
 
   it('is not exceeded by attempts that take longer than a minute', () => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [NEVER] });
-      const seen = execute(service, { recover: { withinMs: 150_000 } }, { requestTimeoutMs: 100_000 });
-      flush();
-      // the first attempt, the time to recover, and 5 seconds for the last attempt
-      expect(seen.endedAt).toBeLessThanOrEqual(100_000 + 150_000 + 5_000);
-      expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
-    });
+    const { seen } = play({ execute: [NEVER] }, { recover: { withinMs: 150_000 } }, { requestTimeoutMs: 100_000 });
+    // the first attempt, the time to recover, and 5 seconds for the last attempt
+    expect(seen.endedAt).toBeLessThanOrEqual(100_000 + 150_000 + 5_000);
+    expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
   });
 
   it('is not exceeded by a Retry-After header', () => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [[errorReply(503, 'soon', { 'retry-after': '3600' })]] });
-      const seen = execute(service, { recover: { withinMs: 10_000 } });
-      flush();
-      expect(seen.endedAt).toBe(10_000);
-      expect(attemptsAt(service)).toHaveLength(2);
-    });
+    const { seen, attempts } = play(
+      { execute: [[errorReply(503, 'soon', { 'retry-after': '3600' })]] },
+      { recover: { withinMs: 10_000 } },
+    );
+    expect(seen.endedAt).toBe(10_000);
+    expect(attempts).toHaveLength(2);
   });
 
   it('has no delays longer than five seconds', () => {
-    marbles(({ flush }) => {
-      const service = serviceWith({ execute: [[reset]] });
-      execute(service, {}, { retry: { baseDelayMs: 30_000, maxDelayMs: 60_000 } });
-      flush();
-      expect(attemptsAt(service).length).toBeGreaterThan(120_000 / 5_000);
-    });
+    const retry = { baseDelayMs: 30_000, maxDelayMs: 60_000 };
+    const { attempts } = play({ execute: [[reset]] }, {}, { retry });
+    expect(attempts.length).toBeGreaterThan(120_000 / 5_000);
   });
 
   it.each([0, -1, NaN])('must be positive: %p', (withinMs) => {
@@ -484,13 +417,10 @@ describe('the time to recover', () => {
 
 describe('an error', () => {
   it('shows neither the signed bytes nor the response', () => {
-    marbles(({ flush }) => {
-      const answer = ok({ transaction: { updateId: 7, secret: 'hush', echo: secrets.signature } });
-      const seen = execute(serviceWith({ execute: [[answer]] }), { recover: false });
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'DecodeError' } });
-      const shown = `${String(seen.error)}${JSON.stringify(seen.error)}`;
-      for (const secret of ['hush', ...Object.values(secrets)]) expect(shown).not.toContain(secret);
-    });
+    const answer = ok({ transaction: { updateId: 7, secret: 'hush', echo: secrets.signature } });
+    const { seen } = play({ execute: [[answer]] }, { recover: false });
+    expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'DecodeError' } });
+    const shown = `${String(seen.error)}${JSON.stringify(seen.error)}`;
+    for (const secret of ['hush', ...Object.values(secrets)]) expect(shown).not.toContain(secret);
   });
 });
