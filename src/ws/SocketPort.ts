@@ -30,10 +30,22 @@ export interface SocketRequest {
  * @category Transports
  */
 export type SocketSign =
-  | { readonly _tag: 'Open' }
-  | { readonly _tag: 'Alive' }
-  | { readonly _tag: 'Text'; readonly text: string }
-  | { readonly _tag: 'End'; readonly code: number };
+  | {
+      /** The discriminant. */
+      readonly _tag: 'Open' | 'Alive';
+    }
+  | {
+      /** The discriminant. */
+      readonly _tag: 'Text';
+      /** The message. */
+      readonly text: string;
+    }
+  | {
+      /** The discriminant. */
+      readonly _tag: 'End';
+      /** The close code. */
+      readonly code: number;
+    };
 
 /**
  * Opens WebSockets to the participant: a function from a request to a cold Observable that emits the signs of life of a

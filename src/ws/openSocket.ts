@@ -74,7 +74,7 @@ function toMessages(
 ): readonly SocketMessage[] {
   switch (sign._tag) {
     case 'Open':
-      return [sign];
+      return [{ _tag: 'Open' }];
     case 'Alive':
       return [];
     case 'Text':
