@@ -145,10 +145,12 @@ describe('canton-rx tail', () => {
         const run = runCli(['tail', '--ledger', `${server.url}/${where}/${index}/tail`, '--to', '100'], {
           env: { CANTON_RX_LEDGER_TOKEN: sent.token },
         });
-        await until(() => fromTail > before);
-        const timer = setTimeout(() => run.signals.emit('SIGINT'), 100);
-        await run.code;
-        clearTimeout(timer);
+        let isOver = false;
+        const code = run.code.finally(() => (isOver = true));
+        // with a request after the one that fails, it has dealt with the failure
+        await until(() => isOver || fromTail > before + (where === 'pages' ? 2 : 1));
+        run.signals.emit('SIGINT');
+        await code;
         expect(secretsIn(run.err.text(), allSecrets)).toEqual([]);
         expect(secretsIn(run.out.text(), Object.values(sent))).toEqual([]);
       }
