@@ -5,7 +5,7 @@ import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
-import { marbles, stopClock } from '../helpers/time.js';
+import { itInVirtualTime, marbles, stopClock } from '../helpers/time.js';
 import { answered, contract, type Happening, histories, ids, retryIn, StepMaker, viewOf } from './scriptedJoin.js';
 
 const { conflate } = await import('../../src/contracts/conflate.js');
@@ -44,8 +44,9 @@ afterEach(() => {
 });
 
 describe('a conflated view', () => {
-  it('emits the first value at once, then the latest, at most once per period (pitfall 48)', () => {
-    marbles(({ cold, expectObservable }) => {
+  itInVirtualTime(
+    'emits the first value at once, then the latest, at most once per period (pitfall 48)',
+    ({ cold, expectObservable }) => {
       const make = new StepMaker();
       const view = viewOf(
         cold('a--bc--d-----------e', {
@@ -69,76 +70,71 @@ describe('a conflated view', () => {
         1: 'pqrs',
         2: 'pqrst',
       });
+    },
+  );
+
+  itInVirtualTime('shares the snapshot and the feed of its view', ({ cold, expectSubscriptions, expectObservable }) => {
+    const happening$ = cold('a', { a: new StepMaker().reset(['x']) });
+    const view = viewOf(happening$);
+    expectObservable(view.count$(), '              -^-----!').toBe('-x', { x: 1 });
+    expectObservable(conflate(view, 2).count$(), '  --^------!').toBe('--x', { x: 1 });
+    expectObservable(conflate(view, 5).state$.pipe(map(({ data }) => data)), '---^!').toBe('---x', { x: 'live' });
+    expectSubscriptions(happening$.subscriptions).toBe('-^-------!');
+  });
+
+  itInVirtualTime('merges the changes of a period into one', ({ flush }) => {
+    const make = new StepMaker();
+    const happening$ = new Subject<Happening>();
+    const view = viewOf(happening$);
+    view.state$.subscribe();
+    happening$.next(make.reset(['stays', 'goes', 'moves', 'returns', 'leaves']));
+    const seen = observe(conflate(view, 10).changes$);
+    timer(1).subscribe(() => {
+      const put = ['comes', 'passes', ['moves', 'b'], ['comes', 'b'], ['leaves', 'b']] as const;
+      happening$.next(make.page({ put }, { remove: ['goes', 'passes', 'returns', 'leaves'] }));
+      happening$.next(make.page({ put: [['moves', 'c'], 'returns'] }));
+    });
+    flush();
+    expect(seen.times).toEqual([0, 0, 10]);
+    expect(seen.values.slice(0, 2).map(({ _tag }) => _tag)).toEqual(['Reset', 'CaughtUp']);
+    expect(seen.values[2]).toMatchObject({
+      _tag: 'ContractsChanged',
+      offset: 4,
+      updateId: 'u4',
+      added: [contract('comes', 'b', 1)],
+      removed: [contract('leaves'), contract('goes')],
+      moved: [
+        { contract: contract('moves', 'c', 2), from: { synchronizerId: 'a' } },
+        { contract: contract('returns'), from: { synchronizerId: 'a' } },
+      ],
     });
   });
 
-  it('shares the snapshot and the feed of its view', () => {
-    marbles(({ cold, expectSubscriptions, expectObservable }) => {
-      const happening$ = cold('a', { a: new StepMaker().reset(['x']) });
-      const view = viewOf(happening$);
-      expectObservable(view.count$(), '              -^-----!').toBe('-x', { x: 1 });
-      expectObservable(conflate(view, 2).count$(), '  --^------!').toBe('--x', { x: 1 });
-      expectObservable(conflate(view, 5).state$.pipe(map(({ data }) => data)), '---^!').toBe('---x', { x: 'live' });
-      expectSubscriptions(happening$.subscriptions).toBe('-^-------!');
-    });
+  itInVirtualTime('has no change where all that came went', ({ cold, expectObservable }) => {
+    const make = new StepMaker();
+    const view = viewOf(
+      cold('a-bc-d', {
+        a: make.reset(['x']),
+        b: make.page({ put: ['y'] }),
+        c: make.page({ remove: ['y'] }),
+        d: make.checkpoint(),
+      }),
+    );
+    view.state$.subscribe();
+    expectObservable(conflate(view, 10).changes$.pipe(map(({ _tag, offset }) => `${_tag} ${offset}`)), '-^').toBe(
+      '-(ab)------c',
+      { a: 'Reset 1', b: 'CaughtUp 1', c: 'OffsetCheckpoint 4' },
+    );
+    const checkpoints$ = conflate(view, 2).changes$.pipe(
+      filter(({ _tag }) => _tag === 'OffsetCheckpoint'),
+      map(({ offset }) => offset),
+    );
+    expectObservable(checkpoints$, '-^').toBe('---c-d', { c: 3, d: 4 });
   });
 
-  it('merges the changes of a period into one', () => {
-    marbles(({ flush }) => {
-      const make = new StepMaker();
-      const happening$ = new Subject<Happening>();
-      const view = viewOf(happening$);
-      view.state$.subscribe();
-      happening$.next(make.reset(['stays', 'goes', 'moves', 'returns', 'leaves']));
-      const seen = observe(conflate(view, 10).changes$);
-      timer(1).subscribe(() => {
-        const put = ['comes', 'passes', ['moves', 'b'], ['comes', 'b'], ['leaves', 'b']] as const;
-        happening$.next(make.page({ put }, { remove: ['goes', 'passes', 'returns', 'leaves'] }));
-        happening$.next(make.page({ put: [['moves', 'c'], 'returns'] }));
-      });
-      flush();
-      expect(seen.times).toEqual([0, 0, 10]);
-      expect(seen.values.slice(0, 2).map(({ _tag }) => _tag)).toEqual(['Reset', 'CaughtUp']);
-      expect(seen.values[2]).toMatchObject({
-        _tag: 'ContractsChanged',
-        offset: 4,
-        updateId: 'u4',
-        added: [contract('comes', 'b', 1)],
-        removed: [contract('leaves'), contract('goes')],
-        moved: [
-          { contract: contract('moves', 'c', 2), from: { synchronizerId: 'a' } },
-          { contract: contract('returns'), from: { synchronizerId: 'a' } },
-        ],
-      });
-    });
-  });
-
-  it('has no change where all that came went', () => {
-    marbles(({ cold, expectObservable }) => {
-      const make = new StepMaker();
-      const view = viewOf(
-        cold('a-bc-d', {
-          a: make.reset(['x']),
-          b: make.page({ put: ['y'] }),
-          c: make.page({ remove: ['y'] }),
-          d: make.checkpoint(),
-        }),
-      );
-      view.state$.subscribe();
-      expectObservable(conflate(view, 10).changes$.pipe(map(({ _tag, offset }) => `${_tag} ${offset}`)), '-^').toBe(
-        '-(ab)------c',
-        { a: 'Reset 1', b: 'CaughtUp 1', c: 'OffsetCheckpoint 4' },
-      );
-      const checkpoints$ = conflate(view, 2).changes$.pipe(
-        filter(({ _tag }) => _tag === 'OffsetCheckpoint'),
-        map(({ offset }) => offset),
-      );
-      expectObservable(checkpoints$, '-^').toBe('---c-d', { c: 3, d: 4 });
-    });
-  });
-
-  it('has the last of several states of the connection, and emits no contracts for them', () => {
-    marbles(({ cold, expectObservable }) => {
+  itInVirtualTime(
+    'has the last of several states of the connection, and emits no contracts for them',
+    ({ cold, expectObservable }) => {
       const make = new StepMaker();
       const view = viewOf(
         cold('a-bcd----------e', {
@@ -159,27 +155,25 @@ describe('a conflated view', () => {
         b: 'stale retrying',
       });
       expectObservable(listOf(slow.all$()), '       -^').toBe('-a', { a: 'x' });
-    });
-  });
+    },
+  );
 
-  it('has only the reset of a period with one, with the contracts at its end', () => {
-    marbles(({ flush }) => {
-      const make = new StepMaker();
-      const happening$ = new Subject<Happening>();
-      const view = viewOf(happening$);
-      view.state$.subscribe();
-      happening$.next(make.reset(['x']));
-      const seen = observe(conflate(view, 10).changes$);
-      timer(1).subscribe(() => {
-        happening$.next(make.page({ put: ['y'] }));
-        happening$.next(make.reset(['z'], 'pruned'));
-        happening$.next(make.page({ put: ['w'] }));
-      });
-      flush();
-      expect(seen.values.slice(2)).toEqual([
-        { _tag: 'Reset', reason: 'pruned', offset: 4, contracts: [contract('z'), contract('w')] },
-      ]);
+  itInVirtualTime('has only the reset of a period with one, with the contracts at its end', ({ flush }) => {
+    const make = new StepMaker();
+    const happening$ = new Subject<Happening>();
+    const view = viewOf(happening$);
+    view.state$.subscribe();
+    happening$.next(make.reset(['x']));
+    const seen = observe(conflate(view, 10).changes$);
+    timer(1).subscribe(() => {
+      happening$.next(make.page({ put: ['y'] }));
+      happening$.next(make.reset(['z'], 'pruned'));
+      happening$.next(make.page({ put: ['w'] }));
     });
+    flush();
+    expect(seen.values.slice(2)).toEqual([
+      { _tag: 'Reset', reason: 'pruned', offset: 4, contracts: [contract('z'), contract('w')] },
+    ]);
   });
 
   it('is the view at the time of each value, for random changes, periods and times of subscription', () => {
@@ -256,23 +250,21 @@ const located = ({ contractId, location }: AnyContract): string => `${contractId
 describe("'animationFrame'", () => {
   const counted = (view: ReturnType<typeof viewOf>) => observe(conflate(view, 'animationFrame').count$());
 
-  it('is 16 ms where there are no frames', () => {
-    marbles(({ flush }) => {
-      const make = new StepMaker();
-      const view = viewOf(() =>
-        timer(0, 1).pipe(
-          take(40),
-          map((i) => (i === 0 ? make.reset([]) : make.page({ put: [`c${i}`] }))),
-        ),
-      );
-      view.state$.subscribe();
-      const seen: { times: number[] }[] = [];
-      timer(3).subscribe(() => seen.push(counted(view)));
-      timer(60).subscribe(() => {
-        expect(seen[0]?.times).toEqual([0, 16, 32, 48]);
-      });
-      flush();
+  itInVirtualTime('is 16 ms where there are no frames', ({ flush }) => {
+    const make = new StepMaker();
+    const view = viewOf(() =>
+      timer(0, 1).pipe(
+        take(40),
+        map((i) => (i === 0 ? make.reset([]) : make.page({ put: [`c${i}`] }))),
+      ),
+    );
+    view.state$.subscribe();
+    const seen: { times: number[] }[] = [];
+    timer(3).subscribe(() => seen.push(counted(view)));
+    timer(60).subscribe(() => {
+      expect(seen[0]?.times).toEqual([0, 16, 32, 48]);
     });
+    flush();
   });
 
   /** Frames that the test runs. */

@@ -9,7 +9,7 @@ import { contractChanges } from '../../src/contracts/contractChanges.js';
 import type { ContractQuery } from '../../src/contracts/ContractQuery.js';
 import { contractsWorld, releases } from '../helpers/virtualContracts.js';
 import { observe } from '../helpers/observe.js';
-import { marbles as inVirtualTime } from '../helpers/time.js';
+import { itInVirtualTime, marbles as inVirtualTime } from '../helpers/time.js';
 import {
   archiveAway,
   assign,
@@ -29,16 +29,14 @@ import {
 const Numbered = contractType('#marbles:Marbles:Marble', t.type({ number: t.number }));
 
 describe('contractChanges', () => {
-  it('sends nothing before it is subscribed to, and each subscription reads for itself', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, service, client } = contractsWorld();
-      participant.append(create(2, 'a'));
-      const changes$ = contractChanges(client, marbles).pipe(toBrief(), takeUntil(timer(500)));
-      expect(service.requests).toEqual([]);
-      const seen = [observe(changes$), observe(changes$)];
-      flush();
-      expect(seen.map(({ values }) => values)).toEqual(Array(2).fill(['Reset 2 start a', 'CaughtUp 2']));
-    });
+  itInVirtualTime('sends nothing before it is subscribed to, and each subscription reads for itself', ({ flush }) => {
+    const { participant, service, client } = contractsWorld();
+    participant.append(create(2, 'a'));
+    const changes$ = contractChanges(client, marbles).pipe(toBrief(), takeUntil(timer(500)));
+    expect(service.requests).toEqual([]);
+    const seen = [observe(changes$), observe(changes$)];
+    flush();
+    expect(seen.map(({ values }) => values)).toEqual(Array(2).fill(['Reset 2 start a', 'CaughtUp 2']));
   });
 
   it('throws at once for a mistake in the program', () => {

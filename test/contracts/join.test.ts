@@ -7,7 +7,7 @@ import { join } from '../../src/contracts/join.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
-import { marbles as inVirtualTime } from '../helpers/time.js';
+import { itInVirtualTime } from '../helpers/time.js';
 import { contractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
 import { checkpoint, errorBody, errorReply, ok, unknownVariant } from '../helpers/wire.js';
 import {
@@ -181,8 +181,9 @@ describe('the changes of contracts', () => {
     ]);
   });
 
-  it('lack what a package brings that is uploaded later; a new subscription has it (pitfall 36)', () => {
-    inVirtualTime(({ flush }) => {
+  itInVirtualTime(
+    'lack what a package brings that is uploaded later; a new subscription has it (pitfall 36)',
+    ({ flush }) => {
       const { participant, client } = contractsWorld();
       participant.append(create(2, 'a', 'b'));
       const { elementsAt } = participant;
@@ -196,11 +197,12 @@ describe('the changes of contracts', () => {
       flush();
       expect(first.values).toEqual(['Reset 2 start a', 'CaughtUp 2']);
       expect(second.values).toEqual(['Reset 2 start a,b', 'CaughtUp 2']);
-    });
-  });
+    },
+  );
 
-  it('of another query are those of another subscription, with contracts of its own (pitfall 35)', () => {
-    inVirtualTime(({ flush }) => {
+  itInVirtualTime(
+    'of another query are those of another subscription, with contracts of its own (pitfall 35)',
+    ({ flush }) => {
       const { participant, service, client } = contractsWorld();
       participant.append(create(2, 'a'));
       const bobs = { ...marbles, parties: ['bob::1220ab'] };
@@ -212,11 +214,12 @@ describe('the changes of contracts', () => {
         return Object.keys(filtersByParty);
       });
       expect(parties).toEqual([['alice::1220ab'], ['bob::1220ab']]);
-    });
-  });
+    },
+  );
 
-  it('stop at an error that is permanent, and a new subscription begins anew (pitfall 51)', () => {
-    inVirtualTime(({ flush }) => {
+  itInVirtualTime(
+    'stop at an error that is permanent, and a new subscription begins anew (pitfall 51)',
+    ({ flush }) => {
       let isForbidden = false;
       const { participant, service, client } = contractsWorld({
         latencyMs: 5,
@@ -237,8 +240,8 @@ describe('the changes of contracts', () => {
       expect(second.error).toBeUndefined();
       expect(second.values).toEqual(['Reset 3 start a,b', 'CaughtUp 3']);
       expect(service.open).toBe(0);
-    });
-  });
+    },
+  );
 
   it('end with a DecodeError at an update of an unknown kind, after the changes before it', () => {
     const { seen } = follow({
@@ -259,8 +262,9 @@ describe('the changes of contracts', () => {
     ]);
   });
 
-  it('of a view end at an update that does not decode: the last state is stale, and the error says which update and what next', () => {
-    inVirtualTime(({ flush }) => {
+  itInVirtualTime(
+    'of a view end at an update that does not decode: the last state is stale, and the error says which update and what next',
+    ({ flush }) => {
       const { participant, client } = contractsWorld();
       participant.append(create(2, 'a'));
       const view = liveContracts(client, marbles);
@@ -278,8 +282,8 @@ describe('the changes of contracts', () => {
       const again = observe(view.count$().pipe(take(1)));
       flush();
       expect(again.values).toEqual([3]);
-    });
-  });
+    },
+  );
 
   it('end with a DecodeError at an event of an unknown kind, which may be that of a contract', () => {
     const { seen } = follow({
@@ -327,30 +331,28 @@ describe('the changes of contracts', () => {
 });
 
 describe('a step', () => {
-  it('is only requested when its subscriber is ready', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, service, client } = contractsWorld();
-      participant.append(create(2, 'a'));
-      const isReady$ = new Subject<unknown>();
-      const source = contractsSource(client, { maxPageSize: 1 })();
-      const seen = observe(join(source, { query: marbles }, isReady$).pipe(takeUntil(timer(10_000))));
-      expect(seen.values).toMatchObject([{ changes: [{ _tag: 'Reset' }], offset: 2, isCaughtUp: false }]);
-      participant.append(create(3, 'b'), create(4, 'c'));
-      const updates = (): number => service.requests.filter(isUpdates).length;
-      // the ledger end
-      isReady$.next(true);
-      expect(updates()).toBe(0);
-      isReady$.next(true);
+  itInVirtualTime('is only requested when its subscriber is ready', ({ flush }) => {
+    const { participant, service, client } = contractsWorld();
+    participant.append(create(2, 'a'));
+    const isReady$ = new Subject<unknown>();
+    const source = contractsSource(client, { maxPageSize: 1 })();
+    const seen = observe(join(source, { query: marbles }, isReady$).pipe(takeUntil(timer(10_000))));
+    expect(seen.values).toMatchObject([{ changes: [{ _tag: 'Reset' }], offset: 2, isCaughtUp: false }]);
+    participant.append(create(3, 'b'), create(4, 'c'));
+    const updates = (): number => service.requests.filter(isUpdates).length;
+    // the ledger end
+    isReady$.next(true);
+    expect(updates()).toBe(0);
+    isReady$.next(true);
+    expect(updates()).toBe(1);
+    expect(seen.values.at(-1)).toMatchObject({ changes: [{ offset: 3 }], offset: 3, isCaughtUp: false });
+    timer(5_000).subscribe(() => {
       expect(updates()).toBe(1);
-      expect(seen.values.at(-1)).toMatchObject({ changes: [{ offset: 3 }], offset: 3, isCaughtUp: false });
-      timer(5_000).subscribe(() => {
-        expect(updates()).toBe(1);
-        isReady$.next(true);
-      });
-      flush();
-      expect(seen.values.at(-1)).toMatchObject({ changes: [{ offset: 4 }], offset: 4, isCaughtUp: true });
-      expect([...(seen.values.at(-1)?.contracts ?? [])].map(({ contractId }) => contractId)).toEqual(['a', 'b', 'c']);
+      isReady$.next(true);
     });
+    flush();
+    expect(seen.values.at(-1)).toMatchObject({ changes: [{ offset: 4 }], offset: 4, isCaughtUp: true });
+    expect([...(seen.values.at(-1)?.contracts ?? [])].map(({ contractId }) => contractId)).toEqual(['a', 'b', 'c']);
   });
 });
 

@@ -4,7 +4,7 @@ import { contractsSource } from '../../src/contracts/ContractsSource.js';
 import { join } from '../../src/contracts/join.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
-import { marbles as inVirtualTime } from '../helpers/time.js';
+import { itInVirtualTime } from '../helpers/time.js';
 import { contractsWorld, pagePath } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply, ok } from '../helpers/wire.js';
 import { archive, create, follow, marbles, reported } from './joinSupport.js';
@@ -74,31 +74,28 @@ describe('after a gap', () => {
     expect(seen.times[2]).toBeGreaterThan(12_000);
   });
 
-  it('the contracts before it stay as they are until the others are complete', () => {
-    inVirtualTime(({ flush }) => {
-      let isPruned = false;
-      const { participant, client } = contractsWorld({
-        latencyMs: 5,
-        fault: (request) =>
-          isPruned && isUpdates(request) && request.body['beginExclusive'] === 2 ? pruned : undefined,
-      });
-      participant.append(create(2, 'a'));
-      const source = contractsSource(client, { maxSnapshotPageSize: 1 })();
-      const seen = observe(join(source, { query: marbles }).pipe(takeUntil(timer(60_000))));
-      const keys = (index: number): string[] =>
-        [...(seen.values.at(index)?.contracts ?? [])].map(({ contractId }) => contractId);
-      timer(1_000).subscribe(() => {
-        isPruned = true;
-        participant.ledger.disconnect();
-        participant.append(create(6, 'x', 'y', 'z'));
-      });
-      timer(1_020).subscribe(() => {
-        expect(keys(-1)).toEqual(['a']);
-      });
-      flush();
-      expect(keys(0)).toEqual(['a']);
-      expect(keys(-1)).toEqual(['a', 'x', 'y', 'z']);
+  itInVirtualTime('the contracts before it stay as they are until the others are complete', ({ flush }) => {
+    let isPruned = false;
+    const { participant, client } = contractsWorld({
+      latencyMs: 5,
+      fault: (request) => (isPruned && isUpdates(request) && request.body['beginExclusive'] === 2 ? pruned : undefined),
     });
+    participant.append(create(2, 'a'));
+    const source = contractsSource(client, { maxSnapshotPageSize: 1 })();
+    const seen = observe(join(source, { query: marbles }).pipe(takeUntil(timer(60_000))));
+    const keys = (index: number): string[] =>
+      [...(seen.values.at(index)?.contracts ?? [])].map(({ contractId }) => contractId);
+    timer(1_000).subscribe(() => {
+      isPruned = true;
+      participant.ledger.disconnect();
+      participant.append(create(6, 'x', 'y', 'z'));
+    });
+    timer(1_020).subscribe(() => {
+      expect(keys(-1)).toEqual(['a']);
+    });
+    flush();
+    expect(keys(0)).toEqual(['a']);
+    expect(keys(-1)).toEqual(['a', 'x', 'y', 'z']);
   });
 
   it('nothing is read again if the caller says so: the error of the gap ends it (G30)', () => {

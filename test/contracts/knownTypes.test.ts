@@ -7,7 +7,7 @@ import { active } from '../helpers/contractEvents.js';
 import { contractsAt, type HistoryUpdate } from '../helpers/contractHistory.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
-import { marbles as inVirtualTime } from '../helpers/time.js';
+import { itInVirtualTime, marbles as inVirtualTime } from '../helpers/time.js';
 import { contractsWorld, listPath, pagePath, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
 import { archive, create, follow, home, Marble, Paint, record, reported, templateOf, toBrief } from './joinSupport.js';
@@ -69,79 +69,76 @@ function typesWorld({ code = 'PACKAGE_NAMES_NOT_FOUND', refuses, ...options }: T
 }
 
 describe('a query with a type that the participant does not know', () => {
-  it('has the contracts of the other types, and all when the type is known (pitfall 37)', () => {
-    inVirtualTime(({ flush }) => {
-      const { commit, upload, watch, client, service } = typesWorld();
+  itInVirtualTime('has the contracts of the other types, and all when the type is known (pitfall 37)', ({ flush }) => {
+    const { commit, upload, watch, client, service } = typesWorld();
+    upload(Marble);
+    commit(create(2, 'a'));
+    const diagnostics = record(client.diagnostics$);
+    const seen = watch();
+    timer(1_000).subscribe(() => {
+      commit(create(3, 'b'));
+    });
+    timer(40_000).subscribe(() => {
+      upload(Paint);
+      commit(create(4, 'paint-1'), archive(5, 'a'));
+    });
+    timer(3 * minute).subscribe(() => {
+      commit(create(7, 'paint-2'));
+    });
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(seen.values).toEqual([
+      'Reset 2 start a',
+      'CaughtUp 2',
+      'ContractsChanged 3 +b',
+      'OffsetCheckpoint 4',
+      'ContractsChanged 5 -a',
+      'FellBehind 5',
+      'Reset 5 packageFound b,paint-1',
+      'CaughtUp 5',
+      'ContractsChanged 7 +paint-2',
+    ]);
+    expect(reported(diagnostics, 'TypesUnknown')).toMatchObject([
+      { types: ['paint'], retryInMs: 30_000 },
+      { types: ['paint'], retryInMs: 60_000 },
+    ]);
+    // each alone, with a limit of one
+    expect(service.requests.filter(isProbe).map(templatesOf)).toEqual([
+      [Marble.templateId],
+      [Paint.templateId],
+      [Paint.templateId],
+      [Paint.templateId],
+    ]);
+  });
+
+  itInVirtualTime('has nothing without a known type, and never all contracts of the participant', ({ flush }) => {
+    const { commit, upload, watch, service } = typesWorld();
+    commit(create(2, 'a', 'paint-1'));
+    const seen = watch();
+    timer(minute).subscribe(() => {
+      expect(seen.values).toEqual([]);
+      upload(Paint);
+    });
+    timer(3 * minute).subscribe(() => {
       upload(Marble);
-      commit(create(2, 'a'));
-      const diagnostics = record(client.diagnostics$);
-      const seen = watch();
-      timer(1_000).subscribe(() => {
-        commit(create(3, 'b'));
-      });
-      timer(40_000).subscribe(() => {
-        upload(Paint);
-        commit(create(4, 'paint-1'), archive(5, 'a'));
-      });
-      timer(3 * minute).subscribe(() => {
-        commit(create(7, 'paint-2'));
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.values).toEqual([
-        'Reset 2 start a',
-        'CaughtUp 2',
-        'ContractsChanged 3 +b',
-        'OffsetCheckpoint 4',
-        'ContractsChanged 5 -a',
-        'FellBehind 5',
-        'Reset 5 packageFound b,paint-1',
-        'CaughtUp 5',
-        'ContractsChanged 7 +paint-2',
-      ]);
-      expect(reported(diagnostics, 'TypesUnknown')).toMatchObject([
-        { types: ['paint'], retryInMs: 30_000 },
-        { types: ['paint'], retryInMs: 60_000 },
-      ]);
-      // each alone, with a limit of one
-      expect(service.requests.filter(isProbe).map(templatesOf)).toEqual([
-        [Marble.templateId],
-        [Paint.templateId],
-        [Paint.templateId],
-        [Paint.templateId],
-      ]);
     });
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(seen.values).toEqual([
+      'Reset 2 start paint-1',
+      'CaughtUp 2',
+      'FellBehind 2',
+      'Reset 2 packageFound a,paint-1',
+      'CaughtUp 2',
+    ]);
+    const selecting = service.requests.filter((request) => isSnapshot(request) || isUpdates(request));
+    expect(selecting.every((request) => templatesOf(request).length > 0)).toBe(true);
+    expect(JSON.stringify(service.requests)).not.toContain('WildcardFilter');
   });
 
-  it('has nothing without a known type, and never all contracts of the participant', () => {
-    inVirtualTime(({ flush }) => {
-      const { commit, upload, watch, service } = typesWorld();
-      commit(create(2, 'a', 'paint-1'));
-      const seen = watch();
-      timer(minute).subscribe(() => {
-        expect(seen.values).toEqual([]);
-        upload(Paint);
-      });
-      timer(3 * minute).subscribe(() => {
-        upload(Marble);
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.values).toEqual([
-        'Reset 2 start paint-1',
-        'CaughtUp 2',
-        'FellBehind 2',
-        'Reset 2 packageFound a,paint-1',
-        'CaughtUp 2',
-      ]);
-      const selecting = service.requests.filter((request) => isSnapshot(request) || isUpdates(request));
-      expect(selecting.every((request) => templatesOf(request).length > 0)).toBe(true);
-      expect(JSON.stringify(service.requests)).not.toContain('WildcardFilter');
-    });
-  });
-
-  it('is asked about after 30 seconds, and then half as often each time, up to every 15 minutes', () => {
-    inVirtualTime(({ flush }) => {
+  itInVirtualTime(
+    'is asked about after 30 seconds, and then half as often each time, up to every 15 minutes',
+    ({ flush }) => {
       const { commit, upload, watch, client } = typesWorld();
       upload(Marble);
       commit(create(2, 'a'));
@@ -150,8 +147,8 @@ describe('a query with a type that the participant does not know', () => {
       flush();
       const waits = reported(diagnostics, 'TypesUnknown').map(({ retryInMs }) => retryInMs / minute);
       expect(waits).toEqual([0.5, 1, 2, 4, 8, 15, 15, 15, 15, 15]);
-    });
-  });
+    },
+  );
 
   it.each([
     'PACKAGE_NAMES_NOT_FOUND',
@@ -170,48 +167,42 @@ describe('a query with a type that the participant does not know', () => {
     });
   });
 
-  it('does not wait after another error', () => {
-    inVirtualTime(({ flush }) => {
-      const { commit, watch } = typesWorld({ code: 'CONTRACT_NOT_FOUND' });
-      commit(create(2, 'a'));
-      const seen = watch();
-      flush();
-      expect(seen).toMatchObject({ values: [], error: { _tag: 'ApiError', code: 'CONTRACT_NOT_FOUND' } });
-    });
+  itInVirtualTime('does not wait after another error', ({ flush }) => {
+    const { commit, watch } = typesWorld({ code: 'CONTRACT_NOT_FOUND' });
+    commit(create(2, 'a'));
+    const seen = watch();
+    flush();
+    expect(seen).toMatchObject({ values: [], error: { _tag: 'ApiError', code: 'CONTRACT_NOT_FOUND' } });
   });
 
-  it('goes on without a type that the participant has lost, when the feed finds out', () => {
-    inVirtualTime(({ flush }) => {
-      const { commit, upload, watch, known } = typesWorld();
-      upload(Marble);
-      upload(Paint);
-      commit(create(2, 'a', 'paint-1'));
-      const seen = watch();
-      timer(1_000).subscribe(() => {
-        known.delete(Paint.templateId);
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.values).toEqual([
-        'Reset 2 start a,paint-1',
-        'CaughtUp 2',
-        'FellBehind 2',
-        'Reset 2 packageFound a',
-        'CaughtUp 2',
-      ]);
+  itInVirtualTime('goes on without a type that the participant has lost, when the feed finds out', ({ flush }) => {
+    const { commit, upload, watch, known } = typesWorld();
+    upload(Marble);
+    upload(Paint);
+    commit(create(2, 'a', 'paint-1'));
+    const seen = watch();
+    timer(1_000).subscribe(() => {
+      known.delete(Paint.templateId);
     });
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(seen.values).toEqual([
+      'Reset 2 start a,paint-1',
+      'CaughtUp 2',
+      'FellBehind 2',
+      'Reset 2 packageFound a',
+      'CaughtUp 2',
+    ]);
   });
 
-  it('begins with all contracts where it resumes: it may have lacked those of a type', () => {
-    inVirtualTime(({ flush }) => {
-      const { commit, upload, watch } = typesWorld();
-      upload(Marble);
-      upload(Paint);
-      commit(create(2, 'a'), create(3, 'paint-1'), create(4, 'b'));
-      const seen = watch(undefined, undefined, { resumeFrom: 3 });
-      flush();
-      expect(seen.values).toEqual(['Reset 4 packageFound a,b,paint-1', 'CaughtUp 4']);
-    });
+  itInVirtualTime('begins with all contracts where it resumes: it may have lacked those of a type', ({ flush }) => {
+    const { commit, upload, watch } = typesWorld();
+    upload(Marble);
+    upload(Paint);
+    commit(create(2, 'a'), create(3, 'paint-1'), create(4, 'b'));
+    const seen = watch(undefined, undefined, { resumeFrom: 3 });
+    flush();
+    expect(seen.values).toEqual(['Reset 4 packageFound a,b,paint-1', 'CaughtUp 4']);
   });
 
   it('is asked about slowly by a participant that contradicts itself', () => {
@@ -225,41 +216,39 @@ describe('a query with a type that the participant does not know', () => {
     expect(service.requests.filter(isSnapshot).length).toBeLessThan(40);
   });
 
-  it('does not disturb the others when requests about it fail for long', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld({
-        latencyMs: 5,
-        fault: (request) => {
-          const now = asyncScheduler.now();
-          // of requests about a type that nothing else asks about
-          if (isProbe(request) && now > 20_000 && now < 15 * minute) return errorReply(503, 'not in time');
-          const isPaint = templatesOf(request).includes(Paint.templateId);
-          return isPaint && now < 15 * minute ? errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)) : undefined;
-        },
-      });
-      participant.append(create(2, 'a'));
-      const query = { ...both, onUnknownPackage: 'wait' } as const;
-      const diagnostics = record(client.diagnostics$);
-      const end$ = timer(20 * minute);
-      const seen = observe(contractChanges(client, query).pipe(toBrief(), takeUntil(end$)));
-      const states = observe(liveContracts(client, query).state$.pipe(takeUntil(end$)));
-      flush();
-      expect([seen.error, states.error]).toEqual([undefined, undefined]);
-      const resets = seen.values.filter((line) => line.startsWith('Reset'));
-      expect(resets).toEqual(['Reset 2 start a', 'Reset 2 packageFound a']);
-      const briefs = states.values.map(({ data, connection }) => `${data}/${connection.status}`);
-      expect(briefs.filter((state, i) => state !== briefs[i - 1])).toEqual([
-        'loading/connecting',
-        'loading/open',
-        'stale/open',
-        'live/open',
-        'stale/open',
-        'live/open',
-      ]);
-      expect(reported(diagnostics, 'RetryScheduled')).toEqual([]);
-      const waits = reported(diagnostics, 'TypesUnknown').map(({ retryInMs }) => retryInMs / minute);
-      expect(waits).toEqual([0.5, 0.5, 1, 1, 2, 2, 4, 4, 8, 8]);
+  itInVirtualTime('does not disturb the others when requests about it fail for long', ({ flush }) => {
+    const { participant, client } = contractsWorld({
+      latencyMs: 5,
+      fault: (request) => {
+        const now = asyncScheduler.now();
+        // of requests about a type that nothing else asks about
+        if (isProbe(request) && now > 20_000 && now < 15 * minute) return errorReply(503, 'not in time');
+        const isPaint = templatesOf(request).includes(Paint.templateId);
+        return isPaint && now < 15 * minute ? errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)) : undefined;
+      },
     });
+    participant.append(create(2, 'a'));
+    const query = { ...both, onUnknownPackage: 'wait' } as const;
+    const diagnostics = record(client.diagnostics$);
+    const end$ = timer(20 * minute);
+    const seen = observe(contractChanges(client, query).pipe(toBrief(), takeUntil(end$)));
+    const states = observe(liveContracts(client, query).state$.pipe(takeUntil(end$)));
+    flush();
+    expect([seen.error, states.error]).toEqual([undefined, undefined]);
+    const resets = seen.values.filter((line) => line.startsWith('Reset'));
+    expect(resets).toEqual(['Reset 2 start a', 'Reset 2 packageFound a']);
+    const briefs = states.values.map(({ data, connection }) => `${data}/${connection.status}`);
+    expect(briefs.filter((state, i) => state !== briefs[i - 1])).toEqual([
+      'loading/connecting',
+      'loading/open',
+      'stale/open',
+      'live/open',
+      'stale/open',
+      'live/open',
+    ]);
+    expect(reported(diagnostics, 'RetryScheduled')).toEqual([]);
+    const waits = reported(diagnostics, 'TypesUnknown').map(({ retryInMs }) => retryInMs / minute);
+    expect(waits).toEqual([0.5, 0.5, 1, 1, 2, 2, 4, 4, 8, 8]);
   });
 
   it('is asked about again if a request about it fails for a while', () => {
@@ -291,17 +280,15 @@ describe('a query with a type that the participant does not know', () => {
     expect(seen.times[2]).toBeGreaterThan(50_000);
   });
 
-  it('is asked less and less often where it refuses updates of types that it knows', () => {
-    inVirtualTime(({ flush }) => {
-      const { commit, upload, watch } = typesWorld({ refuses: isUpdates });
-      upload(Marble);
-      upload(Paint);
-      commit(create(2, 'a'));
-      const seen = watch({ onUnknownPackage: 'wait' }, 2 * minute);
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.values.length).toBeGreaterThan(3);
-      expect(seen.values.length).toBeLessThan(50);
-    });
+  itInVirtualTime('is asked less and less often where it refuses updates of types that it knows', ({ flush }) => {
+    const { commit, upload, watch } = typesWorld({ refuses: isUpdates });
+    upload(Marble);
+    upload(Paint);
+    commit(create(2, 'a'));
+    const seen = watch({ onUnknownPackage: 'wait' }, 2 * minute);
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(seen.values.length).toBeGreaterThan(3);
+    expect(seen.values.length).toBeLessThan(50);
   });
 });

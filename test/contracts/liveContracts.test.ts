@@ -20,7 +20,7 @@ import type { LiveContracts } from '../../src/contracts/liveContracts.js';
 import type { LiveState } from '../../src/contracts/LiveState.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { observe, type Observed } from '../helpers/observe.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime } from '../helpers/time.js';
 import { answered, contract, type Happening, ids, retryIn, StepMaker, unavailable, viewOf } from './scriptedJoin.js';
 
 const { conflate } = await import('../../src/contracts/conflate.js');
@@ -58,8 +58,9 @@ describe('liveContracts', () => {
     expect(() => conflate(liveContracts(ledger, { parties: 'any' }), 0)).toThrow(TypeError);
   });
 
-  it('is loading at once, has no contracts then, and is live when a step has reached the ledger end (pitfall 50)', () => {
-    marbles(({ cold, expectObservable }) => {
+  itInVirtualTime(
+    'is loading at once, has no contracts then, and is live when a step has reached the ledger end (pitfall 50)',
+    ({ cold, expectObservable }) => {
       const make = new StepMaker();
       const view = viewOf(
         cold('--a--b--c--d', {
@@ -81,27 +82,26 @@ describe('liveContracts', () => {
         b: true,
       });
       expectObservable(listOf(view.all$())).toBe('     -----x--y---', { x: 'x', y: 'xy' });
-    });
+    },
+  );
+
+  itInVirtualTime('emits an empty array only if there are no contracts (pitfall 50)', ({ cold, expectObservable }) => {
+    const make = new StepMaker();
+    const view = viewOf(
+      cold('--a--b--c', { a: make.reset([]), b: make.page({ put: ['x'] }), c: make.page({ remove: ['x'] }) }),
+    );
+    const values = { a: [] as string[], b: ['x'] };
+    const idsOf = map((all: readonly { readonly contractId: string }[]) => all.map(({ contractId }) => contractId));
+    expectObservable(view.all$().pipe(idsOf)).toBe('                   --a--b--a', values);
+    expectObservable(view.all$(() => 0).pipe(idsOf)).toBe('            --a--b--a', values);
+    expectObservable(view.select$(() => true).pipe(idsOf)).toBe('       --a--b--a', values);
+    expectObservable(view.count$()).toBe('                              --a--b--a', { a: 0, b: 1 });
+    expectObservable(view.byId$('x').pipe(map((x) => x?.contractId))).toBe('--a--b--a', { a: undefined, b: 'x' });
   });
 
-  it('emits an empty array only if there are no contracts (pitfall 50)', () => {
-    marbles(({ cold, expectObservable }) => {
-      const make = new StepMaker();
-      const view = viewOf(
-        cold('--a--b--c', { a: make.reset([]), b: make.page({ put: ['x'] }), c: make.page({ remove: ['x'] }) }),
-      );
-      const values = { a: [] as string[], b: ['x'] };
-      const idsOf = map((all: readonly { readonly contractId: string }[]) => all.map(({ contractId }) => contractId));
-      expectObservable(view.all$().pipe(idsOf)).toBe('                   --a--b--a', values);
-      expectObservable(view.all$(() => 0).pipe(idsOf)).toBe('            --a--b--a', values);
-      expectObservable(view.select$(() => true).pipe(idsOf)).toBe('       --a--b--a', values);
-      expectObservable(view.count$()).toBe('                              --a--b--a', { a: 0, b: 1 });
-      expectObservable(view.byId$('x').pipe(map((x) => x?.contractId))).toBe('--a--b--a', { a: undefined, b: 'x' });
-    });
-  });
-
-  it('is stale while a request is retried, then live again, and emits no contracts for that (pitfall 31)', () => {
-    marbles(({ cold, expectObservable, flush }) => {
+  itInVirtualTime(
+    'is stale while a request is retried, then live again, and emits no contracts for that (pitfall 31)',
+    ({ cold, expectObservable, flush }) => {
       const make = new StepMaker();
       const view = viewOf(
         cold('a----b----c----d----(ef)', {
@@ -129,11 +129,12 @@ describe('liveContracts', () => {
         { status: 'retrying', cause: unavailable, attempt: 1, retryAt: 2_005 },
         { status: 'retrying', cause: unavailable, attempt: 2, retryAt: 510 },
       ]);
-    });
-  });
+    },
+  );
 
-  it('is not live by an answer after a retry, but by what the answer brings (pitfall 31)', () => {
-    marbles(({ cold, expectObservable }) => {
+  itInVirtualTime(
+    'is not live by an answer after a retry, but by what the answer brings (pitfall 31)',
+    ({ cold, expectObservable }) => {
       const make = new StepMaker();
       const view = viewOf(
         cold('a----b----c----d', { a: make.reset(['x']), b: retryIn(1), c: answered, d: make.page({ put: ['y'] }) }),
@@ -145,8 +146,8 @@ describe('liveContracts', () => {
         d: 'stale/open 1 x',
         e: 'live/open 2 xy',
       });
-    });
-  });
+    },
+  );
 
   it('emits states that do not change', () => {
     const make = new StepMaker();
@@ -175,8 +176,9 @@ describe('liveContracts', () => {
     expect([third?.size, third?.has('x'), third?.get('y')]).toEqual([2, false, contract('y', 'b', 1)]);
   });
 
-  it('emits the last state after a pause, with the contracts of its offset', () => {
-    marbles(({ cold, expectObservable }) => {
+  itInVirtualTime(
+    'emits the last state after a pause, with the contracts of its offset',
+    ({ cold, expectObservable }) => {
       const make = new StepMaker();
       const view = viewOf(
         cold('a-b-c-----d', {
@@ -188,11 +190,12 @@ describe('liveContracts', () => {
       );
       const late$ = briefs(view.state$.pipe(debounceTime(3), delay(4)));
       expectObservable(late$).toBe('-----------a-----b', { a: 'live/open 3 y', b: 'live/open 4 yz' });
-    });
-  });
+    },
+  );
 
-  it('shows the contracts before a gap, as stale, until the new ones are whole', () => {
-    marbles(({ cold, expectObservable }) => {
+  itInVirtualTime(
+    'shows the contracts before a gap, as stale, until the new ones are whole',
+    ({ cold, expectObservable }) => {
       const make = new StepMaker();
       const view = viewOf(
         cold('a----b----c----d', {
@@ -219,12 +222,13 @@ describe('liveContracts', () => {
         b: 'z',
       });
       expectObservable(view.count$(({ contractId }) => contractId > 'x')).toBe('a', { a: 1 });
-    });
-  });
+    },
+  );
 
   describe('is shared', () => {
-    it('by its subscribers: a later one has the contracts at once, and there is one snapshot (pitfall 46)', () => {
-      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+    itInVirtualTime(
+      'by its subscribers: a later one has the contracts at once, and there is one snapshot (pitfall 46)',
+      ({ cold, expectObservable, expectSubscriptions }) => {
         const make = new StepMaker();
         const happening$ = cold('--a--b', { a: make.reset(['x']), b: make.page({ put: ['y'] }) });
         const view = viewOf(happening$);
@@ -233,11 +237,12 @@ describe('liveContracts', () => {
         expectObservable(briefs(view.state$), '   ------^-----!').toBe('------a', { a: 'live/open 2 xy' });
         expectObservable(view.count$(), '         -------^-!').toBe('-------a', { a: 2 });
         expectSubscriptions(happening$.subscriptions).toBe('^-----------!');
-      });
-    });
+      },
+    );
 
-    it('until the last one leaves; the next one begins anew (pitfall 46)', () => {
-      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+    itInVirtualTime(
+      'until the last one leaves; the next one begins anew (pitfall 46)',
+      ({ cold, expectObservable, expectSubscriptions }) => {
         const make = new StepMaker();
         const happening$ = cold('-a', { a: make.reset(['x']) });
         const view = viewOf(happening$);
@@ -247,13 +252,14 @@ describe('liveContracts', () => {
           b: 'live/open 2 x',
         });
         expectSubscriptions(happening$.subscriptions).toBe(['^---!', '-----^--!']);
-      });
-    });
+      },
+    );
   });
 
   describe('changes$', () => {
-    it('has each change once; a later subscriber begins with a reset of what is there', () => {
-      marbles(({ cold, expectObservable }) => {
+    itInVirtualTime(
+      'has each change once; a later subscriber begins with a reset of what is there',
+      ({ cold, expectObservable }) => {
         const make = new StepMaker();
         const view = viewOf(
           cold('a-----b-----c-----d', {
@@ -275,8 +281,8 @@ describe('liveContracts', () => {
         };
         expectObservable(changesOf(view)).toBe('             a-----(bcd)-e-----(fg)', values);
         expectObservable(changesOf(view), '-------^').toBe('-------(rd)-e-----(fg)', values);
-      });
-    });
+      },
+    );
 
     it('never loses one, whatever its subscriber does meanwhile (pitfall 48)', () => {
       const make = new StepMaker();
@@ -343,8 +349,9 @@ describe('liveContracts', () => {
       expect(new Set(thrown)).toEqual(new Set([failure]));
     });
 
-    it('of the ledger reaches all subscribers, and the view can be subscribed to again (pitfall 51)', () => {
-      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+    itInVirtualTime(
+      'of the ledger reaches all subscribers, and the view can be subscribed to again (pitfall 51)',
+      ({ cold, expectObservable, expectSubscriptions }) => {
         const make = new StepMaker();
         const happening$ = cold('a---#', { a: make.reset(['x']) }, unavailable);
         const view = viewOf(happening$);
@@ -352,13 +359,14 @@ describe('liveContracts', () => {
         expectObservable(view.atOffset(7), '          -^----!').toBe('----#', {}, unavailable);
         expectObservable(view.count$().pipe(retry(1))).toBe('         a---a---#', { a: 1 }, unavailable);
         expectSubscriptions(happening$.subscriptions).toBe(['^---!', '----^---!']);
-      });
-    });
+      },
+    );
   });
 
   describe('atOffset', () => {
-    it('emits once and completes when the offset is applied, also if nothing of it is in the view (pitfall 56)', () => {
-      marbles(({ cold, expectObservable }) => {
+    itInVirtualTime(
+      'emits once and completes when the offset is applied, also if nothing of it is in the view (pitfall 56)',
+      ({ cold, expectObservable }) => {
         const make = new StepMaker();
         const view = viewOf(cold('-a-b-c', { a: make.reset([]), b: make.page({ put: ['x'] }), c: make.checkpoint() }));
         expectObservable(view.count$()).toBe('           -a-b', { a: 0, b: 1 });
@@ -367,8 +375,8 @@ describe('liveContracts', () => {
         expectObservable(view.atOffset(3)).toBe('        -----(a|)', { a: 3 });
         expectObservable(view.atOffset(1), '----^').toBe('----(a|)', { a: 2 });
         expectObservable(view.atOffset(4)).toBe('        -');
-      });
-    });
+      },
+    );
 
     it('has its contracts in the view when it emits', () => {
       const make = new StepMaker();

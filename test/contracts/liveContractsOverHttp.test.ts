@@ -9,7 +9,7 @@ import type { LiveState } from '../../src/contracts/LiveState.js';
 import type { LedgerOptions } from '../../src/ledger/createLedger.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
-import { marbles as inVirtualTime } from '../helpers/time.js';
+import { itInVirtualTime } from '../helpers/time.js';
 import { contractsWorld, pagePath } from '../helpers/virtualContracts.js';
 import { archive, create, marbles, toBrief, unassign } from './joinSupport.js';
 
@@ -35,8 +35,9 @@ const briefly = (state$: Observable<LiveState>): Observable<string> =>
   );
 
 describe('a live view over HTTP', () => {
-  it('shows the snapshot and then each change, by one snapshot and one feed for all (pitfall 46)', () => {
-    inVirtualTime(({ flush }) => {
+  itInVirtualTime(
+    'shows the snapshot and then each change, by one snapshot and one feed for all (pitfall 46)',
+    ({ flush }) => {
       const { participant, client, service } = contractsWorld({ latencyMs: 5 });
       participant.append(create(2, 'a', 'b'));
       const view = liveContracts(client, marbles);
@@ -73,29 +74,28 @@ describe('a live view over HTTP', () => {
       ]);
       expect(service.requests.filter(({ path }) => path === pagePath)).toHaveLength(1);
       expect(service.open).toBe(0);
-    });
+    },
+  );
+
+  itInVirtualTime('gives the contracts the types of its query', ({ flush }) => {
+    const { participant, client } = contractsWorld();
+    participant.append(create(2, 'a', 'b'));
+    const colors = liveContracts(client, marbles)
+      .select$((contract) => contract.type === 'marble')
+      .pipe(
+        map((all) => all.map(({ payload }): string => payload.color)),
+        take(1),
+      );
+    const seen = observe(colors);
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(seen.values[0]).toHaveLength(2);
+    expect(seen.values[0]?.every((color) => typeof color === 'string')).toBe(true);
   });
 
-  it('gives the contracts the types of its query', () => {
-    inVirtualTime(({ flush }) => {
-      const { participant, client } = contractsWorld();
-      participant.append(create(2, 'a', 'b'));
-      const colors = liveContracts(client, marbles)
-        .select$((contract) => contract.type === 'marble')
-        .pipe(
-          map((all) => all.map(({ payload }): string => payload.color)),
-          take(1),
-        );
-      const seen = observe(colors);
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.values[0]).toHaveLength(2);
-      expect(seen.values[0]?.every((color) => typeof color === 'string')).toBe(true);
-    });
-  });
-
-  it('keeps its contracts during an outage, as stale, and goes on without another snapshot (pitfall 31) (G33)', () => {
-    inVirtualTime(({ flush }) => {
+  itInVirtualTime(
+    'keeps its contracts during an outage, as stale, and goes on without another snapshot (pitfall 31) (G33)',
+    ({ flush }) => {
       let isDown = false;
       const { participant, client, service } = contractsWorld({
         latencyMs: 5,
@@ -122,11 +122,12 @@ describe('a live view over HTTP', () => {
       expect(distinct.slice(3)).toEqual(['live/open 2 a', 'stale/retrying 2 a', 'stale/open 2 a', 'live/open 3 ab']);
       expect(changes.values).toEqual(['Reset 2 start a', 'CaughtUp 2', 'ContractsChanged 3 +b']);
       expect(service.requests.filter(({ path }) => path === pagePath)).toHaveLength(1);
-    });
-  });
+    },
+  );
 
-  it('waits for a service that is down for an hour, unless a policy limits that (pitfall 31) (G33)', () => {
-    inVirtualTime(({ flush }) => {
+  itInVirtualTime(
+    'waits for a service that is down for an hour, unless a policy limits that (pitfall 31) (G33)',
+    ({ flush }) => {
       let isDown = false;
       const world = (client: Partial<LedgerOptions> = {}) =>
         contractsWorld({
@@ -160,50 +161,49 @@ describe('a live view over HTTP', () => {
       const ended = [...ending, ...others].map(({ endedAt = 0 }) => Math.round((endedAt - 60_000) / 60_000));
       expect(ended).toEqual([20, 10, 5]);
       expect(ending[0]?.error).toMatchObject({ _tag: 'ConnectionError' });
+    },
+  );
+
+  itInVirtualTime('shows the contracts before a gap until the new ones are whole', ({ flush }) => {
+    let isDown = false;
+    const { participant, client } = contractsWorld({
+      latencyMs: 5,
+      fault: (request) => {
+        if (isDown) return new Error('ECONNREFUSED');
+        if (request.path !== pagePath || participant.ledger.pruned === 0) return undefined;
+        // the snapshot takes its time
+        return timer(5_000).pipe(switchMap(() => participant.reply(request)));
+      },
     });
+    participant.append(create(2, 'a', 'b'));
+    const view = liveContracts(client, marbles);
+    const states = observe(briefly(view.state$).pipe(takeUntil(timer(60_000))));
+    timer(1_000).subscribe(() => {
+      isDown = true;
+      participant.ledger.disconnect();
+      participant.append(archive(3, 'a'), create(5, 'c'));
+      participant.ledger.pruned = 5;
+    });
+    timer(5_000).subscribe(() => {
+      isDown = false;
+    });
+    flush();
+    expect(states.error).toBeUndefined();
+    expect(states.values.filter((state, i) => state !== states.values[i - 1])).toEqual([
+      'loading/connecting',
+      'loading/open',
+      'stale/open 2 ab',
+      'live/open 2 ab',
+      'stale/retrying 2 ab',
+      'stale/open 2 ab',
+      'stale/open 5 bc',
+      'live/open 5 bc',
+    ]);
   });
 
-  it('shows the contracts before a gap until the new ones are whole', () => {
-    inVirtualTime(({ flush }) => {
-      let isDown = false;
-      const { participant, client } = contractsWorld({
-        latencyMs: 5,
-        fault: (request) => {
-          if (isDown) return new Error('ECONNREFUSED');
-          if (request.path !== pagePath || participant.ledger.pruned === 0) return undefined;
-          // the snapshot takes its time
-          return timer(5_000).pipe(switchMap(() => participant.reply(request)));
-        },
-      });
-      participant.append(create(2, 'a', 'b'));
-      const view = liveContracts(client, marbles);
-      const states = observe(briefly(view.state$).pipe(takeUntil(timer(60_000))));
-      timer(1_000).subscribe(() => {
-        isDown = true;
-        participant.ledger.disconnect();
-        participant.append(archive(3, 'a'), create(5, 'c'));
-        participant.ledger.pruned = 5;
-      });
-      timer(5_000).subscribe(() => {
-        isDown = false;
-      });
-      flush();
-      expect(states.error).toBeUndefined();
-      expect(states.values.filter((state, i) => state !== states.values[i - 1])).toEqual([
-        'loading/connecting',
-        'loading/open',
-        'stale/open 2 ab',
-        'live/open 2 ab',
-        'stale/retrying 2 ab',
-        'stale/open 2 ab',
-        'stale/open 5 bc',
-        'live/open 5 bc',
-      ]);
-    });
-  });
-
-  it('knows when a transaction that changes none of its contracts is applied (pitfall 56)', () => {
-    inVirtualTime(({ flush }) => {
+  itInVirtualTime(
+    'knows when a transaction that changes none of its contracts is applied (pitfall 56)',
+    ({ flush }) => {
       const { participant, client } = contractsWorld({ latencyMs: 5 });
       participant.append(create(2, 'a'));
       const view = liveContracts(client, marbles);
@@ -219,8 +219,8 @@ describe('a live view over HTTP', () => {
       flush();
       expect(seen[0]).toMatchObject({ values: [9], completed: true });
       expect(seen[0]?.times[0]).toBeLessThan(45_000);
-    });
-  });
+    },
+  );
 
   it('leaves no request and no timer, at whatever time its last subscriber leaves (pitfall 45)', () => {
     jest.restoreAllMocks();

@@ -4,7 +4,7 @@ import { map, type Observable, of, skip, Subject } from 'rxjs';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime } from '../helpers/time.js';
 import { type Happening, histories, ids, StepMaker, viewOf } from './scriptedJoin.js';
 
 const listOf = (all$: Observable<readonly AnyContract[]>): Observable<string> => all$.pipe(map(ids));
@@ -153,25 +153,23 @@ describe('the contracts of a live view that match', () => {
 });
 
 describe('two selections of a live view', () => {
-  it('are of the same offset, always (pitfall 52)', () => {
-    marbles(({ cold, flush }) => {
-      const make = new StepMaker();
-      const view = viewOf(
-        cold('a--b--c', {
-          a: make.reset(['x']),
-          b: make.page({ put: ['y'], remove: ['x'] }),
-          c: make.page({ put: ['x'], remove: ['y'] }),
-        }),
-      );
-      // in each update one comes and the other goes, so that there is always one of them
-      const totals: number[] = [];
-      const x = observe(view.count$(({ contractId }) => contractId === 'x'));
-      const y = observe(view.count$(({ contractId }) => contractId === 'y'));
-      view.state$.pipe(skip(1)).subscribe(() => {
-        totals.push((x.values.at(-1) ?? 0) + (y.values.at(-1) ?? 0));
-      });
-      flush();
-      expect(totals).toEqual([1, 1, 1]);
+  itInVirtualTime('are of the same offset, always (pitfall 52)', ({ cold, flush }) => {
+    const make = new StepMaker();
+    const view = viewOf(
+      cold('a--b--c', {
+        a: make.reset(['x']),
+        b: make.page({ put: ['y'], remove: ['x'] }),
+        c: make.page({ put: ['x'], remove: ['y'] }),
+      }),
+    );
+    // in each update one comes and the other goes, so that there is always one of them
+    const totals: number[] = [];
+    const x = observe(view.count$(({ contractId }) => contractId === 'x'));
+    const y = observe(view.count$(({ contractId }) => contractId === 'y'));
+    view.state$.pipe(skip(1)).subscribe(() => {
+      totals.push((x.values.at(-1) ?? 0) + (y.values.at(-1) ?? 0));
     });
+    flush();
+    expect(totals).toEqual([1, 1, 1]);
   });
 });

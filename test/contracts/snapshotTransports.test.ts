@@ -10,7 +10,7 @@ import { ResponseTooLargeError, ConnectionError } from '../../src/errors/request
 import type { Transport } from '../../src/feed/LedgerFeed.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime } from '../helpers/time.js';
 import { type ContractsWorld, contractsWorld, listPath, pagePath, releases } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply, ok } from '../helpers/wire.js';
 import { creations, failAt, ids, idsOf, type Outcome, read, type Scenario } from './snapshotScenario.js';
@@ -151,25 +151,23 @@ describe('a 404 of a gateway', () => {
     expect(observed).toMatchObject({ error: { _tag: 'ApiError', status: 404 }, endedAt: 0 });
   });
 
-  it('for pages is remembered for a minute', () => {
-    marbles(({ flush }) => {
-      const { participant, service, client } = contractsWorld({ pages: 'gone' });
-      participant.append(...creations(3));
-      for (const at of [0, 59_999, 120_000])
-        timer(at).subscribe(() => {
-          observe(activeContracts(client, { parties }));
-        });
-      timer(60_000).subscribe(() => {
-        participant.reconfigure({ pages: 'served' });
+  itInVirtualTime('for pages is remembered for a minute', ({ flush }) => {
+    const { participant, service, client } = contractsWorld({ pages: 'gone' });
+    participant.append(...creations(3));
+    for (const at of [0, 59_999, 120_000])
+      timer(at).subscribe(() => {
+        observe(activeContracts(client, { parties }));
       });
-      flush();
-      expect(service.requests.map(({ path }) => path).filter((path) => [listPath, pagePath].includes(path))).toEqual([
-        pagePath,
-        listPath,
-        listPath,
-        pagePath,
-      ]);
+    timer(60_000).subscribe(() => {
+      participant.reconfigure({ pages: 'served' });
     });
+    flush();
+    expect(service.requests.map(({ path }) => path).filter((path) => [listPath, pagePath].includes(path))).toEqual([
+      pagePath,
+      listPath,
+      listPath,
+      pagePath,
+    ]);
   });
 });
 
@@ -193,65 +191,59 @@ describe('the answers of a snapshot', () => {
     expect(observed).toMatchObject({ values: [], completed: true });
   });
 
-  it('are no smaller because an update of a feed was large', () => {
-    marbles(({ flush }) => {
-      const { participant, service, client } = contractsWorld({
-        ...releases['3.5.1'],
-        fault: (request) =>
-          isUpdates(request) && Number(request.query['limit']) > 1
-            ? new ResponseTooLargeError(request.path, 9)
-            : undefined,
-      });
-      participant.append(...creations(300));
-      const updateFormat = {
-        includeTransactions: { eventFormat: {}, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
-      };
-      observe(client.updates({ beginExclusive: 0, endInclusive: 3, updateFormat } as never));
-      timer(1_000).subscribe(() => {
-        observe(activeContracts(client, { parties }));
-      });
-      flush();
-      const lists = service.requests.filter(({ path }) => path === listPath);
-      expect(lists.map(({ query }) => Number(query['limit']))).toEqual([200, 200]);
+  itInVirtualTime('are no smaller because an update of a feed was large', ({ flush }) => {
+    const { participant, service, client } = contractsWorld({
+      ...releases['3.5.1'],
+      fault: (request) =>
+        isUpdates(request) && Number(request.query['limit']) > 1
+          ? new ResponseTooLargeError(request.path, 9)
+          : undefined,
     });
+    participant.append(...creations(300));
+    const updateFormat = {
+      includeTransactions: { eventFormat: {}, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
+    };
+    observe(client.updates({ beginExclusive: 0, endInclusive: 3, updateFormat } as never));
+    timer(1_000).subscribe(() => {
+      observe(activeContracts(client, { parties }));
+    });
+    flush();
+    const lists = service.requests.filter(({ path }) => path === listPath);
+    expect(lists.map(({ query }) => Number(query['limit']))).toEqual([200, 200]);
   });
 });
 
 describe('a snapshot that cannot be had in time', () => {
   const behind = errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
 
-  it('ends when the policy says, whatever is retried', () => {
-    marbles(({ flush }) => {
-      const { participant, client } = contractsWorld({
-        latencyMs: 5,
-        fault: ({ path }) => (path === pagePath ? behind : undefined),
-      });
-      participant.append(...creations(3));
-      const both = [observe(activeContracts(client, { parties })), observe(contractChanges(client, { parties }))];
-      flush();
-      for (const { error, endedAt } of both) {
-        expect(error).toMatchObject({ _tag: 'LedgerResetError' });
-        expect(endedAt).toBeLessThan(320_000);
-      }
+  itInVirtualTime('ends when the policy says, whatever is retried', ({ flush }) => {
+    const { participant, client } = contractsWorld({
+      latencyMs: 5,
+      fault: ({ path }) => (path === pagePath ? behind : undefined),
     });
+    participant.append(...creations(3));
+    const both = [observe(activeContracts(client, { parties })), observe(contractChanges(client, { parties }))];
+    flush();
+    for (const { error, endedAt } of both) {
+      expect(error).toMatchObject({ _tag: 'LedgerResetError' });
+      expect(endedAt).toBeLessThan(320_000);
+    }
   });
 
-  it('is not read at a ledger end before what has been seen', () => {
-    marbles(({ flush }) => {
-      const { participant, service, client } = contractsWorld();
-      participant.append(...creations(3));
-      const source = contractsSource(client, {})();
-      const lagging = observe(readContracts(source, { parties }, eventFormatOf({ parties }), { notBefore: 5 }));
-      flush();
-      expect(lagging.error).toMatchObject({ _tag: 'LedgerResetError', cursor: 5, ledgerEnd: 3 });
-      expect(lagging.endedAt).toBe(10_000);
-      const waiting = observe(readContracts(source, { parties }, eventFormatOf({ parties }), { notBefore: 5 }));
-      timer(4_000).subscribe(() => {
-        participant.append(...creations(2, 3));
-      });
-      flush();
-      expect(waiting.values).toMatchObject([{ offset: 5 }]);
-      expect(service.requests.filter(({ path }) => path === pagePath)).toHaveLength(1);
+  itInVirtualTime('is not read at a ledger end before what has been seen', ({ flush }) => {
+    const { participant, service, client } = contractsWorld();
+    participant.append(...creations(3));
+    const source = contractsSource(client, {})();
+    const lagging = observe(readContracts(source, { parties }, eventFormatOf({ parties }), { notBefore: 5 }));
+    flush();
+    expect(lagging.error).toMatchObject({ _tag: 'LedgerResetError', cursor: 5, ledgerEnd: 3 });
+    expect(lagging.endedAt).toBe(10_000);
+    const waiting = observe(readContracts(source, { parties }, eventFormatOf({ parties }), { notBefore: 5 }));
+    timer(4_000).subscribe(() => {
+      participant.append(...creations(2, 3));
     });
+    flush();
+    expect(waiting.values).toMatchObject([{ offset: 5 }]);
+    expect(service.requests.filter(({ path }) => path === pagePath)).toHaveLength(1);
   });
 });

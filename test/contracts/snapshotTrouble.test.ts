@@ -5,7 +5,7 @@ import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { ResponseTooLargeError } from '../../src/errors/request.js';
 import { active } from '../helpers/contractEvents.js';
 import { observe } from '../helpers/observe.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { type ContractsWorld, contractsWorld, listPath, pagePath, releases } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply, ok } from '../helpers/wire.js';
 import { creation, creations, failAt, ids, idsOf, type Outcome, read } from './snapshotScenario.js';
@@ -376,40 +376,34 @@ describe('an entry of a snapshot', () => {
 });
 
 describe('activeContracts', () => {
-  it('reads a snapshot for each subscription, and nothing before', () => {
-    marbles(({ flush }) => {
-      const { participant, service, client } = contractsWorld();
-      const entries$ = activeContracts(client, { parties });
-      expect(service.requests).toEqual([]);
-      participant.append(...creations(2));
-      const first = observe(entries$);
-      flush();
-      participant.append(creation(3));
-      const second = observe(entries$);
-      flush();
-      expect([idsOf(first.values), idsOf(second.values)]).toEqual([ids(2), ids(3)]);
-    });
+  itInVirtualTime('reads a snapshot for each subscription, and nothing before', ({ flush }) => {
+    const { participant, service, client } = contractsWorld();
+    const entries$ = activeContracts(client, { parties });
+    expect(service.requests).toEqual([]);
+    participant.append(...creations(2));
+    const first = observe(entries$);
+    flush();
+    participant.append(creation(3));
+    const second = observe(entries$);
+    flush();
+    expect([idsOf(first.values), idsOf(second.values)]).toEqual([ids(2), ids(3)]);
   });
 
-  it('aborts its request when its subscriber leaves', () => {
-    marbles(({ flush }) => {
-      const { participant, service, client } = contractsWorld({
-        fault: failAt(() => timer(1_000).pipe(concatMap(() => []))),
-      });
-      participant.append(...creations(2));
-      observe(activeContracts(client, { parties }).pipe(takeUntil(timer(10))));
-      flush();
-      expect([service.open, service.aborted.length]).toEqual([0, 1]);
+  itInVirtualTime('aborts its request when its subscriber leaves', ({ flush }) => {
+    const { participant, service, client } = contractsWorld({
+      fault: failAt(() => timer(1_000).pipe(concatMap(() => []))),
     });
+    participant.append(...creations(2));
+    observe(activeContracts(client, { parties }).pipe(takeUntil(timer(10))));
+    flush();
+    expect([service.open, service.aborted.length]).toEqual([0, 1]);
   });
 
-  it('reads no more than it needs if its subscriber takes the first', () => {
-    marbles(({ flush }) => {
-      const { participant, client } = contractsWorld();
-      participant.append(...creations(2));
-      expect(observe(activeContracts(client, { parties }).pipe(take(1))).values).toHaveLength(1);
-      flush();
-    });
+  itInVirtualTime('reads no more than it needs if its subscriber takes the first', ({ flush }) => {
+    const { participant, client } = contractsWorld();
+    participant.append(...creations(2));
+    expect(observe(activeContracts(client, { parties }).pipe(take(1))).values).toHaveLength(1);
+    flush();
   });
 
   it('refuses mistakes in the program', () => {

@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { effort } from '../helpers/effort.js';
 import { observe, type Observed, offsets } from '../helpers/observe.js';
 import { type Reply, socketOpen } from '../helpers/scripted.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { completion, completionCheckpoint, errorBody, errorReply, rejection } from '../helpers/wire.js';
 import { upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 
@@ -62,16 +62,14 @@ describe('a feed of completions', () => {
     expect(given.service.open).toBe(0);
   });
 
-  it('sends nothing before it is subscribed to, and refuses an invalid request', () => {
-    marbles(({ flush }) => {
-      const { client, service } = world();
-      const seen = observe(client.completions({ parties: [] as never, beginExclusive: 0 }));
-      observe(client.completions({ parties, beginExclusive: 0, endInclusive: 7 } as never));
-      expect(() => client.completions({ parties, beginExclusive: 0 }, { maxPageSize: 0 })).toThrow(TypeError);
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError' });
-      expect(service.requests).toEqual([]);
-    });
+  itInVirtualTime('sends nothing before it is subscribed to, and refuses an invalid request', ({ flush }) => {
+    const { client, service } = world();
+    const seen = observe(client.completions({ parties: [] as never, beginExclusive: 0 }));
+    observe(client.completions({ parties, beginExclusive: 0, endInclusive: 7 } as never));
+    expect(() => client.completions({ parties, beginExclusive: 0 }, { maxPageSize: 0 })).toThrow(TypeError);
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError' });
+    expect(service.requests).toEqual([]);
   });
 
   it('does not move its cursor with an empty response, and loses nothing of a participant that searches for long', () => {
@@ -201,23 +199,21 @@ describe('the path of completions', () => {
     },
   );
 
-  it('of all users is filtered by the client, and falls behind no busy user', () => {
-    marbles(({ flush }) => {
-      const its = world({ latencyMs: 5, completions: 'gone' });
-      const { client, ledger, service } = its;
-      for (const n of upTo(400)) {
-        timer(100 * n).subscribe(() => {
-          ledger.append(n, completion(n, { userId: n % 40 === 0 ? 'app' : 'other' }));
-        });
-      }
-      const seen = observe(
-        client.completions({ parties, userId: 'app', beginExclusive: 0 }).pipe(takeUntil(timer(45_000))),
-      );
-      flush();
-      expect(offsets(seen.values)).toEqual(upTo(10).map((n) => 40 * n));
-      expect(seen.times.map((ms, i) => ms - 4_000 * (i + 1)).every((delayMs) => delayMs < 100)).toBe(true);
-      expect(service.requests.at(-1)?.body['beginExclusive']).toBe(400);
-    });
+  itInVirtualTime('of all users is filtered by the client, and falls behind no busy user', ({ flush }) => {
+    const its = world({ latencyMs: 5, completions: 'gone' });
+    const { client, ledger, service } = its;
+    for (const n of upTo(400)) {
+      timer(100 * n).subscribe(() => {
+        ledger.append(n, completion(n, { userId: n % 40 === 0 ? 'app' : 'other' }));
+      });
+    }
+    const seen = observe(
+      client.completions({ parties, userId: 'app', beginExclusive: 0 }).pipe(takeUntil(timer(45_000))),
+    );
+    flush();
+    expect(offsets(seen.values)).toEqual(upTo(10).map((n) => 40 * n));
+    expect(seen.times.map((ms, i) => ms - 4_000 * (i + 1)).every((delayMs) => delayMs < 100)).toBe(true);
+    expect(service.requests.at(-1)?.body['beginExclusive']).toBe(400);
   });
 
   it('fails if neither is served', () => {

@@ -3,7 +3,7 @@ import { Observable, takeUntil, timer } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { observe, type Observed, offsets } from '../helpers/observe.js';
 import type { Reply, ServiceRequest } from '../helpers/scripted.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import type { Entry } from '../helpers/virtualLedger.js';
 import { errorReply, transaction, transactionWithId, unknownVariant } from '../helpers/wire.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
@@ -89,8 +89,9 @@ describe('after an outage, a feed', () => {
     expect(moved.seen.error).toMatchObject(another);
   });
 
-  it('ends with an error if the ledger was restored to before its cursor, but after its last update', () => {
-    marbles(({ flush }) => {
+  itInVirtualTime(
+    'ends with an error if the ledger was restored to before its cursor, but after its last update',
+    ({ flush }) => {
       const { ledger, feed } = world({ latencyMs: 5, participantId: 'first::1220' });
       fill(ledger, ...upTo(9));
       ledger.end = 20;
@@ -101,8 +102,8 @@ describe('after an outage, a feed', () => {
       flush();
       expect(offsets(seen.values)).toEqual(upTo(9));
       expect(seen.error).toMatchObject(another);
-    });
-  });
+    },
+  );
 
   it.each(['fail', 'emit'] as const)(
     'continues if its last update no longer decodes, with onUndecodable %j: offset and ID are the proof',
@@ -125,28 +126,26 @@ describe('after an outage, a feed', () => {
     },
   );
 
-  it('resumes on another ledger where onGap says (G19)', () => {
-    marbles(({ flush }) => {
-      const { ledger, feed } = world({ participantId: 'first::1220' });
-      fill(ledger, ...upTo(9));
-      const gaps: unknown[] = [];
-      const onGap = (gap: unknown) => {
-        gaps.push(gap);
-        return [20];
-      };
-      const seen = observe(feed({}, { onGap }).pipe(takeUntil(timer(60_000))));
-      timer(20_000).subscribe(() => {
-        ledger.replace(others(...upTo(22)), 22, 'second::1220');
-      });
-      // it is the same one from then on
-      timer(40_000).subscribe(() => {
-        ledger.disconnect();
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual([...upTo(9), 21, 22]);
-      expect(gaps).toEqual([{ cursor: 9, error: expect.objectContaining(another) }]);
+  itInVirtualTime('resumes on another ledger where onGap says (G19)', ({ flush }) => {
+    const { ledger, feed } = world({ participantId: 'first::1220' });
+    fill(ledger, ...upTo(9));
+    const gaps: unknown[] = [];
+    const onGap = (gap: unknown) => {
+      gaps.push(gap);
+      return [20];
+    };
+    const seen = observe(feed({}, { onGap }).pipe(takeUntil(timer(60_000))));
+    timer(20_000).subscribe(() => {
+      ledger.replace(others(...upTo(22)), 22, 'second::1220');
     });
+    // it is the same one from then on
+    timer(40_000).subscribe(() => {
+      ledger.disconnect();
+    });
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([...upTo(9), 21, 22]);
+    expect(gaps).toEqual([{ cursor: 9, error: expect.objectContaining(another) }]);
   });
 
   it('notices another ledger if a gateway refused only the request for the ledger end meanwhile', () => {
@@ -170,41 +169,37 @@ describe('after an outage, a feed', () => {
     expect(seen.error).toMatchObject(another);
   });
 
-  it('in descending order emits nothing of another ledger', () => {
-    marbles(({ flush }) => {
-      const { ledger, feed } = world({ latencyMs: 50 });
-      fill(ledger, ...upTo(90));
-      const seen = observe(feed({ endInclusive: 90, descendingOrder: true }, { maxPageSize: 10 }));
-      timer(120).subscribe(() => {
-        ledger.replace(others(...upTo(120)), 120);
-      });
-      flush();
-      expect(offsets(seen.values)).toEqual(upTo(90).slice(70).reverse());
-      expect(seen.error).toMatchObject(another);
+  itInVirtualTime('in descending order emits nothing of another ledger', ({ flush }) => {
+    const { ledger, feed } = world({ latencyMs: 50 });
+    fill(ledger, ...upTo(90));
+    const seen = observe(feed({ endInclusive: 90, descendingOrder: true }, { maxPageSize: 10 }));
+    timer(120).subscribe(() => {
+      ledger.replace(others(...upTo(120)), 120);
     });
+    flush();
+    expect(offsets(seen.values)).toEqual(upTo(90).slice(70).reverse());
+    expect(seen.error).toMatchObject(another);
   });
 
-  it('that lasted while the machine slept proves the ledger, too', () => {
-    marbles(({ flush }) => {
-      const { ledger, feed } = world({
-        // the response arrives after two minutes, as if nothing had happened
-        fault: ({ query }, n) => (query['stream_idle_timeout_ms'] !== undefined && n < 5 ? slept(ledger) : undefined),
-      });
-      const slept = (given: typeof ledger) =>
-        new Observable<Reply>((subscriber) =>
-          timer(120_000).subscribe(() => {
-            subscriber.next(given.page(given.between(9, 30)));
-          }),
-        );
-      fill(ledger, ...upTo(9));
-      timer(60_000).subscribe(() => {
-        ledger.replace(others(...upTo(30)), 30);
-      });
-      const seen = observe(feed().pipe(takeUntil(timer(200_000))));
-      flush();
-      expect(offsets(seen.values)).toEqual(upTo(9));
-      expect(seen.error).toMatchObject(another);
+  itInVirtualTime('that lasted while the machine slept proves the ledger, too', ({ flush }) => {
+    const { ledger, feed } = world({
+      // the response arrives after two minutes, as if nothing had happened
+      fault: ({ query }, n) => (query['stream_idle_timeout_ms'] !== undefined && n < 5 ? slept(ledger) : undefined),
     });
+    const slept = (given: typeof ledger) =>
+      new Observable<Reply>((subscriber) =>
+        timer(120_000).subscribe(() => {
+          subscriber.next(given.page(given.between(9, 30)));
+        }),
+      );
+    fill(ledger, ...upTo(9));
+    timer(60_000).subscribe(() => {
+      ledger.replace(others(...upTo(30)), 30);
+    });
+    const seen = observe(feed().pipe(takeUntil(timer(200_000))));
+    flush();
+    expect(offsets(seen.values)).toEqual(upTo(9));
+    expect(seen.error).toMatchObject(another);
   });
 });
 
@@ -252,19 +247,17 @@ describe('after an outage of the same ledger, a feed continues', () => {
     expect(diagnostics.filter(({ _tag }) => _tag === 'LedgerUnproven')).toMatchObject([{ cursor: 9 }]);
   });
 
-  it('at an update of an unknown variant', () => {
-    marbles(({ flush }) => {
-      const { ledger, feed } = world({ participantId: 'first::1220' });
-      fill(ledger, ...upTo(8));
-      ledger.append(9, unknownVariant(9));
-      const seen = observe(feed().pipe(takeUntil(timer(60_000))));
-      timer(20_000).subscribe(() => {
-        grow({ ledger } as World);
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual(all);
+  itInVirtualTime('at an update of an unknown variant', ({ flush }) => {
+    const { ledger, feed } = world({ participantId: 'first::1220' });
+    fill(ledger, ...upTo(8));
+    ledger.append(9, unknownVariant(9));
+    const seen = observe(feed().pipe(takeUntil(timer(60_000))));
+    timer(20_000).subscribe(() => {
+      grow({ ledger } as World);
     });
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual(all);
   });
 
   it('on a replica that lags for some seconds', () => {
@@ -333,8 +326,9 @@ describe('a feed from the last update of an earlier one', () => {
 });
 
 describe('while all is well, a feed', () => {
-  it('sends no request more than for the updates, but for the ID of the participant once after a checkpoint', () => {
-    marbles(({ flush }) => {
+  itInVirtualTime(
+    'sends no request more than for the updates, but for the ID of the participant once after a checkpoint',
+    ({ flush }) => {
       const { ledger, service, feed } = world({ latencyMs: 5, earlyCheckpointMs: 500, participantId: 'first::1220' });
       fill(ledger, ...upTo(9));
       observe(feed().pipe(takeUntil(timer(600_000))));
@@ -345,37 +339,35 @@ describe('while all is well, a feed', () => {
       const proofs = service.requests.filter(({ body }) => body['endInclusive'] === 9 && body['beginExclusive'] === 8);
       expect(proofs).toEqual([]);
       expect(service.requests.filter(({ path }) => path.endsWith('/participant-id'))).toHaveLength(1);
-    });
-  });
+    },
+  );
 });
 
 describe('a feed that has read ahead before an outage', () => {
-  it('emits nothing of the ledger before together with what another ledger has', () => {
-    marbles(({ flush }) => {
-      const held = new Set<string>();
-      const { ledger, feed } = world({
-        latencyMs: 5,
-        // the page after the cursor hangs while those after it arrive
-        fault: ({ path, body }) => {
-          const begin = Number(body['beginExclusive']);
-          if (!path.startsWith('/v2/updates') || begin < 10 || held.has('due')) return undefined;
-          held.add('due');
-          return new Observable((subscriber) => {
-            const replaced = timer(1_000).subscribe(() => {
-              ledger.replace([...ledger.between(0, 15), ...others(...upTo(100).slice(15))], 100);
-              subscriber.error(new Error('ECONNRESET'));
-            });
-            return replaced;
+  itInVirtualTime('emits nothing of the ledger before together with what another ledger has', ({ flush }) => {
+    const held = new Set<string>();
+    const { ledger, feed } = world({
+      latencyMs: 5,
+      // the page after the cursor hangs while those after it arrive
+      fault: ({ path, body }) => {
+        const begin = Number(body['beginExclusive']);
+        if (!path.startsWith('/v2/updates') || begin < 10 || held.has('due')) return undefined;
+        held.add('due');
+        return new Observable((subscriber) => {
+          const replaced = timer(1_000).subscribe(() => {
+            ledger.replace([...ledger.between(0, 15), ...others(...upTo(100).slice(15))], 100);
+            subscriber.error(new Error('ECONNRESET'));
           });
-        },
-      });
-      fill(ledger, ...upTo(100));
-      const options = { maxPageSize: 10, parallelRanges: 8 };
-      const seen = observe(feed({ endInclusive: 100 }, options));
-      flush();
-      const ids = seen.values.map((update) => ('updateId' in update ? update.updateId : ''));
-      expect(offsets(seen.values)).toEqual(upTo(100));
-      expect(ids.slice(15).every((id) => id.startsWith('other'))).toBe(true);
+          return replaced;
+        });
+      },
     });
+    fill(ledger, ...upTo(100));
+    const options = { maxPageSize: 10, parallelRanges: 8 };
+    const seen = observe(feed({ endInclusive: 100 }, options));
+    flush();
+    const ids = seen.values.map((update) => ('updateId' in update ? update.updateId : ''));
+    expect(offsets(seen.values)).toEqual(upTo(100));
+    expect(ids.slice(15).every((id) => id.startsWith('other'))).toBe(true);
   });
 });

@@ -5,11 +5,12 @@ import type { Ledger } from '../../src/ledger/Ledger.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { updateFormat, world } from '../helpers/world.js';
 import { invalid, ok, unknownVariant, transaction } from '../helpers/wire.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 
 describe('an update that does not decode', () => {
-  it('ends the feed by default, after everything before it, with its offset and the paths (G10)', () => {
-    marbles(({ flush }) => {
+  itInVirtualTime(
+    'ends the feed by default, after everything before it, with its offset and the paths (G10)',
+    ({ flush }) => {
       const { ledger, feed } = world({ latencyMs: 5 });
       ledger.append(1, transaction(1));
       ledger.append(2, invalid(2));
@@ -20,32 +21,30 @@ describe('an update that does not decode', () => {
       expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset: 2, path: '/v2/updates/flats' });
       expect(String(seen.error)).toContain('update.Transaction.value.synchronizerId: expected string');
       expect(String(seen.error)).not.toContain('secret payload');
-    });
-  });
+    },
+  );
 
-  it("is emitted with onUndecodable: 'emit', and the feed continues (G10)", () => {
-    marbles(({ flush }) => {
-      const { ledger, client } = world({ latencyMs: 5 });
-      ledger.append(1, transaction(1));
-      ledger.append(2, invalid(2));
-      const seen = observe(
-        client.updates({ beginExclusive: 0, updateFormat }, { onUndecodable: 'emit' }).pipe(takeUntil(timer(10_000))),
-      );
-      timer(2_000).subscribe(() => {
-        ledger.append(3, invalid(3));
-      });
-      timer(4_000).subscribe(() => {
-        ledger.append(4, unknownVariant(4));
-      });
-      flush();
-      expect(seen.values.map(({ _tag, offset }) => [_tag, offset])).toEqual([
-        ['Transaction', 1],
-        ['UndecodedUpdate', 2],
-        ['UndecodedUpdate', 3],
-        ['UnknownUpdate', 4],
-      ]);
-      expect(seen.error).toBeUndefined();
+  itInVirtualTime("is emitted with onUndecodable: 'emit', and the feed continues (G10)", ({ flush }) => {
+    const { ledger, client } = world({ latencyMs: 5 });
+    ledger.append(1, transaction(1));
+    ledger.append(2, invalid(2));
+    const seen = observe(
+      client.updates({ beginExclusive: 0, updateFormat }, { onUndecodable: 'emit' }).pipe(takeUntil(timer(10_000))),
+    );
+    timer(2_000).subscribe(() => {
+      ledger.append(3, invalid(3));
     });
+    timer(4_000).subscribe(() => {
+      ledger.append(4, unknownVariant(4));
+    });
+    flush();
+    expect(seen.values.map(({ _tag, offset }) => [_tag, offset])).toEqual([
+      ['Transaction', 1],
+      ['UndecodedUpdate', 2],
+      ['UndecodedUpdate', 3],
+      ['UnknownUpdate', 4],
+    ]);
+    expect(seen.error).toBeUndefined();
   });
 
   const noOffset = { update: { Novelty: { value: { noOffset: true } } } };

@@ -4,7 +4,7 @@ import { observe, offsets } from '../helpers/observe.js';
 import { type VirtualOptions } from '../helpers/virtualLedger.js';
 import { upTo, world } from '../helpers/world.js';
 import { transaction } from '../helpers/wire.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 
 describe('the live path', () => {
   const latencies = (options: VirtualOptions, everyMs: number, count: number, idleTimeoutMs = 5_000): number[] => {
@@ -52,20 +52,18 @@ describe('the live path', () => {
     expect(all[25]).toBeLessThanOrEqual(30);
   });
 
-  it('delivers an update soon after another from a service with only the two operations', () => {
-    marbles(({ flush }) => {
-      const { ledger, feed } = world({ hasLedgerEnd: false, latencyMs: 1 });
-      const seen = observe(feed().pipe(takeUntil(timer(60_000))));
-      // the second comes during a poll with a higher limit, after a prompt answer
-      const at = [10_000, 10_010, 12_000, 20_000, 20_005, 20_011, 25_000];
-      for (const [i, time] of at.entries())
-        timer(time).subscribe(() => {
-          ledger.append(i + 1, transaction(i + 1));
-        });
-      flush();
-      expect(offsets(seen.values)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-      for (const [i, time] of at.entries()) expect((seen.times[i] ?? Infinity) - time).toBeLessThan(100);
-    });
+  itInVirtualTime('delivers an update soon after another from a service with only the two operations', ({ flush }) => {
+    const { ledger, feed } = world({ hasLedgerEnd: false, latencyMs: 1 });
+    const seen = observe(feed().pipe(takeUntil(timer(60_000))));
+    // the second comes during a poll with a higher limit, after a prompt answer
+    const at = [10_000, 10_010, 12_000, 20_000, 20_005, 20_011, 25_000];
+    for (const [i, time] of at.entries())
+      timer(time).subscribe(() => {
+        ledger.append(i + 1, transaction(i + 1));
+      });
+    flush();
+    expect(offsets(seen.values)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    for (const [i, time] of at.entries()) expect((seen.times[i] ?? Infinity) - time).toBeLessThan(100);
   });
 
   it('delivers an update in time from a service with only the two operations', () => {

@@ -4,7 +4,7 @@ import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, updateFormat, upTo, world } from '../helpers/world.js';
 import { transaction, errorBody, errorReply, notFound } from '../helpers/wire.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -21,23 +21,21 @@ const setClock = (from: number, by: number): void => {
 };
 
 describe('a feed continues', () => {
-  it('if one page is more than the service can search in time', () => {
-    marbles(({ flush }) => {
-      // one update in a million offsets, and twenty seconds are not enough for more than ten thousand
-      const { ledger, service, feed } = world({
-        fault: ({ path, body }) =>
-          isPage(path) && Number(body['endInclusive']) - Number(body['beginExclusive']) > 10_000
-            ? timer(20_000).pipe(map(() => untimely))
-            : undefined,
-      });
-      ledger.append(900_000, transaction(900_000));
-      ledger.end = 1_000_000;
-      const seen = observe(feed().pipe(takeUntil(timer(3_600_000))));
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual([900_000]);
-      expect(service.requests.length).toBeLessThan(2_000);
+  itInVirtualTime('if one page is more than the service can search in time', ({ flush }) => {
+    // one update in a million offsets, and twenty seconds are not enough for more than ten thousand
+    const { ledger, service, feed } = world({
+      fault: ({ path, body }) =>
+        isPage(path) && Number(body['endInclusive']) - Number(body['beginExclusive']) > 10_000
+          ? timer(20_000).pipe(map(() => untimely))
+          : undefined,
     });
+    ledger.append(900_000, transaction(900_000));
+    ledger.end = 1_000_000;
+    const seen = observe(feed().pipe(takeUntil(timer(3_600_000))));
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([900_000]);
+    expect(service.requests.length).toBeLessThan(2_000);
   });
 
   it.each([
@@ -66,36 +64,32 @@ describe('a feed continues', () => {
     });
   });
 
-  it('if the machine sleeps during an outage (G20)', () => {
-    marbles(({ flush }) => {
-      let down = true;
-      const { ledger, feed } = world({ latencyMs: 5, fault: () => (down ? errorReply(503, 'down') : undefined) });
-      fill(ledger, 1);
-      const seen = observe(feed().pipe(takeUntil(timer(200_000))));
-      setClock(1_000, 3_600_000);
-      timer(100_000).subscribe(() => {
-        down = false;
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual([1]);
+  itInVirtualTime('if the machine sleeps during an outage (G20)', ({ flush }) => {
+    let down = true;
+    const { ledger, feed } = world({ latencyMs: 5, fault: () => (down ? errorReply(503, 'down') : undefined) });
+    fill(ledger, 1);
+    const seen = observe(feed().pipe(takeUntil(timer(200_000))));
+    setClock(1_000, 3_600_000);
+    timer(100_000).subscribe(() => {
+      down = false;
     });
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([1]);
   });
 
-  it('if the clock is set back after the ledger end was unavailable', () => {
-    marbles(({ flush }) => {
-      const { ledger, service, feed } = world({
-        latencyMs: 5,
-        fault: ({ path }, n) => (path.endsWith('ledger-end') && n === 1 ? notFound : undefined),
-      });
-      fill(ledger, 1);
-      setClock(10_000, -3_600_000);
-      observe(feed().pipe(takeUntil(timer(120_000))));
-      flush();
-      const requests = service.requests.filter(({ path }) => path.endsWith('ledger-end'));
-      expect(requests.length).toBeGreaterThan(1);
-      expect(requests.length).toBeLessThan(12);
+  itInVirtualTime('if the clock is set back after the ledger end was unavailable', ({ flush }) => {
+    const { ledger, service, feed } = world({
+      latencyMs: 5,
+      fault: ({ path }, n) => (path.endsWith('ledger-end') && n === 1 ? notFound : undefined),
     });
+    fill(ledger, 1);
+    setClock(10_000, -3_600_000);
+    observe(feed().pipe(takeUntil(timer(120_000))));
+    flush();
+    const requests = service.requests.filter(({ path }) => path.endsWith('ledger-end'));
+    expect(requests.length).toBeGreaterThan(1);
+    expect(requests.length).toBeLessThan(12);
   });
 
   it.each([
@@ -139,28 +133,24 @@ describe('a feed continues', () => {
     });
   });
 
-  it('with a grace period for a lagging ledger end, also after a longer outage', () => {
-    marbles(({ flush }) => {
-      const start = asyncScheduler.now();
-      const age = (): number => asyncScheduler.now() - start;
-      const { ledger, feed } = world({
-        latencyMs: 5,
-        fault: ({ path }) => {
-          if (age() < 30_000) return errorReply(503, 'down');
-          // a replica that lags
-          return path.endsWith('ledger-end') && age() < 33_000
-            ? { status: 200, headers: {}, text: '{"offset":3}' }
-            : undefined;
-        },
-      });
-      fill(ledger, 5, 6);
-      const seen = observe(
-        feed({ beginExclusive: 5 }, { retry: { maxDelayMs: 1_000 } }).pipe(takeUntil(timer(90_000))),
-      );
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual([6]);
+  itInVirtualTime('with a grace period for a lagging ledger end, also after a longer outage', ({ flush }) => {
+    const start = asyncScheduler.now();
+    const age = (): number => asyncScheduler.now() - start;
+    const { ledger, feed } = world({
+      latencyMs: 5,
+      fault: ({ path }) => {
+        if (age() < 30_000) return errorReply(503, 'down');
+        // a replica that lags
+        return path.endsWith('ledger-end') && age() < 33_000
+          ? { status: 200, headers: {}, text: '{"offset":3}' }
+          : undefined;
+      },
     });
+    fill(ledger, 5, 6);
+    const seen = observe(feed({ beginExclusive: 5 }, { retry: { maxDelayMs: 1_000 } }).pipe(takeUntil(timer(90_000))));
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([6]);
   });
 
   it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('to a far end on a service without a ledger end: %i', (i) => {
@@ -178,100 +168,88 @@ describe('a feed continues', () => {
     });
   });
 
-  it('with the whole grace period, however long the last delay of an outage was', () => {
-    marbles(({ flush }) => {
-      jest.spyOn(Math, 'random').mockReturnValue(1);
-      const replies = [
-        ...upTo(7).map(() => errorReply(503, 'down')),
-        { status: 200, headers: {}, text: '{"offset":3}' },
-      ];
-      const { ledger, feed } = world({
-        latencyMs: 5,
-        fault: ({ path }, n) => (path.endsWith('ledger-end') ? replies[n - 1] : undefined),
-      });
-      fill(ledger, 5, 6);
-      // delays double up to 16 seconds, then one answer lags
-      const retry = { baseDelayMs: 250, maxDelayMs: 16_000 };
-      const seen = observe(feed({ beginExclusive: 5 }, { retry }).pipe(takeUntil(timer(120_000))));
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual([6]);
+  itInVirtualTime('with the whole grace period, however long the last delay of an outage was', ({ flush }) => {
+    jest.spyOn(Math, 'random').mockReturnValue(1);
+    const replies = [...upTo(7).map(() => errorReply(503, 'down')), { status: 200, headers: {}, text: '{"offset":3}' }];
+    const { ledger, feed } = world({
+      latencyMs: 5,
+      fault: ({ path }, n) => (path.endsWith('ledger-end') ? replies[n - 1] : undefined),
     });
+    fill(ledger, 5, 6);
+    // delays double up to 16 seconds, then one answer lags
+    const retry = { baseDelayMs: 250, maxDelayMs: 16_000 };
+    const seen = observe(feed({ beginExclusive: 5 }, { retry }).pipe(takeUntil(timer(120_000))));
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([6]);
   });
 
-  it('if a replica answers with an end that another has not reached', () => {
-    marbles(({ flush }) => {
-      const { ledger, feed } = world({
-        latencyMs: 5,
-        fault: ({ path }, n) =>
-          path.endsWith('ledger-end') && n === 1 ? { status: 200, headers: {}, text: '{"offset":100}' } : undefined,
-      });
-      fill(ledger, 60, 80);
-      const seen = observe(feed({ beginExclusive: 50 }).pipe(takeUntil(timer(30_000))));
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual([60, 80]);
-      expect(seen.times.at(-1)).toBeLessThan(100);
+  itInVirtualTime('if a replica answers with an end that another has not reached', ({ flush }) => {
+    const { ledger, feed } = world({
+      latencyMs: 5,
+      fault: ({ path }, n) =>
+        path.endsWith('ledger-end') && n === 1 ? { status: 200, headers: {}, text: '{"offset":100}' } : undefined,
     });
+    fill(ledger, 60, 80);
+    const seen = observe(feed({ beginExclusive: 50 }).pipe(takeUntil(timer(30_000))));
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([60, 80]);
+    expect(seen.times.at(-1)).toBeLessThan(100);
   });
 });
 
 describe('a feed does not loop', () => {
-  it('if a service answers with an end and refuses ranges up to it', () => {
-    marbles(({ flush }) => {
-      const { ledger, service, feed } = world({
-        latencyMs: 5,
-        fault: ({ path }) => (isPage(path) ? errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12)) : undefined),
-      });
-      fill(ledger, 100);
-      const seen = observe(feed({ beginExclusive: 50 }));
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'ApiError', code: 'OFFSET_AFTER_LEDGER_END' });
-      expect(service.requests.length).toBeLessThan(100);
+  itInVirtualTime('if a service answers with an end and refuses ranges up to it', ({ flush }) => {
+    const { ledger, service, feed } = world({
+      latencyMs: 5,
+      fault: ({ path }) => (isPage(path) ? errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12)) : undefined),
     });
+    fill(ledger, 100);
+    const seen = observe(feed({ beginExclusive: 50 }));
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'ApiError', code: 'OFFSET_AFTER_LEDGER_END' });
+    expect(service.requests.length).toBeLessThan(100);
   });
 
-  it('if the service asks for a delay that no timer supports', () => {
-    marbles(({ flush }) => {
-      const { service, feed } = world({ fault: () => errorReply(429, '', { 'retry-after': '1000000000' }) });
-      // what a timer can count to is not quite 25 days
-      const days = 24 * 3_600_000;
-      const seen = observe(feed({}, { retry: { giveUpAfterMs: Infinity } }).pipe(takeUntil(timer(30 * days))));
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(service.requests).toHaveLength(2);
-    });
+  itInVirtualTime('if the service asks for a delay that no timer supports', ({ flush }) => {
+    const { service, feed } = world({ fault: () => errorReply(429, '', { 'retry-after': '1000000000' }) });
+    // what a timer can count to is not quite 25 days
+    const days = 24 * 3_600_000;
+    const seen = observe(feed({}, { retry: { giveUpAfterMs: Infinity } }).pipe(takeUntil(timer(30 * days))));
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(service.requests).toHaveLength(2);
   });
 
-  it('and retries once when its budget is used up, however long a delay the service asks for', () => {
-    marbles(({ flush }) => {
+  itInVirtualTime(
+    'and retries once when its budget is used up, however long a delay the service asks for',
+    ({ flush }) => {
       const { service, feed } = world({ fault: () => errorReply(429, '', { 'retry-after': '600' }) });
       const seen = observe(feed());
       flush();
       expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 429 });
       expect(seen.endedAt).toBe(300_000);
       expect(service.requests).toHaveLength(2);
-    });
-  });
+    },
+  );
 });
 
 describe('a feed whose poll was cut once', () => {
-  it('polls for longer each time, until it polls for as long as before', () => {
-    marbles(({ flush }) => {
-      let cut = false;
-      const { service, feed } = world({
-        fault: ({ query }) => {
-          if (cut || !('stream_idle_timeout_ms' in query)) return undefined;
-          cut = true;
-          return timer(2_000).pipe(map(() => untimely));
-        },
-      });
-      observe(feed().pipe(takeUntil(timer(200_000))));
-      flush();
-      const waits = service.requests.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number);
-      expect(waits.slice(0, 3)).toEqual([5_000, 1_000, 1_100]);
-      expect(waits.at(-1)).toBe(12_000);
+  itInVirtualTime('polls for longer each time, until it polls for as long as before', ({ flush }) => {
+    let cut = false;
+    const { service, feed } = world({
+      fault: ({ query }) => {
+        if (cut || !('stream_idle_timeout_ms' in query)) return undefined;
+        cut = true;
+        return timer(2_000).pipe(map(() => untimely));
+      },
     });
+    observe(feed().pipe(takeUntil(timer(200_000))));
+    flush();
+    const waits = service.requests.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number);
+    expect(waits.slice(0, 3)).toEqual([5_000, 1_000, 1_100]);
+    expect(waits.at(-1)).toBe(12_000);
   });
 });
 
@@ -297,14 +275,12 @@ describe('a feed of a quiet ledger', () => {
 });
 
 describe('a descending feed', () => {
-  it('does not continue with pages of one element, which would hide a wrong order', () => {
-    marbles(({ flush }) => {
-      const { ledger, client } = world({ maxListElements: 1 });
-      fill(ledger, 3, 7, 9);
-      const seen = observe(client.updates({ beginExclusive: 0, endInclusive: 9, descendingOrder: true, updateFormat }));
-      flush();
-      expect(seen.values).toEqual([]);
-      expect(seen.error).toMatchObject({ _tag: 'PageLimitError' });
-    });
+  itInVirtualTime('does not continue with pages of one element, which would hide a wrong order', ({ flush }) => {
+    const { ledger, client } = world({ maxListElements: 1 });
+    fill(ledger, 3, 7, 9);
+    const seen = observe(client.updates({ beginExclusive: 0, endInclusive: 9, descendingOrder: true, updateFormat }));
+    flush();
+    expect(seen.values).toEqual([]);
+    expect(seen.error).toMatchObject({ _tag: 'PageLimitError' });
   });
 });

@@ -4,7 +4,7 @@ import type { Gap } from '../../src/feed/LedgerFeed.js';
 import { observe, offsets } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { fill, upTo, world, type World } from '../helpers/world.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
 
 beforeEach(() => {
@@ -34,8 +34,9 @@ function pruned(upTo_: number, fromMs = 0): World {
 }
 
 describe('a gap', () => {
-  it('is skipped to the offset of the caller, and the feed is complete from there on (G17)', () => {
-    marbles(({ flush }) => {
+  itInVirtualTime(
+    'is skipped to the offset of the caller, and the feed is complete from there on (G17)',
+    ({ flush }) => {
       const gaps: Gap[] = [];
       const onGap = (gap: Gap): Promise<number> | number[] => {
         gaps.push(gap);
@@ -47,65 +48,55 @@ describe('a gap', () => {
       expect(seen.error).toBeUndefined();
       expect(offsets(seen.values)).toEqual(upTo(100).slice(40));
       expect(gaps).toMatchObject([{ cursor: 7, error: { _tag: 'PrunedError', earliestOffset: 40 } }]);
-    });
+    },
+  );
+
+  itInVirtualTime('is skipped in mid-stream, when pruning overtakes a slow subscriber', ({ flush }) => {
+    const { feed } = pruned(60, 12);
+    const seen = observe(feed({}, { maxPageSize: 10, onGap: () => of(60) }).pipe(takeUntil(timer(10_000))));
+    flush();
+    expect(seen.error).toBeUndefined();
+    const all = offsets(seen.values);
+    expect(all.slice(0, 10)).toEqual(upTo(10));
+    expect(all.slice(-40)).toEqual(upTo(100).slice(60));
+    expect(new Set(all).size).toBe(all.length);
   });
 
-  it('is skipped in mid-stream, when pruning overtakes a slow subscriber', () => {
-    marbles(({ flush }) => {
-      const { feed } = pruned(60, 12);
-      const seen = observe(feed({}, { maxPageSize: 10, onGap: () => of(60) }).pipe(takeUntil(timer(10_000))));
-      flush();
-      expect(seen.error).toBeUndefined();
-      const all = offsets(seen.values);
-      expect(all.slice(0, 10)).toEqual(upTo(10));
-      expect(all.slice(-40)).toEqual(upTo(100).slice(60));
-      expect(new Set(all).size).toBe(all.length);
-    });
+  itInVirtualTime('of a ledger that was reset is skipped backwards after the grace period (G18)', ({ flush }) => {
+    const { ledger, feed } = world({ latencyMs: 5 });
+    fill(ledger, ...upTo(20));
+    const seen = observe(
+      feed({ beginExclusive: 500 }, { onGap: ({ cursor }) => [cursor - 490] }).pipe(takeUntil(timer(60_000))),
+    );
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual(upTo(20).slice(10));
+    expect(seen.times[0]).toBeGreaterThan(9_000);
+    expect(seen.times[0]).toBeLessThan(11_000);
   });
 
-  it('of a ledger that was reset is skipped backwards after the grace period (G18)', () => {
-    marbles(({ flush }) => {
-      const { ledger, feed } = world({ latencyMs: 5 });
-      fill(ledger, ...upTo(20));
-      const seen = observe(
-        feed({ beginExclusive: 500 }, { onGap: ({ cursor }) => [cursor - 490] }).pipe(takeUntil(timer(60_000))),
-      );
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual(upTo(20).slice(10));
-      expect(seen.times[0]).toBeGreaterThan(9_000);
-      expect(seen.times[0]).toBeLessThan(11_000);
-    });
+  itInVirtualTime('of a descending feed ends the range from below', ({ flush }) => {
+    const { feed } = pruned(40);
+    const range = { beginExclusive: 0, endInclusive: 90, descendingOrder: true } as const;
+    const seen = observe(feed(range, { maxPageSize: 7, onGap: () => [40] }));
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(seen.completed).toBe(true);
+    expect(offsets(seen.values)).toEqual(upTo(90).slice(40).reverse());
   });
 
-  it('of a descending feed ends the range from below', () => {
-    marbles(({ flush }) => {
-      const { feed } = pruned(40);
-      const range = { beginExclusive: 0, endInclusive: 90, descendingOrder: true } as const;
-      const seen = observe(feed(range, { maxPageSize: 7, onGap: () => [40] }));
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.completed).toBe(true);
-      expect(offsets(seen.values)).toEqual(upTo(90).slice(40).reverse());
-    });
+  itInVirtualTime('up to the end of a bounded feed completes it', ({ flush }) => {
+    const { feed, service } = pruned(40);
+    const seen = observe(feed({ beginExclusive: 5, endInclusive: 30 }, { onGap: () => [40] }));
+    flush();
+    expect(seen).toMatchObject({ values: [], error: undefined, completed: true });
+    expect(service.open).toBe(0);
   });
 
-  it('up to the end of a bounded feed completes it', () => {
-    marbles(({ flush }) => {
-      const { feed, service } = pruned(40);
-      const seen = observe(feed({ beginExclusive: 5, endInclusive: 30 }, { onGap: () => [40] }));
-      flush();
-      expect(seen).toMatchObject({ values: [], error: undefined, completed: true });
-      expect(service.open).toBe(0);
-    });
-  });
-
-  it('ends the feed with its error if the caller returns no offset', () => {
-    marbles(({ flush }) => {
-      const seen = observe(pruned(40).feed({}, { onGap: () => EMPTY }));
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'PrunedError', earliestOffset: 40 });
-    });
+  itInVirtualTime('ends the feed with its error if the caller returns no offset', ({ flush }) => {
+    const seen = observe(pruned(40).feed({}, { onGap: () => EMPTY }));
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'PrunedError', earliestOffset: 40 });
   });
 
   it.each([0, 7])('ends the feed with its error if the offset %i would find the same gap', (offset) => {
@@ -152,34 +143,33 @@ describe('a gap', () => {
     });
   });
 
-  it("ends the feed with the caller's own error, and is still reported", () => {
-    marbles(({ flush }) => {
-      const mine = new Error('no active contracts');
-      const { feed, client } = pruned(40);
-      const diagnostics = observe(client.diagnostics$);
-      const seen = observe(feed({}, { onGap: () => throwError(() => mine) }));
-      const thrown = observe(
-        pruned(40).feed(
-          {},
-          {
-            onGap: () => {
-              throw mine;
-            },
+  itInVirtualTime("ends the feed with the caller's own error, and is still reported", ({ flush }) => {
+    const mine = new Error('no active contracts');
+    const { feed, client } = pruned(40);
+    const diagnostics = observe(client.diagnostics$);
+    const seen = observe(feed({}, { onGap: () => throwError(() => mine) }));
+    const thrown = observe(
+      pruned(40).feed(
+        {},
+        {
+          onGap: () => {
+            throw mine;
           },
-        ),
-      );
-      flush();
-      expect(seen.error).toBe(mine);
-      expect(thrown.error).toBe(mine);
-      expect(diagnostics.values.slice(-2)).toMatchObject([
-        { _tag: 'GapFound', cursor: 0 },
-        { _tag: 'FeedEnded', how: 'failed' },
-      ]);
-    });
+        },
+      ),
+    );
+    flush();
+    expect(seen.error).toBe(mine);
+    expect(thrown.error).toBe(mine);
+    expect(diagnostics.values.slice(-2)).toMatchObject([
+      { _tag: 'GapFound', cursor: 0 },
+      { _tag: 'FeedEnded', how: 'failed' },
+    ]);
   });
 
-  it('leaves nothing open when the feed is unsubscribed from while the caller decides', () => {
-    marbles(({ flush, cold, expectSubscriptions }) => {
+  itInVirtualTime(
+    'leaves nothing open when the feed is unsubscribed from while the caller decides',
+    ({ flush, cold, expectSubscriptions }) => {
       const decision = cold<never>('-');
       const { feed, service } = pruned(40);
       observe(feed({}, { onGap: () => decision }).pipe(takeUntil(timer(100))));
@@ -191,6 +181,6 @@ describe('a gap', () => {
       flush();
       expect(service.open).toBe(0);
       expectSubscriptions(decision.subscriptions).toBe('5ms ^ 94ms !');
-    });
-  });
+    },
+  );
 });

@@ -3,23 +3,21 @@ import { asyncScheduler, takeUntil, timer } from 'rxjs';
 import { observe, offsets } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { fill, upTo, world } from '../helpers/world.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { parallelWorld, every, isBounded, rangesOf } from './worlds.js';
 
 const size = { maxPageSize: 10 };
 
 describe('ranges that are read in parallel', () => {
-  it('are emitted in order, whatever the order of their answers (G7)', () => {
-    marbles(({ flush }) => {
-      // answers arrive in the reverse order of the requests
-      const { feed, ledger, service } = parallelWorld({ latencyOf: (n) => 100 - ((n * 13) % 90) });
-      fill(ledger, ...upTo(300));
-      const seen = observe(feed({ endInclusive: 300 }, { ...size, parallelRanges: 7 }));
-      flush();
-      expect(offsets(seen.values)).toEqual(upTo(300));
-      expect(seen.completed).toBe(true);
-      expect(service.open).toBe(0);
-    });
+  itInVirtualTime('are emitted in order, whatever the order of their answers (G7)', ({ flush }) => {
+    // answers arrive in the reverse order of the requests
+    const { feed, ledger, service } = parallelWorld({ latencyOf: (n) => 100 - ((n * 13) % 90) });
+    fill(ledger, ...upTo(300));
+    const seen = observe(feed({ endInclusive: 300 }, { ...size, parallelRanges: 7 }));
+    flush();
+    expect(offsets(seen.values)).toEqual(upTo(300));
+    expect(seen.completed).toBe(true);
+    expect(service.open).toBe(0);
   });
 
   it.each([1, 2, 3, 5, 16, undefined])('are at most so many at the same time: %p', (parallelRanges) => {
@@ -34,28 +32,26 @@ describe('ranges that are read in parallel', () => {
     });
   });
 
-  it('are held until they are due, and no others are requested', () => {
-    marbles(({ flush }) => {
-      // the first range takes much longer than the others
-      const { feed, ledger, service } = parallelWorld({ latencyOf: (n) => (n === 3 ? 10_000 : 5) });
-      fill(ledger, ...upTo(300));
-      const seen = observe(feed({ endInclusive: 300 }, { ...size, parallelRanges: 4 }));
-      let before: ServiceRequest[] = [];
-      timer(9_000).subscribe(() => {
-        before = [...service.requests];
-        expect(offsets(seen.values)).toEqual(upTo(10));
-      });
-      flush();
-      // the ledger end, the first page, its own three and the head
-      expect(rangesOf(before)).toEqual([
-        [0, 300],
-        [10, 20],
-        [20, 30],
-        [30, 40],
-        [40, 50],
-      ]);
-      expect(offsets(seen.values)).toEqual(upTo(300));
+  itInVirtualTime('are held until they are due, and no others are requested', ({ flush }) => {
+    // the first range takes much longer than the others
+    const { feed, ledger, service } = parallelWorld({ latencyOf: (n) => (n === 3 ? 10_000 : 5) });
+    fill(ledger, ...upTo(300));
+    const seen = observe(feed({ endInclusive: 300 }, { ...size, parallelRanges: 4 }));
+    let before: ServiceRequest[] = [];
+    timer(9_000).subscribe(() => {
+      before = [...service.requests];
+      expect(offsets(seen.values)).toEqual(upTo(10));
     });
+    flush();
+    // the ledger end, the first page, its own three and the head
+    expect(rangesOf(before)).toEqual([
+      [0, 300],
+      [10, 20],
+      [20, 30],
+      [30, 40],
+      [40, 50],
+    ]);
+    expect(offsets(seen.values)).toEqual(upTo(300));
   });
 
   it('make catching up as many times faster', () => {
@@ -73,53 +69,47 @@ describe('ranges that are read in parallel', () => {
     expect(tookWith(10)).toBeLessThan(tookWith(1) / 8);
   });
 
-  it('are requested after the page before has been emitted, if there is one at a time', () => {
-    marbles(({ flush }) => {
-      const emittedAtRequest: number[] = [];
-      let emitted = 0;
-      const { feed, ledger } = parallelWorld({
-        latencyOf: () => 5,
-        onRequest: (request) => {
-          if (isBounded(request)) emittedAtRequest.push(emitted - Number(request.body['beginExclusive']));
-        },
-      });
-      fill(ledger, ...upTo(100));
-      feed({ endInclusive: 100 }, { ...size, parallelRanges: 1 }).subscribe(() => (emitted += 1));
-      flush();
-      expect(emittedAtRequest).toEqual(Array.from({ length: 10 }, () => 0));
+  itInVirtualTime('are requested after the page before has been emitted, if there is one at a time', ({ flush }) => {
+    const emittedAtRequest: number[] = [];
+    let emitted = 0;
+    const { feed, ledger } = parallelWorld({
+      latencyOf: () => 5,
+      onRequest: (request) => {
+        if (isBounded(request)) emittedAtRequest.push(emitted - Number(request.body['beginExclusive']));
+      },
     });
+    fill(ledger, ...upTo(100));
+    feed({ endInclusive: 100 }, { ...size, parallelRanges: 1 }).subscribe(() => (emitted += 1));
+    flush();
+    expect(emittedAtRequest).toEqual(Array.from({ length: 10 }, () => 0));
   });
 
-  it('are all aborted with the feed, and leave no timer', () => {
-    marbles(({ flush }) => {
-      const { feed, ledger, service } = parallelWorld({ latencyOf: (n) => (n > 2 ? 50 : 5) });
-      fill(ledger, ...upTo(300));
-      const { subscription } = observe(feed({}, { ...size, parallelRanges: 6 }));
-      timer(30).subscribe(() => {
-        expect(service.open).toBe(6);
-        subscription.unsubscribe();
-        expect(service.open).toBe(0);
-        expect(service.aborted).toHaveLength(6);
-      });
-      flush();
-      expect(asyncScheduler.now()).toBeLessThan(1_000);
-      expect(service.requests).toHaveLength(8);
+  itInVirtualTime('are all aborted with the feed, and leave no timer', ({ flush }) => {
+    const { feed, ledger, service } = parallelWorld({ latencyOf: (n) => (n > 2 ? 50 : 5) });
+    fill(ledger, ...upTo(300));
+    const { subscription } = observe(feed({}, { ...size, parallelRanges: 6 }));
+    timer(30).subscribe(() => {
+      expect(service.open).toBe(6);
+      subscription.unsubscribe();
+      expect(service.open).toBe(0);
+      expect(service.aborted).toHaveLength(6);
     });
+    flush();
+    expect(asyncScheduler.now()).toBeLessThan(1_000);
+    expect(service.requests).toHaveLength(8);
   });
 
-  it('have pages that are nearly full if updates are rare', () => {
-    marbles(({ flush }) => {
-      const { feed, ledger, service } = world({ latencyMs: 50 });
-      const rare = Array.from({ length: 10_000 }, (_, i) => i * 50 + ((i * 7_919) % 50) + 1);
-      fill(ledger, ...rare);
-      const seen = observe(feed({ endInclusive: ledger.end }, { parallelRanges: 8 }));
-      flush();
-      expect(offsets(seen.values)).toEqual(rare);
-      // 50 full pages, and for each range a proof that it has no more
-      const firsts = service.requests.filter(({ query }) => query['limit'] === '200').length;
-      expect(firsts).toBeLessThan(50 / 0.8);
-      expect(service.requests.length).toBeLessThan(130);
-    });
+  itInVirtualTime('have pages that are nearly full if updates are rare', ({ flush }) => {
+    const { feed, ledger, service } = world({ latencyMs: 50 });
+    const rare = Array.from({ length: 10_000 }, (_, i) => i * 50 + ((i * 7_919) % 50) + 1);
+    fill(ledger, ...rare);
+    const seen = observe(feed({ endInclusive: ledger.end }, { parallelRanges: 8 }));
+    flush();
+    expect(offsets(seen.values)).toEqual(rare);
+    // 50 full pages, and for each range a proof that it has no more
+    const firsts = service.requests.filter(({ query }) => query['limit'] === '200').length;
+    expect(firsts).toBeLessThan(50 / 0.8);
+    expect(service.requests.length).toBeLessThan(130);
   });
 
   it.each([2, 16])('lose nothing between dense and sparse parts of the ledger: %i', (parallelRanges) => {
@@ -163,18 +153,16 @@ describe('the width of a prefetched range', () => {
     expect(requestsFor(burst, 5, 1)).toBeLessThan(100);
   });
 
-  it('grows fast while nothing matches', () => {
-    marbles(({ flush }) => {
-      const { feed, ledger, service } = world({ latencyMs: 10 });
-      observe(feed({}, { parallelRanges: 2 }).pipe(takeUntil(timer(60_000))));
-      ledger.end = 7;
-      timer(20_000).subscribe(() => {
-        ledger.end = 1_000_000_000;
-      });
-      flush();
-      expect(service.requests.at(-1)?.body['beginExclusive']).toBe(1_000_000_000);
-      const pages = service.requests.filter(({ body }) => 'endInclusive' in body);
-      expect(pages.length).toBeLessThan(30);
+  itInVirtualTime('grows fast while nothing matches', ({ flush }) => {
+    const { feed, ledger, service } = world({ latencyMs: 10 });
+    observe(feed({}, { parallelRanges: 2 }).pipe(takeUntil(timer(60_000))));
+    ledger.end = 7;
+    timer(20_000).subscribe(() => {
+      ledger.end = 1_000_000_000;
     });
+    flush();
+    expect(service.requests.at(-1)?.body['beginExclusive']).toBe(1_000_000_000);
+    const pages = service.requests.filter(({ body }) => 'endInclusive' in body);
+    expect(pages.length).toBeLessThan(30);
   });
 });

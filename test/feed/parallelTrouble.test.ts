@@ -5,7 +5,7 @@ import { observe, offsets } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { fill, updateFormat, upTo, world } from '../helpers/world.js';
 import { invalid, transaction, errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { parallelWorld, every, isBounded, rangesOf } from './worlds.js';
 
 const size = { maxPageSize: 10 };
@@ -19,21 +19,19 @@ afterEach(() => {
 });
 
 describe('a prefetched range', () => {
-  it('holds back later ranges until it is proven to be complete', () => {
-    marbles(({ flush }) => {
-      const { feed, ledger, service } = parallelWorld({
-        // the proof is slow
-        latencyOf: (_, { body }) => (body['beginExclusive'] === 14 ? 1_000 : 5),
-      });
-      fill(ledger, ...upTo(10), 12, 14, ...from(20, 40));
-      const seen = observe(feed({ endInclusive: 60 }, four));
-      flush();
-      expect(offsets(seen.values)).toEqual([...upTo(10), 12, 14, ...from(20, 40)]);
-      expect(rangesOf(service.requests)).toContainEqual([14, 20]);
-      // the page itself is not held back that long
-      expect(seen.times[11]).toBeLessThan(1_000);
-      expect(seen.times[12]).toBeGreaterThan(1_000);
+  itInVirtualTime('holds back later ranges until it is proven to be complete', ({ flush }) => {
+    const { feed, ledger, service } = parallelWorld({
+      // the proof is slow
+      latencyOf: (_, { body }) => (body['beginExclusive'] === 14 ? 1_000 : 5),
     });
+    fill(ledger, ...upTo(10), 12, 14, ...from(20, 40));
+    const seen = observe(feed({ endInclusive: 60 }, four));
+    flush();
+    expect(offsets(seen.values)).toEqual([...upTo(10), 12, 14, ...from(20, 40)]);
+    expect(rangesOf(service.requests)).toContainEqual([14, 20]);
+    // the page itself is not held back that long
+    expect(seen.times[11]).toBeLessThan(1_000);
+    expect(seen.times[12]).toBeGreaterThan(1_000);
   });
 
   it.each([1, 3, 7])('loses nothing if the service silently sends only %i elements (G6)', (sent) => {
@@ -63,38 +61,37 @@ describe('a prefetched range', () => {
     });
   });
 
-  it('that fails is requested again alone when it is due, and the others are kept', () => {
-    marbles(({ flush }) => {
-      let failures = 0;
-      const { feed, ledger, service } = parallelWorld({
-        latencyOf: (_, request) => (isRange(request, 10) ? 50 : 5),
-        fault: (request) => (isRange(request, 20) && (failures += 1) < 3 ? errorReply(503, 'down') : undefined),
-      });
-      fill(ledger, ...upTo(50));
-      const seen = observe(feed({ endInclusive: 50 }, four));
-      flush();
-      expect(offsets(seen.values)).toEqual(upTo(50));
-      expect(rangesOf(service.requests)).toEqual([
-        [0, 50],
-        [10, 20],
-        [20, 30],
-        [30, 40],
-        [40, 50],
-        // after the failure of the prefetch: the last update of the page is still there, and so is the last one before it
-        [19, 20],
-        [9, 10],
-        [20, 30],
-        [20, 30],
-        [19, 20],
-        // those of the pages that were requested before the failures, too
-        [39, 40],
-        [49, 50],
-      ]);
+  itInVirtualTime('that fails is requested again alone when it is due, and the others are kept', ({ flush }) => {
+    let failures = 0;
+    const { feed, ledger, service } = parallelWorld({
+      latencyOf: (_, request) => (isRange(request, 10) ? 50 : 5),
+      fault: (request) => (isRange(request, 20) && (failures += 1) < 3 ? errorReply(503, 'down') : undefined),
     });
+    fill(ledger, ...upTo(50));
+    const seen = observe(feed({ endInclusive: 50 }, four));
+    flush();
+    expect(offsets(seen.values)).toEqual(upTo(50));
+    expect(rangesOf(service.requests)).toEqual([
+      [0, 50],
+      [10, 20],
+      [20, 30],
+      [30, 40],
+      [40, 50],
+      // after the failure of the prefetch: the last update of the page is still there, and so is the last one before it
+      [19, 20],
+      [9, 10],
+      [20, 30],
+      [20, 30],
+      [19, 20],
+      // those of the pages that were requested before the failures, too
+      [39, 40],
+      [49, 50],
+    ]);
   });
 
-  it('that fails is not requested again before it is due, however many pages are emitted before', () => {
-    marbles(({ flush }) => {
+  itInVirtualTime(
+    'that fails is not requested again before it is due, however many pages are emitted before',
+    ({ flush }) => {
       const { feed, ledger, service } = parallelWorld({
         // answers arrive in the reverse order of the requests, and look-ups of one update at once
         latencyOf: (_, request) =>
@@ -111,30 +108,28 @@ describe('a prefetched range', () => {
       flush();
       expect(offsets(seen.values)).toEqual(upTo(40));
       expect(requestsBy).toEqual([1, 1, 1]);
-    });
-  });
+    },
+  );
 
-  it('that is too large reduces the limit of all later ones', () => {
-    marbles(({ flush }) => {
-      const {
-        feed,
-        ledger,
-        service,
-        mostOpen: most,
-      } = parallelWorld({
-        latencyOf: () => 5,
-        fault: ({ query }) =>
-          Number(query['limit']) > 3
-            ? errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2))
-            : undefined,
-      });
-      fill(ledger, ...upTo(60));
-      const seen = observe(feed({ endInclusive: 60 }, four));
-      flush();
-      expect(offsets(seen.values)).toEqual(upTo(60));
-      expect(service.requests.filter(({ query }) => Number(query['limit']) > 3)).toHaveLength(2);
-      expect(most()).toBeLessThanOrEqual(4);
+  itInVirtualTime('that is too large reduces the limit of all later ones', ({ flush }) => {
+    const {
+      feed,
+      ledger,
+      service,
+      mostOpen: most,
+    } = parallelWorld({
+      latencyOf: () => 5,
+      fault: ({ query }) =>
+        Number(query['limit']) > 3
+          ? errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2))
+          : undefined,
     });
+    fill(ledger, ...upTo(60));
+    const seen = observe(feed({ endInclusive: 60 }, four));
+    flush();
+    expect(offsets(seen.values)).toEqual(upTo(60));
+    expect(service.requests.filter(({ query }) => Number(query['limit']) > 3)).toHaveLength(2);
+    expect(most()).toBeLessThanOrEqual(4);
   });
 
   it('adds no requests to a service that is down', () => {
@@ -191,42 +186,38 @@ describe('a prefetched range', () => {
     });
   });
 
-  it('reports once what several answers have in common', () => {
-    marbles(({ flush }) => {
-      const diagnostics: Diagnostic[] = [];
-      const tooLarge = errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2));
-      const { client, ledger } = world({
-        latencyMs: 5,
-        fault: ({ path, query }, n) => {
-          if (n < 6 || path.endsWith('ledger-end')) return undefined;
-          if (path.endsWith('flats')) return timer(5).pipe(map(() => notFound));
-          return Number(query['limit']) > 50 ? timer(5).pipe(map(() => tooLarge)) : undefined;
-        },
-      });
-      client.diagnostics$.subscribe((event) => diagnostics.push(event));
-      fill(ledger, ...upTo(2_000));
-      const request = { beginExclusive: 0, endInclusive: 2_000, updateFormat };
-      const seen = observe(client.updates(request, { parallelRanges: 8, maxPageSize: 100 }));
-      flush();
-      expect(offsets(seen.values)).toEqual(upTo(2_000));
-      expect(diagnostics.filter(({ _tag }) => _tag === 'EndpointSwitched')).toHaveLength(1);
-      expect(diagnostics.filter(({ _tag }) => _tag === 'PageLimitLearned')).toHaveLength(1);
+  itInVirtualTime('reports once what several answers have in common', ({ flush }) => {
+    const diagnostics: Diagnostic[] = [];
+    const tooLarge = errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2));
+    const { client, ledger } = world({
+      latencyMs: 5,
+      fault: ({ path, query }, n) => {
+        if (n < 6 || path.endsWith('ledger-end')) return undefined;
+        if (path.endsWith('flats')) return timer(5).pipe(map(() => notFound));
+        return Number(query['limit']) > 50 ? timer(5).pipe(map(() => tooLarge)) : undefined;
+      },
     });
+    client.diagnostics$.subscribe((event) => diagnostics.push(event));
+    fill(ledger, ...upTo(2_000));
+    const request = { beginExclusive: 0, endInclusive: 2_000, updateFormat };
+    const seen = observe(client.updates(request, { parallelRanges: 8, maxPageSize: 100 }));
+    flush();
+    expect(offsets(seen.values)).toEqual(upTo(2_000));
+    expect(diagnostics.filter(({ _tag }) => _tag === 'EndpointSwitched')).toHaveLength(1);
+    expect(diagnostics.filter(({ _tag }) => _tag === 'PageLimitLearned')).toHaveLength(1);
   });
 
-  it('does not shorten later ranges if only the rest of a range is slow', () => {
-    marbles(({ flush }) => {
-      const slow = timer(1_500).pipe(map(() => errorReply(503, 'not able to produce a timely response')));
-      const { ledger, service, feed } = world({
-        latencyMs: 2_000,
-        // but not the look-up of one update, after which nothing has changed
-        fault: ({ query }) => (Number(query['limit']) < 100 && query['limit'] !== '2' ? slow : undefined),
-      });
-      fill(ledger, ...every(7, 3_000));
-      const seen = observe(feed({ endInclusive: 21_000 }, { maxPageSize: 100, parallelRanges: 4 }));
-      flush();
-      expect(offsets(seen.values)).toEqual(every(7, 3_000));
-      expect(service.requests.length).toBeLessThan(200);
+  itInVirtualTime('does not shorten later ranges if only the rest of a range is slow', ({ flush }) => {
+    const slow = timer(1_500).pipe(map(() => errorReply(503, 'not able to produce a timely response')));
+    const { ledger, service, feed } = world({
+      latencyMs: 2_000,
+      // but not the look-up of one update, after which nothing has changed
+      fault: ({ query }) => (Number(query['limit']) < 100 && query['limit'] !== '2' ? slow : undefined),
     });
+    fill(ledger, ...every(7, 3_000));
+    const seen = observe(feed({ endInclusive: 21_000 }, { maxPageSize: 100, parallelRanges: 4 }));
+    flush();
+    expect(offsets(seen.values)).toEqual(every(7, 3_000));
+    expect(service.requests.length).toBeLessThan(200);
   });
 });

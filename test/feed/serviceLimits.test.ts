@@ -3,7 +3,7 @@ import { map, takeUntil, timer } from 'rxjs';
 import { ResponseTooLargeError } from '../../src/errors/request.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, updateFormat, upTo, world } from '../helpers/world.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorBody, errorReply, notFound } from '../helpers/wire.js';
 
 const isPage = (path: string): boolean => path.startsWith('/v2/updates');
@@ -16,8 +16,9 @@ afterEach(() => {
 });
 
 describe('a page that is too large', () => {
-  it('is requested with half the limit, loses nothing, and the limit stays for the ledger (G13)', () => {
-    marbles(({ flush }) => {
+  itInVirtualTime(
+    'is requested with half the limit, loses nothing, and the limit stays for the ledger (G13)',
+    ({ flush }) => {
       const { ledger, service, feed } = world({ latencyMs: 5, maxListElements: 30 });
       fill(ledger, ...upTo(100));
       const first = observe(feed().pipe(takeUntil(timer(1_000))));
@@ -30,40 +31,36 @@ describe('a page that is too large', () => {
       flush();
       expect(offsets(second.values)).toEqual(upTo(100));
       expect(service.requests[1]?.query['limit']).toBe('25');
+    },
+  );
+
+  itInVirtualTime('is also requested with half the limit if it is too large to be read', ({ flush }) => {
+    const { ledger, feed, service } = world({
+      latencyMs: 5,
+      fault: ({ path, query }) =>
+        isPage(path) && Number(query['limit']) > 6 ? new ResponseTooLargeError(path, 1_000) : undefined,
     });
+    fill(ledger, ...upTo(100));
+    const seen = observe(feed().pipe(takeUntil(timer(1_000))));
+    flush();
+    expect(offsets(seen.values)).toEqual(upTo(100));
+    expect(service.requests.slice(1, 7).map(({ query }) => query['limit'])).toEqual([
+      '200',
+      '100',
+      '50',
+      '25',
+      '12',
+      '6',
+    ]);
   });
 
-  it('is also requested with half the limit if it is too large to be read', () => {
-    marbles(({ flush }) => {
-      const { ledger, feed, service } = world({
-        latencyMs: 5,
-        fault: ({ path, query }) =>
-          isPage(path) && Number(query['limit']) > 6 ? new ResponseTooLargeError(path, 1_000) : undefined,
-      });
-      fill(ledger, ...upTo(100));
-      const seen = observe(feed().pipe(takeUntil(timer(1_000))));
-      flush();
-      expect(offsets(seen.values)).toEqual(upTo(100));
-      expect(service.requests.slice(1, 7).map(({ query }) => query['limit'])).toEqual([
-        '200',
-        '100',
-        '50',
-        '25',
-        '12',
-        '6',
-      ]);
-    });
-  });
-
-  it('is an error if it has one update (G13)', () => {
-    marbles(({ flush }) => {
-      const { ledger, service, feed } = world({ maxListElements: 0 });
-      fill(ledger, 1, 2);
-      const seen = observe(feed());
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'PageLimitError', cursor: 0 });
-      expect(service.requests).toHaveLength(9);
-    });
+  itInVirtualTime('is an error if it has one update (G13)', ({ flush }) => {
+    const { ledger, service, feed } = world({ maxListElements: 0 });
+    fill(ledger, 1, 2);
+    const seen = observe(feed());
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'PageLimitError', cursor: 0 });
+    expect(service.requests).toHaveLength(9);
   });
 });
 
@@ -99,8 +96,9 @@ describe('a path that does not serve updates', () => {
     });
   });
 
-  it('is replaced with the update format that the interface document gives for a legacy filter', () => {
-    marbles(({ flush }) => {
+  itInVirtualTime(
+    'is replaced with the update format that the interface document gives for a legacy filter',
+    ({ flush }) => {
       const { ledger, service, client } = world({
         fault: ({ path }) => (path === '/v2/updates/flats' ? disabled : undefined),
       });
@@ -122,69 +120,61 @@ describe('a path that does not serve updates', () => {
           includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties: ['alice::1220ab'] } },
         },
       });
+    },
+  );
+
+  itInVirtualTime('is an error if the caller has chosen it', ({ flush }) => {
+    const { ledger, client } = world({
+      client: { updatesPath: '/v2/updates/flats' },
+      fault: ({ path }) => (path === '/v2/updates/flats' ? notFound : undefined),
     });
+    fill(ledger, 1);
+    const seen = observe(client.updates({ beginExclusive: 0, updateFormat }));
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 404 });
   });
 
-  it('is an error if the caller has chosen it', () => {
-    marbles(({ flush }) => {
-      const { ledger, client } = world({
-        client: { updatesPath: '/v2/updates/flats' },
-        fault: ({ path }) => (path === '/v2/updates/flats' ? notFound : undefined),
-      });
-      fill(ledger, 1);
-      const seen = observe(client.updates({ beginExclusive: 0, updateFormat }));
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 404 });
-    });
-  });
-
-  it('is an error if the other does not serve them either', () => {
-    marbles(({ flush }) => {
-      const { ledger, feed } = world({ fault: ({ path }) => (isPage(path) ? notFound : undefined) });
-      fill(ledger, 1);
-      const seen = observe(feed());
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 404 });
-    });
+  itInVirtualTime('is an error if the other does not serve them either', ({ flush }) => {
+    const { ledger, feed } = world({ fault: ({ path }) => (isPage(path) ? notFound : undefined) });
+    fill(ledger, 1);
+    const seen = observe(feed());
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 404 });
   });
 });
 
 describe('a service that answers before the idle timeout with an error', () => {
-  it('gets polls with a shorter idle timeout, without a failure', () => {
-    marbles(({ flush }) => {
-      const timely = 'The server was not able to produce a timely response to your request.';
-      const { ledger, service, feed } = world({
-        latencyMs: 5,
-        fault: ({ query }) =>
-          Number(query['stream_idle_timeout_ms'] ?? 0) > 3_000
-            ? timer(3_000).pipe(map(() => errorReply(503, timely)))
-            : undefined,
-      });
-      const seen = observe(
-        feed({}, { idleTimeoutMs: 20_000, retry: { giveUpAfterMs: 1 } }).pipe(takeUntil(timer(60_000))),
-      );
-      timer(30_000).subscribe(() => {
-        fill(ledger, 1);
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual([1]);
-      const waits = service.requests.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []);
-      expect(waits.slice(0, 2)).toEqual(['20000', '1500']);
-      // grows again gradually, in whole milliseconds
-      expect(waits.slice(1).every((wait) => /^\d+$/.test(wait) && Number(wait) <= 3_300)).toBe(true);
+  itInVirtualTime('gets polls with a shorter idle timeout, without a failure', ({ flush }) => {
+    const timely = 'The server was not able to produce a timely response to your request.';
+    const { ledger, service, feed } = world({
+      latencyMs: 5,
+      fault: ({ query }) =>
+        Number(query['stream_idle_timeout_ms'] ?? 0) > 3_000
+          ? timer(3_000).pipe(map(() => errorReply(503, timely)))
+          : undefined,
     });
+    const seen = observe(
+      feed({}, { idleTimeoutMs: 20_000, retry: { giveUpAfterMs: 1 } }).pipe(takeUntil(timer(60_000))),
+    );
+    timer(30_000).subscribe(() => {
+      fill(ledger, 1);
+    });
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([1]);
+    const waits = service.requests.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []);
+    expect(waits.slice(0, 2)).toEqual(['20000', '1500']);
+    // grows again gradually, in whole milliseconds
+    expect(waits.slice(1).every((wait) => /^\d+$/.test(wait) && Number(wait) <= 3_300)).toBe(true);
   });
 
-  it('is a failure if a shorter idle timeout does not help', () => {
-    marbles(({ flush }) => {
-      const { feed } = world({
-        latencyMs: 5,
-        fault: ({ path }) => (isPage(path) ? timer(5_000).pipe(map(() => errorReply(503, 'busy'))) : undefined),
-      });
-      const seen = observe(feed({}, { retry: { giveUpAfterMs: 60_000 } }));
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 503 });
+  itInVirtualTime('is a failure if a shorter idle timeout does not help', ({ flush }) => {
+    const { feed } = world({
+      latencyMs: 5,
+      fault: ({ path }) => (isPage(path) ? timer(5_000).pipe(map(() => errorReply(503, 'busy'))) : undefined),
     });
+    const seen = observe(feed({}, { retry: { giveUpAfterMs: 60_000 } }));
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 503 });
   });
 });

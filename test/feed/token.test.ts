@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { NEVER, of, takeUntil, timer } from 'rxjs';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, upTo, world } from '../helpers/world.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
 
 beforeEach(() => {
@@ -17,17 +17,15 @@ describe('a token', () => {
   const unauthorized = errorReply(401, errorBody('NA', -1));
   const expired = errorReply(409, errorBody('ACCESS_TOKEN_EXPIRED', 2));
 
-  it('is requested for every request', () => {
-    marbles(({ flush }) => {
-      let n = 0;
-      const { ledger, service, feed } = world({ client: { token: () => of(`token-${(n += 1)}`) } });
-      const feed$ = feed().pipe(takeUntil(timer(100)));
-      expect(n).toBe(0);
-      fill(ledger, 1);
-      observe(feed$);
-      flush();
-      expect(service.requests.map(({ token }) => token)).toEqual(['token-1', 'token-2', 'token-3']);
-    });
+  itInVirtualTime('is requested for every request', ({ flush }) => {
+    let n = 0;
+    const { ledger, service, feed } = world({ client: { token: () => of(`token-${(n += 1)}`) } });
+    const feed$ = feed().pipe(takeUntil(timer(100)));
+    expect(n).toBe(0);
+    fill(ledger, 1);
+    observe(feed$);
+    flush();
+    expect(service.requests.map(({ token }) => token)).toEqual(['token-1', 'token-2', 'token-3']);
   });
 
   it.each([
@@ -82,25 +80,23 @@ describe('a token', () => {
     },
   );
 
-  it('that the provider does not return is a transient failure', () => {
-    marbles(({ flush }) => {
-      const retry = { giveUpAfterMs: 1_000 };
-      const broken = world({
-        client: {
-          retry,
-          token: () => {
-            throw new Error('the secret is hush');
-          },
+  itInVirtualTime('that the provider does not return is a transient failure', ({ flush }) => {
+    const retry = { giveUpAfterMs: 1_000 };
+    const broken = world({
+      client: {
+        retry,
+        token: () => {
+          throw new Error('the secret is hush');
         },
-      });
-      const silent = world({ client: { retry, token: () => NEVER } });
-      const seen = observe(broken.feed());
-      const waited = observe(silent.feed());
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'TokenError' });
-      expect(String(seen.error)).not.toContain('hush');
-      expect(broken.service.requests).toEqual([]);
-      expect(waited.error).toMatchObject({ _tag: 'TokenError' });
+      },
     });
+    const silent = world({ client: { retry, token: () => NEVER } });
+    const seen = observe(broken.feed());
+    const waited = observe(silent.feed());
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'TokenError' });
+    expect(String(seen.error)).not.toContain('hush');
+    expect(broken.service.requests).toEqual([]);
+    expect(waited.error).toMatchObject({ _tag: 'TokenError' });
   });
 });

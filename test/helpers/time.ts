@@ -2,7 +2,7 @@ import { clearInterval, setInterval } from 'node:timers';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isDeepStrictEqual } from 'node:util';
-import { afterEach, expect, jest } from '@jest/globals';
+import { afterEach, expect, it, jest } from '@jest/globals';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 
 export { until } from './servers.js';
@@ -12,6 +12,13 @@ export const marbles = <A>(test: (helpers: RunHelpers) => A): A =>
   new TestScheduler((actual, expected) => {
     expect(actual).toStrictEqual(expected);
   }).run(test);
+
+/** A test in virtual time. */
+export const itInVirtualTime = (name: string, test: (helpers: RunHelpers) => void): void => {
+  it(name, () => {
+    marbles(test);
+  });
+};
 
 /** Waits until a read value equals the expected one. At the time limit the difference fails the test. */
 export async function eventually<Read>(read: () => Promise<Read>, expected: Read, withinMs = 60_000): Promise<void> {

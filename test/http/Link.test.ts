@@ -5,7 +5,7 @@ import { observe, offsets } from '../helpers/observe.js';
 import { fill, updateFormat, upTo, world, type WorldOptions } from '../helpers/world.js';
 import { isLedgerError, isTransient, type Ledger } from '../../src/index.js';
 import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
 import { socketEnd, socketOpen, socketText } from '../helpers/scripted.js';
 
@@ -102,116 +102,102 @@ describe('a processor', () => {
 });
 
 describe('a feed whose tokens are refused, though the provider returns another each time', () => {
-  it('retries with back-off, and loses nothing (G16)', () => {
-    marbles(({ flush }) => {
-      const { ledger, service, feed, delays } = refusing((ms) => ms < 60_000);
-      fill(ledger, ...upTo(300));
-      const seen = observe(feed().pipe(takeUntil(timer(200_000))));
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual(upTo(300));
-      expect(delays().length).toBeGreaterThan(3);
-      const refused = service.requests.slice(0, 2 * delays().length);
-      expect(new Set(refused.map(({ token }) => token)).size).toBe(refused.length);
-    });
+  itInVirtualTime('retries with back-off, and loses nothing (G16)', ({ flush }) => {
+    const { ledger, service, feed, delays } = refusing((ms) => ms < 60_000);
+    fill(ledger, ...upTo(300));
+    const seen = observe(feed().pipe(takeUntil(timer(200_000))));
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual(upTo(300));
+    expect(delays().length).toBeGreaterThan(3);
+    const refused = service.requests.slice(0, 2 * delays().length);
+    expect(new Set(refused.map(({ token }) => token)).size).toBe(refused.length);
   });
 
-  it('fails with an UnauthorizedError when the retry budget is used up (G16)', () => {
-    marbles(({ flush }) => {
-      const retry = { baseDelayMs: 100, maxDelayMs: 2_000, giveUpAfterMs: 20_000 };
-      const { service, feed, delays } = refusing(() => true, { client: { retry } });
-      const seen = observe(feed());
-      flush();
-      expect(seen.error).toMatchObject({
-        _tag: 'UnauthorizedError',
-        tokenChanged: true,
-        path: '/v2/state/ledger-end',
-        retried: { times: delays().length },
-      });
-      // a sum of random delays is not exact
-      expect(seen.endedAt).toBeGreaterThan(19_999);
-      expect(seen.endedAt).toBeLessThan(20_100);
-      // each attempt sends two tokens
-      expect(service.requests).toHaveLength(2 * (delays().length + 1));
-      expect(`${String(seen.error)}${JSON.stringify(seen.error)}`).not.toContain('rotated');
+  itInVirtualTime('fails with an UnauthorizedError when the retry budget is used up (G16)', ({ flush }) => {
+    const retry = { baseDelayMs: 100, maxDelayMs: 2_000, giveUpAfterMs: 20_000 };
+    const { service, feed, delays } = refusing(() => true, { client: { retry } });
+    const seen = observe(feed());
+    flush();
+    expect(seen.error).toMatchObject({
+      _tag: 'UnauthorizedError',
+      tokenChanged: true,
+      path: '/v2/state/ledger-end',
+      retried: { times: delays().length },
     });
+    // a sum of random delays is not exact
+    expect(seen.endedAt).toBeGreaterThan(19_999);
+    expect(seen.endedAt).toBeLessThan(20_100);
+    // each attempt sends two tokens
+    expect(service.requests).toHaveLength(2 * (delays().length + 1));
+    expect(`${String(seen.error)}${JSON.stringify(seen.error)}`).not.toContain('rotated');
   });
 
-  it('fails at once when the policy never retries', () => {
-    marbles(({ flush }) => {
-      const { service, feed } = refusing(() => true, { client: { retry: { giveUpAfterMs: 0 } } });
-      const seen = observe(feed());
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', tokenChanged: true });
-      expect(service.requests).toHaveLength(2);
-    });
+  itInVirtualTime('fails at once when the policy never retries', ({ flush }) => {
+    const { service, feed } = refusing(() => true, { client: { retry: { giveUpAfterMs: 0 } } });
+    const seen = observe(feed());
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', tokenChanged: true });
+    expect(service.requests).toHaveLength(2);
   });
 
-  it('fails at once when the provider returns a refused token again', () => {
-    marbles(({ flush }) => {
-      const tokens = ['a', 'b', 'c', 'd', 'e', 'e'];
-      const token = () => tokens.shift() ?? 'none';
-      const { service, feed, delays } = refusing(() => true, { client: { token } });
-      const seen = observe(feed());
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', tokenChanged: false });
-      expect(seen.error).not.toHaveProperty('retried');
-      expect(service.requests.map(({ token: sent }) => sent)).toEqual(['a', 'b', 'c', 'd', 'e']);
-      expect(delays()).toHaveLength(2);
-    });
+  itInVirtualTime('fails at once when the provider returns a refused token again', ({ flush }) => {
+    const tokens = ['a', 'b', 'c', 'd', 'e', 'e'];
+    const token = () => tokens.shift() ?? 'none';
+    const { service, feed, delays } = refusing(() => true, { client: { token } });
+    const seen = observe(feed());
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', tokenChanged: false });
+    expect(seen.error).not.toHaveProperty('retried');
+    expect(service.requests.map(({ token: sent }) => sent)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(delays()).toHaveLength(2);
   });
 
-  it('continues with a token that is accepted after it was refused', () => {
-    marbles(({ flush }) => {
-      // valid from a minute on, as the clock of the service says
-      const { ledger, feed } = refusing((ms) => ms < 60_000, {
-        client: {
-          token: (() => {
-            let n = 0;
-            return () => ['even', 'odd'][(n += 1) % 2] ?? '';
-          })(),
-        },
-      });
-      fill(ledger, ...upTo(10));
-      const seen = observe(feed().pipe(takeUntil(timer(200_000))));
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual(upTo(10));
+  itInVirtualTime('continues with a token that is accepted after it was refused', ({ flush }) => {
+    // valid from a minute on, as the clock of the service says
+    const { ledger, feed } = refusing((ms) => ms < 60_000, {
+      client: {
+        token: (() => {
+          let n = 0;
+          return () => ['even', 'odd'][(n += 1) % 2] ?? '';
+        })(),
+      },
     });
+    fill(ledger, ...upTo(10));
+    const seen = observe(feed().pipe(takeUntil(timer(200_000))));
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual(upTo(10));
   });
 
   describe('by WebSocket', () => {
-    it('fails when the retry budget is used up, too', () => {
-      marbles(({ flush }) => {
-        const { ledger, service, sockets, websocket, feed } = refusing((ms) => ms >= 20_000);
-        fill(ledger, ...upTo(50));
-        timer(20_000).subscribe(() => {
-          ledger.disconnect();
-        });
-        const seen = observe(feed({}, websocket));
-        flush();
-        expect(offsets(seen.values)).toEqual(upTo(50));
-        expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', tokenChanged: true });
-        // a sum of random delays is not exact
-        expect(seen.endedAt).toBeGreaterThan(319_999);
-        expect(seen.endedAt).toBeLessThan(340_000);
-        expect(service.requests.length + sockets.requests.length).toBeLessThan(120);
+    itInVirtualTime('fails when the retry budget is used up, too', ({ flush }) => {
+      const { ledger, service, sockets, websocket, feed } = refusing((ms) => ms >= 20_000);
+      fill(ledger, ...upTo(50));
+      timer(20_000).subscribe(() => {
+        ledger.disconnect();
       });
+      const seen = observe(feed({}, websocket));
+      flush();
+      expect(offsets(seen.values)).toEqual(upTo(50));
+      expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', tokenChanged: true });
+      // a sum of random delays is not exact
+      expect(seen.endedAt).toBeGreaterThan(319_999);
+      expect(seen.endedAt).toBeLessThan(340_000);
+      expect(service.requests.length + sockets.requests.length).toBeLessThan(120);
     });
 
-    it('polls while only the sockets refuse the tokens', () => {
-      marbles(({ flush }) => {
-        const { ledger, sockets, websocket, feed } = refusing(() => true, { fault: () => undefined });
-        for (const n of upTo(100))
-          timer(10_000 * n).subscribe(() => {
-            fill(ledger, n);
-          });
-        const seen = observe(feed({}, websocket).pipe(takeUntil(timer(1_100_000))));
-        flush();
-        expect(seen.error).toBeUndefined();
-        expect(offsets(seen.values)).toEqual(upTo(100));
-        expect(sockets.requests.length).toBeLessThan(40);
-      });
+    itInVirtualTime('polls while only the sockets refuse the tokens', ({ flush }) => {
+      const { ledger, sockets, websocket, feed } = refusing(() => true, { fault: () => undefined });
+      for (const n of upTo(100))
+        timer(10_000 * n).subscribe(() => {
+          fill(ledger, n);
+        });
+      const seen = observe(feed({}, websocket).pipe(takeUntil(timer(1_100_000))));
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(offsets(seen.values)).toEqual(upTo(100));
+      expect(sockets.requests.length).toBeLessThan(40);
     });
   });
 });

@@ -4,7 +4,7 @@ import { exchange, requestSecrets } from '../../src/http/exchange.js';
 import type { HttpPort, HttpRequest } from '../../src/http/HttpPort.js';
 import type { Call, Link } from '../../src/http/Link.js';
 import { observe } from '../helpers/observe.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorReply, ok } from '../helpers/wire.js';
 
 const link = (port: HttpPort, more: Partial<Link> = {}): Link => ({
@@ -86,38 +86,34 @@ describe('exchange', () => {
     expect(sent[0]).not.toHaveProperty('body');
   });
 
-  it('times out without a response, and unsubscribes from the port', () => {
-    marbles(({ flush }) => {
-      let open = 0;
-      const port: HttpPort = () =>
-        new Observable(() => {
-          open += 1;
-          return () => {
-            open -= 1;
-          };
-        });
-      const seen = observe(exchange(link(port), { method: 'GET', path: '/x' }, identity));
-      expect(open).toBe(1);
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'RequestTimeoutError', path: '/prefix/x', afterMs: 1_000 });
-      expect(seen.endedAt).toBe(1_000);
-      expect(open).toBe(0);
-    });
+  itInVirtualTime('times out without a response, and unsubscribes from the port', ({ flush }) => {
+    let open = 0;
+    const port: HttpPort = () =>
+      new Observable(() => {
+        open += 1;
+        return () => {
+          open -= 1;
+        };
+      });
+    const seen = observe(exchange(link(port), { method: 'GET', path: '/x' }, identity));
+    expect(open).toBe(1);
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'RequestTimeoutError', path: '/prefix/x', afterMs: 1_000 });
+    expect(seen.endedAt).toBe(1_000);
+    expect(open).toBe(0);
   });
 
-  it('reports a response that is delayed, and not the wait of a poll', () => {
-    marbles(({ flush }) => {
-      const reports: unknown[] = [];
-      const slow = link(() => NEVER, {
-        requestTimeoutMs: 30_000,
-        report: (make) => void reports.push([asyncScheduler.now(), make()]),
-      });
-      const seen = observe(exchange(slow, { method: 'GET', path: '/x', idleMs: 5_000 }, identity));
-      flush();
-      const diagnostic = { _tag: 'ResponseDelayed', path: '/prefix/x', host: 'ledger.example', waitedMs: 6_500 };
-      expect(reports).toEqual([[6_500, diagnostic]]);
-      expect(seen.endedAt).toBe(35_000);
+  itInVirtualTime('reports a response that is delayed, and not the wait of a poll', ({ flush }) => {
+    const reports: unknown[] = [];
+    const slow = link(() => NEVER, {
+      requestTimeoutMs: 30_000,
+      report: (make) => void reports.push([asyncScheduler.now(), make()]),
     });
+    const seen = observe(exchange(slow, { method: 'GET', path: '/x', idleMs: 5_000 }, identity));
+    flush();
+    const diagnostic = { _tag: 'ResponseDelayed', path: '/prefix/x', host: 'ledger.example', waitedMs: 6_500 };
+    expect(reports).toEqual([[6_500, diagnostic]]);
+    expect(seen.endedAt).toBe(35_000);
   });
 
   it.each<[string, Partial<Call>, Partial<Link>, number]>([

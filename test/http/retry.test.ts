@@ -6,7 +6,7 @@ import { LedgerResetError } from '../../src/errors/feed.js';
 import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
 import { jitter, RetryBudget, retryPolicy, retryTransient } from '../../src/http/retry.js';
 import { observe } from '../helpers/observe.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorBody } from '../helpers/wire.js';
 
 afterEach(() => {
@@ -116,18 +116,17 @@ describe('retryTransient', () => {
     });
   });
 
-  it('passes on the last failure with the number of retries and their time', () => {
-    marbles(({ flush }) => {
-      random(1);
-      const seen = observe(failure.pipe(retryTransient({ retry, report: () => undefined })));
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'ConnectionError', retried: { times: 10, forMs: 10_000 } });
-      expect(seen.endedAt).toBe(10_000);
-    });
+  itInVirtualTime('passes on the last failure with the number of retries and their time', ({ flush }) => {
+    random(1);
+    const seen = observe(failure.pipe(retryTransient({ retry, report: () => undefined })));
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'ConnectionError', retried: { times: 10, forMs: 10_000 } });
+    expect(seen.endedAt).toBe(10_000);
   });
 
-  it('retries 10 seconds after a cursor beyond the ledger end, not counting the time of another failure', () => {
-    marbles(({ flush }) => {
+  itInVirtualTime(
+    'retries 10 seconds after a cursor beyond the ledger end, not counting the time of another failure',
+    ({ flush }) => {
       random(1);
       let attempts = 0;
       const reset = throwError(() => new LedgerResetError(7));
@@ -138,8 +137,8 @@ describe('retryTransient', () => {
       expect(seen.error).toMatchObject({ _tag: 'LedgerResetError' });
       // 4 before the other failure, 2 for it, 6 more
       expect(seen.endedAt).toBe(12_000);
-    });
-  });
+    },
+  );
 
   it.each([
     ['with a latency of 100 ms', 100, 0],

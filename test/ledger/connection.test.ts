@@ -6,7 +6,7 @@ import { createLedger, createLedgerReader, type LedgerReader } from '../../src/i
 import { createTracedLedger } from '../../src/otel/index.js';
 import { contractsFeed, processFeed, updatesFeed } from '../../src/process/index.js';
 import { observe } from '../helpers/observe.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime } from '../helpers/time.js';
 import { fill, updateFormat, upTo, world } from '../helpers/world.js';
 import { until } from '../process/support.js';
 
@@ -47,17 +47,15 @@ describe.each(readers)('%s', (_, read) => {
 });
 
 describe('a copy of a ledger', () => {
-  it('is processed with the ledger end of the copy', () => {
-    marbles(({ flush }) => {
-      const { client, ledger } = world();
-      fill(ledger, ...upTo(3));
-      const feed = updatesFeed({ ...client, ledgerEnd: () => of(42) }, request);
-      const end = observe(feed.end$.pipe(take(1)));
-      const seen = observe(processFeed(feed, () => undefined).pipe(until(1_000)));
-      flush();
-      expect(end.values).toEqual([42]);
-      expect(seen.values.at(-1)).toMatchObject({ offset: 3 });
-    });
+  itInVirtualTime('is processed with the ledger end of the copy', ({ flush }) => {
+    const { client, ledger } = world();
+    fill(ledger, ...upTo(3));
+    const feed = updatesFeed({ ...client, ledgerEnd: () => of(42) }, request);
+    const end = observe(feed.end$.pipe(take(1)));
+    const seen = observe(processFeed(feed, () => undefined).pipe(until(1_000)));
+    flush();
+    expect(end.values).toEqual([42]);
+    expect(seen.values.at(-1)).toMatchObject({ offset: 3 });
   });
 
   it('shows no more than the ledger: no token, no connection', () => {

@@ -4,7 +4,7 @@ import { lastValueFrom, NEVER, type Observable } from 'rxjs';
 import { acsDelta, createLedger, type UndecodedUpdate, type Update, type UpdatesOptions } from '../../src/index.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { observe } from '../helpers/observe.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime } from '../helpers/time.js';
 import { updateFormat } from '../helpers/world.js';
 
 const start = sandboxes();
@@ -63,14 +63,12 @@ describe('createLedger', () => {
     expect(ends.map(({ status }) => status)).toEqual([408, 200]);
   });
 
-  it('waits longer than the participant by default', () => {
-    marbles(({ flush }) => {
-      const ended = [{ serverTimeoutMs: 60_000 }, { serverTimeoutMs: 5_000 }, {}].map((options) =>
-        observe(createLedger({ baseUrl: 'http://h', port, ...options }).ledgerEnd()),
-      );
-      flush();
-      expect(ended.map(({ endedAt }) => endedAt)).toEqual([70_000, 30_000, 30_000]);
-    });
+  itInVirtualTime('waits longer than the participant by default', ({ flush }) => {
+    const ended = [{ serverTimeoutMs: 60_000 }, { serverTimeoutMs: 5_000 }, {}].map((options) =>
+      observe(createLedger({ baseUrl: 'http://h', port, ...options }).ledgerEnd()),
+    );
+    flush();
+    expect(ended.map(({ endedAt }) => endedAt)).toEqual([70_000, 30_000, 30_000]);
   });
 
   it('does not quote a header that cannot be sent', () => {

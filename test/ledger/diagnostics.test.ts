@@ -3,7 +3,7 @@ import { take, takeUntil, timer } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { observe } from '../helpers/observe.js';
 import { fill, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorBody, errorReply, notFound } from '../helpers/wire.js';
 
 beforeEach(() => {
@@ -186,30 +186,26 @@ describe('diagnostics$', () => {
     expect(events.at(-1)).toMatchObject({ _tag: 'FeedEnded', ...end });
   });
 
-  it('reports nothing of a feed that was unsubscribed from while a page was emitted', () => {
-    marbles(({ flush }) => {
-      const { ledger, client, feed } = world({ latencyMs: 5 });
-      fill(ledger, ...upTo(5));
-      const events: Diagnostic[] = [];
-      client.diagnostics$.subscribe((event) => events.push(event));
-      observe(feed().pipe(take(5)));
-      flush();
-      expect(tagsOf(events)).toEqual(['FeedStarted', 'PollSent', 'PageReceived', 'FeedEnded']);
-      expect(events.at(-1)).toMatchObject({ how: 'unsubscribed' });
-    });
+  itInVirtualTime('reports nothing of a feed that was unsubscribed from while a page was emitted', ({ flush }) => {
+    const { ledger, client, feed } = world({ latencyMs: 5 });
+    fill(ledger, ...upTo(5));
+    const events: Diagnostic[] = [];
+    client.diagnostics$.subscribe((event) => events.push(event));
+    observe(feed().pipe(take(5)));
+    flush();
+    expect(tagsOf(events)).toEqual(['FeedStarted', 'PollSent', 'PageReceived', 'FeedEnded']);
+    expect(events.at(-1)).toMatchObject({ how: 'unsubscribed' });
   });
 
-  it('numbers the feeds of each ledger', () => {
-    marbles(({ flush }) => {
-      const { client, feed } = world();
-      const other = world();
-      const seen = observe(client.diagnostics$);
-      observe(feed().pipe(takeUntil(timer(10))));
-      observe(feed({ endInclusive: 0 }));
-      observe(other.feed().pipe(takeUntil(timer(10))));
-      flush();
-      expect(new Set(seen.values.map((event) => event.feed))).toEqual(new Set([1, 2]));
-      expect(seen.completed).toBe(false);
-    });
+  itInVirtualTime('numbers the feeds of each ledger', ({ flush }) => {
+    const { client, feed } = world();
+    const other = world();
+    const seen = observe(client.diagnostics$);
+    observe(feed().pipe(takeUntil(timer(10))));
+    observe(feed({ endInclusive: 0 }));
+    observe(other.feed().pipe(takeUntil(timer(10))));
+    flush();
+    expect(new Set(seen.values.map((event) => event.feed))).toEqual(new Set([1, 2]));
+    expect(seen.completed).toBe(false);
   });
 });
