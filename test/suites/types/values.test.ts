@@ -36,6 +36,8 @@ import type {
 
 type S34 = v3_4.components['schemas'];
 type S35 = v3_5.components['schemas'];
+/** The schema of each release. */
+type Of<K extends keyof S34 & keyof S35> = S34[K] | S35[K];
 
 /** A published request with the one-of that the library requires, and without the unspecified shape, which the ledger rejects. */
 type Filled<A> = A extends readonly (infer Item)[]
@@ -50,33 +52,21 @@ type Filled<A> = A extends readonly (infer Item)[]
 
 describe('a published request is a request of the library', () => {
   it('in its parts', () => {
-    expectTypeOf<S34['IdentifierFilter']>().toExtend<IdentifierFilter>();
-    expectTypeOf<S35['IdentifierFilter']>().toExtend<IdentifierFilter>();
-    expectTypeOf<S34['TopologyFormat']>().toExtend<TopologyFormat>();
-    expectTypeOf<S35['TopologyFormat']>().toExtend<TopologyFormat>();
-    expectTypeOf<S34['DeduplicationPeriod']>().toExtend<DeduplicationPeriod>();
-    expectTypeOf<S35['DeduplicationPeriod']>().toExtend<DeduplicationPeriod>();
-    expectTypeOf<S34['Duration']>().toExtend<Duration>();
-    expectTypeOf<S35['Duration']>().toExtend<Duration>();
-    expectTypeOf<Required<S34['MinLedgerTime']>>().toExtend<MinLedgerTime>();
-    expectTypeOf<Required<S35['MinLedgerTime']>>().toExtend<MinLedgerTime>();
-    expectTypeOf<S34['Command']>().toExtend<Command>();
-    expectTypeOf<S35['Command']>().toExtend<Command>();
-    expectTypeOf<S34['PrefetchContractKey']>().toExtend<PrefetchContractKey>();
-    expectTypeOf<S35['PrefetchContractKey']>().toExtend<PrefetchContractKey>();
-    expectTypeOf<S34['CostEstimationHints']>().toExtend<TrafficEstimation>();
-    expectTypeOf<S35['CostEstimationHints']>().toExtend<TrafficEstimation>();
+    expectTypeOf<Of<'IdentifierFilter'>>().toExtend<IdentifierFilter>();
+    expectTypeOf<Of<'TopologyFormat'>>().toExtend<TopologyFormat>();
+    expectTypeOf<Of<'DeduplicationPeriod'>>().toExtend<DeduplicationPeriod>();
+    expectTypeOf<Of<'Duration'>>().toExtend<Duration>();
+    expectTypeOf<Required<Of<'MinLedgerTime'>>>().toExtend<MinLedgerTime>();
+    expectTypeOf<Of<'Command'>>().toExtend<Command>();
+    expectTypeOf<Of<'PrefetchContractKey'>>().toExtend<PrefetchContractKey>();
+    expectTypeOf<Of<'CostEstimationHints'>>().toExtend<TrafficEstimation>();
   });
 
   it('in its formats, with an identifier filter and a shape', () => {
-    expectTypeOf<Filled<S34['Filters']>>().toExtend<Filters>();
-    expectTypeOf<Filled<S35['Filters']>>().toExtend<Filters>();
-    expectTypeOf<Filled<S34['EventFormat']>>().toExtend<EventFormat>();
-    expectTypeOf<Filled<S35['EventFormat']>>().toExtend<EventFormat>();
-    expectTypeOf<Filled<S34['TransactionFormat']>>().toExtend<TransactionFormat>();
-    expectTypeOf<Filled<S35['TransactionFormat']>>().toExtend<TransactionFormat>();
-    expectTypeOf<Filled<S34['UpdateFormat']>>().toExtend<UpdateFormat>();
-    expectTypeOf<Filled<S35['UpdateFormat']>>().toExtend<UpdateFormat>();
+    expectTypeOf<Filled<Of<'Filters'>>>().toExtend<Filters>();
+    expectTypeOf<Filled<Of<'EventFormat'>>>().toExtend<EventFormat>();
+    expectTypeOf<Filled<Of<'TransactionFormat'>>>().toExtend<TransactionFormat>();
+    expectTypeOf<Filled<Of<'UpdateFormat'>>>().toExtend<UpdateFormat>();
   });
 
   it('unless the ledger rejects it', () => {
@@ -105,11 +95,9 @@ describe('a published request is a request of the library', () => {
   });
 
   it('for a preparation, with the contract ids of what it discloses', () => {
-    type Prepare = Omit<S35['JsPrepareSubmissionRequest'], 'disclosedContracts' | 'minLedgerTime'>;
-    expectTypeOf<Prepare>().toExtend<PrepareRequest>();
-    expectTypeOf<
-      Omit<S34['JsPrepareSubmissionRequest'], 'disclosedContracts' | 'minLedgerTime'>
-    >().toExtend<PrepareRequest>();
+    type Prepare<S> = Omit<S, 'disclosedContracts' | 'minLedgerTime'>;
+    expectTypeOf<Prepare<S34['JsPrepareSubmissionRequest']>>().toExtend<PrepareRequest>();
+    expectTypeOf<Prepare<S35['JsPrepareSubmissionRequest']>>().toExtend<PrepareRequest>();
     expectTypeOf<Required<S35['DisclosedContract']>>().toExtend<
       NonNullable<PrepareRequest['disclosedContracts']>[number]
     >();
