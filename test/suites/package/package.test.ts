@@ -4,13 +4,21 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startSandbox } from '../../../src/sandbox/index.js';
 import { angular, bundled } from './bundled.js';
-import { project, root, type Project } from './project.js';
+import { type Printed, project, root, type Project } from './project.js';
 
 let app: Project;
 beforeAll(async () => {
   app = await project();
 });
 afterAll(() => app.remove(), 60_000);
+
+/** Writes a program, and runs it. */
+const run = async (file: string, program: string): Promise<Printed> => {
+  await app.write(file, program);
+  return app.run('node', file);
+};
+
+const requires = (entry: string, name: string): string => `console.log(typeof require('canton-rx/${entry}').${name});`;
 
 const use = `
   const ledger = createLedger({ baseUrl: 'http://127.0.0.1:1' });
@@ -19,23 +27,23 @@ const use = `
 
 describe('the packed library', () => {
   it('works from an ES module', async () => {
-    await app.write(
+    const printed = await run(
       'use.mjs',
       `import { createLedger, Offset } from 'canton-rx'; import { startSandbox } from 'canton-rx/sandbox'; ${use}`,
     );
-    expect(await app.run('node', 'use.mjs')).toEqual({ stdout: 'function true function\n', stderr: '' });
+    expect(printed).toEqual({ stdout: 'function true function\n', stderr: '' });
   });
 
   it('works from CommonJS, without a warning', async () => {
-    await app.write(
+    const printed = await run(
       'use.cjs',
       `const { createLedger, Offset } = require('canton-rx'); const { startSandbox } = require('canton-rx/sandbox'); ${use}`,
     );
-    expect(await app.run('node', 'use.cjs')).toEqual({ stdout: 'function true function\n', stderr: '' });
+    expect(printed).toEqual({ stdout: 'function true function\n', stderr: '' });
   });
 
   it('reads a feed end to end', async () => {
-    await app.write(
+    const { stdout } = await run(
       'feed.mjs',
       `import { lastValueFrom, take, toArray } from 'rxjs';
        import { acsDelta, createLedger } from 'canton-rx';
@@ -47,7 +55,7 @@ describe('the packed library', () => {
        await sandbox.close();
        console.log(seen.length);`,
     );
-    expect((await app.run('node', 'feed.mjs')).stdout).toBe('100\n');
+    expect(stdout).toBe('100\n');
   });
 
   it('reads a feed end to end in a bundle without the syntax that Angular replaces', async () => {
@@ -70,7 +78,7 @@ describe('the packed library', () => {
   });
 
   it.each(['createLedger', 'createLedgerReader'])('processes a feed end to end: %s', async (create) => {
-    await app.write(
+    const { stdout } = await run(
       'process.mjs',
       `import { count, lastValueFrom } from 'rxjs';
        import { acsDelta, ${create} } from 'canton-rx';
@@ -87,11 +95,11 @@ describe('the packed library', () => {
        console.log(handled === read, offset === sandbox.ledgerEnd);
        await sandbox.close();`,
     );
-    expect((await app.run('node', 'process.mjs')).stdout).toBe('true true\n');
+    expect(stdout).toBe('true true\n');
   });
 
   it('shows live contracts end to end', async () => {
-    await app.write(
+    const { stdout } = await run(
       'contracts.mjs',
       `import { firstValueFrom } from 'rxjs';
        import { createLedgerReader } from 'canton-rx';
@@ -105,7 +113,7 @@ describe('the packed library', () => {
        console.log(contracts.length > 10, reset.contracts.length === contracts.length, reset.offset === sandbox.ledgerEnd);
        await sandbox.close();`,
     );
-    expect((await app.run('node', 'contracts.mjs')).stdout).toBe('true true true\n');
+    expect(stdout).toBe('true true true\n');
   });
 
   it('has a sandbox that names the packages that it needs for submissions', async () => {
@@ -122,7 +130,7 @@ describe('the packed library', () => {
   });
 
   it('has a sandbox that names the package that it needs for WebSockets', async () => {
-    await app.write(
+    const { stdout } = await run(
       'upgrade.mjs',
       `import { once } from 'node:events';
        import { get } from 'node:http';
@@ -134,7 +142,7 @@ describe('the packed library', () => {
        console.log(answer.statusCode, (await text(answer)).match(/npm install .* (ws)@/)[1]);
        await sandbox.close();`,
     );
-    expect((await app.run('node', 'upgrade.mjs')).stdout).toBe('501 ws\n');
+    expect(stdout).toBe('501 ws\n');
   });
 
   it.each([
@@ -199,85 +207,72 @@ describe('the packed library', () => {
     expect(done.stdout).toBe('');
   });
 
-  it("needs the vendor's optional packages only for the verifier, and works with them", async () => {
-    await app.write(
-      'verify.mjs',
-      `import { preparedTransactionVerifier } from 'canton-rx/verify';
-       const prepared = { preparedTransaction: 'AAAA', preparedTransactionHash: 'AAAA', hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2' };
-       await preparedTransactionVerifier()(prepared, {}).catch(({ reason }) => console.log(reason));`,
-    );
-    await app.write('verify.cjs', "console.log(typeof require('canton-rx/verify').preparedTransactionVerifier);");
-    await expect(app.run('node', 'verify.mjs')).rejects.toThrow(/Cannot find package '@canton-network\/core-/);
-    const peers = ['core-ledger-proto', 'core-tx-visualizer'].map((name) => `@canton-network/${name}@1.7.0`);
-    await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...peers);
-    expect((await app.run('node', 'verify.mjs')).stdout).toBe('undecodable\n');
-    expect((await app.run('node', 'verify.cjs')).stdout).toBe('function\n');
-  });
-
   it('saves cursors in files, without other packages', async () => {
-    await app.write(
+    const printed = await run(
       'file.mjs',
       `import { fileStore } from 'canton-rx/file';
        const store = fileStore('.');
        await store.save('orders', { version: 1, offset: 7, recordTimes: {}, selection: 'any' });
        console.log((await store.load('orders')).offset);`,
     );
-    await app.write('file.cjs', "console.log(typeof require('canton-rx/file').fileStore);");
-    expect(await app.run('node', 'file.mjs')).toEqual({ stdout: '7\n', stderr: '' });
-    expect((await app.run('node', 'file.cjs')).stdout).toBe('function\n');
+    expect(printed).toEqual({ stdout: '7\n', stderr: '' });
+    expect((await run('file.cjs', requires('file', 'fileStore'))).stdout).toBe('function\n');
   });
 
-  it('needs idb only for IndexedDB, and works with it', async () => {
-    await app.write(
-      'indexeddb.mjs',
-      `import { indexedDbStore } from 'canton-rx/indexeddb';
-       await indexedDbStore().load('orders').catch(({ message }) => console.log(message));`,
-    );
-    await expect(app.run('node', 'indexeddb.mjs')).rejects.toThrow(/Cannot find package 'idb'/);
-    await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', 'idb@8.0.4');
-    expect((await app.run('node', 'indexeddb.mjs')).stdout).toBe('indexedDB is not defined\n');
-  });
-
-  it('needs the packages of Angular only for its adapter, and works with them', async () => {
-    await app.write(
-      'angular.mjs',
-      "import '@angular/compiler'; import { provideLedger } from 'canton-rx/angular'; console.log(typeof provideLedger({ baseUrl: '' }));",
-    );
-    await expect(app.run('node', 'angular.mjs')).rejects.toThrow(/Cannot find package '@angular\//);
-    const peers = ['core', 'common', 'compiler'].map((name) => `@angular/${name}@21.2.26`);
+  it.each([
+    {
+      entry: 'verify',
+      peers: ['@canton-network/core-ledger-proto@1.7.0', '@canton-network/core-tx-visualizer@1.7.0'],
+      program: `import { preparedTransactionVerifier } from 'canton-rx/verify';
+        const prepared = { preparedTransaction: 'AAAA', preparedTransactionHash: 'AAAA', hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2' };
+        await preparedTransactionVerifier()(prepared, {}).catch(({ reason }) => console.log(reason));`,
+      output: 'undecodable',
+      name: 'preparedTransactionVerifier',
+    },
+    {
+      entry: 'indexeddb',
+      peers: ['idb@8.0.4'],
+      program: `import { indexedDbStore } from 'canton-rx/indexeddb';
+        await indexedDbStore().load('orders').catch(({ message }) => console.log(message));`,
+      output: 'indexedDB is not defined',
+      name: 'indexedDbStore',
+    },
+    {
+      entry: 'angular',
+      peers: ['core', 'common', 'compiler'].map((name) => `@angular/${name}@21.2.26`),
+      program: `import '@angular/compiler'; import { provideLedger } from 'canton-rx/angular';
+        console.log(typeof provideLedger({ baseUrl: '' }));`,
+      output: 'object',
+      name: undefined,
+    },
+    {
+      entry: 'nats',
+      peers: ['jetstream', 'kv', 'nats-core'].map((name) => `@nats-io/${name}@3.3.1`),
+      program: "import { natsFeed, natsRelay } from 'canton-rx/nats'; console.log(typeof natsRelay, typeof natsFeed);",
+      output: 'function function',
+      name: 'natsRelay',
+    },
+    {
+      // without an SDK
+      entry: 'otel',
+      peers: ['@opentelemetry/api@1.9.0'],
+      program: `import { lastValueFrom } from 'rxjs';
+        import { createTracedLedger } from 'canton-rx/otel';
+        import { startSandbox } from 'canton-rx/sandbox';
+        const sandbox = await startSandbox();
+        sandbox.generate(7);
+        console.log(await lastValueFrom(createTracedLedger({ baseUrl: sandbox.url }).ledgerEnd()) === sandbox.ledgerEnd);
+        await sandbox.close();`,
+      output: 'true',
+      name: 'linkTo',
+    },
+  ])('needs the optional packages of canton-rx/$entry only for it, and works with them', async (given) => {
+    const { entry, peers, program, output, name } = given;
+    const [scope] = /^(?:@[^/]+\/|\w+)/.exec(peers[0] ?? '') ?? [];
+    await expect(run(`${entry}.mjs`, program)).rejects.toThrow(`Cannot find package '${scope}`);
     await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...peers);
-    expect((await app.run('node', 'angular.mjs')).stdout).toBe('object\n');
-  });
-
-  it('needs the packages of NATS only for its relay, and works with them', async () => {
-    await app.write(
-      'nats.mjs',
-      "import { natsFeed, natsRelay } from 'canton-rx/nats'; console.log(typeof natsRelay, typeof natsFeed);",
-    );
-    await app.write('nats.cjs', "console.log(typeof require('canton-rx/nats').natsRelay);");
-    await expect(app.run('node', 'nats.mjs')).rejects.toThrow(/Cannot find package '@nats-io\//);
-    const peers = ['jetstream', 'kv', 'nats-core'].map((name) => `@nats-io/${name}@3.3.1`);
-    await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...peers);
-    expect((await app.run('node', 'nats.mjs')).stdout).toBe('function function\n');
-    expect((await app.run('node', 'nats.cjs')).stdout).toBe('function\n');
-  });
-
-  it('needs the API of OpenTelemetry only for its spans, and works with it and without an SDK', async () => {
-    await app.write(
-      'otel.mjs',
-      `import { lastValueFrom } from 'rxjs';
-       import { createTracedLedger } from 'canton-rx/otel';
-       import { startSandbox } from 'canton-rx/sandbox';
-       const sandbox = await startSandbox();
-       sandbox.generate(7);
-       console.log(await lastValueFrom(createTracedLedger({ baseUrl: sandbox.url }).ledgerEnd()) === sandbox.ledgerEnd);
-       await sandbox.close();`,
-    );
-    await app.write('otel.cjs', "console.log(typeof require('canton-rx/otel').linkTo);");
-    await expect(app.run('node', 'otel.mjs')).rejects.toThrow(/Cannot find package '@opentelemetry\/api'/);
-    await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '@opentelemetry/api@1.9.0');
-    expect((await app.run('node', 'otel.mjs')).stdout).toBe('true\n');
-    expect((await app.run('node', 'otel.cjs')).stdout).toBe('function\n');
+    expect((await run(`${entry}.mjs`, program)).stdout).toBe(`${output}\n`);
+    if (name !== undefined) expect((await run(`${entry}.cjs`, requires(entry, name))).stdout).toBe('function\n');
   });
 
   it('has a command line', async () => {
