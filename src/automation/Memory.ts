@@ -1,17 +1,5 @@
 import * as t from 'io-ts';
-import {
-  concat,
-  concatMap,
-  defer,
-  dematerialize,
-  EMPTY,
-  filter,
-  ignoreElements,
-  materialize,
-  type Observable,
-  shareReplay,
-  switchMap,
-} from 'rxjs';
+import { concat, concatMap, defer, EMPTY, filter, ignoreElements, type Observable, shareReplay } from 'rxjs';
 import { ledgerEffects } from '../codecs/formats.js';
 import { optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
@@ -24,6 +12,7 @@ import type { CheckpointStore, TransactionalStore } from '../process/CheckpointS
 import { type Cursor, decodeRecord } from '../process/Cursor.js';
 import { acquireStore, lastCalls } from '../process/heldStore.js';
 import { resumePoint } from '../process/resume.js';
+import { whileHeld } from '../process/whileStoreHeld.js';
 import { updatesFeed } from '../process/updatesFeed.js';
 import type { Acted, Rule } from './Rule.js';
 
@@ -66,20 +55,19 @@ export function whileElected(
   return defer(() => {
     const reader = feed.open({ emitUndecoded: true });
     const retrying = { retry, report: reader.report };
-    return acquireStore({ name, store }, retrying, lastCalls(storeTimeoutMs)).pipe(
+    const leader$ = acquireStore({ name, store }, retrying, lastCalls(storeTimeoutMs)).pipe(
       filter(({ isStandby }) => !isStandby),
-      switchMap(({ load$, save, transactions }) =>
-        resumePoint(reader, name, load$).pipe(
-          concatMap(({ cursor }) => {
-            const saveRecord = (record: Cursor): Observable<unknown> => transactions.transact((tx) => save(record, tx));
-            return workWith((isActive) => new StoredMemory(name, cursor, saveRecord, isActive));
-          }),
-          // the store is held until the work ends
-          materialize(),
-        ),
+    );
+    return whileHeld(leader$, ({ load$, save, transactions }) =>
+      resumePoint(reader, name, load$).pipe(
+        concatMap(({ cursor }) => {
+          const saveRecord = (record: Cursor): Observable<unknown> => transactions.transact((tx) => save(record, tx));
+          return workWith((isActive) => new StoredMemory(name, cursor, saveRecord, isActive));
+        }),
       ),
-      dematerialize(),
+    ).pipe(
       retryTransient(retrying, (error) => isLedgerError(error, 'StoreError') && error.retried === undefined),
+      filter((acted) => acted !== undefined),
     );
   });
 }

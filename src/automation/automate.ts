@@ -1,28 +1,13 @@
-import {
-  concat,
-  defer,
-  delayWhen,
-  EMPTY,
-  finalize,
-  NEVER,
-  of,
-  type Observable,
-  repeat,
-  shareReplay,
-  take,
-  takeUntil,
-  tap,
-  timer,
-} from 'rxjs';
+import { concat, defer, EMPTY, finalize, type Observable, repeat, tap, timer } from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { ContractTypes } from '../contracts/Contract.js';
 import { liveContracts } from '../contracts/liveContracts.js';
 import type { DiagnosticBody } from '../diagnostics/Diagnostic.js';
-import { checkNotNegative, checkPositive, clampTimer, retryPolicy, type RetryPolicy } from '../http/retry.js';
+import { checkNotNegative, checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { requireConnection, withAction } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { CheckpointStore, TransactionalStore } from '../process/CheckpointStore.js';
-import { aborted } from '../process/processFeed.js';
+import { endAtStop, stopOn } from '../process/Stop.js';
 import { Agenda } from './Agenda.js';
 import { Effects } from './Effects.js';
 import { noMemory, whileElected, type Work } from './Memory.js';
@@ -155,10 +140,7 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
   const { view$ } = liveContracts(ledger, rule.query);
   return (watch) =>
     defer(() => {
-      const stop$ = (signal === undefined ? NEVER : aborted(signal)).pipe(
-        take(1),
-        shareReplay({ bufferSize: 1, refCount: true }),
-      );
+      const stop = stopOn(signal);
       let isWorking = false;
       const workWith: Work = (memoryOf) =>
         defer(() => {
@@ -166,7 +148,7 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
           const agenda = new Agenda(rule, new Places(concurrency));
           const memory = memoryOf((contractId) => agenda.contracts?.has(contractId) !== false);
           const run: RuleRun = {
-            ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop$ },
+            ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop$: stop.stop$ },
             submit: (request, { contract: { contractId }, traceContext }) =>
               submit(withAction(request, { rule: rule.name, contractId, traceContext })),
           };
@@ -180,21 +162,13 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
         );
       const acted$ =
         store === undefined ? workWith(() => noMemory) : whileElected(ledger, rule, store, retry, workWith);
-      let isStopped = false;
       return acted$.pipe(
         // another ledger has taken the place of the first: begins again with nothing that was learned
-        repeat({ delay: () => (isStopped ? EMPTY : timer(0)) }),
+        repeat({ delay: () => (stop.isStopped() ? EMPTY : timer(0)) }),
         tap((acted) => {
           service.link.report(() => toDiagnostic(rule.name, acted));
         }),
-        takeUntil(
-          stop$.pipe(
-            tap(() => {
-              isStopped = true;
-            }),
-            delayWhen(() => (isWorking ? timer(clampTimer(stopWithinMs)) : of(true))),
-          ),
-        ),
+        endAtStop(stop, () => isWorking, stopWithinMs),
       );
     });
 }

@@ -9,6 +9,7 @@ import { type CompleteRetryPolicy, mapError } from '../http/retry.js';
 import type { Transactions } from './CheckpointStore.js';
 import type { Cursor } from './Cursor.js';
 import type { AnyEntry, AnyReader, FeedItem } from './Feed.js';
+import type { Stop } from './Stop.js';
 import type { Waiting } from './Waiting.js';
 
 /** A processor that holds its name: its handler, its store and its settings. */
@@ -23,13 +24,6 @@ export interface Processor extends Stop, ProcessorSettings {
   readonly save: (cursor: Cursor, tx: unknown) => Observable<unknown>;
   readonly park: (offset: Offset, parked: unknown, tx: unknown) => Observable<unknown>;
   readonly waiting: Waiting;
-}
-
-/** Whether a processor must stop. */
-export interface Stop {
-  /** Emits when the processor must stop. */
-  readonly stop$: Observable<unknown>;
-  readonly isStopped: () => boolean;
 }
 
 /** The options that the work of a processor depends on, with their defaults. */

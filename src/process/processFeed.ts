@@ -1,26 +1,10 @@
-import {
-  concatMap,
-  defer,
-  delay,
-  fromEvent,
-  map,
-  merge,
-  NEVER,
-  type Observable,
-  of,
-  share,
-  shareReplay,
-  Subject,
-  take,
-  takeUntil,
-  tap,
-} from 'rxjs';
+import { concatMap, defer, map, type Observable, tap } from 'rxjs';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { CursorError } from '../errors/process.js';
 import { reportEnd } from '../feed/updates.js';
-import { checkNotNegative, checkPositive, clampTimer, mapError, retryPolicy } from '../http/retry.js';
+import { checkNotNegative, checkPositive, mapError, retryPolicy } from '../http/retry.js';
 import type { AnyHandler } from '../ledger/connection.js';
-import type { Processor, ProcessorSettings, Stop } from './callHandler.js';
+import type { Processor, ProcessorSettings } from './callHandler.js';
 import type { FeedPosition } from './Cursor.js';
 import type { AnyFeed, Feed, FeedItem } from './Feed.js';
 import { acquireStore, type HeldStore, lastCalls } from './heldStore.js';
@@ -33,8 +17,9 @@ import type {
   ProcessOptions,
 } from './ProcessOptions.js';
 import { type ResumePoint, resumePoint, startPoint } from './resume.js';
+import { type Stop, stopGracefully } from './Stop.js';
 import { Waiting } from './Waiting.js';
-import { whileStoreHeld } from './whileStoreHeld.js';
+import { storeRetryPolicy, whileStoreHeld } from './whileStoreHeld.js';
 import { work as handleFeed } from './work.js';
 
 /**
@@ -139,12 +124,6 @@ function processorSettings(options: AnyProcessOptions, { retry, mustHandleAll = 
   };
 }
 
-/**
- * The maximum delay before a call of a store is retried, in milliseconds: a store is usually close, and all work waits
- * for it.
- */
-const maxStoreDelayMs = 5_000;
-
 /** Acquires the store, resumes from its cursor, handles the updates from there, and stops gracefully. */
 const run = (
   feed: AnyFeed,
@@ -158,7 +137,7 @@ const run = (
     const { storeRetry, onPoison, handlerTimeoutMs } = settings;
     const reader = feed.open({ name, emitUndecoded: onPoison !== 'stop' });
     const { report } = reader;
-    const retry = { ...storeRetry, maxDelayMs: Math.min(storeRetry.maxDelayMs, maxStoreDelayMs) };
+    const retry = storeRetryPolicy(storeRetry);
     const calls = lastCalls(storeTimeoutMs);
     const waiting = new Waiting(report, handlerTimeoutMs);
     const handleItem: Processor['handle'] = (item, tx, report) => calls.handled(handle(item as never, tx, report));
@@ -201,41 +180,3 @@ const rejectedCursor = (name: string, error: unknown): unknown =>
   isLedgerError(error, 'LedgerResetError') && error.difference !== undefined
     ? new CursorError('ledger', name, error.difference)
     : error;
-
-/**
- * Runs work without interrupting it. When its subscriber unsubscribes or a signal aborts, requests a stop; the work
- * then continues until it completes or the time limit has passed.
- *
- * @param abandon - called when the time limit has passed
- */
-const stopGracefully = <A>(
-  run: (stop: Stop) => Observable<A>,
-  abandon: () => void,
-  stopWithinMs: number,
-  signal: AbortSignal | undefined,
-): Observable<A> =>
-  defer(() => {
-    let isStopped = signal?.aborted ?? false;
-    const unsubscribed$ = new Subject<void>();
-    const stop$ = merge(unsubscribed$, signal === undefined ? NEVER : aborted(signal)).pipe(
-      take(1),
-      tap(() => {
-        isStopped = true;
-      }),
-      // replayed for subscribers that arrive after the stop
-      shareReplay({ bufferSize: 1, refCount: true }),
-    );
-    return run({ stop$, isStopped: () => isStopped }).pipe(
-      takeUntil(stop$.pipe(delay(clampTimer(stopWithinMs)), tap(abandon))),
-      share({
-        resetOnRefCountZero: () => {
-          unsubscribed$.next();
-          return NEVER;
-        },
-      }),
-    );
-  });
-
-/** Emits when a signal is aborted, at once if it is. */
-export const aborted = (signal: AbortSignal): Observable<unknown> =>
-  defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')));

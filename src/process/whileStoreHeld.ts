@@ -20,18 +20,50 @@ import {
 import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { isTransient } from '../errors/verdict.js';
-import { type RetrySettings, retryTransient } from '../http/retry.js';
-import type { Stop } from './callHandler.js';
+import { type CompleteRetryPolicy, type RetrySettings, retryTransient } from '../http/retry.js';
 import type { Transactions } from './CheckpointStore.js';
 import type { FeedPosition } from './Cursor.js';
 import { type HeldStore, isNameLost } from './heldStore.js';
 import type { Committed } from './ProcessOptions.js';
+import type { Stop } from './Stop.js';
+
+/**
+ * The maximum delay before a store is tried again, in milliseconds: a store is usually close, and all work waits for it.
+ */
+const maxStoreDelayMs = 5_000;
+
+/** Returns the policy for a store. */
+export const storeRetryPolicy = (retry: CompleteRetryPolicy): CompleteRetryPolicy => ({
+  ...retry,
+  maxDelayMs: Math.min(retry.maxDelayMs, maxStoreDelayMs),
+});
 
 /**
  * How long a wait for the name must last without a failure to count as healthy, in milliseconds: rare failures must not
  * add up.
  */
 const healthyWaitMs = 60_000;
+
+/** Emits from time to time during a wait, which renews a retry budget. */
+const healthyWait$: Observable<undefined> = interval(healthyWaitMs).pipe(map(() => undefined));
+
+/**
+ * Works with each value of a source that holds something until it is unsubscribed from, and completes with the work. Emits
+ * `undefined` from time to time until there is a value.
+ */
+export const whileHeld = <H extends object, A>(
+  held$: Observable<H>,
+  work: (held: H) => Observable<A>,
+): Observable<A | undefined> =>
+  held$.pipe(
+    startWith(undefined),
+    // the end of the work must end all this although the source is still held, so it is passed as a value
+    switchMap((held) => {
+      const work$: Observable<A | undefined> = held === undefined ? healthyWait$ : work(held);
+      return work$.pipe(materialize());
+    }),
+    dematerialize(),
+  );
 
 /** What a processor does with its store. */
 interface StoreWork {
@@ -87,7 +119,6 @@ export const whileStoreHeld = (
           }),
         ),
     });
-    const waiting$: Observable<Committed | undefined> = interval(healthyWaitMs).pipe(map(() => undefined));
     const standingBy = (store: HeldStore): Observable<undefined> =>
       standBy(store).pipe(
         tap((cursor) => {
@@ -95,16 +126,12 @@ export const whileStoreHeld = (
         }),
         ignoreElements(),
       );
-    const workOn = (store: HeldStore | undefined): Observable<Committed | undefined> => {
-      if (store?.isStandby === false) return lead({ ...store, transactions: track(store.transactions) });
-      return store === undefined ? waiting$ : merge(waiting$, standingBy(store));
-    };
-    const committed$: Observable<Committed> = store$.pipe(
-      startWith(undefined),
-      // each value renews the retry budget: an occasional undefined while waiting, then the commits. The end of the work
-      // must end all this although the store is still held, so it is passed as a value
-      switchMap((store) => workOn(store).pipe(materialize())),
-      dematerialize(),
+    const workOn = (store: HeldStore): Observable<Committed | undefined> =>
+      store.isStandby
+        ? merge(healthyWait$, standingBy(store))
+        : lead({ ...store, transactions: track(store.transactions) });
+    // each value renews the retry budget: an occasional undefined while waiting, then the commits
+    const committed$: Observable<Committed> = whileHeld(store$, workOn).pipe(
       filter((committed) => {
         if (committed === undefined) return true;
         // the first commit is that of the position where the processor begins

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { delay, NEVER, of } from 'rxjs';
+import { concatMap, delay, NEVER, of, throwError, timer } from 'rxjs';
 import { automate, toAutomationStatus } from '../../src/automation/index.js';
 import { isLedgerError } from '../../src/index.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
@@ -187,6 +187,26 @@ describe('several runs of a rule', () => {
         // it remembers what the first one has done
         expect(brief(second)).toEqual(['Committed e']);
         expect(tasks.attempts).toHaveLength(5);
+      };
+    });
+  });
+});
+
+describe('a rule that waits for its name', () => {
+  it('does not end although its store fails from time to time', () => {
+    virtually(10 * 60 * minute, ({ tasks, start }) => {
+      tasks.create('a');
+      const memory = memoryStore();
+      let holds = 0;
+      const hold: typeof memory.hold = (name, standBy) => {
+        holds += 1;
+        if (holds > 8) return memory.hold(name, standBy);
+        return timer(60 * minute).pipe(concatMap(() => throwError(() => new Error('failover'))));
+      };
+      const seen = start({ act: touchIt }, { store: { ...memory, hold } });
+      return () => {
+        expect(seen.error).toBeUndefined();
+        expect(brief(seen)).toEqual(['Committed a']);
       };
     });
   });

@@ -29,7 +29,7 @@ import { readParticipantId } from '../../feed/proveLedger.js';
 import type { Service } from '../../feed/Service.js';
 import { clampTimer, type CompleteRetryPolicy } from '../../http/retry.js';
 import type { Ledger } from '../../ledger/Ledger.js';
-import type { Stop } from '../../process/callHandler.js';
+import type { Stop } from '../../process/Stop.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import {
   commitOf,

@@ -1,37 +1,18 @@
 import type { Pool } from 'pg';
-import {
-  defer,
-  delayWhen,
-  dematerialize,
-  filter,
-  finalize,
-  interval,
-  map,
-  materialize,
-  NEVER,
-  type Observable,
-  of,
-  shareReplay,
-  startWith,
-  switchMap,
-  take,
-  takeUntil,
-  tap,
-  timer,
-} from 'rxjs';
+import { defer, filter, finalize, type Observable, switchMap } from 'rxjs';
 import { isLedgerError } from '../../errors/LedgerError.js';
 import {
   checkNotNegative,
   checkPositive,
-  clampTimer,
   mapError,
+  type RetryPolicy,
   retryPolicy,
   retryTransient,
 } from '../../http/retry.js';
-import type { RetryPolicy } from '../../http/retry.js';
 import { requireConnection } from '../../ledger/connection.js';
 import type { Ledger } from '../../ledger/Ledger.js';
-import { aborted } from '../../process/processFeed.js';
+import { endAtStop, stopOn } from '../../process/Stop.js';
+import { storeRetryPolicy, whileHeld } from '../../process/whileStoreHeld.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { acquireLock, type HeldLock } from '../lock.js';
 import { tablesIn } from '../tables.js';
@@ -102,15 +83,6 @@ interface OutboxSettings {
 /** How long the retention is by default, in milliseconds. */
 const thirtyDaysMs = 30 * 24 * 3_600_000;
 
-/** The maximum delay before the database is tried again, in milliseconds. */
-const maxStoreDelayMs = 5_000;
-
-/**
- * How long a wait for the name must last without a failure to count as healthy, in milliseconds: rare failures must not
- * add up.
- */
-const healthyWaitMs = 60_000;
-
 /** Sends the commands of an outbox while this process holds its name. If the database fails, begins again. */
 export function submitAll(
   { pool, schema, name, timeoutMs, ready$ }: OutboxSettings,
@@ -133,20 +105,12 @@ export function submitAll(
     mapError((error) => toStoreError('hold', lockName, error)),
   );
   return defer(() => {
-    let isStopped = signal?.aborted ?? false;
     let isSending = false;
-    const stop$ = (signal === undefined ? NEVER : aborted(signal)).pipe(
-      take(1),
-      tap(() => {
-        isStopped = true;
-      }),
-      shareReplay({ bufferSize: 1, refCount: true }),
-    );
+    const stop = stopOn(signal);
     const send = ({ client, fence }: HeldLock): Observable<Submitted | undefined> =>
       defer(() => {
         isSending = true;
         const rows = new OutboxRows({ client, tables, name, lockName, fence, timeoutMs });
-        const stop = { stop$, isStopped: () => isStopped };
         const settings = { ledger, service, concurrency, pollMs, keepMs, retry, recover, name };
         return sendCommands({ ...settings, ...stop, rows });
       }).pipe(
@@ -154,22 +118,13 @@ export function submitAll(
           isSending = false;
         }),
       );
-    const waiting$ = interval(healthyWaitMs).pipe(map(() => undefined));
-    return lock$.pipe(
-      startWith(undefined),
-      // the end of the work must end all this although the lock is still held, so it is passed as a value
-      switchMap((lock) => (lock === undefined ? waiting$ : send(lock)).pipe(materialize())),
-      dematerialize(),
+    return whileHeld(lock$, send).pipe(
       // each value renews the budget
-      retryTransient(
-        {
-          retry: { ...retry, maxDelayMs: Math.min(retry.maxDelayMs, maxStoreDelayMs) },
-          report: service.link.report,
-        },
-        (error) => isLedgerError(error, 'StoreError'),
+      retryTransient({ retry: storeRetryPolicy(retry), report: service.link.report }, (error) =>
+        isLedgerError(error, 'StoreError'),
       ),
       filter((submitted) => submitted !== undefined),
-      takeUntil(stop$.pipe(delayWhen(() => (isSending ? timer(clampTimer(stopWithinMs)) : of(true))))),
+      endAtStop(stop, () => isSending, stopWithinMs),
     );
   });
 }
