@@ -43,11 +43,10 @@ export const withLog = (connection: Connection, { stderr }: Pick<World, 'stderr'
 const fetchAndLog =
   (log: LogRequest): typeof fetch =>
   async (input, init) => {
-    // a new Request of a given one would take its body
-    const { method, url } = input instanceof Request ? input : new Request(input, init);
-    const end = log(method, url);
+    const request = new Request(input, init);
+    const end = log(request.method, request.url);
     try {
-      const response = await fetch(input, init);
+      const response = await fetch(request);
       end(response.status);
       return response;
     } catch (error) {

@@ -15,17 +15,15 @@ export interface Session {
 
 /** Creates the session of a command; with WebSockets if `isPushed`. */
 export const openSession = (
-  { ledger: baseUrl, token, isVerbose, isPushed = false }: Connection & { readonly isPushed?: boolean },
+  { isPushed = false, ...options }: Connection & { readonly isPushed?: boolean },
   world: World,
 ): Observable<Session> =>
   defer(() => (isPushed ? loadTransport() : of(undefined))).pipe(
-    map((transport) => ({ transport, connection: withLog({ ledger: baseUrl, token, isVerbose }, world) })),
-    map(({ transport, connection }) => ({
-      connection,
-      world,
-      ledger: openLedger(connection, transport),
-      status: statusLine(world.stderr, paintFor(world.stderr, world.env)),
-    })),
+    map((transport) => {
+      const connection = withLog(options, world);
+      const status = statusLine(world.stderr, paintFor(world.stderr, world.env));
+      return { connection, world, ledger: openLedger(connection, transport), status };
+    }),
   );
 
 /** The ledger of a connection, which logs its requests if it is verbose. */

@@ -1,6 +1,7 @@
 import {
   catchError,
   concatMap,
+  defaultIfEmpty,
   defer,
   EMPTY,
   expand,
@@ -12,7 +13,6 @@ import {
   take,
   takeLast,
 } from 'rxjs';
-import { defaultIfEmpty } from 'rxjs';
 import { isLedgerError, type Update } from '../index.js';
 import { readInteger, UsageError, type Values } from './arguments.js';
 import { formatOf, select, type Selection } from './Selection.js';

@@ -51,7 +51,6 @@ function readTailOptions(args: readonly string[], { env, stdout }: World) {
   const to = readInteger('to', values.to, undefined);
   if (to !== undefined && from !== 'end' && to < from) throw new UsageError(`--to ${to} is before --from ${from}`);
   if (values.websocket === true && to !== undefined) throw new UsageError('--websocket excludes --to');
-  // exclusive, and inclusive; without a `to` the feed has no end
   const connection = readConnection(values, env);
   return {
     ...connection,

@@ -3,13 +3,12 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import { systemReason } from '../World.js';
-
 import { concat, defer, finalize, ignoreElements, type Observable, tap } from 'rxjs';
 import { activeContracts, type ContractEntry, type ContractLocation } from '../../contracts/index.js';
 import type { CreatedEvent } from '../../index.js';
 import { type Names, queryOf } from '../Selection.js';
 import type { Session } from '../Session.js';
+import { systemReason } from '../World.js';
 
 /** A contract as `--json` prints it: where it is, its payload, and what else its created event has, each once. */
 export interface ContractLine extends Omit<CreatedEvent, '_tag' | 'createArgument'> {
