@@ -13,7 +13,7 @@ import type { Settings } from '../participant/Settings.js';
 import { decodeBody, missingField, readBase64 } from '../requests/decode.js';
 import { chooseFormat, type EventSelection, legacyFields, selectEvents } from '../requests/selections.js';
 import { sha256, take } from '../wire/values.js';
-import { checkEnd, checkNotNegative, listOf, prunedError, type Selected, streamOf } from './follow.js';
+import { checkEnd, checkNotNegative, prunedError, type Selected } from './follow.js';
 
 /** The body of a request for a list or stream of the active contracts. */
 const ContractsBody = t.type({
@@ -24,7 +24,8 @@ const ContractsBody = t.type({
   streamContinuationToken: nullable(text),
 });
 
-function selectContracts(call: Call): Selected {
+/** `/v2/state/active-contracts`: by POST a list, over a WebSocket a stream. */
+export function selectActiveContracts(call: Call): Selected {
   const { participant, fault } = call;
   const request = readRequest(call);
   return {
@@ -38,12 +39,6 @@ function selectContracts(call: Call): Selected {
     },
   };
 }
-
-/** `POST /v2/state/active-contracts` */
-export const listActiveContracts = listOf(selectContracts);
-
-/** `GET /v2/state/active-contracts` as a WebSocket. */
-export const streamActiveContracts = streamOf(selectContracts);
 
 interface ListRequest extends SnapshotRequest {
   /** The checksum in the tokens of its elements; `undefined` for a release without them. */

@@ -19,16 +19,7 @@ import { findInput, readDisclosed, route } from '../submission/route.js';
 import { checkVerdict, type Outcome, submit } from '../submission/submit.js';
 import { contend } from '../traffic/transactions.js';
 import type { WireTransaction } from '../wire/WireUpdate.js';
-import {
-  checkEnd,
-  checkNotNegative,
-  checkPruned,
-  follow,
-  listOf,
-  type Selected,
-  type Source,
-  streamOf,
-} from './follow.js';
+import { checkEnd, checkNotNegative, checkPruned, follow, type Selected, type Source } from './follow.js';
 
 /** `POST /v2/commands/submit-and-wait` */
 export const submitAndWait = (call: Call): Promise<Answer> =>
@@ -155,7 +146,8 @@ const CompletionsBody = t.type({
   beginExclusive: lenient(Int64, 0),
 });
 
-function selectCompletions(call: Call): Selected {
+/** `/v2/commands/completions` or `…/command-completions`: by POST a list, over a WebSocket a stream. */
+export function selectCompletions(call: Call): Selected {
   const { path, body, participant } = call;
   const { beginExclusive, parties, ...request } = decodeBody(CompletionsBody, body, participant.settings);
   const { completions, settings, ledger } = participant;
@@ -185,9 +177,3 @@ function selectCompletions(call: Call): Selected {
     read: (idleMs) => follow(call, source, idleMs),
   };
 }
-
-/** `POST /v2/commands/completions` or `…/command-completions`. */
-export const listCompletions = listOf(selectCompletions);
-
-/** `GET` of the same paths as a WebSocket. */
-export const streamCompletions = streamOf(selectCompletions);

@@ -22,10 +22,8 @@ import {
   checkNotNegative,
   checkPruned,
   follow,
-  listOf,
   type Selected,
   type Source,
-  streamOf,
   streamRange,
   type UpdatesRange,
 } from './follow.js';
@@ -42,7 +40,8 @@ const UpdatesBody = t.type({
 /** The older name of the path. */
 export const flatsPath = '/v2/updates/flats';
 
-function selectRange(call: Call): Selected {
+/** `/v2/updates`, or its older name `/v2/updates/flats`: by POST a list, over a WebSocket a stream. */
+export function selectUpdateRange(call: Call): Selected {
   const { participant } = call;
   const range = readRange(call);
   const { beginExclusive, endInclusive } = range;
@@ -59,12 +58,6 @@ function selectRange(call: Call): Selected {
       endInclusive === undefined ? follow(call, source, idleMs) : streamRange(range, endInclusive, participant),
   };
 }
-
-/** `POST /v2/updates`, or its older name `/v2/updates/flats`. */
-export const listUpdates = listOf(selectRange);
-
-/** `GET /v2/updates` or `/v2/updates/flats` as a WebSocket. */
-export const streamUpdates = streamOf(selectRange);
 
 function readRange({ path, body, participant: { settings } }: Call): UpdatesRange {
   if (path === flatsPath) rejectDeprecated(settings, `The endpoint ${flatsPath}`);

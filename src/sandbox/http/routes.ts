@@ -1,13 +1,13 @@
-import { getActiveContractsPage, listActiveContracts, streamActiveContracts } from '../endpoints/activeContracts.js';
+import { getActiveContractsPage, selectActiveContracts } from '../endpoints/activeContracts.js';
 import {
   completionsPath,
-  listCompletions,
-  streamCompletions,
+  selectCompletions,
   submitAndWait,
   submitAndWaitForTransaction,
   submitAsync,
 } from '../endpoints/commands.js';
 import { execute, getCompletionByHash } from '../endpoints/execute.js';
+import { listOf, type Selected, streamOf } from '../endpoints/follow.js';
 import { prepare } from '../endpoints/prepare.js';
 import { submitAndWaitForReassignment, submitReassignmentAsync } from '../endpoints/reassign.js';
 import {
@@ -19,7 +19,7 @@ import {
   getPrunedOffsets,
   getVersion,
 } from '../endpoints/state.js';
-import { flatsPath, getUpdateById, getUpdateByOffset, listUpdates, streamUpdates } from '../endpoints/updates.js';
+import { flatsPath, getUpdateById, getUpdateByOffset, selectUpdateRange } from '../endpoints/updates.js';
 import { requestError, RequestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
 import type { SandboxProfile } from '../Sandbox.js';
@@ -29,6 +29,10 @@ import type { Call, Route, Stream } from './Call.js';
 const get = (handler: Route['handler'], rest: Partial<Route> = {}): Route => ({ method: 'GET', handler, ...rest });
 
 const post = (handler: Route['handler'], rest: Partial<Route> = {}): Route => ({ method: 'POST', handler, ...rest });
+
+/** An endpoint that serves a list by POST, and the same elements as a WebSocket. */
+const list = (select: (call: Call) => Selected, rest: Partial<Route> = {}): Route =>
+  post(listOf(select), { stream: streamOf(select), ...rest });
 
 const livez: Answer = { status: 200, body: '' };
 
@@ -42,11 +46,11 @@ const missingBefore =
 
 /** The endpoints, by path. */
 const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
-  ['/v2/updates', post(listUpdates, { stream: streamUpdates })],
-  [flatsPath, post(listUpdates, { stream: streamUpdates, essential: true, missing: missingFlats })],
+  ['/v2/updates', list(selectUpdateRange)],
+  [flatsPath, list(selectUpdateRange, { essential: true, missing: missingFlats })],
   ['/v2/updates/update-by-id', post(getUpdateById)],
   ['/v2/updates/update-by-offset', post(getUpdateByOffset)],
-  ['/v2/state/active-contracts', post(listActiveContracts, { stream: streamActiveContracts })],
+  ['/v2/state/active-contracts', list(selectActiveContracts)],
   ['/v2/state/active-contracts-page', post(getActiveContractsPage, { missing: missingPages })],
   ['/v2/state/ledger-end', get(getLedgerEnd)],
   ['/v2/state/latest-pruned-offsets', get(getPrunedOffsets)],
@@ -64,8 +68,8 @@ const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/v2/commands/submit-and-wait-for-reassignment', post(submitAndWaitForReassignment)],
   ['/v2/commands/async/submit', post(submitAsync)],
   ['/v2/commands/async/submit-reassignment', post(submitReassignmentAsync)],
-  ['/v2/commands/completions', post(listCompletions, { stream: streamCompletions })],
-  [completionsPath, post(listCompletions, { stream: streamCompletions, missing: missingBefore('3.5') })],
+  ['/v2/commands/completions', list(selectCompletions)],
+  [completionsPath, list(selectCompletions, { missing: missingBefore('3.5') })],
   ['/v2/commands/completion-by-hash', post(getCompletionByHash, { missing: missingBefore('3.6') })],
   ['/v2/version', get(getVersion, { open: true })],
   ['/livez', get(() => livez, { open: true })],
