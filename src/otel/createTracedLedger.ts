@@ -1,6 +1,5 @@
 import { type Attributes, context, type Context, SpanKind, type SpanOptions, trace } from '@opentelemetry/api';
 import { defer, type Observable } from 'rxjs';
-import type { CommandsRequest } from '../codecs/CommandsRequest.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
@@ -75,18 +74,17 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
       void plain.completions(request, completionsOptions);
       return traced(true, (its) => its.completions(request, completionsOptions));
     },
-    submit: (request, signer, submitOptions) =>
-      traceSubmission(tracing, 'submit', { 'canton.command.id': request.commandId }, (traced) =>
-        traced.submit(request, signer, submitOptions),
-      ),
-    submitAndWaitForTransaction: (request, commandsOptions) => {
+    submit: (request, ...rest) =>
+      traceSubmission(tracing, { name: 'submit', commandId: request.commandId }, (its) => its.submit(request, ...rest)),
+    submitAndWaitForTransaction: (request, ...rest) => {
       const action = actionOf(request);
       const name = action === undefined ? 'submit commands' : `act ${action.rule}`;
-      const submit = (traced: Ledger) => traced.submitAndWaitForTransaction(request, commandsOptions);
-      return traceSubmission(tracing, name, commandAttributes(request), submit, action);
+      return traceSubmission(tracing, { name, commandId: request.commandId, action }, (its) =>
+        its.submitAndWaitForTransaction(request, ...rest),
+      );
     },
-    executeAndWaitForTransaction: (request, executeOptions) =>
-      traceSubmission(tracing, 'execute', {}, (traced) => traced.executeAndWaitForTransaction(request, executeOptions)),
+    executeAndWaitForTransaction: (...args) =>
+      traceSubmission(tracing, { name: 'execute' }, (its) => its.executeAndWaitForTransaction(...args)),
     prepare: (request) => traced(false, (its) => its.prepare(request)),
     ledgerEnd: () => traced(false, (its) => its.ledgerEnd()),
     parties: () => traced(false, (its) => its.parties()),
@@ -101,10 +99,6 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
   });
 }
 
-/** The command id, unless each subscription has its own. */
-const commandAttributes = ({ commandId }: CommandsRequest): Attributes =>
-  commandId == null ? {} : { 'canton.command.id': commandId };
-
 /** Returns the attributes that identify a ledger: the address and port of its server. */
 function serverAttributes(baseUrl: string): Attributes {
   const { hostname, port, protocol } = new URL(baseUrl);
@@ -114,6 +108,14 @@ function serverAttributes(baseUrl: string): Attributes {
   return { 'server.address': address, 'server.port': port === '' ? defaultPort : Number(port) };
 }
 
+/** What a submission is called in its span. */
+interface Named {
+  readonly name: string;
+  /** Absent if each subscription has its own. */
+  readonly commandId?: string | null | undefined;
+  readonly action?: RuleAction | undefined;
+}
+
 /**
  * Returns a submission with telemetry. All its subscriptions share one ledger, because a submission that may have been
  * committed is repeated unchanged by the next subscription. Of concurrent subscriptions, the latest has the requests in
@@ -121,10 +123,8 @@ function serverAttributes(baseUrl: string): Attributes {
  */
 function traceSubmission(
   { ledgerFor, recorder }: Tracing,
-  name: string,
-  attributes: Attributes,
+  { name, commandId, action }: Named,
   submit: (ledger: Ledger) => Observable<SubmittedTransaction>,
-  action?: RuleAction,
 ): Observable<SubmittedTransaction> {
   let inner: Context | undefined;
   const onDiagnostic = (diagnostic: Diagnostic): void => {
@@ -136,11 +136,9 @@ function traceSubmission(
   const transaction$ = submit(ledgerFor({ context: () => inner ?? context.active(), isFeed: false, onDiagnostic }));
   return defer(() => {
     const outer = context.active();
-    const span = recorder.startSpan(
-      name,
-      { kind: SpanKind.INTERNAL, attributes, ...(action && actionOptions(action, attributes, outer)) },
-      outer,
-    );
+    const options = action === undefined ? { attributes: {} } : actionOptions(action, outer);
+    const attributes = { 'canton.command.id': commandId ?? undefined, ...options.attributes };
+    const span = recorder.startSpan(name, { kind: SpanKind.INTERNAL, ...options, attributes }, outer);
     inner = trace.setSpan(outer, span);
     const elapsed = stopwatch();
     return transaction$.pipe(
@@ -167,13 +165,13 @@ function traceSubmission(
 }
 
 /** The span of an action: in a separate trace, because a rule has no end, linked to those of its contract and of the rule. */
-function actionOptions(action: RuleAction, attributes: Attributes, outer: Context): SpanOptions {
+function actionOptions(action: RuleAction, outer: Context): SpanOptions {
   const active = trace.getSpanContext(outer);
   const subscriber = active !== undefined && trace.isSpanContextValid(active) ? [{ context: active }] : [];
   return {
     root: true,
     links: [linkTo(action) ?? [], subscriber].flat(),
-    attributes: { ...attributes, 'canton_rx.rule.name': action.rule, 'canton.contract.id': action.contractId },
+    attributes: { 'canton_rx.rule.name': action.rule, 'canton.contract.id': action.contractId },
   };
 }
 

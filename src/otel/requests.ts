@@ -1,4 +1,4 @@
-import { type Attributes, type Context, createContextKey, type Span, SpanKind, trace } from '@opentelemetry/api';
+import { type Attributes, type Context, createContextKey, SpanKind, trace } from '@opentelemetry/api';
 import { defer, map, tap } from 'rxjs';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { Service } from '../feed/Service.js';
@@ -138,15 +138,11 @@ const traceSockets =
       );
     });
 
-/** A span, the context in which it is active, and the one in which results are emitted. */
-interface ClientSpan {
-  readonly span: Span;
-  readonly inner: Context;
-  readonly outer: Context;
-}
-
-/** Starts a span below the active one; that of a feed starts a trace, with a link to the active span. */
-function startClientSpan(name: string, sender: Sender, recorder: Recorder, attributes: Attributes): ClientSpan {
+/**
+ * Starts a span below the active one; that of a feed starts a trace, with a link to the active span. Returns it, the context in
+ * which it is active, and the one in which results are emitted.
+ */
+function startClientSpan(name: string, sender: Sender, recorder: Recorder, attributes: Attributes) {
   const outer = sender.context();
   const active = trace.getSpanContext(outer);
   const isLinked = sender.isFeed && active !== undefined && trace.isSpanContextValid(active);
