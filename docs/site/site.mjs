@@ -95,6 +95,13 @@ const categoryOf = (reflection) =>
 class SiteTheme extends DefaultTheme {
   ContextClass = SiteContext;
 
+  /** The first line of a language compiles its grammar. On a busy machine this exceeds the time limit for its colours. */
+  async preRender(event) {
+    await super.preRender(event);
+    for (const language of this.application.options.getValue('highlightLanguages'))
+      this.markedPlugin.getHighlighted('const warm = 1;', language);
+  }
+
   buildNavigation(project) {
     const navigation = super.buildNavigation(project);
     navigation.find(({ text }) => text === 'Start')?.children.unshift({ text: 'Overview', path: 'index.html' });
