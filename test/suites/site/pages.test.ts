@@ -65,6 +65,20 @@ async function search(page: Page, query: string): Promise<readonly string[]> {
 }
 
 describe('the search of the site', () => {
+  itInChromium('gives the words of the first line of code their colours, in both themes', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await open('index.html', { ...laptop, colorScheme });
+      const words = page.locator('pre code').first().locator('span');
+      const colourOf = (text: string): Promise<string> =>
+        words
+          .filter({ hasText: text })
+          .first()
+          .evaluate((word) => getComputedStyle(word).color);
+      expect(new Set(await Promise.all(['import', '{ createLedger }', "'canton-rx'"].map(colourOf))).size).toBe(3);
+      await page.close();
+    }
+  });
+
   itInChromium('finds the page for what a reader looks for: guides before names of the reference', async () => {
     const page = await open('index.html');
     await page.locator('#tsd-search-trigger').click();
