@@ -9,15 +9,14 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   EMPTY,
+  filter,
   firstValueFrom,
+  ignoreElements,
   lastValueFrom,
-  map,
   merge,
   of,
   take,
-  takeUntil,
   throwError,
-  timer,
   toArray,
 } from 'rxjs';
 import { fileStore } from '../../src/file/index.js';
@@ -224,10 +223,15 @@ describe('parties', () => {
     const [known = ''] = sandbox.parties;
     const formatOf = acsDelta({ parties: [known, 'nobody::1220ab'] });
     const request = { beginExclusive: sandbox.ledgerEnd, updateFormat: formatOf };
-    const unknown$ = ledger.diagnostics$.pipe(takeUntil(timer(700)), toArray());
-    const feed$ = ledger.updates(request, { idleTimeoutMs: 50 }).pipe(takeUntil(timer(700)));
-    const [diagnostics = []] = await lastValueFrom(merge(unknown$, feed$.pipe(map(() => []))).pipe(toArray()));
-    const reports = (diagnostics as readonly { readonly _tag: string }[]).filter(({ _tag }) => _tag === 'PartyUnknown');
+    const feed$ = ledger.updates(request, { idleTimeoutMs: 50 }).pipe(ignoreElements());
+    let reports: readonly object[] = [];
+    const pollsAfterReport$ = ledger.diagnostics$.pipe(
+      filter((diagnostic) => {
+        if (diagnostic._tag === 'PartyUnknown') reports = [...reports, diagnostic];
+        return diagnostic._tag === 'PollSent' && reports.length > 0;
+      }),
+    );
+    await lastValueFrom(merge(pollsAfterReport$, feed$).pipe(take(3)));
     expect(reports).toMatchObject([{ party: 'nobody::1220ab', feed: 1 }]);
     expect(await firstValueFrom(ledger.parties().pipe(take(1)))).toMatchObject({ isLocal: true });
   });
