@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { lastValueFrom } from 'rxjs';
+import { lastValueFrom, toArray } from 'rxjs';
 import { holderOf } from '../../src/cli/project/database.js';
 import { acsDelta, createLedger } from '../../src/index.js';
 import { contractsProjection, migrateProjection, postgresStore } from '../../src/postgres/index.js';
-import { contractsFeed, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
+import { contractsFeed, handleParked, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 import { observe } from '../helpers/observe.js';
 import { until } from '../helpers/time.js';
@@ -199,6 +199,36 @@ describeWithPostgres('canton-rx processors and parked', () => {
     ]);
     expect(await cli('parked', 'list', '--name', 'parking')).toEqual([0, '']);
     expect((await cli('parked', 'drop', '--name', 'parking', '--offset', '1'))[0]).toBe(1);
+  });
+
+  it('leaves the replay to handleParked, which handles an update once: over a crash, and in two processes at a time', async () => {
+    const offset = (await offsetsOf('probe of replays'))[3] ?? 0;
+    await processAll('replayed', offset, 'park').end;
+    await pool.query('CREATE TABLE replays ("offset" bigint)');
+    const replays = async (): Promise<unknown> => (await pool.query('SELECT "offset"::int FROM replays')).rows;
+    const replay = (then: (tx: pg.PoolClient) => unknown = () => undefined) => {
+      const store = postgresStore({ pool });
+      const handled$ = handleParked(store, 'replayed', async (update, tx) => {
+        await tx.query('INSERT INTO replays VALUES ($1)', [update.offset]);
+        await then(tx);
+      });
+      return lastValueFrom(handled$.pipe(toArray()));
+    };
+    const crash = (tx: pg.PoolClient) => tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
+    expect(await replay(crash)).toMatchObject([{ isHandled: false, error: expect.any(Error) }]);
+    expect(await replays()).toEqual([]);
+    expect((await cli('parked', 'list', '--name', 'replayed'))[1]).toContain(`offset ${offset}\t`);
+
+    const isBlocked = async (): Promise<boolean> =>
+      (await pool.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).rows.length > 0;
+    let second: Promise<readonly unknown[]> | undefined;
+    const first = await replay(() => {
+      second ??= replay();
+      return until(isBlocked);
+    });
+    expect([first, await second]).toMatchObject([[{ isHandled: true }], []]);
+    expect(await replays()).toEqual([{ offset }]);
+    expect(await cli('parked', 'list', '--name', 'replayed')).toEqual([0, '']);
   });
 
   it('compares a projection with the ledger at the offset of the projection', async () => {
