@@ -6,16 +6,14 @@ import type { Sandbox } from '../../../../src/sandbox/index.js';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
 import { assetTemplate } from './contractsPage.js';
-import { caughtUp, open, outcome, start } from './explorer.js';
+import { open, openExplorer, outcome, start } from './explorer.js';
 import { inEachScreen } from './screen.js';
 
 /** Tests of the page of commands. */
 export function describeCommands(): void {
   describe('the page of commands', () => {
     itInChromium('shows the commands of a party, and their outcomes', async () => {
-      const { sandbox, url } = await start();
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer();
       await page.getByRole('button', { name: 'Submit…' }).click();
       await page.getByRole('combobox', { name: /^Key/ }).selectOption('none');
       await page.locator('app-identity-form button[type=submit]').click();

@@ -21,10 +21,10 @@ export function describeContractStates(): void {
       await restore();
       await page.getByText(none).waitFor();
       await waitForStatus(page, 'Live');
-      expect(await count(page, 'Active contracts')).toBe('0');
+      await eventually(() => count(page, 'Active contracts'), '0');
       asset(sandbox);
       await eventually(() => count(page, 'Active contracts'), '1');
-      expect(await page.getByText(none).count()).toBe(0);
+      await eventually(() => page.getByText(none).count(), 0);
       await page.getByLabel('Filter by text').fill('nothing has this');
       await page.getByText('No contract matches').waitFor();
       await page.getByRole('button', { name: 'Clear the filters' }).click();

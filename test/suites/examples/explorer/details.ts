@@ -1,16 +1,13 @@
 import { describe, expect } from '@jest/globals';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually, until } from '../../../helpers/time.js';
-import { caughtUp, cutOff, offsetsOf, open, row, start, valueOf, waitForStatus } from './explorer.js';
+import { caughtUp, cutOff, offsetsOf, open, openExplorer, row, start, valueOf, waitForStatus } from './explorer.js';
 
 /** Tests of what the explorer shows of one update and of one contract. */
 export function describeDetails(): void {
   describe('the details', () => {
     itInChromium('says that the ledger does not answer, and reads when it does', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(30);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(30);
       await row(page, sandbox.ledgerEnd).waitFor();
       const reconnect = await cutOff(page);
       await waitForStatus(page, 'Retrying');
@@ -22,10 +19,7 @@ export function describeDetails(): void {
     });
 
     itInChromium('leads to the newer and the older update of the table', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(200);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(200);
       const [newest = 0, second = 0] = offsetsOf(sandbox);
       await row(page, newest).click();
       const heading = page.getByRole('complementary').getByRole('heading', { level: 2 });

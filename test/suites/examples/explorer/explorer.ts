@@ -140,6 +140,15 @@ export async function open(url: string, before?: (page: Page) => Promise<unknown
   return page;
 }
 
+/** Opens an explorer for a sandbox with generated updates, and waits until it has caught up. */
+export async function openExplorer(updates = 0): Promise<{ sandbox: Sandbox; url: string; page: Page }> {
+  const { sandbox, url } = await start();
+  if (updates > 0) sandbox.generate(updates);
+  const page = await open(url);
+  await caughtUp(page);
+  return { sandbox, url, page };
+}
+
 /** Cuts a page off from its ledger; the returned function restores the connection. */
 export async function cutOff(page: Page): Promise<() => Promise<void>> {
   await page.route('**/v2/**', (route) => route.abort());

@@ -9,6 +9,7 @@ import {
   expectShown,
   offsetsOf,
   open,
+  openExplorer,
   row,
   start,
   valueOf,
@@ -38,10 +39,7 @@ export function describeFeed(): void {
     }
 
     itInChromium('misses and repeats no update when the ledger goes down and comes back', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(50);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(50);
       const reconnect = await cutOff(page);
       await sandbox.restart({ downMs: 200 });
       await waitForStatus(page, 'Retrying');
@@ -54,10 +52,7 @@ export function describeFeed(): void {
     });
 
     itInChromium('is no longer retrying when a panel that retried is closed', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(30);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(30);
       await row(page, sandbox.ledgerEnd).waitFor();
       const { offset } = valueOf(sandbox.updates[10] ?? raise());
       // requests from before the feed's position are the panel's
@@ -106,10 +101,7 @@ export function describeFeed(): void {
     });
 
     itInChromium('resumes where it was paused', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(30);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(30);
       await row(page, sandbox.ledgerEnd).waitFor();
       await page.getByRole('button', { name: 'Pause' }).click();
       await waitForStatus(page, 'Paused');
@@ -125,10 +117,7 @@ export function describeFeed(): void {
     });
 
     itInChromium('shows neither lag nor rate while it is paused', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(30);
-      const page = await open(url);
-      await caughtUp(page);
+      const { page } = await openExplorer(30);
       const numbers = () => page.locator('.lag dd, .rate dd').allInnerTexts();
       await until(async () => (await numbers())[0] === '0');
       await page.getByRole('button', { name: 'Pause' }).click();
@@ -166,10 +155,7 @@ export function describeFeed(): void {
     });
 
     itInChromium('resumes at its position after a reload, and loads earlier updates on demand', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(700);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, url, page } = await openExplorer(700);
       await row(page, sandbox.ledgerEnd).waitFor();
       const position = sandbox.ledgerEnd;
       await page.goto('about:blank');

@@ -2,16 +2,13 @@ import { describe } from '@jest/globals';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
 import { asset, contractRow, openContracts } from './contractsPage.js';
-import { caughtUp, expectShown, offsetsOf, open, row, start, waitForStatus } from './explorer.js';
+import { caughtUp, expectShown, offsetsOf, open, openExplorer, row, start, waitForStatus } from './explorer.js';
 
 /** Tests of what the explorer shows of a ledger that was restored or pruned, or that has an invalid update. */
 export function describeGaps(): void {
   describe('a gap', () => {
     itInChromium('restarts on a ledger that was restored', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(100);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, url, page } = await openExplorer(100);
       await row(page, sandbox.ledgerEnd).waitFor();
       await page.goto('about:blank');
       sandbox.restore(40);
@@ -65,10 +62,7 @@ export function describeGaps(): void {
     });
 
     itInChromium('keeps no update of a ledger that was replaced while the feed was paused', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(40);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(40);
       await page.getByRole('button', { name: 'Pause' }).click();
       await page.getByRole('link', { name: 'Contracts' }).click();
       await waitForStatus(page, 'Live');

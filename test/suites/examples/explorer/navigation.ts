@@ -1,16 +1,13 @@
 import { describe, expect } from '@jest/globals';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
-import { caughtUp, expectShown, offsetsOf, open, row, start } from './explorer.js';
+import { caughtUp, expectShown, offsetsOf, open, openExplorer, row, start } from './explorer.js';
 
 /** Tests of the explorer's pages, and of the address that names them. */
 export function describeNavigation(): void {
   describe('the navigation', () => {
     itInChromium('opens each page by keyboard, and keeps it in the address', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(20);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(20);
       const current = () => page.locator('nav a[aria-current=page]').allInnerTexts();
       await eventually(current, ['Updates']);
 

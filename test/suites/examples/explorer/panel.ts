@@ -2,7 +2,7 @@ import { describe, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually, until } from '../../../helpers/time.js';
-import { caughtUp, expectShown, offsetsOf, open, row, start } from './explorer.js';
+import { caughtUp, expectShown, offsetsOf, open, openExplorer, row, start } from './explorer.js';
 
 /** Tests of the explorer's panels, its keyboard, and its accessibility. */
 export function describePanels(): void {
@@ -24,7 +24,7 @@ export function describePanels(): void {
       await page.keyboard.press('Enter');
       const panel = page.getByRole('complementary');
       await panel.getByText('once & for <all>').waitFor();
-      expect(await panel.getByRole('heading', { level: 2 }).innerText()).toBe(`Update ${created}`);
+      await eventually(() => panel.getByRole('heading', { level: 2 }).innerText(), `Update ${created}`);
 
       // the panel follows the selection
       await page.keyboard.press('ArrowUp');
@@ -48,10 +48,7 @@ export function describePanels(): void {
     });
 
     itInChromium('moves the focus from the filter to its results, and into an opened panel', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(60);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(60);
       await row(page, sandbox.ledgerEnd).waitFor();
       await page.keyboard.press('/');
       await page.keyboard.type('asset');
@@ -69,10 +66,7 @@ export function describePanels(): void {
     });
 
     itInChromium('retries an update until the ledger is back', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(30);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(30);
       sandbox.fault({ kind: 'status', status: 503, body: 'not yet' }, { path: /updates/, times: 3 });
       await page.getByRole('row').first().click();
       await page.getByRole('complementary').getByText('Update id').waitFor();
@@ -110,7 +104,7 @@ export function describePanels(): void {
       await page.getByRole('row').last().click();
       const panel = page.getByRole('dialog');
       await panel.getByText('Update id').waitFor();
-      expect(await panel.boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
+      await eventually(() => panel.boundingBox(), { x: 0, y: 0, width: 390, height: 844 });
       await panel.getByRole('button', { name: 'Close' }).click();
       await panel.waitFor({ state: 'detached' });
     });

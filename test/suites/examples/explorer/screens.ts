@@ -2,7 +2,7 @@ import { describe, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
-import { caughtUp, makeKey, open, outcome, row, start, submit } from './explorer.js';
+import { caughtUp, makeKey, open, openExplorer, outcome, row, start, submit } from './explorer.js';
 
 /** Tests of the explorer on screens of any width. */
 export function describeScreens(): void {
@@ -71,10 +71,7 @@ export function describeScreens(): void {
     });
 
     itInChromium('writes all numbers in one way, and finds an offset as it is written', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(1_300);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(1_300);
       const written = sandbox.ledgerEnd.toLocaleString('en-US');
       await row(page, sandbox.ledgerEnd).getByText(written, { exact: true }).waitFor();
       await page.locator('.offset dd').getByText(written, { exact: true }).waitFor();

@@ -13,15 +13,15 @@ export function describeSettings(): void {
         const colour = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
         return Number(/\d+/.exec(colour)?.[0]) < 128;
       };
-      expect(await isDark()).toBe(false);
+      await eventually(isDark, false);
       await page.emulateMedia({ colorScheme: 'dark' });
-      expect(await isDark()).toBe(true);
+      await eventually(isDark, true);
       await page.getByRole('button', { name: 'Theme: auto' }).click();
       await page.getByRole('button', { name: 'Theme: light' }).waitFor();
-      expect(await isDark()).toBe(false);
+      await eventually(isDark, false);
       await page.reload();
       await page.getByRole('button', { name: 'Theme: light' }).waitFor();
-      expect(await isDark()).toBe(false);
+      await eventually(isDark, false);
     });
 
     itInChromium('explores any participant, and keeps its token only in memory', async () => {

@@ -2,26 +2,31 @@ import { describe, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually, until } from '../../../helpers/time.js';
-import { caughtUp, connectTo, cutOff, expectShown, offsetsOf, open, row, start, waitForStatus } from './explorer.js';
+import {
+  caughtUp,
+  connectTo,
+  cutOff,
+  expectShown,
+  offsetsOf,
+  open,
+  openExplorer,
+  row,
+  start,
+  waitForStatus,
+} from './explorer.js';
 
 /** Tests of the explorer's status: what it says of the ledger, and of one that cannot be read. */
 export function describeStatus(): void {
   describe('the status', () => {
     itInChromium('does not count what was read to catch up in the rate of the traffic', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(3_000);
-      const page = await open(url);
-      await caughtUp(page);
+      const { page } = await openExplorer(3_000);
       let first = '';
       await until(async () => /\d/.test((first = await rate(page))));
       expect(Number.parseFloat(first)).toBeLessThan(5);
     });
 
     itInChromium('shows neither lag nor rate while the ledger does not answer', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(30);
-      const page = await open(url);
-      await caughtUp(page);
+      const { page } = await openExplorer(30);
       await until(async () => (await lag(page)) === '0');
       await cutOff(page);
       await waitForStatus(page, 'Retrying');
@@ -76,10 +81,7 @@ export function describeStatus(): void {
     });
 
     itInChromium('says why a wrong address cannot be read, and leads back', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(30);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(30);
       // the discard port, where nothing listens
       await connectTo(page, 'http://127.0.0.1:9');
       await page.getByRole('alert').getByText('Nothing answers there').waitFor();

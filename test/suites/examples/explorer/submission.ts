@@ -3,17 +3,25 @@ import type { Page } from 'playwright-core';
 import { cantonError } from '../../../../src/sandbox/index.js';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
-import { caughtUp, expectShown, makeKey, open, outcome, readStored, row, start, submit } from './explorer.js';
+import {
+  caughtUp,
+  expectShown,
+  makeKey,
+  open,
+  openExplorer,
+  outcome,
+  readStored,
+  row,
+  start,
+  submit,
+} from './explorer.js';
 
 /** Tests of submissions from the explorer. */
 export function describeSubmissions(): void {
   describe('a submission', () => {
     for (const algorithm of ['Ed25519', 'P-256']) {
       itInChromium(`signs with an ${algorithm} key, and shows each step and the transaction`, async () => {
-        const { sandbox, url } = await start();
-        sandbox.generate(20);
-        const page = await open(url);
-        await caughtUp(page);
+        const { sandbox, page } = await openExplorer(20);
         await makeKey(page, algorithm);
         await submit(page);
         await outcome(page, 'committed');
@@ -38,9 +46,7 @@ export function describeSubmissions(): void {
     }
 
     itInChromium('keeps the key over a reload, and does not let it be extracted', async () => {
-      const { sandbox, url } = await start();
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer();
       await makeKey(page);
       await page.getByRole('button', { name: 'New key' }).waitFor();
       await page.reload();
@@ -53,9 +59,7 @@ export function describeSubmissions(): void {
     });
 
     itInChromium('finds out that a submission with a lost answer was committed, and commits it once', async () => {
-      const { sandbox, url } = await start();
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer();
       await makeKey(page);
       await page.getByRole('button', { name: 'Lose the next answer' }).click();
       await page.getByRole('button', { name: 'Will lose the next answer' }).waitFor();
@@ -71,9 +75,7 @@ export function describeSubmissions(): void {
     });
 
     itInChromium('of a hosted party finds out that a lost answer was a commit, and shows contention', async () => {
-      const { sandbox, url } = await start();
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer();
       await page.getByRole('button', { name: 'Submit…' }).click();
       await page.getByRole('combobox', { name: /^Key/ }).selectOption('None');
       await page.getByRole('button', { name: 'Use the party' }).click();
@@ -95,9 +97,7 @@ export function describeSubmissions(): void {
     });
 
     itInChromium('says why a submission was rejected', async () => {
-      const { sandbox, url } = await start();
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer();
       await makeKey(page);
       const body = cantonError('LOCAL_VERDICT_INACTIVE_CONTRACTS');
       sandbox.fault({ kind: 'status', status: 404, body }, { path: /executeAndWaitForTransaction$/ });
@@ -108,9 +108,7 @@ export function describeSubmissions(): void {
     });
 
     itInChromium('says why a submission could not be prepared', async () => {
-      const { sandbox, url } = await start();
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer();
       await makeKey(page);
       const body = cantonError('CONTRACT_NOT_FOUND');
       sandbox.fault({ kind: 'status', status: 404, body }, { path: /prepare$/ });
@@ -157,9 +155,7 @@ export function describeSubmissions(): void {
     });
 
     itInChromium('submits once on a double click', async () => {
-      const { sandbox, url } = await start();
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer();
       await makeKey(page);
       await page.getByRole('button', { name: 'Prepare, verify, sign and submit' }).dblclick();
       await outcome(page, 'committed');

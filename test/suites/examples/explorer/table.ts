@@ -1,30 +1,24 @@
 import { describe, expect } from '@jest/globals';
 import { itInChromium } from '../../../helpers/browser.js';
-import { until } from '../../../helpers/time.js';
-import { caughtUp, expectShown, offsetsOf, open, row, start, valueOf } from './explorer.js';
+import { eventually, until } from '../../../helpers/time.js';
+import { caughtUp, expectShown, offsetsOf, open, openExplorer, row, start, valueOf } from './explorer.js';
 import { readOffsets, scrollThrough } from './screen.js';
 
 /** Tests of the explorer's table and its filters. */
 export function describeTable(): void {
   describe('the table', () => {
     itInChromium('shows known and new updates, the newest first', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(120);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(120);
       await expectShown(page, offsetsOf(sandbox));
 
       await page.getByRole('button', { name: /Newest/ }).click();
       sandbox.generate(5);
       await row(page, sandbox.ledgerEnd).waitFor();
-      expect(await page.getByRole('row').first().getAttribute('id')).toBe(`row-${sandbox.ledgerEnd}`);
+      await eventually(() => page.getByRole('row').first().getAttribute('id'), `row-${sandbox.ledgerEnd}`);
     });
 
     itInChromium('filters by variant, party, template, synchronizer and text', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(200);
-      const page = await open(url);
-      await caughtUp(page);
+      const { sandbox, page } = await openExplorer(200);
       const wanted = (is: (text: string, variant: string) => boolean): number[] =>
         sandbox.updates
           .filter((update) => is(JSON.stringify(update), Object.keys(update)[0] ?? ''))
@@ -62,10 +56,7 @@ export function describeTable(): void {
     });
 
     itInChromium('has all its filters on a page of any width', async () => {
-      const { sandbox, url } = await start();
-      sandbox.generate(40);
-      const page = await open(url);
-      await caughtUp(page);
+      const { page } = await openExplorer(40);
       for (const width of [1280, 1000, 800]) {
         await page.setViewportSize({ width, height: 800 });
         await until(async () => {

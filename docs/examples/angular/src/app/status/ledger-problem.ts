@@ -35,6 +35,7 @@ import { problemOf } from './problem-of';
       color: var(--text);
       font-size: 16px;
       line-height: 22px;
+      text-wrap: balance;
     }
     p {
       margin: 6px 0 0;
