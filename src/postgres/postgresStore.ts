@@ -91,7 +91,7 @@ export interface PostgresStoreOptions {
  *
  * @category Stores
  */
-export function postgresStore(options: PostgresStoreOptions): TransactionalStore<PoolClient> {
+export function postgresStore(options: PostgresStoreOptions): Required<TransactionalStore<PoolClient>> {
   const { pool, schema = 'public', createTables = true, isolation = 'READ COMMITTED', pollMs = 1_000 } = options;
   const { timeoutMs = 30_000 } = options;
   checkPositive({ pollMs, timeoutMs });

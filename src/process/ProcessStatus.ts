@@ -2,6 +2,7 @@ import {
   asyncScheduler,
   catchError,
   connect,
+  EMPTY,
   endWith,
   exhaustMap,
   ignoreElements,
@@ -68,6 +69,8 @@ export interface ProcessStatus {
   readonly handled: number;
   /** The number of updates handled per second, over the last ten seconds. */
   readonly updatesPerSecond: number;
+  /** The number of updates that are parked, if `toStatus` has a source for it. Absent while that cannot be read. */
+  readonly parked?: number;
   /** When the processor last committed, in milliseconds since the epoch; absent before the first commit. */
   readonly committedAt?: number;
   /** When this status was taken, in milliseconds since the epoch. */
@@ -107,7 +110,8 @@ export interface ReadyOptions {
  * error: the status keeps the last known one.
  *
  * @param ledgerEnd$ - the `end$` of the feed, or `ledger.ledgerEnd()`; subscribed to for each reading of the ledger end
- * @param options - `everyMs`: the time between two readings, in milliseconds; default: 5000
+ * @param options - `everyMs`: the time between two readings, in milliseconds; default: 5000. `parked$`: emits the number of parked
+ * updates, and is read as often, for example `defer(() => store.parked(name)).pipe(count())`; default: the status has no such number
  * @example
  * ```ts
  * import { acsDelta, createLedger } from 'canton-rx';
@@ -127,19 +131,24 @@ export interface ReadyOptions {
  */
 export function toStatus(
   ledgerEnd$: Observable<Offset>,
-  { everyMs = 5_000 }: { readonly everyMs?: number } = {},
+  {
+    everyMs = 5_000,
+    parked$ = EMPTY,
+  }: { readonly everyMs?: number; readonly parked$?: Observable<number> | undefined } = {},
 ): OperatorFunction<Committed, ProcessStatus> {
   checkPositive({ everyMs });
   return (committed$) =>
     committed$.pipe(
       connect((shared$) => {
-        const end$ = timer(0, everyMs).pipe(
-          exhaustMap(() => ledgerEnd$.pipe(catchError(() => of(undefined)))),
-          takeUntil(shared$.pipe(ignoreElements(), endWith(true))),
-        );
+        const read = <A>(source$: Observable<A>): Observable<A | undefined> =>
+          timer(0, everyMs).pipe(
+            exhaustMap(() => source$.pipe(catchError(() => of(undefined)))),
+            takeUntil(shared$.pipe(ignoreElements(), endWith(true))),
+          );
         return merge(
           shared$.pipe(map((committed) => (tally: Tally) => withCommit(tally, committed))),
-          end$.pipe(map((ledgerEnd) => (tally: Tally) => withLedgerEnd(tally, ledgerEnd))),
+          read(ledgerEnd$).pipe(map((ledgerEnd) => (tally: Tally) => withLedgerEnd(tally, ledgerEnd))),
+          read(parked$).pipe(map((parked) => (tally: Tally): Tally => ({ ...tally, parked }))),
         ).pipe(
           scan((tally, change) => change(tally), noTally),
           startWith(noTally),
@@ -188,6 +197,7 @@ interface Tally {
   readonly seenAt?: number;
   /** Whether the last attempt to read the ledger end failed. */
   readonly isEndUnknown?: boolean;
+  readonly parked?: number | undefined;
   /** A ledger end that has not been handled yet, and since when it is known. */
   readonly behind?: { readonly end: Offset; readonly since: number } | undefined;
 }
@@ -229,7 +239,7 @@ function withLedgerEnd(tally: Tally, ledgerEnd: Offset | undefined): Tally {
 }
 
 function toProcessStatus(tally: Tally): ProcessStatus {
-  const { last, committedAt, handled, bySecond, ledgerEnd, seenAt, isEndUnknown = false, behind } = tally;
+  const { last, committedAt, handled, bySecond, ledgerEnd, seenAt, isEndUnknown = false, behind, parked } = tally;
   const at = asyncScheduler.now();
   const recent = [...bySecond].filter(([second]) => second > secondOf(at) - rateSeconds);
   const [recordTime] = Object.values(last?.recordTimes ?? {}).sort((a, b) => (isLater(a, b) ? -1 : 1));
@@ -247,6 +257,7 @@ function toProcessStatus(tally: Tally): ProcessStatus {
     ...(recordTime !== undefined && { recordTime, recordTimeLagMs: Math.max(0, at - Date.parse(recordTime)) }),
     handled,
     updatesPerSecond: recent.reduce((sum, [, count]) => sum + count, 0) / rateSeconds,
+    ...(parked !== undefined && { parked }),
     ...(committedAt !== undefined && { committedAt }),
     at,
   };

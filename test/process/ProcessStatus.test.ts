@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { defer, distinctUntilChanged, ignoreElements, map, of, tap, throwError } from 'rxjs';
+import { count, defer, distinctUntilChanged, ignoreElements, map, of, tap, throwError, timer } from 'rxjs';
+import { memoryStore } from '../../src/process/memoryStore.js';
 import type { Committed } from '../../src/process/ProcessOptions.js';
 import { isReady, type ProcessStatus, toStatus } from '../../src/process/ProcessStatus.js';
 import { observe } from '../helpers/observe.js';
@@ -140,6 +141,21 @@ describe('toStatus', () => {
       const last = seen.values.filter(({ state }) => state === 'caughtUp');
       expect(last.map(({ lagOffsets }) => lagOffsets)).toEqual([0, undefined, 0]);
       expect(last.map(({ ledgerEnd }) => ledgerEnd)).toEqual([7, 7, 7]);
+    });
+  });
+
+  it('has the number of parked updates, read anew each time, and none while that fails', () => {
+    marbles(({ cold, flush }) => {
+      const store = memoryStore();
+      let isDown = false;
+      const parked$ = defer(() => (isDown ? throwError(() => new Error('down')) : store.parked('a'))).pipe(count());
+      const committed$ = cold<Committed>('5s a 30s |', { a: commit(7, 1, true) });
+      const seen = observe(committed$.pipe(toStatus(of(7), { parked$ })));
+      timer(12_000).subscribe(() => void store.park('a', 7, {}));
+      timer(22_000).subscribe(() => (isDown = true));
+      flush();
+      const at = (ms: number) => seen.values.findLast((status) => status.at <= ms)?.parked;
+      expect([1_000, 11_000, 16_000, 26_000].map(at)).toEqual([0, 0, 1, undefined]);
     });
   });
 

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Pool } from 'pg';
+import { beforeEach, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, skip, timeout } from 'rxjs';
-import { describeWithPostgres, postgresServer } from '../../helpers/postgresServer.js';
-import type { TestServer } from '../../helpers/servers.js';
-import { bundlePrograms, type Child, type Programs } from './Child.js';
+import { describeWithPostgres } from '../../helpers/postgresServer.js';
+import type { Child } from './Child.js';
 import type { ContractState } from './children/rows.js';
 import { parameters, print, runWithCrashes } from './crashes.js';
+import { withDatabase } from './database.js';
 import { ledgerContracts } from './ledgerContracts.js';
 import { world } from './world.js';
 
@@ -24,37 +23,24 @@ interface Row {
 }
 
 describeWithPostgres('a table of PostgreSQL has the active contracts of the ledger, each once', () => {
-  let server: TestServer;
-  let pool: Pool;
-  let children: Programs;
+  const database = withDatabase('contracts');
   /** How often a cursor says that the contracts are not complete, after a process was killed. */
   let halves: number;
 
-  beforeAll(async () => {
-    children = await bundlePrograms('contracts');
-    server = await postgresServer();
-    pool = new Pool({ connectionString: server.url });
-    pool.on('error', () => undefined);
-  });
-  afterAll(async () => {
-    await children.remove();
-    await pool.end();
-    await server.stop();
-  });
   beforeEach(async () => {
-    await pool.query('DROP TABLE IF EXISTS canton_rx_cursors, canton_rx_parked, contracts, loads');
+    await database.pool.query('DROP TABLE IF EXISTS canton_rx_cursors, canton_rx_parked, contracts, loads');
     // without a constraint that would reject a contract that is there
-    await pool.query('CREATE TABLE contracts (id text, location text, counter int, hash text)');
-    await pool.query('CREATE TABLE loads (n bigserial, reason text, life int)');
+    await database.pool.query('CREATE TABLE contracts (id text, location text, counter int, hash text)');
+    await database.pool.query('CREATE TABLE loads (n bigserial, reason text, life int)');
   });
 
   const readTable = async (): Promise<readonly Row[]> => {
-    const { rows } = await pool.query<Row>('SELECT id, location, counter, hash FROM contracts');
+    const { rows } = await database.pool.query<Row>('SELECT id, location, counter, hash FROM contracts');
     return sorted(rows);
   };
   /** How many batches are loaded of a reset that is not complete. */
   const readLoading = async (): Promise<number> => {
-    const { rows } = await pool.query<{ loading: number | null }>(
+    const { rows } = await database.pool.query<{ loading: number | null }>(
       "SELECT (cursor ->> 'loading')::int AS loading FROM canton_rx_cursors",
     );
     return rows[0]?.loading ?? 0;
@@ -80,7 +66,13 @@ describeWithPostgres('a table of PostgreSQL has the active contracts of the ledg
       const given = await world({ ...one, updates: one.updates / 4 });
       try {
         const start = (life: number, end?: number) =>
-          children.start('contracts', { ledgerUrl: given.sandbox.url, storeUrl: server.url, life, end, commitEvery });
+          database.programs.start('contracts', {
+            ledgerUrl: given.sandbox.url,
+            storeUrl: database.server.url,
+            life,
+            end,
+            commitEvery,
+          });
         halves = 0;
         const afterKill = async (): Promise<void> => {
           if (one.random() < 0.3) given.sandbox.prune(Math.max(0, given.end() - Math.floor(one.random() * 20)));
@@ -94,7 +86,7 @@ describeWithPostgres('a table of PostgreSQL has the active contracts of the ledg
         given.sandbox.prune(given.end());
         expect(await start(0, given.end()).over).toBeUndefined();
         await given.endFaults();
-        const { rows: loads } = await pool.query<{ reason: string; count: string }>(
+        const { rows: loads } = await database.pool.query<{ reason: string; count: string }>(
           'SELECT reason, count(*) FROM loads GROUP BY reason ORDER BY reason',
         );
         expect(kills).toBe(one.kills);

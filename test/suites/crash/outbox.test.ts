@@ -1,32 +1,21 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { Pool } from 'pg';
+import { beforeAll, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, merge, skip, timer } from 'rxjs';
 import { commandOutbox } from '../../../src/postgres/index.js';
 import { updateValue } from '../../../src/sandbox/wire/events.js';
-import { describeWithPostgres, type PostgresServer, postgresServer } from '../../helpers/postgresServer.js';
+import { describeWithPostgres } from '../../helpers/postgresServer.js';
 import { until } from '../../helpers/time.js';
-import { bundlePrograms, type Child, type Programs } from './Child.js';
+import type { Child } from './Child.js';
 import { parameters, print } from './crashes.js';
+import { withDatabase } from './database.js';
 import { world } from './world.js';
 
 describeWithPostgres('the ledger has each command of an outbox once', () => {
-  let server: PostgresServer;
-  let pool: Pool;
-  let programs: Programs;
+  const database = withDatabase('outbox');
 
   beforeAll(async () => {
-    programs = await bundlePrograms('outbox');
-    server = await postgresServer();
-    pool = new Pool({ connectionString: server.url });
-    pool.on('error', () => undefined);
-    await pool.query('CREATE TABLE decisions (n bigserial, command_id text PRIMARY KEY)');
-    await lastValueFrom(commandOutbox({ pool }).parked(), { defaultValue: undefined });
-  });
-  afterAll(async () => {
-    await programs.remove();
-    await pool.end();
-    await server.stop();
+    await database.pool.query('CREATE TABLE decisions (n bigserial, command_id text PRIMARY KEY)');
+    await lastValueFrom(commandOutbox({ pool: database.pool }).parked(), { defaultValue: undefined });
   });
 
   const some = parameters(40, 20);
@@ -39,9 +28,9 @@ describeWithPostgres('the ledger has each command of an outbox once', () => {
       const party = sandbox.hostedParty('alice');
       let life = 0;
       const start = (end?: number): Child =>
-        programs.start('outbox', {
+        database.programs.start('outbox', {
           ledgerUrl: sandbox.url,
-          storeUrl: server.url,
+          storeUrl: database.server.url,
           life: (life += 1),
           end,
           party,
@@ -66,8 +55,8 @@ describeWithPostgres('the ledger has each command of an outbox once', () => {
           await child.over;
           phases.set(child.phase(), (phases.get(child.phase()) ?? 0) + 1);
           if (killed === Math.floor(kills / 2)) {
-            await server.crash();
-            await server.start();
+            await database.server.crash();
+            await database.server.start();
           }
           running[index] = start();
         }
@@ -77,14 +66,16 @@ describeWithPostgres('the ledger has each command of an outbox once', () => {
         const last = start(1);
         await until(async () => {
           if (last.isOver()) throw new Error((await last.over) ?? 'it ended');
-          const { rows } = await pool.query("SELECT FROM canton_rx_outbox WHERE state = 'pending' LIMIT 1");
+          const { rows } = await database.pool.query("SELECT FROM canton_rx_outbox WHERE state = 'pending' LIMIT 1");
           return rows.length === 0;
         });
         last.signal('SIGKILL');
         await last.over;
         const sql = `SELECT command_id AS id, key, state, "offset"::int AS "offset" FROM canton_rx_outbox AS o ORDER BY o.id`;
-        const { rows } = await pool.query<{ id: string; key: string | null; state: string; offset: number }>(sql);
-        const { rows: decided } = await pool.query<{ id: string }>('SELECT command_id AS id FROM decisions');
+        const { rows } = await database.pool.query<{ id: string; key: string | null; state: string; offset: number }>(
+          sql,
+        );
+        const { rows: decided } = await database.pool.query<{ id: string }>('SELECT command_id AS id FROM decisions');
         const committed = sandbox.updates.map((update) => {
           const { commandId: id = '', offset } = updateValue(update) as { commandId?: string; offset: number };
           return { id, offset };

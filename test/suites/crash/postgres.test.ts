@@ -1,11 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Pool } from 'pg';
+import { beforeEach, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, map, merge, skip, throwError, timeout, timer } from 'rxjs';
-import { describeWithPostgres, postgresServer } from '../../helpers/postgresServer.js';
-import type { TestServer } from '../../helpers/servers.js';
-import { type Child, bundlePrograms, type Programs } from './Child.js';
+import { describeWithPostgres } from '../../helpers/postgresServer.js';
+import type { Child } from './Child.js';
 import { parameters, print, runWithCrashes } from './crashes.js';
+import { withDatabase } from './database.js';
 import { findFlaws, type Taken } from './flaws.js';
 import { postgresProxy } from './proxy.js';
 import { world } from './world.js';
@@ -13,29 +12,16 @@ import { world } from './world.js';
 const commitEvery = 20;
 
 describeWithPostgres('a table of PostgreSQL has each update of the ledger once and in order', () => {
-  let server: TestServer;
-  let pool: Pool;
-  let children: Programs;
+  const database = withDatabase('postgres');
 
-  beforeAll(async () => {
-    children = await bundlePrograms('postgres');
-    server = await postgresServer();
-    pool = new Pool({ connectionString: server.url });
-    pool.on('error', () => undefined);
-  });
-  afterAll(async () => {
-    await children.remove();
-    await pool.end();
-    await server.stop();
-  });
   beforeEach(async () => {
-    await pool.query('DROP TABLE IF EXISTS canton_rx_cursors, canton_rx_parked, seen');
+    await database.pool.query('DROP TABLE IF EXISTS canton_rx_cursors, canton_rx_parked, seen');
     // without a constraint that would reject a repeated update
-    await pool.query('CREATE TABLE seen (n bigserial, "offset" bigint, update_id text, hash text, life int)');
+    await database.pool.query('CREATE TABLE seen (n bigserial, "offset" bigint, update_id text, hash text, life int)');
   });
 
   const readTable = async (): Promise<readonly Taken[]> => {
-    const { rows } = await pool.query<Omit<Taken, 'offset'> & { offset: string }>(
+    const { rows } = await database.pool.query<Omit<Taken, 'offset'> & { offset: string }>(
       'SELECT "offset"::text AS "offset", update_id AS "updateId", hash, life FROM seen ORDER BY n',
     );
     return rows.map((row) => ({ ...row, offset: Number(row.offset) }));
@@ -51,7 +37,13 @@ describeWithPostgres('a table of PostgreSQL has each update of the ledger once a
       const given = await world(one);
       try {
         const start = (life: number, end?: number) =>
-          children.start('postgres', { ledgerUrl: given.sandbox.url, storeUrl: server.url, life, end, commitEvery });
+          database.programs.start('postgres', {
+            ledgerUrl: given.sandbox.url,
+            storeUrl: database.server.url,
+            life,
+            end,
+            commitEvery,
+          });
         const { kills, phases } = await runWithCrashes({ what, processes, start }, given, one);
         expect(kills).toBe(one.kills);
         expect(findFlaws(await given.entries(), await readTable())).toEqual([]);
@@ -71,13 +63,13 @@ describeWithPostgres('a table of PostgreSQL has each update of the ledger once a
       const rounds = Math.ceil(one.kills / 10);
       const { random } = one;
       const given = await world({ ...one, updates: rounds * 300 });
-      const proxies = await Promise.all([postgresProxy(server.url), postgresProxy(server.url)]);
+      const proxies = await Promise.all([postgresProxy(database.server.url), postgresProxy(database.server.url)]);
       const begunAt = performance.now();
       try {
         const [ledgerUrl, end] = [given.sandbox.url, undefined];
         const both = proxies.map(({ url, inject }, index) => ({
           inject,
-          child: children.start('postgres', { ledgerUrl, storeUrl: url, life: index + 1, end, commitEvery }),
+          child: database.programs.start('postgres', { ledgerUrl, storeUrl: url, life: index + 1, end, commitEvery }),
         }));
         const [one, two] = both;
         if (one === undefined || two === undefined) throw new Error('two are needed');
@@ -107,9 +99,10 @@ describeWithPostgres('a table of PostgreSQL has each update of the ledger once a
           const tookOver = nextMark(waiting.child, 'd', 2, 'did not take over');
           const noticed = nextMark(working.child, 'h', 1, 'has not noticed that it lost the name');
           if (way === 'its connection is ended')
-            await pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
-              `life ${working.child.life}`,
-            ]);
+            await database.pool.query(
+              'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
+              [`life ${working.child.life}`],
+            );
           else if (phase === 'save' || phase === 'commit') {
             // it holds the lock of its row, for which the other would wait
             working.child.signal('SIGCONT');
@@ -126,8 +119,8 @@ describeWithPostgres('a table of PostgreSQL has each update of the ledger once a
         for (const { child } of both) child.signal('SIGKILL');
         await Promise.all(both.map(({ child }) => child.over));
         given.grow(1);
-        const orders = { ledgerUrl, storeUrl: server.url, life: 3, end: given.end(), commitEvery };
-        expect(await children.start('postgres', orders).over).toBeUndefined();
+        const orders = { ledgerUrl, storeUrl: database.server.url, life: 3, end: given.end(), commitEvery };
+        expect(await database.programs.start('postgres', orders).over).toBeUndefined();
         const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
         print(
           `paused: ${rounds} times in ${seconds} s: ${[...ways].map(([way, count]) => `${way} ${count}`).join(', ')}`,

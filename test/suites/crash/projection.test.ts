@@ -2,15 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { Pool } from 'pg';
 import { lastValueFrom } from 'rxjs';
 import { migrateProjection } from '../../../src/postgres/index.js';
 import type { Sandbox, WireUpdate } from '../../../src/sandbox/index.js';
 import { updateValue } from '../../../src/sandbox/wire/events.js';
-import { describeWithPostgres, type PostgresServer, postgresServer } from '../../helpers/postgresServer.js';
-import { bundlePrograms, type Programs } from './Child.js';
+import { describeWithPostgres } from '../../helpers/postgresServer.js';
 import { tokenOf } from './children/rows.js';
 import { parameters, print } from './crashes.js';
+import { withDatabase } from './database.js';
 import { killWorking } from './killWorking.js';
 import { ledgerContracts } from './ledgerContracts.js';
 import { LedgerStates } from './LedgerStates.js';
@@ -21,24 +20,15 @@ import { world } from './world.js';
 const commitEvery = 2;
 
 describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, whatever is killed', () => {
-  let server: PostgresServer;
-  let pool: Pool;
-  let programs: Programs;
+  const database = withDatabase('projection', 'projectionReader');
   let folder: string;
 
   beforeAll(async () => {
-    programs = await bundlePrograms('projection', 'projectionReader');
     folder = await mkdtemp(join(tmpdir(), 'canton-rx-projection-'));
-    server = await postgresServer();
-    pool = new Pool({ connectionString: server.url });
-    pool.on('error', () => undefined);
-    await lastValueFrom(migrateProjection({ pool }));
-    await pool.query('CREATE TABLE loads (n bigserial, reason text, before bigint, "offset" bigint)');
+    await lastValueFrom(migrateProjection({ pool: database.pool }));
+    await database.pool.query('CREATE TABLE loads (n bigserial, reason text, before bigint, "offset" bigint)');
   });
   afterAll(async () => {
-    await programs.remove();
-    await pool.end();
-    await server.stop();
     await rm(folder, { recursive: true });
   });
 
@@ -49,8 +39,8 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
       const given = await world({ ...one, updates: one.updates / 14 });
       const { sandbox } = given;
       const notes = join(folder, 'observations');
-      const orders = { ledgerUrl: sandbox.url, storeUrl: server.url, commitEvery };
-      const reader = programs.start('projectionReader', { ...orders, life: 0, notes });
+      const orders = { ledgerUrl: sandbox.url, storeUrl: database.server.url, commitEvery };
+      const reader = database.programs.start('projectionReader', { ...orders, life: 0, notes });
       const isLong = one.kills >= 90;
       let former: readonly WireUpdate[] = [];
       try {
@@ -58,7 +48,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
           {
             what: 'a projection',
             processes: 3,
-            start: (life) => programs.start('projection', { ...orders, life }),
+            start: (life) => database.programs.start('projection', { ...orders, life }),
             afterKill: (killed) => {
               const restoredAt = Math.ceil(one.kills / 3);
               if (killed === restoredAt && isLong) former = restore(sandbox, one.seed);
@@ -68,8 +58,8 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
                 sandbox.prune(Math.max(0, given.end() - Math.floor(one.random() * 6)));
             },
             killDatabase: async () => {
-              await server.crash();
-              await server.start();
+              await database.server.crash();
+              await database.server.start();
             },
           },
           given,
@@ -80,7 +70,9 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
         sandbox.prune(given.end() - 10);
         for (const life of [-1, -2]) {
           sandbox.generate(20, { seed: one.seed + life });
-          expect(await programs.start('projection', { ...orders, life, end: given.end() }).over).toBeUndefined();
+          expect(
+            await database.programs.start('projection', { ...orders, life, end: given.end() }).over,
+          ).toBeUndefined();
         }
         expect(reader.isOver() ? await reader.over : undefined).toBeUndefined();
         reader.signal('SIGKILL');
@@ -89,7 +81,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
 
         const ledger = new LedgerStates(sandbox.updates);
         const observations = await readObservations(notes);
-        const { rows: loads } = await pool.query<{ reason: string; count: string }>(
+        const { rows: loads } = await database.pool.query<{ reason: string; count: string }>(
           'SELECT reason, count(*) FROM loads GROUP BY reason ORDER BY reason',
         );
         const reasons = loads.map(({ reason, count }) => `${reason} ${count}`).join(', ');
@@ -100,7 +92,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
         const end = [...ledger.at(given.end()).values()].map(tokenOf).sort();
         expect(end).toEqual((await ledgerContracts(given)).map(tokenOf).sort());
         expect(findHalves([ledger, new LedgerStates(former)], observations)).toEqual([]);
-        await checkFunctions(pool, given);
+        await checkFunctions(database.pool, given);
         if (!isLong) return;
         expect(loads.map(({ reason }) => reason)).toEqual(['ledgerReset', 'pruned', 'start']);
         // of so many kills, some are in the middle of a reset, and some during a commit
