@@ -10,7 +10,7 @@ import { contractType } from '../../../src/codecs/ContractType.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { startSandbox } from '../../../src/sandbox/index.js';
 import { until } from '../../helpers/time.js';
-import { compileExamples, findExamples } from './examples.js';
+import { writeProgram } from './examples.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -34,8 +34,7 @@ it('the service of the automation guide acts, reports its health, and ends on SI
   const ledger = createLedger({ baseUrl: sandbox.url });
   await firstValueFrom(ledger.submitAndWaitForTransaction({ ...intent, commands: [...offers, ...tasks] }));
 
-  const programs = findExamples(root).filter(({ code }) => code.startsWith('// desk.mts'));
-  const child = spawn(process.execPath, [compileExamples(programs, root, 'desk')[0]?.file ?? ''], {
+  const child = spawn(process.execPath, [writeProgram(root, 'desk.mts')], {
     env: { ...process.env, LEDGER_URL: sandbox.url, PARTY: desk, PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

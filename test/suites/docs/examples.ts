@@ -51,17 +51,31 @@ const options: ts.CompilerOptions = {
   skipLibCheck: true,
 };
 
-/** Writes examples to a folder in which the package is installed as users have it, and a generated one, and compiles them. */
-export function compileExamples(
-  examples: readonly Example[],
-  root: string,
-  cache = 'docs',
-): readonly CompiledExample[] {
-  const folder = join(root, 'node_modules', '.cache', cache);
+/** An empty folder in which the package is installed as users have it. */
+function emptyProject(root: string, name: string): string {
+  const folder = join(root, 'node_modules', '.cache', name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
   symlinkSync(root, join(folder, 'node_modules', 'canton-rx'), 'junction');
+  return folder;
+}
+
+/** Writes the example that begins with the name of a file as a program of its own, and returns its file. Checks no types. */
+export function writeProgram(root: string, fileName: string): string {
+  const example = findExamples(root).find(({ code }) => code.startsWith(`// ${fileName}\n`));
+  if (example === undefined) throw new Error(`no guide has ${fileName}`);
+  const file = join(emptyProject(root, fileName), 'program.js');
+  writeFileSync(
+    file,
+    ts.transpileModule(example.code, { compilerOptions: options, fileName: 'program.mts' }).outputText,
+  );
+  return file;
+}
+
+/** Writes examples to a folder with the package and a generated one, and compiles them. */
+export function compileExamples(examples: readonly Example[], root: string): readonly CompiledExample[] {
+  const folder = emptyProject(root, 'docs');
   mkdirSync(join(folder, 'node_modules', '@daml.js'));
   symlinkSync(
     join(root, 'test', 'fixtures', 'codegen35'),

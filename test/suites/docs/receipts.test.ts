@@ -10,7 +10,7 @@ import { updateValue } from '../../../src/sandbox/wire/events.js';
 import { describeWithPostgres, postgresServer } from '../../helpers/postgresServer.js';
 import type { TestServer } from '../../helpers/servers.js';
 import { until } from '../../helpers/time.js';
-import { compileExamples, findExamples } from './examples.js';
+import { writeProgram } from './examples.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -21,8 +21,7 @@ describeWithPostgres('the outbox of the guide', () => {
   const children: ChildProcess[] = [];
 
   beforeAll(async () => {
-    const programs = findExamples(root).filter(({ code }) => code.startsWith('// receipts.mts'));
-    file = compileExamples(programs, root, 'receipts')[0]?.file ?? '';
+    file = writeProgram(root, 'receipts.mts');
     database = await postgresServer();
     sandbox = await startSandbox();
     sandbox.uploadPackage('shop', { templates: ['Main:Payment', 'Main:Receipt'] });

@@ -10,7 +10,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
 import { describeWithPostgres, postgresServer } from '../../helpers/postgresServer.js';
 import type { TestServer } from '../../helpers/servers.js';
 import { until as untilTrue } from '../../helpers/time.js';
-import { compileExamples, findExamples } from './examples.js';
+import { writeProgram } from './examples.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -29,8 +29,7 @@ describeWithPostgres('the service of the guide', () => {
   const children: ChildProcess[] = [];
 
   beforeAll(async () => {
-    const programs = findExamples(root).filter(({ code }) => code.startsWith('// service.ts'));
-    file = compileExamples(programs, root, 'service')[0]?.file ?? '';
+    file = writeProgram(root, 'service.ts');
     database = await postgresServer();
     pool = new Pool({ connectionString: database.url });
     sandbox = await startSandbox();
