@@ -113,7 +113,7 @@ function homePage(context, { model: project }) {
       class: `site-${theme}`,
       src: context.relativeURL(`media/explorer-${theme}.png`),
       width: 1360,
-      height: 820,
+      height: 844,
       alt: 'The explorer, an example: a live table of updates, and a submission whose response was lost but which was committed',
     });
   return h(

@@ -25,7 +25,7 @@ export async function takeScreenshots(browser: Browser, sandbox: Sandbox, url: s
   }
 }
 
-const desktop = { viewport: { width: 1360, height: 820 } };
+const desktop = { viewport: { width: 1360, height: 844 } };
 
 /** The first minute is for the chart. */
 const settled = () => wait(60_000);
