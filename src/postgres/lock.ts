@@ -2,9 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import {
   catchError,
   concatMap,
-  defer,
   filter,
-  finalize,
   map,
   merge,
   NEVER,
@@ -16,6 +14,7 @@ import {
   takeLast,
 } from 'rxjs';
 import type { Transactions } from '../process/CheckpointStore.js';
+import { trackOpen } from '../process/whileStoreHeld.js';
 import { connect, type Connection, query, transactionsOn } from './connection.js';
 import type { Tables } from './tables.js';
 
@@ -99,21 +98,14 @@ function whileConnected(
   // a projection records where the cursor is, to know how far the processor has come
   const cursor = client.escapeLiteral(JSON.stringify([tables.id, name]));
   const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL canton_rx.fence = '${fence}'; SET LOCAL canton_rx.cursor = ${cursor}`;
-  const transactions = transactionsOn(client, { begin, timeoutMs, processor: name });
-  const transact: Transactions<PoolClient>['transact'] = (work) =>
-    defer(() => {
-      isInTransaction = true;
-      return transactions.transact(work);
-    }).pipe(
-      finalize(() => {
-        isInTransaction = false;
-      }),
-    );
+  const transactions = trackOpen(transactionsOn(client, { begin, timeoutMs, processor: name }), (isOpen) => {
+    isInTransaction = isOpen;
+  });
   const lostWhileIdle$ = lost$.pipe(
     catchError((error: unknown) => {
       if (isInTransaction) return NEVER;
       throw error;
     }),
   );
-  return merge([{ client, fence, transactions: { transact } }], lostWhileIdle$);
+  return merge([{ client, fence, transactions }], lostWhileIdle$);
 }

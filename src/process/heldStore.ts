@@ -115,7 +115,7 @@ const lastOrUndefined = (): MonoTypeOperatorFunction<unknown> => (source) =>
   source.pipe(takeLast(1), defaultIfEmpty(undefined));
 
 /** Returns an error of a store as a {@link StoreError}, unless it says itself how the processor ends. */
-const asStoreError = (operation: StoreOperation, processor: string, error: unknown): unknown =>
+export const asStoreError = (operation: StoreOperation, processor: string, error: unknown): unknown =>
   isLedgerError(error) || error instanceof HandlerFailure || endsProcessor(error)
     ? error
     : new StoreError(operation, processor, quotable(error instanceof Error ? error.message : String(error), []), error);

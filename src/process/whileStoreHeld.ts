@@ -108,17 +108,6 @@ export const whileStoreHeld = (
     // an error with `retried` has already been retried where it occurred
     const isRetried = (error: unknown): boolean =>
       isLedgerError(error, 'StoreError') && isTransient(error) && error.retried === undefined && !isStopped();
-    const track = (transactions: Transactions<unknown>): Transactions<unknown> => ({
-      transact: (inside) =>
-        defer(() => {
-          state.isInTransaction = true;
-          return transactions.transact(inside);
-        }).pipe(
-          finalize(() => {
-            state.isInTransaction = false;
-          }),
-        ),
-    });
     const standingBy = (store: HeldStore): Observable<undefined> =>
       standBy(store).pipe(
         tap((cursor) => {
@@ -129,7 +118,12 @@ export const whileStoreHeld = (
     const workOn = (store: HeldStore): Observable<Committed | undefined> =>
       store.isStandby
         ? merge(healthyWait$, standingBy(store))
-        : lead({ ...store, transactions: track(store.transactions) });
+        : lead({
+            ...store,
+            transactions: trackOpen(store.transactions, (isOpen) => {
+              state.isInTransaction = isOpen;
+            }),
+          });
     // each value renews the retry budget: an occasional undefined while waiting, then the commits
     const committed$: Observable<Committed> = whileHeld(store$, workOn).pipe(
       filter((committed) => {
@@ -173,6 +167,22 @@ export const whileStoreHeld = (
     );
     return merge(roles$, committed$).pipe(takeUntil(stop$.pipe(filter(() => !state.isInTransaction))));
   });
+
+/** Returns the same transactions, and says when one begins and ends. */
+export const trackOpen = <Tx>(
+  transactions: Transactions<Tx>,
+  setOpen: (isOpen: boolean) => void,
+): Transactions<Tx> => ({
+  transact: (work) =>
+    defer(() => {
+      setOpen(true);
+      return transactions.transact(work);
+    }).pipe(
+      finalize(() => {
+        setOpen(false);
+      }),
+    ),
+});
 
 /** What is known of a processor and its store. */
 interface State {

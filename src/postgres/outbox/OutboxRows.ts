@@ -2,10 +2,9 @@ import type { PoolClient } from 'pg';
 import { AsyncSubject, concat, defer, EMPTY, finalize, ignoreElements, map, type Observable } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/CommandsRequest.js';
 import type { Offset } from '../../codecs/scalars.js';
-import { quotable } from '../../errors/internal/message.js';
-import { isLedgerError } from '../../errors/LedgerError.js';
 import { StoreError, type StoreOperation } from '../../errors/process.js';
 import { mapError } from '../../http/retry.js';
+import { asStoreError } from '../../process/heldStore.js';
 import { query } from '../connection.js';
 import type { OutboxTables } from './outboxTables.js';
 
@@ -178,15 +177,9 @@ export class OutboxRows {
           ended$.complete();
         }),
       );
-    }).pipe(mapError((error) => toStoreError(operation, lockName, error)));
+    }).pipe(mapError((error) => asStoreError(operation, lockName, error)));
   }
 }
-
-/** Returns an error of the database as a {@link StoreError}. */
-export const toStoreError = (operation: StoreOperation, lockName: string, error: unknown): unknown =>
-  isLedgerError(error)
-    ? error
-    : new StoreError(operation, lockName, quotable(error instanceof Error ? error.message : String(error), []), error);
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 

@@ -11,13 +11,14 @@ import {
 } from '../../http/retry.js';
 import { requireConnection } from '../../ledger/connection.js';
 import type { Ledger } from '../../ledger/Ledger.js';
+import { asStoreError } from '../../process/heldStore.js';
 import { endAtStop, stopOn } from '../../process/Stop.js';
 import { storeRetryPolicy, whileHeld } from '../../process/whileStoreHeld.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { acquireLock, type HeldLock } from '../lock.js';
 import { tablesIn } from '../tables.js';
 import type { Submitted } from './outcome.js';
-import { OutboxRows, toStoreError } from './OutboxRows.js';
+import { OutboxRows } from './OutboxRows.js';
 import { outboxTablesIn } from './outboxTables.js';
 import { sendCommands } from './sendCommands.js';
 
@@ -102,7 +103,7 @@ export function submitAll(
       const how = { name: lockName, isolation: 'READ COMMITTED', timeoutMs, pollMs };
       return acquireLock(pool, { tables: tablesIn(schema), ...how });
     }),
-    mapError((error) => toStoreError('hold', lockName, error)),
+    mapError((error) => asStoreError('hold', lockName, error)),
   );
   return defer(() => {
     let isSending = false;
