@@ -118,12 +118,12 @@ export type Completion = CompletionFields &
   );
 
 /** A field that is empty on the wire if it is absent. */
-const filled = /* @__PURE__ */ adapt(/* @__PURE__ */ optional(text), (u) => (u === '' ? undefined : u));
+const filled = adapt(optional(text), (u) => (u === '' ? undefined : u));
 
 /** A request's period is closed, and would refuse what a newer ledger adds. An empty one is none. */
-const period = /* @__PURE__ */ adapt(
-  /* @__PURE__ */ optional(
-    /* @__PURE__ */ oneOfKeys<DeduplicationPeriod>('DeduplicationPeriod', {
+const period = adapt(
+  optional(
+    oneOfKeys<DeduplicationPeriod>('DeduplicationPeriod', {
       DeduplicationDuration: message('DeduplicationDuration', {
         value: message<Duration>('Duration', { seconds: Int64, nanos: nullable(Int64), unknownFields: optional(json) }),
       }),

@@ -41,8 +41,8 @@ export const attempt = (execution: Execution, attempts: Attempts): Observable<Su
     const withinMs = timeLeftMs(attempts);
     const leftMs = (): number => startedAt + withinMs - asyncScheduler.now();
     const { isUnknown, refusal, sent } = attempts;
-    const look = { isRefused: refusal !== undefined, withinMs: withinMs / 2 };
-    return (isUnknown ? findCommitted(execution, look) : EMPTY).pipe(
+    const lookUp = { isRefused: refusal !== undefined, withinMs: withinMs / 2 };
+    return (isUnknown ? findCommitted(execution, lookUp) : EMPTY).pipe(
       map((offset) => readCommitted(execution, { ...execution.submission, attempts: sent }, offset, leftMs())),
       defaultIfEmpty(defer(() => send(execution, attempts, startedAt, leftMs()))),
       concatAll(),
