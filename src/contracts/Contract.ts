@@ -3,7 +3,6 @@ import { type DecodedPayload, decodePayload, matchType } from '../codecs/decodeP
 import type { CreatedEvent, ViewStatus } from '../codecs/Event.js';
 import type { Problem } from '../codecs/Problem.js';
 import type { Int64, Offset, Timestamp } from '../codecs/scalars.js';
-import { DecodeError } from '../errors/feed.js';
 
 /**
  * The location of a contract: on a synchronizer, or in flight between two.
@@ -164,12 +163,6 @@ export function makeContract(
     onUndecoded?.(contract);
     return contract;
   };
-}
-
-/** Throws a `DecodeError` if a contract cannot be decoded. The path of the error is the template. */
-export function assertDecoded(contract: AnyContract): void {
-  if (contract._tag === 'UndecodedContract')
-    throw new DecodeError(contract.templateId, contract.problems, contract.offset);
 }
 
 /** The type of a contract without a type of the query. */

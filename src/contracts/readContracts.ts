@@ -6,7 +6,7 @@ import type { Report } from '../diagnostics/Diagnostic.js';
 import { DecodeError, LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { retryTransient } from '../http/retry.js';
-import { type AnyContract, assertDecoded, makeContract, type MakeContract } from './Contract.js';
+import { type AnyContract, makeContract, type MakeContract } from './Contract.js';
 import type { ContractPolicies, ContractQuery } from './ContractQuery.js';
 import { ContractsFold } from './ContractsFold.js';
 import type { ContractsSource } from './ContractsSource.js';
@@ -94,18 +94,11 @@ function readOnce(
 }
 
 /** Returns the function that makes contracts according to the query's policy for undecodable ones. */
-function maker({ report }: ContractsSource, { types, onUndecodable }: ContractQuery & ContractPolicies): MakeContract {
-  if (onUndecodable !== 'fail')
-    return makeContract(types, ({ contractId, expectedType, problems }) => {
-      report(() => ({ _tag: 'ContractUndecoded', contractId, expectedType, problems }));
-    });
-  const make = makeContract(types);
-  return (...args) => {
-    const contract = make(...args);
-    if (contract !== undefined) assertDecoded(contract);
-    return contract;
-  };
-}
+const maker = ({ report }: ContractsSource, { types, onUndecodable }: ContractQuery & ContractPolicies): MakeContract =>
+  makeContract(types, ({ contractId, expectedType, problems, templateId, offset }) => {
+    if (onUndecodable === 'fail') throw new DecodeError(templateId, problems, offset);
+    report(() => ({ _tag: 'ContractUndecoded', contractId, expectedType, problems }));
+  });
 
 /** Throws a DecodeError for an unknown kind of entry: without it, the contracts might be wrong. */
 function assertKnown({ _tag }: ContractEntry): void {

@@ -139,41 +139,28 @@ const ledgerEndMaxAgeMs = 30_000;
 
 function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedElement>): Position {
   const { source, request, service } = feed;
-  const now = asyncScheduler.now();
+  const { learned } = service;
   const end = request.endInclusive ?? Infinity;
-  const hasUpdate = page.updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
-  const isStale = page.count === 0 && (end < Infinity || Math.abs(now - position.ledgerEndReadAt) > ledgerEndMaxAgeMs);
-  const { hasLedgerEnd } = service.learned;
-  service.learned.pollAnswered();
+  const isNews = hasUpdate(page);
+  const endAgeMs = Math.abs(asyncScheduler.now() - position.ledgerEndReadAt);
+  const isStale = page.count === 0 && (end < Infinity || endAgeMs > ledgerEndMaxAgeMs);
+  learned.pollAnswered();
   // it was on the ledger before the last page, which lacked it
-  if (!source.hasEnd && hasUpdate && page.last <= position.target) service.learned.drainTooShort();
-  const next = hasUpdate || isStale || !hasLedgerEnd ? catchUpOrPoll(feed) : 'poll';
+  if (!source.hasEnd && isNews && page.last <= position.target) learned.drainTooShort();
+  const next = isNews || isStale || !learned.hasLedgerEnd ? catchUpOrPoll(feed) : 'poll';
   return {
     ...position,
     cursor: Math.min(page.last, end),
     // by now, the last known ledger end may be before the cursor
     ...(next === 'page' && { ...unknownDensity, target: end }),
     next: page.last >= end ? 'end' : next,
-    pollLimit: nextPollLimit({
-      page,
-      hasUpdate,
-      hasLedgerEnd,
-      limit: position.pollLimit,
-      tookMs: now - position.polledAt,
-    }),
+    pollLimit: nextPollLimit(feed, position, page),
     // a poll for more than the next update does not show how quiet the ledger is
-    idlePolls: hasUpdate || position.pollLimit > 2 ? 0 : position.idlePolls + 1,
+    idlePolls: isNews || position.pollLimit > 2 ? 0 : position.idlePolls + 1,
   };
 }
 
-/** A poll and its response. */
-interface AnsweredPoll {
-  readonly page: Page<FeedElement>;
-  readonly hasUpdate: boolean;
-  readonly hasLedgerEnd: boolean;
-  readonly limit: number;
-  readonly tookMs: number;
-}
+const hasUpdate = ({ updates }: Page<FeedElement>): boolean => updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
 
 /**
  * A checkpoint that arrives within this time, in milliseconds, was sent because of the poll. The next poll gets one,
@@ -186,8 +173,13 @@ const earlyCheckpointMs = 1_000;
  * only an early checkpoint. Since 3.5.1, participants send a checkpoint 500 ms after the start, and it counts toward
  * the limit. If the ledger end is unavailable, the limit grows fourfold with each full response.
  */
-function nextPollLimit({ page, hasUpdate, hasLedgerEnd, limit, tookMs }: AnsweredPoll): number {
-  if (!hasUpdate) return page.count > 0 && tookMs < earlyCheckpointMs ? 2 : 1;
-  if (hasLedgerEnd || !page.isFull) return 1;
-  return limit * 4;
+function nextPollLimit(
+  { service }: AnyFeed,
+  { pollLimit, polledAt }: Position,
+  page: Page<FeedElement>,
+): Position['pollLimit'] {
+  const isEarly = asyncScheduler.now() - polledAt < earlyCheckpointMs;
+  if (!hasUpdate(page)) return page.count > 0 && isEarly ? 2 : 1;
+  if (service.learned.hasLedgerEnd || !page.isFull) return 1;
+  return pollLimit * 4;
 }

@@ -178,7 +178,13 @@ describe('contractChanges', () => {
         },
       },
     });
-    expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset });
+    const path = expect.stringMatching(/:Marbles:Marble$/);
+    expect(seen.error).toMatchObject({
+      _tag: 'DecodeError',
+      offset,
+      path,
+      problems: [{ path: 'createArgument.number' }],
+    });
     expect(seen.values).toEqual(offset === 2 ? [] : ['Reset 0 start', 'CaughtUp 0']);
   });
 

@@ -3,8 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
 import type { AnyContract, ContractTypes, UndecodedContract } from '../../src/contracts/Contract.js';
-import { assertDecoded, makeContract } from '../../src/contracts/Contract.js';
-import { isLedgerError } from '../../src/errors/LedgerError.js';
+import { makeContract } from '../../src/contracts/Contract.js';
 import { type Activation, active, marble } from '../helpers/contractEvents.js';
 import { decodeEntry } from '../helpers/foldLaw.js';
 
@@ -186,19 +185,6 @@ describe('makeContract: plain data', () => {
   });
 });
 
-describe('assertDecoded', () => {
-  it('throws a DecodeError for a contract that does not decode, and for no other', () => {
-    const [decoded, undecoded] = [made({ marble: Marble }, {}), made({ marble: Marble }, { createArgument: {} })];
-    if (decoded === undefined || undecoded === undefined) throw new Error('both match');
-    assertDecoded(decoded);
-    const error = errorOf(() => {
-      assertDecoded(undecoded);
-    });
-    expect(isLedgerError(error, 'DecodeError')).toBe(true);
-    expect(error).toMatchObject({ path: undecoded.templateId, offset: 7, problems: problemsOf(undecoded) });
-  });
-});
-
 /** What makes a type a template. */
 const encoder = { encode: (payload: unknown) => payload };
 
@@ -216,12 +202,3 @@ function made(
 
 const problemsOf = (contract: AnyContract | undefined): unknown =>
   contract?._tag === 'UndecodedContract' ? contract.problems : undefined;
-
-function errorOf(run: () => void): unknown {
-  try {
-    run();
-  } catch (error) {
-    return error;
-  }
-  return undefined;
-}
