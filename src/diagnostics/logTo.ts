@@ -117,13 +117,15 @@ const lines: {
   UpdateParked: ({ offset, cause }) => warn(`parked the update at offset ${offset}: ${summary(cause)}`),
   UpdateSkipped: ({ offset, cause }) => warn(`skipped the update at offset ${offset}: ${summary(cause)}`),
   WorkAbandoned: ({ during, offset, waitedMs }) => {
-    const text = `stopped, and abandoned the ${during} at offset ${offset} after ${inSeconds(waitedMs)}`;
+    const text = `stopped on request, and abandoned the ${during} at offset ${offset} after ${inSeconds(waitedMs)}`;
     return warn(`${text}: what is not committed is handled after a restart`);
   },
   NameLost: ({ cause }) => warn(`another processor has taken over the name: ${summary(cause)}`),
   RowsReplaced: ({ reason, contracts, exercises, updates, schema, offset }) => {
     const why =
-      reason === 'ledgerReset' ? 'the ledger was restored or replaced' : 'the contracts were loaded from the start';
+      reason === 'ledgerReset'
+        ? 'the ledger was restored or replaced'
+        : 'the projection had no cursor and has loaded all contracts';
     return fail(
       `${why}: ${contracts} contracts, ${exercises} exercises and ${updates} updates are removed from the schema ${schema}, which now has the contracts at offset ${offset}`,
     );

@@ -75,6 +75,10 @@ export class ApiError extends TaggedError<'ApiError'> {
       Category: canton?.errorCategory,
       Path: path,
       Correlation: canton?.correlationId,
+      ...(missingRight !== undefined && {
+        Next: 'let an administrator of the participant grant the right',
+        Runbook: 'docs/runbook.md#a-missing-right',
+      }),
     });
     this.path = path;
     this.status = status;

@@ -102,7 +102,7 @@ export class PrunedError extends TaggedError<'PrunedError'> {
     super('PrunedError', 'The ledger is pruned beyond the cursor.', {
       'Earliest offset': earliestOffset,
       Path: path,
-      Next: 'resume after the earliest offset with onGap, or begin again with the active contracts',
+      Next: 'the updates up to the earliest offset are lost here: resume after it with onGap, or begin again with the active contracts',
       Runbook: 'docs/runbook.md#prunederror',
     });
   }

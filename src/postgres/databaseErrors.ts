@@ -139,8 +139,8 @@ const byCode = (schema: string): Readonly<Partial<Record<string, DatabaseTrouble
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate,
   '28P01': { text: 'the password is refused', next: checkPassword },
   '28000': {
-    text: 'the server does not admit this user from here',
-    next: 'check the user, and pg_hba.conf; the server may require TLS: ?sslmode=require',
+    text: 'the server refuses the login',
+    next: 'check that the user exists and may log in, and pg_hba.conf; the server may require TLS: ?sslmode=require',
   },
   '3D000': { text: 'the database does not exist', next: 'create it with createdb, or check the end of the URL' },
   '42501': {

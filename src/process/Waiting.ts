@@ -77,7 +77,7 @@ export class Waiting {
     const [during, offset, waitedMs] = [this.#during, this.#offset, this.#waitedMs()];
     if (during === undefined) return;
     if (during === 'handler' && waitedMs >= this.handlerTimeoutMs) {
-      const cause = new Error(`it did not end within ${this.handlerTimeoutMs / 1_000} s`);
+      const cause = new Error(`it did not end within ${this.handlerTimeoutMs / 1_000} s (handlerTimeoutMs)`);
       // never past the update: those before it in the same transaction were rolled back with it
       const next =
         'mend the handler or raise handlerTimeoutMs, and start again: every update since the last commit is handled again';

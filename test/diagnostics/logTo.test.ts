@@ -144,7 +144,7 @@ describe('logTo', () => {
       'the handler has worked on offset 14 for 30 s, nothing else is handled',
       'the store has not committed for 10 s, it may wait for a lock',
       'caught up at offset 15',
-      'stopped, and abandoned the handler at offset 16 after 10 s: what is not committed is handled after a restart',
+      'stopped on request, and abandoned the handler at offset 16 after 10 s: what is not committed is handled after a restart',
       expect.stringMatching(
         /^ended with an error: The stored state .* is rejected: other parties; .*Next: restore .*Runbook: docs\/runbook\.md#cursorerror-selection$/,
       ),
@@ -222,7 +222,7 @@ describe('logTo', () => {
       { _tag: 'GapFound', cursor: 9, cause: new LedgerResetError(9, 7), resumesFrom: 7 },
     ],
     [
-      'error canton-rx: feed 1: ended with an error: The ledger is pruned beyond the cursor; Earliest offset: 25; Path: /x; Next: resume after the earliest offset with onGap, or begin again with the active contracts; Runbook: docs/runbook.md#prunederror',
+      'error canton-rx: feed 1: ended with an error: The ledger is pruned beyond the cursor; Earliest offset: 25; Path: /x; Next: the updates up to the earliest offset are lost here: resume after it with onGap, or begin again with the active contracts; Runbook: docs/runbook.md#prunederror',
       { _tag: 'FeedEnded', how: 'failed', error: new PrunedError('/x', 25) },
     ],
     [
@@ -279,7 +279,7 @@ describe('logTo', () => {
       },
     ],
     [
-      'error canton-rx: feed 1: the contracts were loaded from the start: 3 contracts, 2 exercises and 1 updates are removed from the schema contracts, which now has the contracts at offset 7',
+      'error canton-rx: feed 1: the projection had no cursor and has loaded all contracts: 3 contracts, 2 exercises and 1 updates are removed from the schema contracts, which now has the contracts at offset 7',
       { _tag: 'RowsReplaced', reason: 'start', schema: 'contracts', offset: 7, contracts: 3, exercises: 2, updates: 1 },
     ],
     [

@@ -71,7 +71,7 @@ describe('an error', () => {
       'The updates are out of order.\nOffset: 3\nAfter: 5',
       'The submission was committed, but its transaction could not be read.\nCommitted at: 8\nSubmission: try-1\nAttempts: 2\nAfter offset: 6\nLast error: RequestTimeoutError',
       'A page of one update is too large.\nCursor: 7',
-      'The ledger is pruned beyond the cursor.\nEarliest offset: 25\nPath: /x\nNext: resume after the earliest offset with onGap, or begin again with the active contracts\nRunbook: docs/runbook.md#prunederror',
+      'The ledger is pruned beyond the cursor.\nEarliest offset: 25\nPath: /x\nNext: the updates up to the earliest offset are lost here: resume after it with onGap, or begin again with the active contracts\nRunbook: docs/runbook.md#prunederror',
       '127.0.0.1:7575 did not answer within 30 ms.\nPath: /x',
       'The participant does not list all active contracts. Use the WebSockets of canton-rx/ws, more specific types or fewer parties.\nMore than: 200\nOffset: 41',
       'The store failed: the disk is full\nOperation: save\nProcessor: balances\nRunbook: docs/runbook.md#storeerror',

@@ -371,7 +371,7 @@ describeWithPostgres('contractsProjection', () => {
     await project(ledger, { createTables: false, schema: 'order' });
     await checkActive(ledger, '"order"');
     await database.pool.query('INSERT INTO "order".projection_versions (version) VALUES (99)');
-    const ofOthers = 'the tables of the projection are of version 99, but must be of version 1';
+    const ofOthers = 'the tables of the projection are of version 99, but this release knows version 1';
     await expect(lastValueFrom(migrateProjection({ pool: database.pool, schema: 'order' }))).rejects.toThrow(ofOthers);
     await expect(database.pool.query(projectionSql('order'))).rejects.toThrow(ofOthers);
     service.generate(5, { seed: 6 });

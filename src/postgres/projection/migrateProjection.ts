@@ -104,10 +104,11 @@ export const readVersion = (db: ClientBase | Pool, names: ProjectionSchema, time
 /** Throws if the tables have a different version. */
 export function assertVersion(version: number): void {
   if (version === currentVersion) return;
-  const have = version === 0 ? 'missing' : `of version ${version}`;
+  if (version === 0)
+    throw new DatabaseError('the tables of the projection are missing', 'create them with projectionSql()');
   throw new DatabaseError(
-    `the tables of the projection are ${have}, but must be of version ${currentVersion}`,
-    version === 0 ? 'create them with projectionSql()' : 'run the release that wrote them, or a later one',
+    `the tables of the projection are of version ${version}, but this release knows version ${currentVersion}`,
+    'run the release that wrote them, or a later one',
   );
 }
 
@@ -146,7 +147,7 @@ BEGIN
     ${createTables(names)}
     INSERT INTO ${names.versions} (version) VALUES (${currentVersion});
   ELSIF found <> ${currentVersion} THEN
-    RAISE EXCEPTION 'the tables of the projection are of version %, but must be of version ${currentVersion}', found;
+    RAISE EXCEPTION 'the tables of the projection are of version %, but this release knows version ${currentVersion}', found;
   END IF;
 END $tables$;
 ${[offsetFunctions, templateFunctions, readFunctions, retentionFunctions, changesFunction, loadFunction]

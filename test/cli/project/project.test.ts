@@ -271,7 +271,7 @@ describeWithPostgres('canton-rx project', () => {
   it.each([
     ['a port on which nothing listens', (url: string) => url.replace(/:\d+\//, ':1/'), 'connection refused'],
     ['a database that does not exist', (url: string) => `${url}x`, 'the database does not exist'],
-    ['an unknown user', (url: string) => url.replace('postgres@', 'nobody@'), 'the server does not admit this user'],
+    ['an unknown user', (url: string) => url.replace('postgres@', 'nobody@'), 'the server refuses the login'],
     ['a server without TLS', (url: string) => `${url}?sslmode=verify-full`, 'the server has no TLS'],
     [
       'a certificate that is missing',
