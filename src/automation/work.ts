@@ -1,5 +1,6 @@
 import {
   asapScheduler,
+  auditTime,
   concat,
   connect,
   defer,
@@ -12,7 +13,6 @@ import {
   mergeMap,
   NEVER,
   type Observable,
-  observeOn,
   repeat,
   switchMap,
   takeUntil,
@@ -44,8 +44,8 @@ export const workOn = (
     connect((applied$) => {
       const replaced$ = applied$.pipe(ignoreElements(), endWith(true));
       const due$ = merge(applied$, run.agenda.places.freed$).pipe(
-        // after the current work, so that actions that end at once do not nest
-        observeOn(asapScheduler),
+        // once after the current work, so that actions that end at once do not nest
+        auditTime(0, asapScheduler),
         switchMap(() => dueEntries(run.agenda)),
         takeUntil(run.stop$),
       );
