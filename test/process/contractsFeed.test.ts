@@ -6,6 +6,7 @@ import type { ContractsWork } from '../../src/process/ContractsWork.js';
 import type { Cursor } from '../../src/process/Cursor.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';
+import type { HandlerResult } from '../../src/process/ProcessOptions.js';
 import { isReady, toStatus } from '../../src/process/ProcessStatus.js';
 import { updatesFeed } from '../../src/process/updatesFeed.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
@@ -39,7 +40,7 @@ function run(
     readonly ms?: number;
     readonly table?: ReturnType<typeof contractsTable>;
     readonly commitEvery?: { readonly updates: number };
-    readonly handle?: (work: ContractsWork) => unknown;
+    readonly handle?: (work: ContractsWork) => HandlerResult;
     readonly signal?: AbortSignal;
     readonly handlerRetry?: { readonly giveUpAfterMs: number };
     readonly participantId?: string;
@@ -711,6 +712,6 @@ describe('contractsFeed', () => {
 /** A handler that handles so many batches, and then fails for good. */
 function failAfter(count: number) {
   let handled = 0;
-  const handle = (): unknown => ((handled += 1) > count ? throwError(() => new Error('dead')) : undefined);
+  const handle = (): HandlerResult => ((handled += 1) > count ? throwError(() => new Error('dead')) : undefined);
   return { handle, handlerRetry: { giveUpAfterMs: 0 } };
 }

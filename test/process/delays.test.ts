@@ -2,11 +2,11 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { catchError, concatMap, defer, map, NEVER, of, startWith, throwError, timer } from 'rxjs';
 import { acsDelta } from '../../src/codecs/formats.js';
 import { HandlerError } from '../../src/errors/process.js';
-import type { TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
+import type { Transactions } from '../../src/process/CheckpointStore.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { mockPlatform, PlainStore, processWorld, until } from './support.js';
-import { MemoryTransactions, type Tx } from './transactionalStore.js';
+import { holdingBy, MemoryTransactions, type Tx } from './transactionalStore.js';
 
 mockPlatform();
 
@@ -107,12 +107,7 @@ describe('a rollback that takes long', () => {
             .transact(work)
             .pipe(catchError((error: unknown) => timer(14_000).pipe(concatMap(() => throwError(() => error))))),
       };
-      const store: TransactionalStore<Tx> = {
-        transactions,
-        hold: () => NEVER.pipe(startWith(transactions)),
-        load: () => memory.load(),
-        save: (...args) => memory.save(...args),
-      };
+      const store = holdingBy(memory, () => NEVER.pipe(startWith(transactions)), transactions);
       const handler = () => timer(5_000).pipe(concatMap(() => throwError(() => new Error('mine'))));
       const options = { store, name, handlerTimeoutMs: 8_000, handlerRetry: { giveUpAfterMs: 0 } };
       const processed = observe(process(handler, options));
@@ -154,17 +149,13 @@ describe('the role of a processor', () => {
       const store = new MemoryTransactions();
       observe(process(() => undefined, { store, name }).pipe(until(500)));
       let count = 0;
-      const failing: TransactionalStore<Tx> = {
-        hold: (_, standBy) =>
-          defer(() => {
-            count += 1;
-            if (count !== 2) standBy?.();
-            return count > 2 ? NEVER : timer(1_000).pipe(concatMap(() => throwError(() => new Error('no answer'))));
-          }),
-        transactions: store.transactions,
-        load: () => store.load(),
-        save: (...args) => store.save(...args),
-      };
+      const failing = holdingBy(store, (_, standBy) =>
+        defer(() => {
+          count += 1;
+          if (count !== 2) standBy?.();
+          return count > 2 ? NEVER : timer(1_000).pipe(concatMap(() => throwError(() => new Error('no answer'))));
+        }),
+      );
       const standby = observe(
         timer(1_000).pipe(
           concatMap(() => process(() => undefined, { store: failing, name })),

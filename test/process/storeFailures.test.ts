@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { concatMap, EMPTY, lastValueFrom, map, of, Subject, throwError, timer, type Observable } from 'rxjs';
 import { CursorError } from '../../src/errors/process.js';
-import type { TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
+import type { Transactions } from '../../src/process/CheckpointStore.js';
 import type { Work, HandlerResult } from '../../src/process/ProcessOptions.js';
 import { effort } from '../helpers/effort.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, upTo } from '../helpers/world.js';
 import { marbles } from '../helpers/time.js';
 import { mockPlatform, name, PlainStore, until, recordingHandler, processWorld, type StoreFault } from './support.js';
-import { recordEffect, MemoryTransactions, type Tx } from './transactionalStore.js';
+import { holdingBy, recordEffect, MemoryTransactions, type Tx } from './transactionalStore.js';
 
 mockPlatform();
 
@@ -193,12 +193,7 @@ describe('a store that fails', () => {
         if (holds > failovers) return store.hold();
         return timer(3_600_000).pipe(concatMap(() => throwError(() => new Error('failover'))));
       };
-      const waiting: TransactionalStore<Tx> = {
-        hold,
-        transactions: store.transactions,
-        load: () => store.load(),
-        save: (...args) => store.save(...args),
-      };
+      const waiting = holdingBy(store, hold);
       const seen = observe(process(recordEffect(), { store: waiting, name }).pipe(until((failovers + 10) * 3_600_000)));
       flush();
       expect(seen.error).toBeUndefined();
@@ -211,12 +206,7 @@ describe('a store that fails', () => {
       const { process } = processWorld(10);
       const store = new MemoryTransactions();
       let holds = 0;
-      const ending: TransactionalStore<Tx> = {
-        hold: () => ((holds += 1) < 3 ? EMPTY : store.hold()),
-        transactions: store.transactions,
-        load: () => store.load(),
-        save: (...args) => store.save(...args),
-      };
+      const ending = holdingBy(store, () => ((holds += 1) < 3 ? EMPTY : store.hold()));
       const seen = observe(process(recordEffect(), { store: ending, name }).pipe(until(30_000)));
       flush();
       expect(seen.error).toBeUndefined();
@@ -228,12 +218,9 @@ describe('a store that fails', () => {
     marbles(({ flush }) => {
       const { process } = processWorld(10);
       const store = new MemoryTransactions();
-      const failing: TransactionalStore<Tx> = {
-        hold: () => timer(30_000).pipe(concatMap(() => throwError(() => new Error('no answer')))),
-        transactions: store.transactions,
-        load: () => store.load(),
-        save: (...args) => store.save(...args),
-      };
+      const failing = holdingBy(store, () =>
+        timer(30_000).pipe(concatMap(() => throwError(() => new Error('no answer')))),
+      );
       const seen = observe(process(recordEffect(), { store: failing, name }).pipe(until(30 * 3_600_000)));
       flush();
       expect(seen.error).toMatchObject({ _tag: 'StoreError', operation: 'hold', retried: {} });

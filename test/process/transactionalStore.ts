@@ -105,6 +105,18 @@ export class MemoryTransactions implements TransactionalStore<Tx> {
   }
 }
 
+/** The same store, which holds a name in another way. */
+export const holdingBy = (
+  store: MemoryTransactions,
+  hold: TransactionalStore<Tx>['hold'],
+  transactions = store.transactions,
+): TransactionalStore<Tx> => ({
+  hold,
+  transactions,
+  load: () => store.load(),
+  save: (...args) => store.save(...args),
+});
+
 /** A handler that records its effect in the transaction. */
 export const recordEffect =
   (work$: (offset: number) => Observable<unknown> = () => of(true)) =>
