@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, it } from '@jest/globals';
-import { filter, firstValueFrom, lastValueFrom, merge, of, skip, switchMap, take, timer } from 'rxjs';
+import { filter, firstValueFrom, lastValueFrom, merge, type Observable, of, skip, switchMap, take, timer } from 'rxjs';
 import { commandOutbox } from '../../../src/postgres/index.js';
 import { updateValue } from '../../../src/sandbox/wire/events.js';
 import { describeWithPostgres } from '../../helpers/postgresServer.js';
@@ -49,7 +49,8 @@ describeWithPostgres('the ledger has each command of an outbox once', () => {
             skip(Math.floor(random() * 20)),
           );
           // most processes work before they are killed, however slow the machine is
-          const begun$ = random() < 0.3 ? of(true) : merge(child.mark$, timer(10_000)).pipe(take(1));
+          const begun$: Observable<unknown> =
+            random() < 0.3 ? of(true) : merge(child.mark$, timer(10_000)).pipe(take(1));
           const silenceMs = 500 + random() * 1_000;
           await firstValueFrom(merge(marks$, begun$.pipe(switchMap(() => timer(silenceMs)))));
           if (random() < 0.5) await wait(random() * 4);
