@@ -55,12 +55,18 @@ export function describeStates(): void {
       await connectTo(page, sandbox.url, { token: 'canary', parties: `${alice}\n${bob}` });
       await page.getByTitle('Connection').getByText('as alice and bob').waitFor();
       expect(new URL(page.url()).hash).toContain('as=alice');
+      await page.getByRole('link', { name: 'Contracts' }).click();
+      await page.locator('app-contracts-page').waitFor();
+      expect(new URL(page.url()).hash).toContain('as=alice');
       await page.reload();
       await page.getByTitle('Connection').click();
       await eventually(() => page.getByLabel('Parties').inputValue(), `${alice}\n${bob}`);
       expect(await page.getByLabel('Token').inputValue()).toBe('');
       await page.keyboard.press('Escape');
 
+      await connectTo(page, sandbox.url, { parties: `${alice}\nnobody::1220ab` });
+      await page.getByText('This participant does not know the party nobody::1220ab').waitFor();
+      await page.locator('app-contract-cells').first().waitFor();
       await connectTo(page, sandbox.url, { parties: 'nobody::1220ab' });
       for (const name of ['Contracts', 'Updates', 'Commands'])
         await inEachScreen(page, async () => {

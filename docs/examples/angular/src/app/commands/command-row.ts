@@ -1,7 +1,7 @@
 import type { Completion } from 'canton-rx';
 
 /** What an automation submitted, as its command id says. */
-export interface RuleAction {
+interface RuleAction {
   readonly rule: string;
   readonly contractId: string;
   /** The occasion, such as a month; empty if the rule has one occasion only. */
@@ -23,7 +23,7 @@ export interface CommandRow {
  */
 const actionId = /^([\w-]{1,60}):((?:[0-9a-f]{2}){13,})(?::(.*))?$/;
 
-export function ruleActionOf(commandId: string): RuleAction | undefined {
+function ruleActionOf(commandId: string): RuleAction | undefined {
   const [, rule, contractId, round = ''] = actionId.exec(commandId) ?? [];
   return rule === undefined || contractId === undefined ? undefined : { rule, contractId, round };
 }

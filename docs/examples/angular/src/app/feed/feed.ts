@@ -3,7 +3,20 @@ import { takeUntilDestroyed, toObservable } from '@angular/core/rxjs-interop';
 import { isLedgerError, type Gap } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { processFeed, toStatus, updatesFeed, type ProcessStatus } from 'canton-rx/process';
-import { catchError, concatMap, defer, EMPTY, filter, of, switchMap, tap, type Observable } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  defer,
+  EMPTY,
+  filter,
+  map,
+  merge,
+  type Observable,
+  of,
+  switchMap,
+  tap,
+  toArray,
+} from 'rxjs';
 import { CONNECTION } from '../connection/connection';
 import { rowOf } from '../updates/row-of';
 import { TableView } from '../updates/table-view';
@@ -48,12 +61,9 @@ export class Feed {
         takeUntilDestroyed(),
       )
       .subscribe((status) => this.status.set(status));
-    this.#ledger.diagnostics$
-      .pipe(
-        filter((event) => event._tag === 'PartyUnknown'),
-        takeUntilDestroyed(),
-      )
-      .subscribe(({ party }) => this.unknownParties.update((parties) => [...new Set([...parties, party])]));
+    this.#unknown()
+      .pipe(takeUntilDestroyed())
+      .subscribe((party) => this.unknownParties.update((parties) => [...new Set([...parties, party])]));
     // the view of the contracts may find another ledger, too; a running feed finds it by itself
     this.#ledger.diagnostics$
       .pipe(
@@ -69,6 +79,24 @@ export class Feed {
   tryAgain(): void {
     this.failure.set(undefined);
     this.#attempt.update((attempt) => attempt + 1);
+  }
+
+  /** The library looks up the parties of a feed that finds nothing. Of several parties, others may have updates. */
+  #unknown(): Observable<string> {
+    const { parties } = this.#connection;
+    const reported$ = this.#ledger.diagnostics$.pipe(
+      filter((event) => event._tag === 'PartyUnknown'),
+      map(({ party }) => party),
+    );
+    if (parties === 'any' || parties.length === 1) return reported$;
+    const unlisted$ = this.#ledger.parties().pipe(
+      map(({ party }) => party),
+      toArray(),
+      concatMap((known) => parties.filter((party) => !known.includes(party))),
+      // only administrators may list them
+      catchError(() => EMPTY),
+    );
+    return merge(reported$, unlisted$);
   }
 
   #follow(): Observable<ProcessStatus> {

@@ -26,7 +26,7 @@ const names: readonly { readonly name: PageName; readonly label: string }[] = [
     </h1>
     <nav aria-label="Pages">
       @for (page of names; track page.name) {
-        <a [href]="'#' + page.name" [attr.aria-current]="pages.current() === page.name ? 'page' : null">{{
+        <a [href]="'#' + page.name + query" [attr.aria-current]="pages.current() === page.name ? 'page' : null">{{
           page.label
         }}</a>
       }
@@ -50,6 +50,11 @@ const names: readonly { readonly name: PageName; readonly label: string }[] = [
 export class TopBar {
   protected readonly connection = inject(CONNECTION);
   protected readonly names = names;
+  /** An address has the parties, so that it shows the same to others. */
+  protected readonly query =
+    this.connection.parties === 'any'
+      ? ''
+      : `?${new URLSearchParams(this.connection.parties.map((party) => ['as', party])).toString()}`;
   protected readonly pages = inject(Pages);
   protected readonly panels = inject(Panels);
   protected readonly theme = inject(Theme);
