@@ -64,6 +64,7 @@ describeWithNats('replicas that share a durable', () => {
     await connection.close();
     const second = run(natsFeed(await another(source)));
     await until(() => second.values.at(-1)?.isCaughtUp === true);
+    first.subscription.unsubscribe();
     second.subscription.unsubscribe();
     expect(second.handled).toEqual(updates.slice(0, 10));
   });
