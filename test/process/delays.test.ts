@@ -56,7 +56,10 @@ describe('a handler that does not end', () => {
       );
       flush();
       expect(first.error).toBeInstanceOf(HandlerError);
-      expect(first.error).toMatchObject({ offset: 2, cause: { message: 'it did not end within 7 s (handlerTimeoutMs)' } });
+      expect(first.error).toMatchObject({
+        offset: 2,
+        cause: { message: 'it did not end within 7 s (handlerTimeoutMs)' },
+      });
       // no advice to skip the update: those before it may not be committed
       expect(String(first.error)).toMatch(
         /Next: .* every update since the last commit is handled again\n.*#a-slow-handler$/,
