@@ -140,7 +140,7 @@ const byCode = (schema: string): Readonly<Partial<Record<string, DatabaseTrouble
   '28P01': { text: 'the password is refused', next: checkPassword },
   '28000': {
     text: 'the server refuses the login',
-    next: 'check that the user exists and may log in, and pg_hba.conf; the server may require TLS: ?sslmode=require',
+    next: 'check that the user is the right one and may log in (ALTER ROLE … LOGIN), and pg_hba.conf; the server may require TLS: ?sslmode=require',
   },
   '3D000': { text: 'the database does not exist', next: 'create it with createdb, or check the end of the URL' },
   '42501': {
