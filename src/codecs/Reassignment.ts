@@ -1,6 +1,6 @@
 import type * as t from 'io-ts';
 import { CreatedEvent, unknownEvent, type UnknownEvent } from './Event.js';
-import { adapt, isRecord } from './internal/Codec.js';
+import { adapt, renameKey } from './internal/Codec.js';
 import { optional, repeated, tag, text, texts } from './internal/field.js';
 import { envelope, message } from './internal/message.js';
 import { oneOf } from './internal/variant.js';
@@ -30,11 +30,7 @@ export interface AssignedEvent {
 }
 
 /** 3.3 calls the reassignment id `unassignId`. */
-function renameId(u: unknown): unknown {
-  if (!isRecord(u) || !('unassignId' in u) || 'reassignmentId' in u) return u;
-  const { unassignId, ...others } = u;
-  return { ...others, reassignmentId: unassignId };
-}
+const renameId = renameKey('unassignId', 'reassignmentId');
 
 /**
  * Codec of `AssignedEvent`.

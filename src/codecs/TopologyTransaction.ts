@@ -1,5 +1,5 @@
 import type * as t from 'io-ts';
-import { adapt, Codec, isRecord, readerOf } from './internal/Codec.js';
+import { adapt, nameAt, withFormer } from './internal/Codec.js';
 import { optional, repeated, scalar, tag, text } from './internal/field.js';
 import { envelope, message } from './internal/message.js';
 import { oneOf, unknownVariant } from './internal/variant.js';
@@ -9,10 +9,10 @@ import { Offset, Timestamp } from './scalars.js';
 const permissions = ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'];
 
 /** One of the `PARTICIPANT_PERMISSION_…` names, or a newer name. 3.3 sends the index of the name. */
-const permission = adapt(scalar('ParticipantPermission', text.is), (u) => {
-  const former = typeof u === 'number' ? permissions[u] : undefined;
-  return former === undefined ? u : `PARTICIPANT_PERMISSION_${former}`;
-});
+const permission = adapt(
+  scalar('ParticipantPermission', text.is),
+  nameAt(permissions.map((name) => `PARTICIPANT_PERMISSION_${name}`)),
+);
 
 type Hosting<T extends string> = {
   /** The kind of event. */
@@ -82,23 +82,19 @@ const anyEvent = (wrap: <A>(content: t.Type<A, unknown>) => t.Type<A, unknown>):
     unknownVariant('UnknownTopologyEvent'),
   );
 
-const current = envelope(
-  'event',
-  anyEvent((content) => envelope('value', content)),
-);
-const readCurrent = readerOf(current);
-const readFormer = readerOf(anyEvent((content) => content));
-
 /**
  * Codec of `TopologyEvent`: `{"event": {"<kind>": {"value": {...}}}}`. It also decodes `{"<kind>": {...}}`, from 3.3.
  *
  * @category Events
  */
-export const TopologyEvent: t.Type<TopologyEvent, unknown> = new Codec(
+export const TopologyEvent: t.Type<TopologyEvent, unknown> = withFormer(
   'TopologyEvent',
-  current.is,
-  (u, sink) => (isRecord(u) && 'event' in u ? readCurrent : readFormer)(u, sink),
-  current.encode,
+  'event',
+  envelope(
+    'event',
+    anyEvent((content) => envelope('value', content)),
+  ),
+  anyEvent((content) => content),
 );
 
 /**

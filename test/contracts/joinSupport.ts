@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
 import { map, type Observable, type OperatorFunction, pipe, takeUntil, timer } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
 import { contractType } from '../../src/codecs/ContractType.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
@@ -17,7 +18,6 @@ import {
 import type { HistoryEvent, HistoryUpdate } from '../helpers/contractHistory.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
-import { marbles as inVirtualTime } from '../helpers/time.js';
 import { type ContractsWorld, contractsWorld, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
 import type { WorldOptions } from '../helpers/world.js';
 
@@ -150,7 +150,8 @@ interface Scenario extends Omit<VirtualContractsOptions & Pick<WorldOptions, 'cl
 /** Follows the changes of the marbles in virtual time. */
 export function follow(scenario: Scenario = {}) {
   const { given = [create(2, 'a')], during = {}, fault, query = marbles, options, forMs = 60_000, ...rest } = scenario;
-  return inVirtualTime(({ flush }) => {
+  // browsers load this file, too, so it imports nothing of Node.js
+  return new TestScheduler(() => undefined).run(({ flush }) => {
     const world: ContractsWorld = contractsWorld({
       latencyMs: 5,
       ...rest,

@@ -99,6 +99,37 @@ export function adapt<A>(codec: t.Type<A, unknown>, convert: (u: unknown) => unk
   return new Codec<A>(codec.name, codec.is, (u, sink) => read(convert(u), sink), codec.encode);
 }
 
+/** A conversion for {@link adapt}: an earlier release sends a field under another key. */
+export const renameKey =
+  (former: string, current: string) =>
+  (u: unknown): unknown => {
+    if (!isRecord(u) || !(former in u) || current in u) return u;
+    const { [former]: value, ...others } = u;
+    return { ...others, [current]: value };
+  };
+
+/** A conversion for {@link adapt}: an earlier release sends the index of a name. */
+export const nameAt =
+  (names: readonly string[]) =>
+  (u: unknown): unknown =>
+    (typeof u === 'number' ? names[u] : undefined) ?? u;
+
+/** Reads an object without `key`, which only the current form has, in the former form. Encodes to the current one. */
+export function withFormer<A>(
+  name: string,
+  key: string,
+  current: t.Type<A, unknown>,
+  former: t.Type<A, unknown>,
+): t.Type<A, unknown> {
+  const [readCurrent, readFormer] = [readerOf(current), readerOf(former)];
+  return new Codec<A>(
+    name,
+    current.is,
+    (u, sink) => (isRecord(u) && key in u ? readCurrent : readFormer)(u, sink),
+    current.encode,
+  );
+}
+
 /** Reports an error at a value. `message` describes the expected value. Default: the name of the codec. */
 export function fail(value: unknown, sink: ErrorSink | undefined, message?: string): typeof invalid {
   sink?.errors.push({ value, context: sink.context, ...(message !== undefined && { message }) });
