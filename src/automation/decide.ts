@@ -2,6 +2,7 @@ import {
   asyncScheduler,
   catchError,
   defer,
+  EMPTY,
   from,
   ignoreElements,
   isObservable,
@@ -22,7 +23,6 @@ import type { Contract } from '../contracts/Contract.js';
 import { quotable } from '../errors/internal/message.js';
 import { clampTimer } from '../http/retry.js';
 import type { Entry, Submission } from './Entry.js';
-
 import { type Acted, type Action, type ActionContext, type Rule, RuleError } from './Rule.js';
 import { fail, type RuleRun } from './submit.js';
 
@@ -34,7 +34,7 @@ export function decide(run: RuleRun, entry: Entry, giveBack: () => void): Observ
   const { rule, agenda, memory, actTimeoutMs } = run;
   const { contract, failures, races } = entry;
   const { contracts, offset } = agenda;
-  if (contracts === undefined) return of();
+  if (contracts === undefined) return EMPTY;
   const note = ({ round, request }: Decision): void => {
     if (entry.isGone) return;
     if (entry.contract !== contract) {

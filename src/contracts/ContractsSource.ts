@@ -51,8 +51,8 @@ export interface ContractsSource {
 }
 
 /**
- * Returns a function that returns the source for one reading: over another service, and of a processor, if given. Throws a TypeError for invalid options, or if the `updates` of the ledger
- * were replaced.
+ * Returns a function that makes the source for one reading, which may use another service of the same ledger, and be that of a
+ * processor with a name. Throws a TypeError for invalid options, or if the `updates` of the ledger were replaced.
  *
  * @param defaults - the retry policy if neither the ledger nor the options have one
  */

@@ -31,8 +31,9 @@ export type StoreOperation = 'prepare' | 'hold' | 'load' | 'save' | 'park' | 'un
 
 /**
  * A processor cannot resume from the cursor in its store, because updates would be missing or handled twice. Nothing was
- * handled after the cursor. It also ends a running processor whose ledger was replaced. Use another name, or the store that belongs to this ledger and request. Or correct the data that is derived from
- * the updates, and save another cursor. The message names the next step, and its place in `docs/runbook.md`.
+ * handled after the cursor. It also ends a running processor whose ledger was replaced. Use another name, or the store that
+ * belongs to this ledger and request. Or correct the data that is derived from the updates, and save another cursor. The message
+ * names the next step, and its place in `docs/runbook.md`.
  *
  * @category Errors
  */

@@ -131,10 +131,7 @@ export interface ReadyOptions {
  */
 export function toStatus(
   ledgerEnd$: Observable<Offset>,
-  {
-    everyMs = 5_000,
-    parked$ = EMPTY,
-  }: { readonly everyMs?: number; readonly parked$?: Observable<number> | undefined } = {},
+  { everyMs = 5_000, parked$ }: { readonly everyMs?: number; readonly parked$?: Observable<number> | undefined } = {},
 ): OperatorFunction<Committed, ProcessStatus> {
   checkPositive({ everyMs });
   return (committed$) =>
@@ -148,7 +145,9 @@ export function toStatus(
         return merge(
           shared$.pipe(map((committed) => (tally: Tally) => withCommit(tally, committed))),
           read(ledgerEnd$).pipe(map((ledgerEnd) => (tally: Tally) => withLedgerEnd(tally, ledgerEnd))),
-          read(parked$).pipe(map((parked) => (tally: Tally): Tally => ({ ...tally, parked }))),
+          (parked$ === undefined ? EMPTY : read(parked$)).pipe(
+            map((parked) => (tally: Tally): Tally => ({ ...tally, parked })),
+          ),
         ).pipe(
           scan((tally, change) => change(tally), noTally),
           startWith(noTally),
