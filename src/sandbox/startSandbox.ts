@@ -1,5 +1,4 @@
 import { checkNotNegative } from '../codecs/internal/field.js';
-import { FaultQueue, type RequestRecord } from './http/Call.js';
 import { startServer } from './http/server.js';
 import { completeUpdates } from './ledger/append.js';
 import { Participant } from './participant/Participant.js';
@@ -29,12 +28,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   checkNotNegative({ port: options.port }, true);
   const settings = new Settings(options);
   const participant = new Participant(settings);
-  const { ledger, hosted, completions, pending } = participant;
+  const { ledger, hosted, completions, pending, faults, log } = participant;
   const { synchronizers } = settings;
-  const faults = new FaultQueue();
-  const log: RequestRecord[] = [];
   const traffic = new TrafficState();
-  const { url, restart, close } = await startServer(options.port ?? 0, { participant, faults, log });
+  const { url, restart, close } = await startServer(options.port ?? 0, participant);
   const stop = (): Promise<void> => {
     pending.clear();
     return close();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { updateValue } from '../../src/sandbox/wire/events.js';
+import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';
 import { cliWorld } from './cliWorld.js';
 import { parseLines } from './runCli.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLedger, ledgerEffects, type Update } from '../../src/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { updateValue } from '../../src/sandbox/wire/events.js';
+import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';
 import { undiciPort } from '../../src/undici/index.js';
 import { webSocketTransport } from '../../src/ws/index.js';
 import { sandboxes } from '../helpers/localServers.js';

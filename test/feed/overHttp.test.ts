@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, map, take, tap, toArray } from 'rxjs';
 import { acsDelta, createLedger, type Ledger, ledgerEffects, type Update } from '../../src/index.js';
-import { type Sandbox } from '../../src/sandbox/index.js';
-import { updateValue } from '../../src/sandbox/wire/events.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';
 import { offsets } from '../helpers/observe.js';
 import { useProcessTime } from '../helpers/time.js';
 import { sandboxes } from '../helpers/localServers.js';

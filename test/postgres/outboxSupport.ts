@@ -4,7 +4,7 @@ import { lastValueFrom, take, toArray } from 'rxjs';
 import { type CommandsRequest, createLedger, type Diagnostic, type Ledger } from '../../src/index.js';
 import { type CommandOutbox, commandOutbox, type SubmitAllOptions, type Submitted } from '../../src/postgres/index.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
-import { updateValue } from '../../src/sandbox/wire/events.js';
+import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';
 import { createAsset, transactionPath, withHosted } from '../sandbox/commands.js';
 import type { Database } from './support.js';
 

@@ -3,7 +3,7 @@ import { createServer, Server } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import { type Sandbox, startSandbox, type WireUpdate } from '../../src/sandbox/index.js';
-import { updateValue } from '../../src/sandbox/wire/events.js';
+import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';
 import { stopClock, until } from '../helpers/time.js';
 import { createCommand, creation, executePath, prepareAndSign, readUpdates, tail } from './requests.js';
 import { connectTo, failure, get, listAt, offsets, post, requestReceived, sandboxWith } from './client.js';

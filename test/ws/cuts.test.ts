@@ -4,7 +4,7 @@ import { filter, lastValueFrom, map, take, toArray } from 'rxjs';
 import { ledgerEffects } from '../../src/codecs/formats.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { startSandbox } from '../../src/sandbox/index.js';
-import { updateValue } from '../../src/sandbox/wire/events.js';
+import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';
 import { webSocketTransport } from '../../src/ws/index.js';
 import { effort } from '../helpers/effort.js';
 import { tcpProxy } from '../helpers/localServers.js';

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { filter, lastValueFrom, map, take, takeUntil, timer, toArray, type Observable } from 'rxjs';
+import { filter, lastValueFrom, map, type Observable, take, takeUntil, timer, toArray } from 'rxjs';
 import { ledgerEffects } from '../../src/codecs/formats.js';
 import type { Update } from '../../src/codecs/Update.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
-import { updateValue } from '../../src/sandbox/wire/events.js';
+import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';
 import { webSocketTransport, type WebSocketTransportOptions } from '../../src/ws/index.js';
 import type { PageResult } from './page.js';
 import { repeatIfStalled, useProcessTime } from '../helpers/time.js';
-import { runInChromium, itInChromium } from '../helpers/browser.js';
+import { itInChromium, runInChromium } from '../helpers/browser.js';
 
 const token = 'TOKEN-SECRET-1';
 let sandbox: Sandbox;

@@ -3,16 +3,15 @@ import { flag, lenient, nullable, text } from '../../codecs/internal/field.js';
 import { Int64 } from '../../codecs/scalars.js';
 import { EventFormat } from '../../codecs/UpdateFormat.js';
 import { requestError } from '../errors.js';
-import { type Answer, jsonAnswer } from '../http/Answer.js';
-import type { Call } from '../http/Call.js';
-import { checkFilters } from '../ledger/Packages.js';
+import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import { readSnapshot, type SnapshotPosition, type SnapshotRequest } from '../ledger/snapshot.js';
+import { checkFilters } from '../ledger/Packages.js';
+import { readSnapshot, type SnapshotEntry, type SnapshotPosition, type SnapshotRequest } from '../ledger/snapshot.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
 import { decodeBody, missingField, readBase64 } from '../requests/decode.js';
 import { chooseFormat, type EventSelection, legacyFields, selectEvents } from '../requests/selections.js';
-import { sha256, take } from '../wire/values.js';
+import { sha256 } from '../wire/values.js';
 import { checkEnd, checkNotNegative, prunedError, type Selected } from './follow.js';
 
 /** The body of a request for a list or stream of the active contracts. */
@@ -66,8 +65,8 @@ function* readElements(request: ListRequest, participant: Participant): Generato
   for (const { position, ...element } of readSnapshot(request, participant)) {
     // the ledger may be pruned while the entries are sent
     checkPruned(offset, participant.ledger);
-    const token = checksum === undefined ? {} : { streamContinuationToken: continuationToken(checksum, position) };
-    yield { ...element, ...token };
+    const token = encodeToken([checksum, position.index, position.offset ?? null]);
+    yield { ...element, ...(checksum !== undefined && { streamContinuationToken: token }) };
   }
 }
 
@@ -100,7 +99,8 @@ export function getActiveContractsPage({ body, participant }: Call): Answer {
   const snapshot = { offset, selection, incomplete, after: previous?.after };
   checkSnapshot(snapshot, ledger);
   // one entry more than requested shows that there is another page
-  const entries = take(readSnapshot(snapshot, participant), pageSize + 1);
+  const entries: SnapshotEntry[] = [];
+  for (const entry of readSnapshot(snapshot, participant)) if (entries.push(entry) > pageSize) break;
   const page = entries.slice(0, pageSize);
   const last = entries.length > pageSize ? page.at(-1) : undefined;
   return jsonAnswer({
@@ -152,11 +152,6 @@ function checkPruned(offset: number, { pruned }: Ledger): void {
 /** Returns the checksum of everything that must stay the same while a token is valid. */
 function checksumOf(...parts: readonly unknown[]): string {
   return sha256(JSON.stringify(parts)).slice(0, 8);
-}
-
-/** Creates the token that continues a list or stream after one of its elements. */
-function continuationToken(checksum: string, { index, offset }: SnapshotPosition): string {
-  return encodeToken(offset === undefined ? [checksum, index] : [checksum, index, offset]);
 }
 
 /** Reads the token of an earlier element. */

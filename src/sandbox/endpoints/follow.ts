@@ -1,12 +1,11 @@
 import { cantonError, RequestError, requestError } from '../errors.js';
-import { jsonAnswer } from '../http/Answer.js';
-import type { Call, Route, Stream } from '../http/Call.js';
+import { type Call, jsonAnswer, type Route, type Stream } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { type ReadContext, visibleUpdate } from '../ledger/visible.js';
 import { readInteger } from '../requests/decode.js';
 import type { UpdateSelection } from '../requests/selections.js';
-import { updateValue } from '../wire/events.js';
 import { clampTimer } from '../wire/values.js';
+import { updateValue } from '../wire/WireUpdate.js';
 
 /** A range of the ledger, and the updates in it that a request selects. */
 export interface UpdatesRange {

@@ -2,17 +2,15 @@ import { isRecord } from '../../codecs/internal/Codec.js';
 import { PrepareRequest } from '../../codecs/PrepareRequest.js';
 import { RequestError, requestError } from '../errors.js';
 import type { FaultLie } from '../Fault.js';
-import { type Answer, jsonAnswer } from '../http/Answer.js';
-import type { Call } from '../http/Call.js';
+import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Contract } from '../ledger/ContractHistory.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
-import { buildPrepared, encodePrepared, type PreparedBytes } from '../prepared/encodePrepared.js';
-import { loadVendor, type Vendor } from '../prepared/decodePrepared.js';
+import { encodePrepared, loadVendor, type Vendor } from '../prepared/PreparedTransaction.js';
 import { decode, parseBody, readMinLedgerTime, readTime, requireFields } from '../requests/decode.js';
 import { interpret } from '../submission/interpret.js';
-import { checkHashingScheme } from '../submission/SignedSubmission.js';
 import { formatMicros, trafficCost } from '../wire/values.js';
+import { checkHashingScheme } from './execute.js';
 
 /** `POST /v2/interactive-submission/prepare` */
 export async function prepare({ body, participant, fault }: Call): Promise<Answer> {
@@ -45,7 +43,7 @@ function prepareTransaction(
   request: PrepareRequest,
   { ledger, settings, hosted }: Participant,
   vendor: Vendor,
-): Promise<PreparedBytes> {
+): ReturnType<typeof encodePrepared> {
   const { commandId, minLedgerTime, maxRecordTime, hashingSchemeVersion } = request;
   const [command, ...otherCommands] = request.commands;
   const [party = '', ...otherParties] = request.actAs;
@@ -72,7 +70,7 @@ function prepareTransaction(
   if (effect === undefined) throw new Error('each command has an effect');
   const synchronizerId = chooseSynchronizer(request.synchronizerId ?? '', input, settings);
   const submission = { commandId, party, synchronizerId, effect, ...times };
-  return encodePrepared(buildPrepared(submission, input?.created), vendor);
+  return encodePrepared(submission, input?.created, vendor);
 }
 
 function notSupported(limit: string) {

@@ -6,16 +6,14 @@ import { oneOfKeys } from '../../codecs/internal/variant.js';
 import { LedgerString, Party, UserId } from '../../codecs/scalars.js';
 import { EventFormat } from '../../codecs/UpdateFormat.js';
 import { requestError } from '../errors.js';
-import { type Answer, jsonAnswer } from '../http/Answer.js';
-import type { Call } from '../http/Call.js';
+import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { checkFilters } from '../ledger/Packages.js';
 import { EventView, visibleReassignment } from '../ledger/visible.js';
 import { decodeBody } from '../requests/decode.js';
 import { selectEvents } from '../requests/selections.js';
 import { reassign } from '../submission/route.js';
-import { stakeholdersOf } from '../wire/events.js';
-import type { WireReassignment, WireReassignmentEventInput } from '../wire/WireUpdate.js';
+import { stakeholdersOf, type WireReassignment, type WireReassignmentEventInput } from '../wire/WireUpdate.js';
 import { readUser, withSubmissionId } from './commands.js';
 
 const Unassign = t.type({ contractId: text, source: text, target: text });

@@ -2,15 +2,13 @@ import * as t from 'io-ts';
 import { text } from '../../codecs/internal/field.js';
 import { EventFormat } from '../../codecs/UpdateFormat.js';
 import { requestError } from '../errors.js';
-import { type Answer, jsonAnswer } from '../http/Answer.js';
-import type { Call } from '../http/Call.js';
-import { checkFilters } from '../ledger/Packages.js';
+import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
+import { checkFilters } from '../ledger/Packages.js';
 import { visibleTransaction } from '../ledger/visible.js';
 import { decodeBody } from '../requests/decode.js';
 import { selectEvents } from '../requests/selections.js';
-import { archivedEvent } from '../wire/events.js';
-import type { WireEvent, WireTransaction } from '../wire/WireUpdate.js';
+import { archivedEvent, type WireEvent, type WireTransaction } from '../wire/WireUpdate.js';
 
 /** `GET /v2/state/ledger-end`: since 3.6 with the record times of the requested synchronizers. */
 export function getLedgerEnd({ participant, query }: Call): Answer {

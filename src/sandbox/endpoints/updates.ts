@@ -3,10 +3,9 @@ import { flag, lenient, nullable, text } from '../../codecs/internal/field.js';
 import { Int64 } from '../../codecs/scalars.js';
 import { UpdateFormat } from '../../codecs/UpdateFormat.js';
 import { requestError } from '../errors.js';
-import { type Answer, jsonAnswer } from '../http/Answer.js';
-import type { Call } from '../http/Call.js';
-import { checkFilters } from '../ledger/Packages.js';
+import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
+import { checkFilters } from '../ledger/Packages.js';
 import { visibleUpdate } from '../ledger/visible.js';
 import { decodeBody } from '../requests/decode.js';
 import {

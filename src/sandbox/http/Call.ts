@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { checkNotNegative } from '../../codecs/internal/field.js';
 import { RequestError } from '../errors.js';
-import type { Fault, FaultScope } from '../Fault.js';
-import type { Participant } from '../participant/Participant.js';
+import type { Fault, FaultRewrite, FaultStatus } from '../Fault.js';
+import type { Trace } from '../participant/Completions.js';
+import { type Participant, RequestRecord } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
-import type { SandboxRequest } from '../Sandbox.js';
-import type { Trace } from '../submission/Submission.js';
-import type { Answer } from './Answer.js';
 
 /** A request, as passed to its handler. */
 export interface Call {
@@ -29,13 +26,6 @@ export interface Call {
   readonly isAuthorized: () => boolean;
 }
 
-/** The state of the HTTP server. */
-export interface Service {
-  readonly participant: Participant;
-  readonly faults: FaultQueue;
-  readonly log: RequestRecord[];
-}
-
 /** Serves a WebSocket. The body of the call is the first message, and each element is sent as a message. */
 export type Stream = (call: Call) => AsyncIterable<object> | Iterable<object>;
 
@@ -51,31 +41,6 @@ export interface Route {
   readonly essential?: boolean;
   /** The status in a release that does not serve the endpoint. */
   readonly missing?: (settings: Settings) => 404 | 405 | undefined;
-}
-
-/** A request in the log. */
-export class RequestRecord implements SandboxRequest {
-  body: unknown = undefined;
-  status?: number;
-  aborted = false;
-  readonly at = Date.now();
-  #settled = false;
-
-  constructor(
-    readonly method: string,
-    readonly path: string,
-    readonly query: Readonly<Record<string, string>>,
-    readonly authorized: boolean,
-  ) {}
-
-  /** From now on, a closed connection does not count as aborted by the client. */
-  settle(): void {
-    this.#settled = true;
-  }
-
-  onClose(): void {
-    this.aborted = !this.#settled;
-  }
 }
 
 /** A request whose body has not been read yet. */
@@ -151,48 +116,119 @@ export function corsHeaders(headers: IncomingHttpHeaders): Readonly<Record<strin
   };
 }
 
-/** The queued faults. */
-export class FaultQueue {
-  readonly #queue: Entry[] = [];
-
-  add(fault: Fault, { path, after = 0, times = 1 }: FaultScope = {}): void {
-    checkNotNegative({ after, times });
-    if ('ms' in fault) checkNotNegative({ ms: fault.ms });
-    if ('bytes' in fault) checkNotNegative({ bytes: fault.bytes });
-    if ('elements' in fault) checkNotNegative({ elements: fault.elements });
-    this.#queue.push({ fault, path, after, remaining: times });
-  }
-
-  /** Takes the first fault that is due for a path, and counts the request for the faults that are not due yet. */
-  take(path: string, target: 'request' | 'upgrade' = 'request'): Fault | undefined {
-    const candidates = this.#queue.filter(
-      ({ path: pattern, fault }) => matchesPath(path, pattern) && appliesTo[target](fault),
-    );
-    const entry = candidates.find(({ after }) => after <= 0);
-    for (const waiting of candidates) waiting.after -= 1;
-    if (entry === undefined) return undefined;
-    entry.remaining -= 1;
-    if (entry.remaining <= 0) this.#queue.splice(this.#queue.indexOf(entry), 1);
-    return entry.fault;
-  }
+/** A response before it is sent. */
+export interface Answer {
+  readonly status: number;
+  readonly contentType?: string;
+  readonly body: string;
+  /** Whether the response is lost: the connection is reset instead. */
+  readonly lost?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface Entry {
-  readonly fault: Fault;
-  readonly path: string | RegExp | undefined;
-  after: number;
-  remaining: number;
+/** Creates a JSON response on one line. */
+export function jsonAnswer(body: unknown, status = 200): Answer {
+  return { status, contentType: 'application/json', body: JSON.stringify(body) };
 }
 
-const upgradeKinds = new Set<Fault['kind']>(['status', 'reset', 'hang', 'rewrite']);
+/** Creates a plain-text response, the form of all errors that occur before the ledger handles the request. */
+export function textAnswer(status: number, body: string): Answer {
+  return { status, contentType: 'text/plain; charset=UTF-8', body };
+}
 
-const appliesTo = {
-  request: ({ kind }: Fault) => kind !== 'socket',
-  upgrade: ({ kind }: Fault) => kind === 'socket' || upgradeKinds.has(kind),
-};
+/** Creates the response that a fault defines, for a request or an upgrade. */
+export function statusAnswer({ status, body, contentType, headers = {} }: Omit<FaultStatus, 'kind' | 'when'>): Answer {
+  if (body === undefined) return { status, body: '', headers, ...(contentType !== undefined && { contentType }) };
+  const answer = typeof body === 'string' ? textAnswer(status, body) : jsonAnswer(body, status);
+  return { ...answer, headers, ...(contentType !== undefined && { contentType }) };
+}
 
-function matchesPath(path: string, pattern: string | RegExp | undefined): boolean {
-  if (pattern === undefined || typeof pattern === 'string') return pattern === undefined || pattern === path;
-  // unlike test(), search() has no state in a global pattern
-  return path.search(pattern) >= 0;
+/** Lets a fault change a JSON response. */
+export function rewriteAnswer(answer: Answer, { body }: FaultRewrite): Answer {
+  if (answer.contentType !== 'application/json') return answer;
+  try {
+    const changed = body(JSON.parse(answer.body));
+    const text = typeof changed === 'string' ? changed : (JSON.stringify(changed) as string | undefined);
+    if (text !== undefined) return { ...answer, body: text };
+  } catch {
+    // the thrown value may contain anything, so it is not sent
+  }
+  return textAnswer(500, 'The sandbox could not rewrite its response.');
+}
+
+/** Creates the response of an error. A JSON error contains the trace id of the request. */
+export function errorAnswer({ status, body }: RequestError, traceId: string): Answer {
+  if (typeof body === 'string') return textAnswer(status, body);
+  const context = 'category' in body.context ? { ...body.context, tid: traceId } : body.context;
+  return jsonAnswer({ ...body, traceId, context }, status);
+}
+
+/** How long a request may take, and the response after that. */
+export interface TimeLimit {
+  readonly timeoutMs: number;
+  readonly timeoutAnswer: Answer;
+}
+
+/** The response to a request without the header after the time of the sandbox's settings. */
+export const unavailable: Answer = textAnswer(
+  503,
+  'The server was not able to produce a timely response to your request.\r\nPlease try again in a short while!',
+);
+
+/** The window of the header, in milliseconds. */
+const [minMs, maxMs] = [1_000, 60_000];
+
+/** Reads the time limit of a request from the header `Request-Timeout`, or returns the text of its refusal. */
+export function readTimeLimit(headers: IncomingHttpHeaders, settings: Settings): TimeLimit | string {
+  const header = settings.profile >= '3.6' ? headers['request-timeout'] : undefined;
+  if (header === undefined) return { timeoutMs: settings.requestTimeoutMs, timeoutAnswer: unavailable };
+  const text = String(header);
+  if (!/^[1-9]\d*$/.test(text))
+    return `Invalid Request-Timeout header value '${text}': expected a positive integer number of milliseconds.`;
+  const timeoutMs = Number(text);
+  if (timeoutMs < minMs) return `Request-Timeout '${text}' ms is below the minimum of ${minMs} ms.`;
+  if (timeoutMs > maxMs) return `Request-Timeout '${text}' ms is above the maximum of ${maxMs} ms.`;
+  return { timeoutMs, timeoutAnswer: { status: 408, body: '' } };
+}
+
+/** Sends a response, or applies the fault to the connection. */
+export function sendAnswer(
+  answer: Answer | undefined,
+  fault: Fault | undefined,
+  response: ServerResponse,
+  record: RequestRecord,
+): void {
+  if (fault?.kind === 'hang') return;
+  const body = Buffer.from(answer?.body ?? '');
+  const stalls = fault?.kind === 'stall' && fault.bytes < body.length;
+  if (!stalls) record.settle();
+  const resets = fault?.kind === 'reset' || answer?.lost === true;
+  if (resets) response.socket?.resetAndDestroy();
+  if (resets || answer === undefined) return;
+  const type = answer.contentType === undefined ? {} : { 'content-type': answer.contentType };
+  const length = answer.status === 204 ? {} : { 'content-length': body.length };
+  record.status = answer.status;
+  response.writeHead(answer.status, { ...type, ...length, ...answer.headers });
+  if (!stalls && fault?.kind !== 'truncate') {
+    response.end(body);
+    return;
+  }
+  response.flushHeaders();
+  response.write(body.subarray(0, fault.bytes), () => {
+    if (fault.kind !== 'truncate') return;
+    if (fault.how === 'reset') resetSoon(response.socket);
+    else response.destroy();
+  });
+}
+
+/**
+ * The delay of a reset after bytes, in milliseconds. If both arrive together, libuv does not report the reset to many
+ * clients.
+ */
+const resetDelayMs = 10;
+
+/** Resets a connection after the client has had time to read the bytes sent before. */
+export function resetSoon(socket: Socket | null): void {
+  // a client in this process reads between the timer and the next turn, however late the timer is
+  setTimeout(() => setImmediate(() => socket?.resetAndDestroy()), resetDelayMs).unref();
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { resetSoon } from './serve.js';
 import { clampTimer } from '../wire/values.js';
+import { resetSoon } from './Call.js';
 
 /** The server side of a WebSocket, which closes connections as a participant does. */
 export class Channel {

@@ -23,8 +23,7 @@ import { flatsPath, getUpdateById, getUpdateByOffset, selectUpdateRange } from '
 import { requestError, RequestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
 import type { SandboxProfile } from '../Sandbox.js';
-import { type Answer, errorAnswer, jsonAnswer, textAnswer } from './Answer.js';
-import type { Call, Route, Stream } from './Call.js';
+import { type Answer, type Call, errorAnswer, jsonAnswer, type Route, type Stream, textAnswer } from './Call.js';
 
 const get = (handler: Route['handler'], rest: Partial<Route> = {}): Route => ({ method: 'GET', handler, ...rest });
 

@@ -4,29 +4,33 @@ import type { WebSocket } from 'ws';
 import { cantonError, RequestError, requestError } from '../errors.js';
 import type { Fault, FaultSocket } from '../Fault.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import { type Answer, errorAnswer, jsonAnswer, rewriteAnswer, statusAnswer, unavailable } from './Answer.js';
+import type { Participant, RequestRecord } from '../participant/Participant.js';
 import {
+  type Answer,
   type Call,
+  errorAnswer,
+  jsonAnswer,
   logRequest,
   parseForLog,
   readBearerToken,
   readTrace,
-  type RequestRecord,
-  type Service,
+  rewriteAnswer,
+  sendAnswer,
+  statusAnswer,
   type Stream,
+  unavailable,
 } from './Call.js';
 import { Channel } from './Channel.js';
-import { sendAnswer } from './serve.js';
 
 /** Serves a WebSocket: logs it, takes its fault, completes the handshake and serves its first message. */
 export async function serveSocket(
   request: IncomingMessage,
   head: Buffer,
   stream: Stream,
-  { participant, faults, log }: Service,
+  participant: Participant,
 ): Promise<void> {
   const { headers, socket } = request;
-  const { settings } = participant;
+  const { settings, faults, log } = participant;
   const protocolToken = readProtocolToken(headers);
   socket.on('error', () => {
     // handled by the close event that follows

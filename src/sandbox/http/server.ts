@@ -1,17 +1,34 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { sleep } from '../wire/values.js';
-import { parseUrl, type Service } from './Call.js';
-import { findStream } from './routes.js';
-import { serve } from './serve.js';
+import type { FaultStatus } from '../Fault.js';
+import type { Participant } from '../participant/Participant.js';
+import { clampTimer } from '../wire/values.js';
+import {
+  type Answer,
+  type Call,
+  corsHeaders,
+  logRequest,
+  parseForLog,
+  parseUrl,
+  readBearerToken,
+  readTimeLimit,
+  readTrace,
+  rewriteAnswer,
+  sendAnswer,
+  statusAnswer,
+  textAnswer,
+  type TimeLimit,
+} from './Call.js';
+import { dispatch, findStream } from './routes.js';
 import { serveSocket } from './serveSocket.js';
 
 /** Starts the server. It keeps its port across restarts. */
-export async function startServer(port: number, service: Service): Promise<RunningServer> {
-  let current = await listen(port, service);
+export async function startServer(port: number, participant: Participant): Promise<RunningServer> {
+  let current = await listen(port, participant);
   const { url, port: boundPort } = current;
   const closing = new AbortController();
   let lastRestart = Promise.resolve();
@@ -25,10 +42,10 @@ export async function startServer(port: number, service: Service): Promise<Runni
   async function reopen(downMs: number, whileDown?: () => void): Promise<void> {
     await current.close();
     whileDown?.();
-    await sleep(downMs, closing.signal);
+    await pause(downMs, closing.signal);
     // lets a client in this process notice the end of its connections first, so that it does not reuse them
     for (let turn = 0; turn < 2; turn++) await nextTurn();
-    if (!closing.signal.aborted) current = await listen(boundPort, service);
+    if (!closing.signal.aborted) current = await listen(boundPort, participant);
   }
 
   async function close(): Promise<void> {
@@ -53,22 +70,20 @@ interface ListeningServer {
 }
 
 /** Listens on the loopback interface. */
-async function listen(port: number, service: Service): Promise<ListeningServer> {
-  const server = createServer((request, response) => void serve(request, response, service));
+async function listen(port: number, participant: Participant): Promise<ListeningServer> {
+  const server = createServer((request, response) => void serve(request, response, participant));
   // the HTTP server does not track upgraded connections
   const upgraded = new Set<Socket>();
   server.on('upgrade', (request, _socket, head) => {
     const { socket } = request;
-    const stream = isWebSocketUpgrade(request)
-      ? findStream(parseUrl(request).path, service.participant.settings)
-      : undefined;
+    const stream = isWebSocketUpgrade(request) ? findStream(parseUrl(request).path, participant.settings) : undefined;
     if (stream === undefined) {
       reemitUpgrade(server, request, head);
       return;
     }
     upgraded.add(socket);
     socket.once('close', () => upgraded.delete(socket));
-    void serveSocket(request, head, stream, service);
+    void serveSocket(request, head, stream, participant);
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -77,7 +92,7 @@ async function listen(port: number, service: Service): Promise<ListeningServer> 
   let closed: Promise<void> | undefined;
   const close = () => {
     const ended = promisify(server.close.bind(server))();
-    for (const record of service.log) record.settle();
+    for (const record of participant.log) record.settle();
     server.closeAllConnections();
     for (const socket of upgraded) socket.destroy();
     return ended;
@@ -109,6 +124,103 @@ function reemitUpgrade(server: Server, request: IncomingMessage, head: Buffer): 
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines}\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
+}
+
+/** Resolves after a time in milliseconds, or when the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, clampTimer(ms));
+    signal.addEventListener('abort', end, { once: true });
+
+    function end() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    }
+  });
+}
+
+/** Serves one request: logs it, takes its fault, and sends the response. */
+async function serve(request: IncomingMessage, response: ServerResponse, participant: Participant): Promise<void> {
+  const { faults, log } = participant;
+  const { method = 'GET', headers } = request;
+  const { path, query, record, signal } = logRequest(request, response, log);
+  const cors = participant.settings.cors ? corsHeaders(headers) : undefined;
+  const isPreflight = cors !== undefined && method === 'OPTIONS';
+  // a preflight must not take the fault of the request that follows it
+  const fault = isPreflight ? undefined : faults.take(path);
+  try {
+    const body = await text(request);
+    record.body = parseForLog(body);
+    const parsed = { participant, method, path, query, headers, body, fault, signal };
+    const answer = isPreflight ? { status: 204, body: '' } : await answerRequest(parsed);
+    if (request.socket.destroyed) return;
+    sendAnswer(answer && { ...answer, headers: { ...cors, ...answer.headers } }, fault, response, record);
+  } catch {
+    // the client disconnected
+    response.destroy();
+  }
+}
+
+type ParsedRequest = Omit<Call, 'trace' | 'timeoutAnswer' | 'isAuthorized'>;
+
+/** Creates the response to a request, `undefined` if its fault prevents one. */
+async function answerRequest(request: ParsedRequest): Promise<Answer | undefined> {
+  const { fault } = request;
+  switch (fault?.kind) {
+    case 'status':
+      return fault.when === 'after' ? replaceSuccess(await processRequest(request), fault) : statusAnswer(fault);
+    case 'body':
+      return { status: 200, contentType: 'application/json', body: fault.body };
+    case 'hang':
+      return undefined;
+    case 'reset':
+      return fault.when === 'after' ? processRequest(request) : undefined;
+    case 'rewrite':
+      return rewriteAnswer(await processRequest(request), fault);
+    default:
+      return processRequest(request);
+  }
+}
+
+/** Replaces a successful response. A request that fails gets its own error. */
+const replaceSuccess = (answer: Answer, fault: FaultStatus): Answer =>
+  answer.status < 300 ? statusAnswer(fault) : answer;
+
+/** Processes a request immediately. A fault delays or loses only the response. */
+async function processRequest(request: ParsedRequest): Promise<Answer> {
+  const { headers, participant, signal, fault } = request;
+  const { settings } = participant;
+  const isAuthorized = () => {
+    const token = readBearerToken(headers.authorization);
+    return settings.checkToken?.(token) ?? true;
+  };
+  const limit = readTimeLimit(headers, settings);
+  if (typeof limit === 'string') return textAnswer(400, limit);
+  const { timeoutAnswer } = limit;
+  return withTimeout(limit, signal, async (done) => {
+    const answer = await dispatch({ ...request, trace: readTrace(headers), timeoutAnswer, isAuthorized, signal: done });
+    if (fault?.kind === 'delay' && fault.ms > 0) await sleep(fault.ms, undefined, { signal: done });
+    return answer;
+  });
+}
+
+/**
+ * Returns the response of the time limit if the work takes too long. `done` aborts when the result is no longer needed.
+ */
+async function withTimeout(
+  { timeoutMs, timeoutAnswer }: TimeLimit,
+  signal: AbortSignal,
+  work: (done: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const answered = new AbortController();
+  const done = AbortSignal.any([signal, answered.signal]);
+  try {
+    return await Promise.race([work(done), sleep(clampTimer(timeoutMs), timeoutAnswer, { signal: done })]);
+  } finally {
+    answered.abort();
+  }
 }
 
 function ignore(): void {

@@ -1,7 +1,9 @@
+import { sha256 } from '../wire/values.js';
 import type {
   WireAssignedEvent,
   WireCreatedEvent,
   WireReassignment,
+  WireReassignmentEventInput,
   WireUnassignedEvent,
   WireUpdate,
 } from '../wire/WireUpdate.js';
@@ -71,6 +73,32 @@ export class ContractHistory {
 
   stateOf(contractId: string): ContractState | undefined {
     return this.#states.get(contractId);
+  }
+
+  /**
+   * Completes the route of an appended reassignment: from its other half if that arrived earlier, else from the
+   * contract.
+   */
+  completeRoute(input: WireReassignmentEventInput, synchronizers: readonly string[]): Route {
+    const isAssignment = 'JsAssignmentEvent' in input;
+    const given: Partial<Route> = isAssignment ? input.JsAssignmentEvent : input.JsUnassignedEvent.value;
+    const { contractId = '' } = contractFields(input);
+    const state = this.#states.get(contractId);
+    const half = state?.incomplete.find(
+      (begun) =>
+        (isAssignment ? 'unassigned' : 'assigned') in begun.half &&
+        (given.reassignmentCounter ?? begun.reassignmentCounter) === begun.reassignmentCounter,
+    )?.half;
+    const begun: Partial<Route> = half && 'assigned' in half ? half.assigned : (half?.unassigned ?? {});
+    const source = given.source ?? begun.source ?? this.get(contractId)?.synchronizerId ?? synchronizers[0] ?? '';
+    const reassignmentCounter = given.reassignmentCounter ?? begun.reassignmentCounter ?? (state?.counter ?? 0) + 1;
+    return {
+      source,
+      target: given.target ?? begun.target ?? synchronizers.find((synchronizer) => synchronizer !== source) ?? source,
+      reassignmentId:
+        given.reassignmentId ?? begun.reassignmentId ?? `00${sha256('reassignment', contractId, reassignmentCounter)}`,
+      reassignmentCounter,
+    };
   }
 
   add(update: WireUpdate): void {
@@ -183,6 +211,14 @@ export class ContractHistory {
 }
 
 const unknownState: ContractState = { created: undefined, counter: -1, phase: 'inFlight', active: [], incomplete: [] };
+
+/** The fields that both halves of a reassignment have. */
+type Route = Pick<WireUnassignedEvent, 'source' | 'target' | 'reassignmentId' | 'reassignmentCounter'>;
+
+/** The fields of the contract that are given in an event. */
+export function contractFields(input: WireReassignmentEventInput): Partial<WireCreatedEvent> {
+  return 'JsAssignmentEvent' in input ? (input.JsAssignmentEvent.createdEvent ?? {}) : input.JsUnassignedEvent.value;
+}
 
 interface HalfFields {
   readonly counter: number;

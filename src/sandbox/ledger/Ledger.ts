@@ -1,6 +1,5 @@
-import { templatesIn, updateValue } from '../wire/events.js';
 import { formatMicros, parseMicros } from '../wire/values.js';
-import type { WireUpdate } from '../wire/WireUpdate.js';
+import { templatesIn, updateValue, type WireUpdate } from '../wire/WireUpdate.js';
 import { ContractHistory } from './ContractHistory.js';
 import { Packages } from './Packages.js';
 

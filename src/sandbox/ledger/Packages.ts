@@ -1,8 +1,8 @@
 import { type RequestError, requestError } from '../errors.js';
 import type { EventSelection } from '../requests/selections.js';
 import type { PackageEntities } from '../Sandbox.js';
-import type { SeenTemplate, TemplateRef } from '../wire/events.js';
 import { makePackageId } from '../wire/values.js';
+import type { SeenTemplate, TemplateRef } from '../wire/WireUpdate.js';
 
 /** The entities by which contracts can be filtered. */
 type EntityKind = 'template' | 'interface';

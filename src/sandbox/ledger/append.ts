@@ -1,21 +1,24 @@
 import type { Participant } from '../participant/Participant.js';
 import { generatedParties } from '../participant/parties.js';
-import { archivedEvent, createdEvent, exercisedEvent, stakeholdersOf } from '../wire/events.js';
 import { makeContractId, makeUpdateId } from '../wire/values.js';
-import type {
-  WireCreatedEvent,
-  WireEvent,
-  WireEventInput,
-  WireReassignment,
-  WireReassignmentEvent,
-  WireReassignmentEventInput,
-  WireTransaction,
-  WireUpdate,
-  WireUpdateInput,
-  WithEvents,
+import {
+  archivedEvent,
+  createdEvent,
+  exercisedEvent,
+  stakeholdersOf,
+  type WireCreatedEvent,
+  type WireEvent,
+  type WireEventInput,
+  type WireReassignment,
+  type WireReassignmentEvent,
+  type WireReassignmentEventInput,
+  type WireTransaction,
+  type WireUpdate,
+  type WireUpdateInput,
+  type WithEvents,
 } from '../wire/WireUpdate.js';
+import { contractFields } from './ContractHistory.js';
 import type { Ledger, LedgerEntry } from './Ledger.js';
-import { completeRoute, contractFields } from './route.js';
 
 /** An update to append. */
 export interface AppendedUpdate {
@@ -178,12 +181,10 @@ function completeReassignment(
 ): WireReassignment {
   const { events = [] } = input;
   const [first] = events;
-  const route = first && completeRoute(first, participant);
-  const header = completeHeader(
-    input,
-    participant,
-    first && 'JsAssignmentEvent' in first ? route?.target : route?.source,
-  );
+  const { ledger, settings } = participant;
+  const route = first && ledger.contracts.completeRoute(first, settings.synchronizers);
+  const own = first && 'JsAssignmentEvent' in first ? 'target' : 'source';
+  const header = completeHeader(input, participant, route?.[own]);
   const time = { offset: header.offset, ledgerTime: header.recordTime };
   return {
     commandId: '',
@@ -202,17 +203,14 @@ function completeReassignmentEvent(
   time: UpdateTime,
   participant: Participant,
 ): WireReassignmentEvent {
-  const { ledger } = participant;
+  const { ledger, settings } = participant;
   const fields = contractFields(input);
   const contractId = fields.contractId ?? makeContractId('appended', time.offset, nodeId, ledger.commits);
   const known = ledger.contracts.stateOf(contractId)?.created;
-  const route = completeRoute(input, participant);
+  const route = ledger.contracts.completeRoute(input, settings.synchronizers);
   if ('JsAssignmentEvent' in input) {
-    const createdEvent = completeCreated(
-      { ...known, offset: time.offset, nodeId, ...fields, contractId },
-      time,
-      ledger,
-    );
+    const given = { ...known, offset: time.offset, nodeId, ...fields, contractId };
+    const createdEvent = completeCreated(given, time, ledger);
     const [submitter = ''] = createdEvent.signatories;
     return { JsAssignmentEvent: { submitter, ...input.JsAssignmentEvent, ...route, createdEvent } };
   }

@@ -1,6 +1,5 @@
 import type { EventSelection } from '../requests/selections.js';
 import type { Activation, Reassignment } from './ContractHistory.js';
-import type { Ledger } from './Ledger.js';
 import { EventView, type ReadContext } from './visible.js';
 
 /**
@@ -23,7 +22,7 @@ export interface SnapshotRequest {
 }
 
 /** An entry of a snapshot. */
-interface SnapshotEntry {
+export interface SnapshotEntry {
   readonly position: SnapshotPosition;
   readonly workflowId: string;
   readonly contractEntry: object;
@@ -34,37 +33,36 @@ interface SnapshotEntry {
  * offset. Looks up each entry only when it is needed, so reading a part does not cost as much as reading everything.
  */
 export function* readSnapshot(request: SnapshotRequest, context: ReadContext): Generator<SnapshotEntry, void> {
-  const { after, incomplete, selection } = request;
+  const { offset, after, incomplete, selection } = request;
+  const { activations, reassignments } = context.ledger.contracts;
   const view = new EventView(selection, context);
-  if (after?.offset === undefined) yield* readActive(request.offset, (after?.index ?? -1) + 1, context.ledger, view);
-  if (incomplete)
-    yield* readIncomplete(request.offset, after?.offset === undefined ? 0 : after.index + 1, context.ledger, view);
-}
-
-function* readActive(offset: number, first: number, { contracts: { activations } }: Ledger, view: EventView) {
-  for (let index = first; index < activations.length; index++) {
-    const activation = activations[index];
-    if (activation === undefined || activation.offset > offset) return;
-    if (activation.endedAt <= offset) continue;
-    const createdEvent = view.contract(activation.created);
-    if (createdEvent !== undefined) yield activeEntry(activation, createdEvent, index);
-  }
-}
-
-function activeEntry(activation: Activation, createdEvent: object, index: number): SnapshotEntry {
-  const { synchronizerId, reassignmentCounter, workflowId } = activation;
-  const contractEntry = { JsActiveContract: { createdEvent, synchronizerId, reassignmentCounter } };
-  return { position: { index }, workflowId, contractEntry };
-}
-
-function* readIncomplete(at: number, first: number, { contracts: { reassignments } }: Ledger, view: EventView) {
-  for (let index = first; index < reassignments.length; index++) {
-    const reassignment = reassignments[index];
-    if (reassignment === undefined || reassignment.offset > at) return;
-    if (reassignment.endedAt <= at) continue;
+  if (after?.offset === undefined)
+    yield* entriesAt(offset, activations, (after?.index ?? -1) + 1, (activation, index) => {
+      const { created, synchronizerId, reassignmentCounter } = activation;
+      const createdEvent = view.contract(created);
+      const JsActiveContract = { createdEvent, synchronizerId, reassignmentCounter };
+      return createdEvent && { position: { index }, contractEntry: { JsActiveContract } };
+    });
+  if (!incomplete) return;
+  const first = after?.offset === undefined ? 0 : after.index + 1;
+  yield* entriesAt(offset, reassignments, first, (reassignment, index) => {
     const contractEntry = incompleteEntry(reassignment, view);
-    const { offset, workflowId } = reassignment;
-    if (contractEntry !== undefined) yield { position: { index, offset }, workflowId, contractEntry };
+    return contractEntry && { position: { index, offset: reassignment.offset }, contractEntry };
+  });
+}
+
+/** Reads what began up to an offset and had not ended by then. */
+function* entriesAt<A extends Activation | Reassignment>(
+  offset: number,
+  begun: readonly A[],
+  first: number,
+  toEntry: (item: A, index: number) => Omit<SnapshotEntry, 'workflowId'> | undefined,
+): Generator<SnapshotEntry, void> {
+  for (let index = first; index < begun.length; index++) {
+    const item = begun[index];
+    if (item === undefined || item.offset > offset) return;
+    const entry = item.endedAt > offset ? toEntry(item, index) : undefined;
+    if (entry !== undefined) yield { workflowId: item.workflowId, ...entry };
   }
 }
 

@@ -1,21 +1,21 @@
 import type { Settings } from '../participant/Settings.js';
 import type { EventSelection, TransactionSelection, UpdateSelection } from '../requests/selections.js';
 import type { SandboxProfile } from '../Sandbox.js';
-import { stakeholdersOf } from '../wire/events.js';
-import type {
-  WireArchivedEvent,
-  WireAssignedEvent,
-  WireAuthorization,
-  WireCreatedEvent,
-  WireEvent,
-  WireExercisedEvent,
-  WireReassignment,
-  WireRevocation,
-  WireTopologyEvent,
-  WireTopologyTransaction,
-  WireTransaction,
-  WireUnassignedEvent,
-  WireUpdate,
+import {
+  stakeholdersOf,
+  type WireArchivedEvent,
+  type WireAssignedEvent,
+  type WireAuthorization,
+  type WireCreatedEvent,
+  type WireEvent,
+  type WireExercisedEvent,
+  type WireReassignment,
+  type WireRevocation,
+  type WireTopologyEvent,
+  type WireTopologyTransaction,
+  type WireTransaction,
+  type WireUnassignedEvent,
+  type WireUpdate,
 } from '../wire/WireUpdate.js';
 import type { Ledger } from './Ledger.js';
 

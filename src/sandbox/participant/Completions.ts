@@ -1,10 +1,48 @@
 import { requestError, type WireCantonError } from '../errors.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { laterFields, type ReadContext } from '../ledger/visible.js';
-import { changeIdOf, type DeduplicationPeriod, type Submission, type SubmissionIds } from '../submission/Submission.js';
-import { updateValue } from '../wire/events.js';
+import type { DeduplicationPeriod } from '../requests/decode.js';
+import type { Effect } from '../submission/interpret.js';
 import { parseMicros } from '../wire/values.js';
+import { updateValue, type WireTraceContext } from '../wire/WireUpdate.js';
 import type { Settings } from './Settings.js';
+
+/** A submission that has been interpreted and routed: what the participant registers, and then commits or rejects. */
+export interface Submission extends SubmissionIds {
+  readonly workflowId: string;
+  readonly synchronizerId: string;
+  readonly effects: readonly Effect[];
+  readonly period: DeduplicationPeriod;
+  /** In microseconds since the epoch. */
+  readonly minLedgerTime: number | undefined;
+  /** The number of bytes, which determine the traffic cost. */
+  readonly size: number;
+  /** The hash of a prepared transaction. */
+  readonly hash?: Buffer;
+}
+
+/** What a completion shows of its submission. */
+export interface SubmissionIds {
+  readonly commandId: string;
+  readonly userId: string;
+  readonly submissionId: string;
+  readonly actAs: readonly string[];
+  readonly trace: Trace;
+}
+
+/** The trace of a request: from its headers, or a new one. */
+export interface Trace {
+  readonly id: string;
+  readonly context: WireTraceContext | null;
+}
+
+/** Identifies a change: by its user, the set of its acting parties, and its command id. */
+export const changeIdOf = ({ userId, actAs, commandId }: SubmissionIds): string =>
+  JSON.stringify([userId, [...new Set(actAs)].sort(), commandId]);
+
+/** The period in a completion. Participants report durations as offsets, too. */
+export const reportedOffset = (period: DeduplicationPeriod): number =>
+  'afterOffset' in period ? period.afterOffset : 0;
 
 /** The end of a submission that was registered, its commit or its rejection, in the order of the ledger. */
 interface Completion {

@@ -1,16 +1,20 @@
+import { checkNotNegative } from '../../codecs/internal/field.js';
+import type { Fault, FaultScope } from '../Fault.js';
 import { Ledger } from '../ledger/Ledger.js';
-import type { Submission } from '../submission/Submission.js';
+import type { SandboxRequest } from '../Sandbox.js';
 import { clampTimer } from '../wire/values.js';
-import { Completions } from './Completions.js';
+import { Completions, type Submission } from './Completions.js';
 import { HostedParties } from './parties.js';
 import type { Settings } from './Settings.js';
 
-/** The state of the sandbox: its settings, its ledger, its parties, and its completed and pending submissions. */
+/** The state of the sandbox, which outlives its server. */
 export class Participant {
   readonly ledger = new Ledger();
   readonly hosted = new HostedParties();
   readonly completions = new Completions();
   readonly pending = new PendingSubmissions();
+  readonly faults = new FaultQueue();
+  readonly log: RequestRecord[] = [];
 
   constructor(readonly settings: Settings) {}
 }
@@ -49,4 +53,75 @@ class PendingSubmissions {
     this.#timers.clear();
     this.#inFlight.clear();
   }
+}
+
+/** A request in the log. */
+export class RequestRecord implements SandboxRequest {
+  body: unknown = undefined;
+  status?: number;
+  aborted = false;
+  readonly at = Date.now();
+  #settled = false;
+
+  constructor(
+    readonly method: string,
+    readonly path: string,
+    readonly query: Readonly<Record<string, string>>,
+    readonly authorized: boolean,
+  ) {}
+
+  /** From now on, a closed connection does not count as aborted by the client. */
+  settle(): void {
+    this.#settled = true;
+  }
+
+  onClose(): void {
+    this.aborted = !this.#settled;
+  }
+}
+
+/** The queued faults. */
+class FaultQueue {
+  readonly #queue: Entry[] = [];
+
+  add(fault: Fault, { path, after = 0, times = 1 }: FaultScope = {}): void {
+    checkNotNegative({ after, times });
+    if ('ms' in fault) checkNotNegative({ ms: fault.ms });
+    if ('bytes' in fault) checkNotNegative({ bytes: fault.bytes });
+    if ('elements' in fault) checkNotNegative({ elements: fault.elements });
+    this.#queue.push({ fault, path, after, remaining: times });
+  }
+
+  /** Takes the first fault that is due for a path, and counts the request for the faults that are not due yet. */
+  take(path: string, target: 'request' | 'upgrade' = 'request'): Fault | undefined {
+    const candidates = this.#queue.filter(
+      ({ path: pattern, fault }) => matchesPath(path, pattern) && appliesTo[target](fault),
+    );
+    const entry = candidates.find(({ after }) => after <= 0);
+    for (const waiting of candidates) waiting.after -= 1;
+    if (entry === undefined) return undefined;
+    entry.remaining -= 1;
+    if (entry.remaining <= 0) this.#queue.splice(this.#queue.indexOf(entry), 1);
+    return entry.fault;
+  }
+}
+
+interface Entry {
+  readonly fault: Fault;
+  readonly path: string | RegExp | undefined;
+  after: number;
+  remaining: number;
+}
+
+const upgradeKinds = new Set<Fault['kind']>(['status', 'reset', 'hang', 'rewrite']);
+
+const appliesTo = {
+  request: ({ kind }: Fault) => kind !== 'socket',
+  upgrade: ({ kind }: Fault) => kind === 'socket' || upgradeKinds.has(kind),
+};
+
+function matchesPath(path: string, pattern: string | RegExp | undefined): boolean {
+  if (pattern === undefined || typeof pattern === 'string') return pattern === undefined || pattern === path;
+  // unlike test(), search() has no state in a global pattern
+  return path.search(pattern) >= 0;
 }

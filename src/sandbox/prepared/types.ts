@@ -1,5 +1,5 @@
 import type { Identifier } from '@canton-network/core-ledger-proto';
-import type { TemplateRef } from '../wire/events.js';
+import type { TemplateRef } from '../wire/WireUpdate.js';
 
 /** A Daml type of the templates of the sandbox. Named types are declared in the module of their template. */
 export type LfType =

@@ -1,11 +1,10 @@
 import type * as t from 'io-ts';
-import { isRecord } from '../../codecs/internal/Codec.js';
 import type { DeduplicationPeriod as WirePeriod } from '../../codecs/ExecuteRequest.js';
+import { isRecord } from '../../codecs/internal/Codec.js';
 import type { Duration, MinLedgerTime } from '../../codecs/MinLedgerTime.js';
 import type { Opt } from '../../codecs/scalars.js';
 import { RequestError, requestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
-import type { DeduplicationPeriod } from '../submission/Submission.js';
 import { maxMicros, parseMicros } from '../wire/values.js';
 
 /** Parses the body of a request, and decodes it. In 3.3, each number and each flag must be present. */
@@ -182,6 +181,12 @@ export function readBase64(text: string, field: string): Buffer {
 function readDuration({ seconds, nanos }: Duration): number {
   return seconds * 1000 + (nanos ?? 0) / 1e6;
 }
+
+/** How far back an earlier commit of the same change counts. */
+export type DeduplicationPeriod =
+  | { readonly afterOffset: number }
+  /** The participant keeps what its default period needs, so only a requested duration can reach into pruned data. */
+  | { readonly ms: number; readonly isDefault: boolean };
 
 /** Reads how far back an earlier commit of the same change counts. */
 export function readPeriod(period: Opt<WirePeriod>, defaultMs: number): DeduplicationPeriod {

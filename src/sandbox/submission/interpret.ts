@@ -4,13 +4,10 @@ import { isRecord } from '../../codecs/internal/Codec.js';
 import { requestError } from '../errors.js';
 import type { Contract } from '../ledger/ContractHistory.js';
 import type { Packages } from '../ledger/Packages.js';
-import { valueToJson } from '../prepared/decodePrepared.js';
-import { recordValue } from '../prepared/jsonToValue.js';
 import { type Fields, findChoiceType, findTemplateType, parseIdentifier } from '../prepared/types.js';
-import { stakeholdersOf, type TemplateRef } from '../wire/events.js';
+import { recordValue, valueToJson } from '../prepared/values.js';
 import { sha256 } from '../wire/values.js';
-import type { WireCreatedEvent } from '../wire/WireUpdate.js';
-import type { Creation, Effect, Exercised } from './Submission.js';
+import { stakeholdersOf, type TemplateRef, type WireCreatedEvent } from '../wire/WireUpdate.js';
 
 /**
  * Checks the arguments of commands against their templates, and brings them into the form of responses: for example,
@@ -187,3 +184,40 @@ function successorOf(contract: ContractFields, choiceArgument: unknown): Creatio
 
 /** A contract id without the suffix that the commit adds. */
 const newContractId = (): string => `00${sha256('contract', randomUUID())}`;
+
+/** The content of a prepared transaction. Times are in microseconds since the epoch. */
+export interface PreparedSubmission {
+  readonly commandId: string;
+  readonly party: string;
+  readonly synchronizerId: string;
+  readonly preparationTime: number;
+  readonly minLedgerTime: number | undefined;
+  readonly maxRecordTime: number | undefined;
+  readonly effect: Effect;
+}
+
+/** What a command does to the ledger. */
+export type Effect = Creation | Exercised;
+
+/** A contract is created. */
+export interface Creation {
+  readonly kind: 'create';
+  /** The contract id without the suffix that the commit adds. */
+  readonly contractId: string;
+  readonly template: TemplateRef;
+  readonly createArgument: unknown;
+  readonly signatories: readonly string[];
+  readonly observers: readonly string[];
+}
+
+/** A choice is exercised. */
+export interface Exercised {
+  readonly kind: 'exercise';
+  readonly contractId: string;
+  readonly choice: string;
+  readonly choiceArgument: unknown;
+  readonly isConsuming: boolean;
+  /** The result. If the choice creates a contract, it is the id of that contract. */
+  readonly result: unknown;
+  readonly creation: Creation | undefined;
+}

@@ -2,11 +2,10 @@ import type { CommandsRequest } from '../../codecs/CommandsRequest.js';
 import { type RequestError, requestError } from '../errors.js';
 import { completeUpdates } from '../ledger/append.js';
 import type { Contract } from '../ledger/ContractHistory.js';
+import type { SubmissionIds } from '../participant/Completions.js';
 import type { Participant } from '../participant/Participant.js';
-import { updateValue } from '../wire/events.js';
 import { parseMicros, trafficCost } from '../wire/values.js';
-import type { WireReassignment, WireReassignmentEventInput } from '../wire/WireUpdate.js';
-import type { SubmissionIds } from './Submission.js';
+import { updateValue, type WireReassignment, type WireReassignmentEventInput } from '../wire/WireUpdate.js';
 
 /** The contracts that a request discloses, by id. They are used as disclosed, even if they are archived. */
 type Disclosed = ReadonlyMap<string, Contract>;

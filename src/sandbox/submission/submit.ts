@@ -1,14 +1,14 @@
 import { RequestError, requestError } from '../errors.js';
 import type { FaultCommitLate } from '../Fault.js';
-import type { Answer } from '../http/Answer.js';
-import type { Call } from '../http/Call.js';
+import type { Answer, Call } from '../http/Call.js';
 import { completeTransaction } from '../ledger/append.js';
 import type { Ledger } from '../ledger/Ledger.js';
+import { changeIdOf, reportedOffset, type Submission } from '../participant/Completions.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
 import { formatMicros, makeUpdateId, parseMicros, sha256, trafficCost } from '../wire/values.js';
 import type { WireCreatedEvent, WireEventInput, WireTransaction } from '../wire/WireUpdate.js';
-import { changeIdOf, type Creation, type Effect, reportedOffset, type Submission } from './Submission.js';
+import type { Creation, Effect } from './interpret.js';
 
 /** The outcome of a submission. Only the first two have written a completion. */
 export type Outcome =

@@ -5,9 +5,14 @@ import type { Contract } from '../ledger/ContractHistory.js';
 import type { Packages } from '../ledger/Packages.js';
 import type { Participant } from '../participant/Participant.js';
 import { generatedParties } from '../participant/parties.js';
-import { createdEvent } from '../wire/events.js';
 import { makeContractId, makeUpdateId } from '../wire/values.js';
-import type { WireCreatedEvent, WireEventInput, WireInterfaceView, WireTransaction } from '../wire/WireUpdate.js';
+import {
+  createdEvent,
+  type WireCreatedEvent,
+  type WireEventInput,
+  type WireInterfaceView,
+  type WireTransaction,
+} from '../wire/WireUpdate.js';
 import { Random, type TrafficContext } from './TrafficState.js';
 
 /** Generates a transaction. */

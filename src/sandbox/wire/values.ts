@@ -47,26 +47,3 @@ export function makeUpdateId(...parts: readonly (string | number)[]): string {
 export function clampTimer(ms: number): number {
   return Math.min(Math.max(ms, 0), 2 ** 31 - 1);
 }
-
-/** Returns the first `count` elements, or fewer if there are fewer. */
-export function take<A>(elements: Iterable<A>, count: number): readonly A[] {
-  const taken: A[] = [];
-  if (count <= 0) return taken;
-  for (const element of elements) if (taken.push(element) >= count) break;
-  return taken;
-}
-
-/** Resolves after a time in milliseconds, or when the signal aborts. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0 || signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(end, clampTimer(ms));
-    signal.addEventListener('abort', end, { once: true });
-
-    function end() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    }
-  });
-}

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError } from '../../../src/sandbox/index.js';
-import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import { until } from '../../helpers/time.js';
 import { cliWorld } from '../cliWorld.js';
 import { parseLines, runCli } from '../runCli.js';

@@ -1,11 +1,11 @@
 import process from 'node:process';
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ContractChange } from '../../../src/contracts/ContractChange.js';
 import { contractChanges } from '../../../src/contracts/contractChanges.js';
 import { isLedgerError } from '../../../src/errors/LedgerError.js';
 import type { Sandbox, WireUpdate } from '../../../src/sandbox/index.js';
-import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import type { ContractState } from '../../helpers/contractHistory.js';
 import { useProcessTime } from '../../helpers/time.js';
 import { secretsIn } from '../security/secretsIn.js';

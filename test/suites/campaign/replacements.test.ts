@@ -1,11 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom, takeWhile, tap } from 'rxjs';
 import { contractChanges, liveContracts } from '../../../src/contracts/index.js';
 import { createLedger, ledgerEffects, type LedgerOptions } from '../../../src/index.js';
 import { contractsFeed, memoryStore, processFeed, updatesFeed } from '../../../src/process/index.js';
 import { type Sandbox, type SandboxProfile, startSandbox } from '../../../src/sandbox/index.js';
-import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import { undiciPort } from '../../../src/undici/index.js';
 import { webSocketTransport } from '../../../src/ws/index.js';
 import { observe } from '../../helpers/observe.js';

@@ -6,7 +6,7 @@ import type { HttpPort } from '../../../src/http/HttpPort.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import type { Ledger } from '../../../src/ledger/Ledger.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
-import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import { webSocketTransport } from '../../../src/ws/index.js';
 import { type OperatorAction, rewrites, type SocketSchedule } from './SocketSchedule.js';
 

@@ -1,6 +1,6 @@
 import process from 'node:process';
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom } from 'rxjs';
 import { ledgerEffects } from '../../../src/codecs/formats.js';
 import type { Update } from '../../../src/codecs/Update.js';
@@ -10,12 +10,12 @@ import type { Gap } from '../../../src/feed/LedgerFeed.js';
 import type { UpdatesOptions } from '../../../src/feed/UpdatesOptions.js';
 import type { HttpPort } from '../../../src/http/HttpPort.js';
 import type { Sandbox } from '../../../src/sandbox/index.js';
-import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import { undiciPort } from '../../../src/undici/index.js';
 import { secretsIn } from '../security/secretsIn.js';
 import { campaignRuns, checkInLanes, formatCounts, increase } from './runs.js';
 import { followedSchedule, socketSchedule, type SocketSchedule } from './SocketSchedule.js';
-import { socketWorld, watchFeed, type SocketWorld, type WatchedFeed } from './socketWorld.js';
+import { socketWorld, type SocketWorld, type WatchedFeed, watchFeed } from './socketWorld.js';
 import { useProcessTime } from '../../helpers/time.js';
 
 /** How often each kind of diagnostic was reported. */

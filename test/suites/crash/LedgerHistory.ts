@@ -1,4 +1,4 @@
-import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import type { WireCreatedEvent, WireExercisedEvent, WireUpdate } from '../../../src/sandbox/index.js';
 import { LedgerStates } from './LedgerStates.js';
 

@@ -1,4 +1,4 @@
-import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import type { WireCreatedEvent, WireEvent, WireReassignmentEvent, WireUpdate } from '../../../src/sandbox/index.js';
 import type { ContractState } from './children/rows.js';
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, merge, type Observable, of, skip, switchMap, take, timer } from 'rxjs';
 import { commandOutbox } from '../../../src/postgres/index.js';
-import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import { describeWithPostgres } from '../../helpers/postgresServer.js';
 import { until } from '../../helpers/time.js';
 import type { Child } from './Child.js';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
 import { migrateProjection } from '../../../src/postgres/index.js';
 import type { Sandbox, WireUpdate } from '../../../src/sandbox/index.js';
-import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import { describeWithPostgres } from '../../helpers/postgresServer.js';
 import { tokenOf } from './children/rows.js';
 import { parameters, print } from './crashes.js';

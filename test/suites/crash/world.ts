@@ -4,7 +4,7 @@ import { lastValueFrom, toArray } from 'rxjs';
 import { ledgerEffects } from '../../../src/codecs/formats.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { type Fault, type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
-import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import { type Parameters, print, type Source } from './crashes.js';
 
 /** A ledger with updates and continuous faults. */

@@ -1,12 +1,12 @@
+import process from 'node:process';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import process from 'node:process';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
 import { createLedger } from '../../../src/index.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
-import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import { describeWithPostgres, postgresServer } from '../../helpers/postgresServer.js';
 import type { TestServer } from '../../helpers/servers.js';
 import { until } from '../../helpers/time.js';

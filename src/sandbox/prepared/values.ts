@@ -145,3 +145,36 @@ function isTimestamp(text: string): boolean {
   const micros = parseMicros(text);
   return Number.isSafeInteger(micros) && formatMicros(micros) === text;
 }
+
+/** Encodes a Daml value as JSON. */
+export function valueToJson(value: Value | undefined): unknown {
+  const sum = value?.sum;
+  if (sum?.oneofKind === undefined) throw new TypeError('a value without content');
+  switch (sum.oneofKind) {
+    case 'unit':
+      return {};
+    case 'bool':
+      return sum.bool;
+    case 'date':
+      return formatDays(sum.date);
+    case 'timestamp':
+      return formatMicros(Number(sum.timestamp));
+    case 'optional':
+      return sum.optional.value === undefined ? null : valueToJson(sum.optional.value);
+    case 'list':
+      return sum.list.elements.map(valueToJson);
+    case 'textMap':
+      return Object.fromEntries(sum.textMap.entries.map(({ key, value: entry }) => [key, valueToJson(entry)]));
+    case 'genMap':
+      return sum.genMap.entries.map(({ key, value: entry }) => [valueToJson(key), valueToJson(entry)]);
+    case 'record':
+      return Object.fromEntries(sum.record.fields.map(({ label, value: field }) => [label, valueToJson(field)]));
+    case 'variant':
+      return { tag: sum.variant.constructor, value: valueToJson(sum.variant.value) };
+    case 'enum':
+      return sum.enum.constructor;
+    default:
+      // all others are texts, in a field of the same name
+      return Object.entries(sum).find(([key]) => key === sum.oneofKind)?.[1];
+  }
+}
