@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { types } from 'node:util';
 import * as t from 'io-ts';
 import { ledgerUrlOf, suggest, UsageError, type Values } from './arguments.js';
-import { escapeText } from './text.js';
+import { escapeText } from './terminal.js';
 import { hasCode, systemReason, type World } from './World.js';
 
 /** A ledger and the token for it. */

@@ -13,9 +13,8 @@ import {
 } from '../index.js';
 import type { LastUpdate } from '../process/index.js';
 import { readOneOf, UsageError, type Values } from './arguments.js';
-import { withBackpressure } from './output.js';
 import type { Session } from './Session.js';
-import type { Output } from './World.js';
+import { type Output, withBackpressure } from './World.js';
 
 /** Which contracts a command is about. */
 export interface Names {

@@ -1,6 +1,6 @@
 import { type Observable, of } from 'rxjs';
 import { parseOptions, UsageError } from './arguments.js';
-import { help } from './helpTexts.js';
+import { help } from './help.js';
 import type { World } from './World.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;

@@ -1,14 +1,13 @@
 import { defer, map, type Observable, of, tap } from 'rxjs';
 import { isLedgerError } from '../index.js';
+import { runChecks } from './check/check.js';
 import { exitCodeOf, formatFindings } from './check/Finding.js';
-import { runChecks } from './check/runChecks.js';
 import { addressOf } from './Connection.js';
-import { templateMessage, UnknownPartyError } from './names.js';
-import { type Outcome, unwritableMessage } from './output.js';
+import { templateMessage, UnknownPartyError } from './participant.js';
 import type { Names } from './Selection.js';
 import type { Session } from './Session.js';
 import { columnsOf, paintFor } from './terminal.js';
-import { errorLine, messageOf } from './World.js';
+import { errorLine, messageOf, type Outcome, unwritableMessage } from './World.js';
 
 /** The exit code that shells use after Ctrl-C: an output that is not complete must not look like one that is. */
 export const interruptedCode = 130;

@@ -1,6 +1,7 @@
+import type { ContractLocation } from '../contracts/index.js';
 import type { ReassignmentEvent, TopologyEvent, TransactionEvent, Update } from '../index.js';
-import type { Paint } from './terminal.js';
-import { escapeText, shortId, truncate, widthOf } from './text.js';
+import type { ContractLine } from './contracts/snapshot.js';
+import { escapeText, type Paint, shortId, truncate, widthOf } from './terminal.js';
 
 /**
  * Formats updates for people: a row for each, never wider than the terminal, and a heading before the first row of a day.
@@ -26,13 +27,13 @@ function recordTimeOf(update: Update): string {
 }
 
 /** A part of a row: its text, safe for a terminal, and its colour. */
-export interface Piece {
+interface Piece {
   readonly text: string;
   readonly format?: Parameters<Paint>[0];
 }
 
 /** Joins the pieces of a row and cuts it to the width of the terminal; `…` marks the cut. */
-export function joinPieces(pieces: readonly Piece[], columns: number, paint: Paint): string {
+function joinPieces(pieces: readonly Piece[], columns: number, paint: Paint): string {
   const painted = ({ text, format }: Piece): string => (format === undefined ? text : paint(format, text));
   const fits = pieces.reduce((width, { text }) => width + widthOf(text), 0) <= columns;
   if (fits) return pieces.map(painted).join('').trimEnd();
@@ -118,7 +119,7 @@ function eventPiece(event: TransactionEvent | ReassignmentEvent | TopologyEvent)
 }
 
 /** The last part of `package-id:Module:Entity`. */
-export const entityOf = (templateId: string | undefined): string => escapeText(templateId?.split(':').at(-1) ?? '?');
+const entityOf = (templateId: string | undefined): string => escapeText(templateId?.split(':').at(-1) ?? '?');
 
 /** The short names of the parties of an update, without duplicates. */
 function partiesOf(update: Update): readonly string[] {
@@ -145,10 +146,93 @@ function eventParties(event: PartyEvent): readonly string[] {
 }
 
 /** Cuts or fills a text to the width of a column. */
-export function padColumn(text: string, width: number): string {
+function padColumn(text: string, width: number): string {
   const fitting = truncate(text, width);
   return fitting + ' '.repeat(Math.max(0, width - widthOf(fitting)));
 }
 
 /** The time of day of the record time: `12:34:56.789`. */
 const timeOf = (update: Update): string => escapeText(recordTimeOf(update).slice(11, 23).replace('Z', ''));
+
+/** What happened to a contract; absent in a snapshot. */
+export type Mark = 'added' | 'removed' | 'moved';
+
+const marks = {
+  added: { text: '+ ', format: 'green' },
+  removed: { text: '- ', format: 'red' },
+  moved: { text: '→ ', format: 'magenta' },
+} as const;
+
+/**
+ * Formats contracts for people: a row for each, never wider than the terminal, with its id, package and entity, place and
+ * payload.
+ *
+ * @param columns - returns the current width of the terminal
+ */
+export const contractRows =
+  (columns: () => number, paint: Paint): ((line: ContractLine, mark?: Mark) => string) =>
+  (line, mark) =>
+    `${joinPieces(contractPieces(line, columns(), mark), columns(), paint)}\n`;
+
+const widths = { id: 13, type: 26, place: 14 };
+
+/** Narrower terminals get neither the id nor the place: the payload needs the room. */
+const columnsForAll = 80;
+
+/** The names of the columns. */
+export const contractHeading = (columns: number, paint: Paint): string => {
+  const type = padColumn('package:entity', widths.type);
+  const names =
+    columns < columnsForAll
+      ? [type, 'payload']
+      : [padColumn('contract', widths.id), type, padColumn('on', widths.place), 'payload'];
+  return `${joinPieces([{ text: names.join('  '), format: 'dim' }], columns, paint)}\n`;
+};
+
+function contractPieces(line: ContractLine, columns: number, mark?: Mark): readonly Piece[] {
+  const { contractId, type, location, payload } = line;
+  const isNarrow = columns < columnsForAll;
+  const id: Piece = { text: padColumn(escapeText(truncate(contractId, widths.id)), widths.id), format: 'dim' };
+  return [
+    ...(mark === undefined ? [] : [marks[mark]]),
+    ...(isNarrow ? [] : [id, gap]),
+    { text: padColumn(shortType(type), widths.type) },
+    gap,
+    ...(isNarrow && !('inFlight' in location) ? [] : [placeOf(location), gap]),
+    ...payloadPieces(payload),
+  ];
+}
+
+/** `package-name:Entity` of `#package-name:Module:Entity`. */
+export const shortType = (type: string): string => `${escapeText(type.slice(1).split(':')[0] ?? '')}:${entityOf(type)}`;
+
+/** The synchronizer of a contract, or those between which it is in flight. */
+function placeOf(location: ContractLocation): Piece {
+  if (!('inFlight' in location)) return { text: padColumn(shortId(location.synchronizerId), widths.place) };
+  const { source, target } = location.inFlight;
+  return { text: padColumn(`${shortId(source)} → ${shortId(target)}`, widths.place), format: 'magenta' };
+}
+
+/** The fields of a payload: `owner alice  amount 10.0`. */
+function payloadPieces(payload: unknown): readonly Piece[] {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return [{ text: valueText(payload) }];
+  return Object.entries(payload).flatMap(([name, value]: [string, unknown], index): readonly Piece[] => [
+    ...(index === 0 ? [] : [gap]),
+    { text: `${escapeText(name)} `, format: 'dim' },
+    { text: valueText(value) },
+  ]);
+}
+
+const partyId = /^[^:]+::[0-9a-f]{16,}$/;
+
+/** A value of a payload: a party by its short name, other texts as they are, an absent value as a dash. */
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '–';
+  if (typeof value === 'string') return partyId.test(value) ? shortId(value) : escapeText(value);
+  if (typeof value !== 'object') return escapeText(JSON.stringify(value));
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
+  const fields = Object.entries(value).map(
+    ([name, field]: [string, unknown]) => `${escapeText(name)} ${valueText(field)}`,
+  );
+  return `{${fields.join(', ')}}`;
+}

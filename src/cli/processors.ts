@@ -1,5 +1,4 @@
 import { concatMap, endWith, map, type Observable, toArray } from 'rxjs';
-import type { Offset } from '../index.js';
 import { parseOptions, readInteger, UsageError } from './arguments.js';
 import {
   DatabaseError,
@@ -13,9 +12,8 @@ import {
   rowsOf,
   withPool,
 } from './database.js';
-import { writeAll } from './output.js';
-import { escapeText } from './text.js';
-import type { World } from './World.js';
+import { escapeText } from './terminal.js';
+import { type World, writeAll } from './World.js';
 
 /** `canton-rx processors list | reset | skip`; emits the exit code, once. */
 export function processorsCommand([action, ...args]: readonly string[], world: World): Observable<number> {
@@ -23,7 +21,7 @@ export function processorsCommand([action, ...args]: readonly string[], world: W
     case 'list':
       return withStore(args, world, [], list);
     case 'reset':
-      return withStore(args, world, ['name'], (store, values) => reset(store, required(values, 'name')));
+      return withStore(args, world, ['name'], reset);
     case 'skip':
       return withStore(args, world, ['name', 'after', 'offset', 'update'], skip);
     default:
@@ -31,73 +29,83 @@ export function processorsCommand([action, ...args]: readonly string[], world: W
   }
 }
 
+/** `canton-rx parked list | drop`; emits the exit code, once. */
+export function parkedCommand([action, ...args]: readonly string[], world: World): Observable<number> {
+  switch (action) {
+    case 'list':
+      return withStore(args, world, ['name'], listParked);
+    case 'drop':
+      return withStore(args, world, ['name', 'offset'], drop);
+    case 'replay':
+      throw new UsageError(
+        'only the service has the handler: call handleParked in it, such as node service.js replay in docs/services.md',
+      );
+    default:
+      throw new UsageError('parked requires list or drop first (canton-rx parked --help)');
+  }
+}
+
 /** The tables of a `postgresStore`. */
-export interface Store {
+interface Store {
   readonly pool: Pool;
   readonly schema: string;
 }
 
-type Option = 'name' | 'after' | 'offset' | 'update';
-
-export type OptionValues = Readonly<Partial<Record<Option, string>>>;
+type OptionValues = Readonly<Partial<Record<'name' | 'after' | 'offset' | 'update', string>>>;
 
 /** Lines to print. */
-export type Result = Observable<readonly string[]>;
+type Result = Observable<readonly string[]>;
 
 /** Works with the store that the options name, prints the result and emits the exit code. */
-export function withStore(
+function withStore(
   args: readonly string[],
   world: World,
-  options: readonly Option[],
+  options: readonly (keyof OptionValues)[],
   work: (store: Store, values: OptionValues) => Result,
 ): Observable<number> {
   const own = Object.fromEntries(options.map((name) => [name, { type: 'string' }] as const));
   const values = parseOptions(args, { ...databaseOptions, ...own });
   const { database, schema } = readDatabase(values, world.env, 'public');
   return withPool(database, (pool) => work({ pool, schema }, values as OptionValues)).pipe(
-    map((lines) => lines.map((line) => `${line}\n`)),
-    concatMap((lines) => writeAll(world.stdout, lines)),
+    concatMap((lines) => writeAll(world.stdout, [[...lines, ''].join('\n')])),
     endWith(0),
     reportDatabase(schema, world),
   );
 }
 
-export function required(values: OptionValues, option: Option): string {
+function required(values: OptionValues, option: keyof OptionValues): string {
   const { [option]: value = '' } = values;
   if (value === '') throw new UsageError(`--${option} is required`);
   return value;
 }
 
-export const requiredOffset = (values: OptionValues, option: Option): Offset =>
+const requiredOffset = (values: OptionValues, option: keyof OptionValues): number =>
   readInteger(option, required(values, option), 0);
 
-/** A line of cells. */
-export const cells = (...values: readonly unknown[]): string =>
-  values.map((value) => escapeText(String(value))).join('\t');
-
-/** Why nothing is done. */
-export const refusal = (text: string, next: string): DatabaseError => new DatabaseError('processor', { text, next });
-
-const list = ({ pool, schema }: Store): Result =>
-  rowsOf(
-    pool,
-    `SELECT c.name, coalesce(c.cursor ->> 'offset', 'none') AS "offset",
-      to_char(c.saved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS saved,
-      (SELECT count(*) FROM "${schema}".canton_rx_parked p WHERE p.name = c.name) AS parked,
-      EXISTS (SELECT FROM pg_locks l WHERE ${isLockOf(`'${schema}.canton_rx_cursors ' || c.name`)}) AS "isHeld"
-    FROM "${schema}".canton_rx_cursors c ORDER BY c.name`,
-  ).pipe(
+/** A line for each row of a statement. */
+const tableOf = (db: Queryable, sql: string, values?: readonly unknown[]): Result =>
+  rowsOf(db, sql, values).pipe(
     map((rows) =>
-      rows.map(({ name, offset, saved, parked, isHeld }) =>
-        cells(
-          name,
-          `offset ${String(offset)}`,
-          `saved ${String(saved)}`,
-          `parked ${String(parked)}`,
-          isHeld === true ? 'running' : 'stopped',
-        ),
+      rows.map((row) =>
+        Object.values(row)
+          .map((cell) => escapeText(String(cell)))
+          .join('\t'),
       ),
     ),
+  );
+
+/** Why nothing is done. */
+const refusal = (text: string, next: string): DatabaseError => new DatabaseError('processor', { text, next });
+
+const list = ({ pool, schema }: Store): Result =>
+  tableOf(
+    pool,
+    `SELECT c.name, format('offset %s', coalesce(c.cursor ->> 'offset', 'none')) AS "offset",
+      to_char(c.saved_at AT TIME ZONE 'UTC', '"saved" YYYY-MM-DD"T"HH24:MI:SS"Z"') AS saved,
+      format('parked %s', (SELECT count(*) FROM "${schema}".canton_rx_parked p WHERE p.name = c.name)) AS parked,
+      CASE WHEN EXISTS (SELECT FROM pg_locks l WHERE ${isLockOf(`'${schema}.canton_rx_cursors ' || c.name`)})
+        THEN 'running' ELSE 'stopped' END AS state
+    FROM "${schema}".canton_rx_cursors c ORDER BY c.name`,
   );
 
 /**
@@ -134,8 +142,9 @@ const changeStopped = (
   );
 
 /** Removes the cursor, but not the fencing token, and lets another processor replace its projections: both or neither. */
-const reset = ({ pool, schema }: Store, name: string): Result =>
-  inTransaction(pool, (db) =>
+function reset({ pool, schema }: Store, values: OptionValues): Result {
+  const name = required(values, 'name');
+  return inTransaction(pool, (db) =>
     changeStopped(db, schema, name, 'true', 'cursor = NULL', []).pipe(
       concatMap(() =>
         rowsOf(
@@ -153,23 +162,21 @@ const reset = ({ pool, schema }: Store, name: string): Result =>
           `UPDATE "${projection.replaceAll('"', '""')}".projection_state SET cursor_at = NULL
           WHERE cursor_at ->> 0 = $1 AND cursor_at ->> 1 = $2 RETURNING 1`,
           [`${schema}.canton_rx_cursors`, name],
-        ).pipe(concatMap((rows) => rows.map(() => projection))),
-      ),
-      toArray(),
-      map((projections) => [
-        ...projections.map(
-          (projection) => `the next load replaces the rows of the projection in the schema ${projection}`,
+        ).pipe(
+          concatMap((rows) => rows),
+          map(() => `the next load replaces the rows of the projection in the schema ${projection}`),
         ),
-        `the processor ${escapeText(name)} has no cursor: it begins where its request says`,
-      ]),
+      ),
+      endWith(`the processor ${escapeText(name)} has no cursor: it begins where its request says`),
+      toArray(),
     ),
   );
+}
 
 /** Moves the cursor from one offset to another, past the updates in between. */
-function skip({ pool, schema }: Store, values: OptionValues): Result {
+function skip({ pool, schema }: Store, { update: updateId, ...values }: OptionValues): Result {
   const name = required(values, 'name');
   const [after, offset] = [requiredOffset(values, 'after'), requiredOffset(values, 'offset')];
-  const { update: updateId } = values;
   // without its id, nothing proves at the next start that the ledger is the same
   const lastUpdate = updateId === undefined ? '{}' : JSON.stringify({ lastUpdate: { offset, updateId } });
   const change = `cursor = (cursor::jsonb - 'lastUpdate' || jsonb_build_object('offset', $3::bigint) || $4::jsonb)::json`;
@@ -180,8 +187,7 @@ function skip({ pool, schema }: Store, values: OptionValues): Result {
     [name],
   ).pipe(
     concatMap(([row]) => {
-      const selection = String(row?.['selection']);
-      if (!selection.startsWith('fnv1a:'))
+      if (!String(row?.['selection']).startsWith('fnv1a:'))
         throw refusal(
           `the processor ${name} has no cursor of a feed of updates`,
           'only such a processor can leave out an update',
@@ -196,5 +202,30 @@ function skip({ pool, schema }: Store, values: OptionValues): Result {
       return changeStopped(pool, schema, name, 'c.cursor::text = $5', change, [offset, lastUpdate, row?.['cursor']]);
     }),
     map(() => [`the processor ${escapeText(name)} continues after offset ${offset}`]),
+  );
+}
+
+const listParked = ({ pool, schema }: Store, { name = null }: { readonly name?: string | null }): Result =>
+  tableOf(
+    pool,
+    `SELECT name, format('offset %s', "offset") AS at, format('parked %s', record ->> 'parkedAt') AS parked,
+      format('attempts %s', record ->> 'attempts') AS attempts, record ->> 'reason' AS reason
+    FROM "${schema}".canton_rx_parked WHERE $1::text IS NULL OR name = $1 ORDER BY name, "offset"`,
+    [name],
+  );
+
+function drop({ pool, schema }: Store, values: OptionValues): Result {
+  const place = [required(values, 'name'), requiredOffset(values, 'offset')] as const;
+  const [name, offset] = place;
+  return rowsOf(
+    pool,
+    `DELETE FROM "${schema}".canton_rx_parked WHERE name = $1 AND "offset" = $2 RETURNING 1`,
+    place,
+  ).pipe(
+    map((rows) => {
+      if (rows.length === 0)
+        throw refusal(`no update of ${name} is parked at offset ${offset}`, 'see canton-rx parked list');
+      return [`dropped the parked update of ${escapeText(name)} at offset ${offset}`];
+    }),
   );
 }

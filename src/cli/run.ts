@@ -33,7 +33,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['submit', async () => (await import('./submit.js')).submitCommand],
   ['project', async () => (await import('./project/project.js')).projectCommand],
   ['processors', async () => (await import('./processors.js')).processorsCommand],
-  ['parked', async () => (await import('./parked.js')).parkedCommand],
+  ['parked', async () => (await import('./processors.js')).parkedCommand],
   ['sandbox', async () => (await import('./sandbox.js')).sandboxCommand],
   ['completion', async () => (await import('./completion.js')).completionCommand],
   ['demo', async () => (await import('./demo.js')).demoCommand],

@@ -17,16 +17,14 @@ import { isLedgerError, type Ledger, type Update } from '../index.js';
 import { formOptions, parseOptions, readForm, readInteger, readOffset, UsageError } from './arguments.js';
 import { connectionOptions, readConnection } from './Connection.js';
 import { reportEnd } from './failure.js';
-import { checkParties, warnOfSynchronizers } from './names.js';
-import { runToEnd } from './output.js';
+import { checkParties, warnOfSynchronizers } from './participant.js';
 import { prettyRows } from './pretty.js';
 import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from './progress.js';
 import { readSelected, readSelection, selectionOptions } from './Selection.js';
 import { firstAnswer, openSession, type Session } from './Session.js';
 import { findStart, readStart, startOptions } from './start.js';
-import { columnsOf, type Paint, paintFor } from './terminal.js';
-import { escapeJsonLine, groupDigits, toJsonLine } from './text.js';
-import type { World } from './World.js';
+import { columnsOf, escapeJsonLine, groupDigits, type Paint, paintFor, toJsonLine } from './terminal.js';
+import { runToEnd, type World } from './World.js';
 
 /** `canton-rx tail`; emits the exit code, once. */
 export function tailCommand(args: readonly string[], world: World): Observable<number> {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { help } from '../../src/cli/helpTexts.js';
+import { help } from '../../src/cli/help.js';
 import { cliWorld } from './cliWorld.js';
 import { parseLines, runCli } from './runCli.js';
 

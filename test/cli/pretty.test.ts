@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { prettyRows } from '../../src/cli/pretty.js';
-import { escapeJsonLine, toJsonLine, widthOf } from '../../src/cli/text.js';
+import { escapeJsonLine, toJsonLine, widthOf } from '../../src/cli/terminal.js';
 import { Update } from '../../src/codecs/Update.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { updateArbitrary } from '../helpers/arbitraries/index.js';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { lastValueFrom, toArray } from 'rxjs';
-import { holderOf } from '../../src/cli/project/database.js';
+import { holderOf } from '../../src/cli/database.js';
 import { acsDelta, createLedger } from '../../src/index.js';
 import { contractsProjection, migrateProjection, postgresStore } from '../../src/postgres/index.js';
 import { contractsFeed, handleParked, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
-import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 import { observe } from '../helpers/observe.js';
+import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 import { until } from '../helpers/time.js';
 import { cliWorld } from './cliWorld.js';
 import { runCli } from './runCli.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { escapeJsonLine, escapeText, formatDuration, formatSize, truncate, wrap } from '../../src/cli/text.js';
+import { escapeJsonLine, escapeText, formatDuration, formatSize, truncate, wrap } from '../../src/cli/terminal.js';
 
 describe('escapeText', () => {
   it('escapes characters that control a terminal, are invisible or change the direction of writing', () => {

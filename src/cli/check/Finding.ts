@@ -1,5 +1,4 @@
-import type { Paint } from '../terminal.js';
-import { wrap } from '../text.js';
+import { type Paint, wrap } from '../terminal.js';
 
 /** The result of one check. */
 export interface Finding {

@@ -1,11 +1,11 @@
 import * as t from 'io-ts';
 import { catchError, forkJoin, map, type Observable, of } from 'rxjs';
-import { acsDelta, isLedgerError } from '../../index.js';
 import { connectionTrouble } from '../../errors/connectionTrouble.js';
+import { acsDelta, isLedgerError } from '../../index.js';
 import type { Connection } from '../Connection.js';
-import { decodeJson, decodeResponse, probe, type ProbeRequest, type ProbeResponse } from '../probe.js';
+import { decodeJson, decodeResponse, probe, type ProbeRequest, type ProbeResponse } from '../participant.js';
 import type { Names } from '../Selection.js';
-import { escapeText } from '../text.js';
+import { escapeText } from '../terminal.js';
 import type { World } from '../World.js';
 import type { Trouble } from './Finding.js';
 

@@ -1,15 +1,19 @@
 import process from 'node:process';
-import { concatMap, defer, map, type Observable } from 'rxjs';
+import { catchError, concatMap, defer, forkJoin, map, type Observable, of, switchMap, throwError, timeout } from 'rxjs';
+import { RequestTimeoutError } from '../../index.js';
 import { parseOptions } from '../arguments.js';
-import { connectionOptions, isThisMachine, portOf, readConnection, withLog } from '../Connection.js';
+import { type Connection, connectionOptions, isThisMachine, portOf, readConnection, withLog } from '../Connection.js';
 import { version } from '../help.js';
-import { runToEnd, unwritableMessage, writeAll } from '../output.js';
-import { readParties } from '../Selection.js';
-import { columnsOf, type Paint, paintFor, statusLine } from '../terminal.js';
-import { escapeJsonLine } from '../text.js';
-import type { World } from '../World.js';
-import { exitCodeOf, type Finding, formatFindings, needsToken } from './Finding.js';
-import { runChecks } from './runChecks.js';
+import { probeTimeoutMs as timeoutMs, unknownParties } from '../participant.js';
+import { type Names, readParties } from '../Selection.js';
+import { openLedger } from '../Session.js';
+import { columnsOf, escapeJsonLine, type Paint, paintFor, statusLine } from '../terminal.js';
+import { runToEnd, unwritableMessage, type World, writeAll } from '../World.js';
+import { checkOffsets, checkPageLimit, checkToken, checkUpdates } from './access.js';
+import { checkClock, checkEncryption, checkProxy, checkReachable, checkRoundTrip } from './connection.js';
+import { exitCodeOf, type Finding, findings, formatFindings, needsToken } from './Finding.js';
+import { type Basics, type Probe, requestBasics, shortenId, troubleOfError } from './Probe.js';
+import { checkEndpoints, checkParticipant, checkSynchronizers, checkVersion, checkWebSocket } from './service.js';
 
 /** `canton-rx check`; emits the exit code, once. */
 export function checkCommand(args: readonly string[], world: World): Observable<number> {
@@ -136,3 +140,83 @@ function summary(findings: readonly Finding[], exitCode: number, paint: Paint): 
   if (failed === 0) return paint('yellow', `no failures, ${warned} ${warned === 1 ? 'warning' : 'warnings'}`);
   return paint('red', `${failed} of ${findings.length} checks failed (exit code ${exitCode})`);
 }
+
+/** All findings, in the order of the report. */
+export function runChecks(
+  connection: Connection,
+  parties: Names['parties'],
+  env: World['env'],
+): Observable<readonly Finding[]> {
+  const target: Probe = { connection, parties, env };
+  return requestBasics(target).pipe(
+    concatMap((basics) =>
+      checkReachable(target, basics).pipe(
+        // without a ledger there is nothing more to check
+        concatMap((reachable) =>
+          reachable.state === 'ok'
+            ? runOtherChecks(target, basics).pipe(map((others) => [reachable, ...others]))
+            : of([reachable, ...checkProxy(target), ...checkEncryption(target)]),
+        ),
+      ),
+    ),
+  );
+}
+
+function runOtherChecks(target: Probe, basics: Basics): Observable<readonly Finding[]> {
+  const updates$ = checkUpdates(target, basics).pipe(
+    switchMap(({ finding, path }) =>
+      toFindings('pageLimit', 'page limit', checkPageLimit(target, basics, path)).pipe(
+        map((pageLimit) => [finding, ...pageLimit]),
+      ),
+    ),
+  );
+  const beforeRoundTrip$ = forkJoin([
+    toFindings('version', 'version', checkVersion(target, basics)),
+    toFindings('token', 'token', checkToken(target, basics)),
+    of([...checkProxy(target), ...checkEncryption(target), checkClock(basics)]),
+  ]);
+  const afterRoundTrip$ = forkJoin([
+    toFindings('participant', 'participant', checkParticipant(target, basics)),
+    toFindings('party', 'party', checkParties(target)),
+    of(checkOffsets(basics)),
+    toFindings('synchronizers', 'synchronizers', checkSynchronizers(target, basics)),
+    toFindings('updates', 'updates', updates$, 2 * timeoutMs),
+    toFindings('endpoints', 'endpoints', checkEndpoints(target)),
+    toFindings('webSocket', 'WebSocket', checkWebSocket(target.connection)),
+  ]);
+  return forkJoin([beforeRoundTrip$, afterRoundTrip$]).pipe(
+    concatMap(([before, after]) =>
+      // requested after the others, so that they do not slow it down
+      toFindings('roundTrip', 'round trip', checkRoundTrip(target, basics)).pipe(
+        map((roundTrip) => [...before.flat(), ...roundTrip, ...after.flat()]),
+      ),
+    ),
+  );
+}
+
+/** A finding for each party that the participant does not know: requests for it succeed without a result. */
+const checkParties = ({ connection, parties }: Probe): Observable<readonly Finding[]> =>
+  unknownParties({ connection, ledger: openLedger(connection) }, parties).pipe(
+    map((unknown) =>
+      unknown.map((party) =>
+        findings('party', 'party').failed({
+          kind: 'other',
+          text: `the participant does not know ${shortenId(party)}`,
+          next: 'check the spelling of --party',
+        }),
+      ),
+    ),
+  );
+
+/** The findings of a check within a time. A failure of the check itself is a finding, too. */
+const toFindings = (
+  id: string,
+  label: string,
+  finding$: Observable<Finding | readonly Finding[]>,
+  withinMs = timeoutMs,
+): Observable<readonly Finding[]> =>
+  finding$.pipe(
+    timeout({ each: withinMs, with: () => throwError(() => new RequestTimeoutError('', withinMs)) }),
+    map((results) => [results].flat()),
+    catchError((error: unknown) => of([findings(id, label).failed(troubleOfError(error))])),
+  );

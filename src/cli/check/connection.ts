@@ -16,7 +16,7 @@ import {
 } from 'rxjs';
 import { isLedgerError } from '../../index.js';
 import { type Connection, isThisMachine, portOf } from '../Connection.js';
-import { probe, type ProbeResponse } from '../probe.js';
+import { probe, type ProbeResponse } from '../participant.js';
 import type { World } from '../World.js';
 import { type Finding, findings } from './Finding.js';
 import { type Basics, cantonErrorCode, type Probe, troubleOfError, troubleOfResponse } from './Probe.js';

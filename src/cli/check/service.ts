@@ -13,8 +13,8 @@ import {
   type ProbeResponse,
   synchronizersOf,
   tokenOf,
-} from '../probe.js';
-import { escapeText } from '../text.js';
+} from '../participant.js';
+import { escapeText } from '../terminal.js';
 import { type Finding, findings, needsToken } from './Finding.js';
 import {
   type Basics,

@@ -15,16 +15,14 @@ import { type Diagnostic, isLedgerError } from '../../index.js';
 import { formOptions, parseOptions, readForm, readInteger, readOneOf, UsageError } from '../arguments.js';
 import { connectionOptions, readConnection } from '../Connection.js';
 import { interruptedCode, reportEnd } from '../failure.js';
-import { checkParties } from '../names.js';
-import { runToEnd } from '../output.js';
+import { checkParties } from '../participant.js';
+import { shortType } from '../pretty.js';
 import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from '../progress.js';
 import { nameOptions, readNames } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
-import type { Paint } from '../terminal.js';
-import { groupDigits } from '../text.js';
-import type { World } from '../World.js';
+import { groupDigits, type Paint } from '../terminal.js';
+import { runToEnd, type World } from '../World.js';
 import { type ContractsProgress, printChanges, printSnapshot } from './print.js';
-import { shortType } from './rows.js';
 
 /** `canton-rx contracts`; emits the exit code, once. */
 export function contractsCommand(args: readonly string[], world: World): Observable<number> {

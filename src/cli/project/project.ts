@@ -1,32 +1,40 @@
 import {
   catchError,
   concat,
-  defer,
   concatMap,
+  defer,
   EMPTY,
   fromEvent,
   ignoreElements,
   merge,
   type Observable,
   of,
+  take,
+  takeUntil,
+  tap,
+  throwError,
+  timer,
 } from 'rxjs';
-import { take, takeUntil, tap, throwError, timer } from 'rxjs';
 import { type CursorError, isLedgerError } from '../../index.js';
 import { parseOptions, readInteger, readOneOf } from '../arguments.js';
 import { findings, formatFindings } from '../check/Finding.js';
 import { connectionOptions, readConnection } from '../Connection.js';
-import { databaseCode, DatabaseError, databaseErrorOf, databaseOptions, readDatabase, withPool } from '../database.js';
+import {
+  databaseCode,
+  DatabaseError,
+  databaseErrorOf,
+  databaseOptions,
+  prepareDatabase,
+  readDatabase,
+  withPool,
+} from '../database.js';
 import { reportEnd } from '../failure.js';
-import { checkParties, checkTemplates, UnknownPartyError } from '../names.js';
-import { type Outcome, settle } from '../output.js';
-import { type Sample, showProgress } from '../progress.js';
+import { checkParties, checkTemplates, UnknownPartyError } from '../participant.js';
+import { formatProjectProgress, metricsLine, type ProjectProgress, type Sample, showProgress } from '../progress.js';
 import { nameOptions, readNames } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
-import { columnsOf, paintFor } from '../terminal.js';
-import { escapeText } from '../text.js';
-import { interruptions, type World } from '../World.js';
-import { prepareDatabase } from './database.js';
-import { formatProjectProgress, metricsLine, type ProjectProgress } from './progress.js';
+import { columnsOf, escapeText, paintFor } from '../terminal.js';
+import { interruptions, type Outcome, settle, type World } from '../World.js';
 import { runProjection } from './runProjection.js';
 import { verifyCommand } from './verify.js';
 

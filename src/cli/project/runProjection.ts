@@ -16,14 +16,12 @@ import { type Diagnostic, isLedgerError, type LedgerError } from '../../index.js
 import { contractsProjection, postgresStore, type ProjectionHandler } from '../../postgres/index.js';
 import { type Committed, contractsFeed, type ContractsWork, processFeed, toStatus } from '../../process/index.js';
 import { addressOf } from '../Connection.js';
-import { databaseErrorOf, type Pool } from '../database.js';
-import { shortReason } from '../progress.js';
+import { databaseErrorOf, holderOf, type Pool, processorName } from '../database.js';
+import { type ProjectProgress, shortReason } from '../progress.js';
 import { type Names, queryOf } from '../Selection.js';
 import type { Session } from '../Session.js';
-import { escapeText } from '../text.js';
+import { escapeText } from '../terminal.js';
 import { errorLine } from '../World.js';
-import { holderOf, processorName } from './database.js';
-import type { ProjectProgress } from './progress.js';
 
 /** Which contracts a schema has. */
 interface Projection extends Names {

@@ -12,9 +12,9 @@ import {
   withPool,
 } from '../database.js';
 import { reportError } from '../failure.js';
-import { type Names, nameOptions, queryOf, readNames } from '../Selection.js';
+import { nameOptions, type Names, queryOf, readNames } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
-import { escapeText } from '../text.js';
+import { escapeText } from '../terminal.js';
 import type { World } from '../World.js';
 
 /**

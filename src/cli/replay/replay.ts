@@ -20,15 +20,23 @@ import { isLedgerError } from '../../index.js';
 import { parseOptions, readInteger, readOffset, UsageError } from '../arguments.js';
 import { connectionOptions, readConnection } from '../Connection.js';
 import { interruptedCode, nameMessage, reportEnd } from '../failure.js';
-import { checkParties, warnOfSynchronizers } from '../names.js';
-import { participantId } from '../probe.js';
+import { checkParties, participantId, warnOfSynchronizers } from '../participant.js';
 import { readSelection, selectionOptions } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
 import { findStart, readStart, startOptions } from '../start.js';
-import { formatSize, groupDigits } from '../text.js';
+import { formatSize, groupDigits } from '../terminal.js';
 import { errorLine, interruptions, systemReason, type World } from '../World.js';
-import { checkComplete, openLineFile, type OpenLineFile } from './lineFile.js';
-import { FileRefusedError, type Manifest, manifestPath, readManifest, reconcile, writeManifest } from './Manifest.js';
+import {
+  checkComplete,
+  FileRefusedError,
+  type Manifest,
+  manifestPath,
+  openLineFile,
+  type OpenLineFile,
+  readManifest,
+  reconcile,
+  writeManifest,
+} from './file.js';
 import { type Replayed, writeRange } from './writeRange.js';
 
 /** `canton-rx replay`; emits the exit code, once. */

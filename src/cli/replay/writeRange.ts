@@ -1,12 +1,10 @@
 import { concatMap, defer, type Observable } from 'rxjs';
-import { type Outcome, runToEnd } from '../output.js';
 import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from '../progress.js';
 import { type Reading, readSelected, type Selection } from '../Selection.js';
 import type { Session } from '../Session.js';
-import type { Paint } from '../terminal.js';
-import { groupDigits, toJsonLine } from '../text.js';
-import { checkSize, type LineFile, lineFile, type OpenLineFile } from './lineFile.js';
-import { type Manifest, writeManifest } from './Manifest.js';
+import { groupDigits, type Paint, toJsonLine } from '../terminal.js';
+import { type Outcome, runToEnd } from '../World.js';
+import { checkSize, type LineFile, lineFile, type Manifest, type OpenLineFile, writeManifest } from './file.js';
 
 /** A file to write, and what it will have. */
 interface Target {

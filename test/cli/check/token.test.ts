@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
-import { checkToken } from '../../../src/cli/check/token.js';
+import { checkToken } from '../../../src/cli/check/access.js';
 import type { SandboxOptions } from '../../../src/sandbox/index.js';
 import { until } from '../../helpers/time.js';
 import { runCli } from '../runCli.js';

@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
 import { activeContracts, contractChanges } from '../../../src/contracts/index.js';
-import { csvForm } from '../../../src/cli/contracts/rows.js';
-import type { ContractLine } from '../../../src/cli/contracts/snapshot.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { cantonError } from '../../../src/sandbox/index.js';
 import { until } from '../../helpers/time.js';
@@ -345,18 +343,14 @@ describe('contracts --output csv', () => {
     expect(lines.map((line) => line.slice(0, line.indexOf(','))).sort()).toEqual([...(await expected()).keys()].sort());
   });
 
-  it('quotes what has commas, and what a spreadsheet would run', () => {
-    const form = csvForm();
-    const line = { ...emptyLine, payload: { a: '=HYPERLINK("x")', b: '-10.5', c: [1, 'x,y'], d: null } };
-    const contract = { json: '', line };
-    expect(form.heading([contract])).toMatch(/payload\.a,payload\.b,payload\.c,payload\.d\r\n$/);
-    expect(form.snapshotLine(contract)).toMatch(/,"'=HYPERLINK\(""x""\)",-10\.5,"\[1,""x,y""\]",\r\n$/);
+  it('quotes what has commas, and what a spreadsheet would run', async () => {
+    const payload = { a: '=HYPERLINK("x")', b: '-10.5', c: [1, 'x,y'], d: null };
+    const body = (answer: unknown): string =>
+      JSON.stringify(answer).replaceAll(/"createArgument":\{[^}]*\}/g, `"createArgument":${JSON.stringify(payload)}`);
+    world.sandbox.fault({ kind: 'rewrite', body }, { path: /active-contracts-page/ });
+    const { out } = await contracts('--output', 'csv', '--template', '#sandbox-tasks:Tasks.Model:Task');
+    const [head, line] = out.text().split('\r\n');
+    expect(head).toMatch(/,payload\.a,payload\.b,payload\.c,payload\.d$/);
+    expect(line).toMatch(/,"'=HYPERLINK\(""x""\)",-10\.5,"\[1,""x,y""\]",$/);
   });
 });
-
-const emptyLine = {
-  type: '#p:M:E',
-  location: { synchronizerId: 's' },
-  signatories: [],
-  observers: [],
-} as unknown as ContractLine;

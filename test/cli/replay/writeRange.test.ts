@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { finalize, lastValueFrom } from 'rxjs';
-import { openLineFile } from '../../../src/cli/replay/lineFile.js';
+import { openLineFile } from '../../../src/cli/replay/file.js';
 import { writeRange } from '../../../src/cli/replay/writeRange.js';
 import { openSession } from '../../../src/cli/Session.js';
 import { createLedger, type Ledger } from '../../../src/index.js';

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sandboxes } from '../../helpers/localServers.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../../helpers/postgresServer.js';
-import { root } from './project.js';
 import { until } from '../../helpers/time.js';
+import { root } from './project.js';
 
 const sh = promisify(execFile);
 const newSandbox = sandboxes();
@@ -190,7 +190,6 @@ describe('a cold start', () => {
     async (...args) => {
       expect([...(await loadedBy(...args))].sort()).toEqual([
         'dist/cli/help.js',
-        'dist/cli/helpTexts.js',
         'dist/cli/main.js',
         'dist/cli/toolHelp.js',
       ]);
@@ -200,7 +199,7 @@ describe('a cold start', () => {
   it('loads no command before it is known which one runs', async () => {
     const loaded = await loadedBy();
     expect(loaded.filter((file) => /^dist\/(?!cli|cjs|errors|codecs)/.test(file))).toEqual([]);
-    const names = ['World', 'arguments', 'help', 'helpTexts', 'main', 'run', 'toolHelp'];
+    const names = ['World', 'arguments', 'help', 'main', 'run', 'toolHelp'];
     expect(loaded.filter((file) => file.startsWith('dist/cli/')).sort()).toEqual(
       names.map((name) => `dist/cli/${name}.js`),
     );

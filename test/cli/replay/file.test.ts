@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { lineFile, openLineFile } from '../../../src/cli/replay/lineFile.js';
+import { lineFile, openLineFile } from '../../../src/cli/replay/file.js';
 
 let folder: string;
 let path: string;
