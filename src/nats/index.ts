@@ -7,7 +7,6 @@
  */
 
 export { natsRelay, type NatsRelay, type NatsRelayOptions } from './natsRelay.js';
-export { natsFeed } from './natsFeed.js';
-export type { NatsFeedOptions } from './natsFeed.js';
+export { natsFeed, type NatsFeedOptions } from './natsFeed.js';
 export type { NatsPosition } from './NatsPosition.js';
 export { isRelayError, RelayError, type RelayReason } from './RelayError.js';

@@ -6,7 +6,7 @@ import { timesOf } from '../operators/internal/times.js';
 import type { LastUpdate } from '../process/Cursor.js';
 import type { Feed, FeedReader, FeedRun } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
-import { cursorBucket } from './CursorBucket.js';
+import { cursorBucket } from './natsStore.js';
 import { NatsPosition } from './NatsPosition.js';
 import { natsStream, type NatsStream, readBounds, readHead, readReplicas } from './NatsStream.js';
 import { natsStore } from './natsStore.js';

@@ -6,7 +6,7 @@ import type { CheckpointStore } from '../process/CheckpointStore.js';
 import { holdName } from '../process/memoryStore.js';
 import type { BatchHandler, Work } from '../process/ProcessOptions.js';
 import { checkName } from './natsFeed.js';
-import { callStore, cursorBucket, isWrongSequence } from './CursorBucket.js';
+import { callStore, cursorBucket, isWrongSequence } from './natsStore.js';
 import { RelayError } from './RelayError.js';
 import {
   checkSize,

@@ -17,7 +17,7 @@ import {
 import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import type { FeedEntry, FeedPage } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
-import { type Batch, hasConsumer, openConsumer, pull } from './consumer.js';
+import { type Batch, hasConsumer, openConsumer, pull } from './NatsStream.js';
 import { type Delivery, type NatsPosition, toEntry } from './NatsPosition.js';
 import { callServerOnce, type NatsStream, readHead, retryServer } from './NatsStream.js';
 import { gapError } from './RelayError.js';

@@ -9,7 +9,7 @@ import type { UndecodedUpdate } from '../feed/Page.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { ProcessorProgress, ProcessorRun } from '../ledger/connection.js';
 import { synchronizersOf, timesOf } from '../operators/internal/times.js';
-import { type AnyHandler, type HandlerCall, instrumentHandler, startHandlerCall } from './handlers.js';
+import { type AnyHandler, type HandlerCall, instrumentHandler, startHandlerCall } from './traceContext.js';
 import { type Follower, updateRecordTimes } from './metrics.js';
 import type { Recorder } from './Recorder.js';
 import type { Tracing } from './requests.js';

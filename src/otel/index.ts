@@ -14,8 +14,5 @@
  */
 
 export { createTracedLedger } from './createTracedLedger.js';
-export { contextOf } from './traceContext.js';
-export { linkTo } from './traceContext.js';
-export { traceHandler } from './handlers.js';
+export { contextOf, linkTo, type Traced, traceHandler } from './traceContext.js';
 export type { Telemetry } from './Recorder.js';
-export type { Traced } from './traceContext.js';

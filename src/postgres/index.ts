@@ -6,8 +6,7 @@
  * @module canton-rx/postgres
  */
 
-export { postgresStore, type PostgresStoreOptions } from './postgresStore.js';
-export { postgresStoreSql } from './tables.js';
+export { postgresStore, type PostgresStoreOptions, postgresStoreSql } from './postgresStore.js';
 export {
   commandOutbox,
   type CommandOutbox,
@@ -16,17 +15,15 @@ export {
   type EnqueueOptions,
   type ParkedCommand,
 } from './outbox/commandOutbox.js';
-export { outboxSql } from './outbox/outboxTables.js';
+export { outboxSql } from './outbox/OutboxRows.js';
 export type { Submitted } from './outbox/outcome.js';
 export type { SubmitAllOptions } from './outbox/submitAll.js';
 export {
   contractsProjection,
   type ContractsProjectionOptions,
-  type ProjectionHandler,
-} from './projection/contractsProjection.js';
-export {
   type MigratedProjection,
   migrateProjection,
   type MigrateProjectionOptions,
+  type ProjectionHandler,
   projectionSql,
-} from './projection/migrateProjection.js';
+} from './projection/contractsProjection.js';

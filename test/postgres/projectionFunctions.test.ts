@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { contractType, interfaceType } from '../../src/index.js';
 import { contractsProjection } from '../../src/postgres/index.js';
-import { toStorableJson } from '../../src/postgres/projection/columns.js';
+import { toStorableJson } from '../../src/postgres/projection/tables.js';
 import type { ContractsWork } from '../../src/process/index.js';
 import { archived, created, exercised, transactionOf } from '../helpers/contractEvents.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';

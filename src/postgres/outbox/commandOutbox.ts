@@ -8,7 +8,7 @@ import type { Ledger } from '../../ledger/Ledger.js';
 import { randomUuid } from '../../submission/Execution.js';
 import { validateCommands } from '../../submission/submitCommands.js';
 import { query } from '../connection.js';
-import { ensureOutbox, ensureOutboxSql, type OutboxTables, outboxTablesIn } from './outboxTables.js';
+import { ensureOutbox, ensureOutboxSql, type OutboxTables, outboxTablesIn } from './OutboxRows.js';
 import type { Submitted } from './outcome.js';
 import { submitAll, type SubmitAllOptions } from './submitAll.js';
 

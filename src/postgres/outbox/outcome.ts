@@ -1,9 +1,11 @@
-import { asyncScheduler } from 'rxjs';
+import { asyncScheduler, catchError, defer, map, type Observable, of, take, throwIfEmpty } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
 import type { SubmissionRejectedError } from '../../errors/submission.js';
+import type { Ledger } from '../../ledger/Ledger.js';
+import type { CommandsOptions } from '../../submission/submitCommands.js';
 import type { LedgerPosition, OutboxRow, RowChange } from './OutboxRows.js';
 
 /**
@@ -51,7 +53,7 @@ export type Submitted =
     });
 
 /** What an attempt to send a command means. */
-export interface Outcome extends Omit<RowChange, 'delayMs'> {
+interface Outcome extends Omit<RowChange, 'delayMs'> {
   /** Absent if the transaction is not known. */
   readonly transaction?: SubmittedTransaction;
   readonly cause?: unknown;
@@ -59,8 +61,40 @@ export interface Outcome extends Omit<RowChange, 'delayMs'> {
   readonly concernsAll?: boolean;
 }
 
+/** How commands are sent. */
+interface SubmissionSettings {
+  readonly ledger: Ledger;
+  readonly recover: CommandsOptions['recover'];
+}
+
+/** Sends a command, or determines whether it was committed before. Emits the outcome once, and never fails. */
+export function attempt(
+  { ledger, recover }: SubmissionSettings,
+  row: OutboxRow,
+  position: LedgerPosition,
+  open: Map<number, Observable<SubmittedTransaction>>,
+): Observable<Outcome> {
+  const replaced = replacementOf(row, position);
+  if (replaced !== undefined) return of(replaced);
+  const { id, mayBeCommitted, since } = row;
+  const deduplicationPeriod = { DeduplicationOffset: { value: periodStart(row) } };
+  const request = { ...row.request, commandId: row.commandId, deduplicationPeriod };
+  const options = { ...(mayBeCommitted && { since }), ...(recover !== undefined && { recover }) };
+  const transaction$ = open.get(id) ?? defer(() => ledger.submitAndWaitForTransaction(request, options)).pipe(take(1));
+  open.delete(id);
+  return transaction$.pipe(
+    throwIfEmpty(),
+    map(commitOf),
+    catchError((error: unknown) => {
+      const failure = failureOf(error, row);
+      if (failure.state === 'pending' && failure.mayBeCommitted) open.set(id, transaction$);
+      return of(failure);
+    }),
+  );
+}
+
 /** The ledger committed the command. */
-export const commitOf = (transaction: SubmittedTransaction): Outcome => {
+const commitOf = (transaction: SubmittedTransaction): Outcome => {
   const { updateId, offset } = transaction;
   return { state: 'committed', mayBeCommitted: false, updateId, offset, transaction };
 };
@@ -70,7 +104,7 @@ export const commitOf = (transaction: SubmittedTransaction): Outcome => {
  *
  * @param row - the command, as it was before the attempt
  */
-export function failureOf(error: unknown, row: OutboxRow): Outcome {
+function failureOf(error: unknown, row: OutboxRow): Outcome {
   const failed = { cause: error, error: textOf(error) };
   if (isLedgerError(error, 'OutcomeUnknownError')) {
     const { completionOffset, lastError } = error;
@@ -121,14 +155,14 @@ const isOfProxy = ({ code, status }: SubmissionRejectedError): boolean =>
   code === undefined && status !== 400 && status !== 413;
 
 /** The start of the deduplication period of a command: before every attempt, and not after the one in its request. */
-export function periodStart({ request, since }: OutboxRow): Offset {
+function periodStart({ request, since }: OutboxRow): Offset {
   const { deduplicationPeriod: period } = request;
   const given = period != null && 'DeduplicationOffset' in period ? period.DeduplicationOffset.value : since;
   return Math.min(given, since);
 }
 
 /** Returns the outcome of a command that may have been sent to another ledger than the present one; `undefined` for others. */
-export function replacementOf(
+function replacementOf(
   { mayBeCommitted, participant, since }: OutboxRow,
   { participantId }: LedgerPosition,
 ): Outcome | undefined {

@@ -2,7 +2,7 @@ import type { ClientBase, Connection, Pool, Submittable } from 'pg';
 import { concat, concatMap, defer, Observable } from 'rxjs';
 import type { AnyContract } from '../../contracts/Contract.js';
 import { run } from '../connection.js';
-import { type Columns, namesOf, rowsFrom, toJsonParameter, toStorableText, typeOf } from './columns.js';
+import { type Columns, namesOf, rowsFrom, toJsonParameter, toStorableText, typeOf } from './tables.js';
 import { type ContractRow, maxPartSize, rowsOf, sizeOf } from './rows.js';
 import { byId, contractColumns, isActive, type ProjectionSchema } from './tables.js';
 import { TemplateList, type Writing, writeTemplates } from './templates.js';

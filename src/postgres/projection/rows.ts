@@ -1,7 +1,7 @@
 import type { ExercisedEvent } from '../../codecs/Event.js';
 import type { AnyContract } from '../../contracts/Contract.js';
 import type { ContractsChanged } from '../../contracts/ContractChange.js';
-import { type Row, toStorableJson } from './columns.js';
+import { type Row, toStorableJson } from './tables.js';
 import type { contractColumns, exerciseColumns, updateColumns } from './tables.js';
 import type { TemplateList } from './templates.js';
 

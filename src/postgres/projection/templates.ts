@@ -5,7 +5,7 @@ import { matchId } from '../../codecs/decodePayload.js';
 import type { ContractTypes } from '../../contracts/Contract.js';
 import type { Report } from '../../diagnostics/Diagnostic.js';
 import { run } from '../connection.js';
-import { namesOf, type Row, rowsFrom, toJsonParameter } from './columns.js';
+import { namesOf, type Row, rowsFrom, toJsonParameter } from './tables.js';
 import { type ProjectionSchema, templateColumns } from './tables.js';
 
 /** Where to write, and how to name templates. */

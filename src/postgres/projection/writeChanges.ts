@@ -4,7 +4,7 @@ import type { ReassignmentEvent } from '../../codecs/Reassignment.js';
 import type { AnyContract } from '../../contracts/Contract.js';
 import type { ContractsChanged } from '../../contracts/ContractChange.js';
 import { run } from '../connection.js';
-import { type Columns, namesOf, type Row, rowsFrom, toJsonParameter } from './columns.js';
+import { type Columns, namesOf, type Row, rowsFrom, toJsonParameter } from './tables.js';
 import { removeGarbage, type Retain } from './history.js';
 import {
   type ContractRow,

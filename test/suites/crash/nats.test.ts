@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -17,8 +16,8 @@ import { findFlaws, findFlawsWithRepeats, readNotes } from './flaws.js';
 import { type Entry, world } from './world.js';
 
 const commitEvery = 20;
-const many = parameters(40, 15);
-const hundred = parameters(100, 30);
+const many = parameters(40, 12);
+const hundred = parameters(100, 16);
 
 describeWithNats('a stream of JetStream', () => {
   let server: TestServer;
@@ -36,19 +35,6 @@ describeWithNats('a stream of JetStream', () => {
     await server.stop();
     await rm(folder, { recursive: true });
   });
-
-  /** The server is killed five times, too. */
-  const crashed: Promise<unknown>[] = [];
-  const crashServer = (killed: number): void => {
-    if (killed % Math.ceil(many.kills / 6) !== 0) return;
-    const crash = async (): Promise<void> => {
-      await wait(many.random() * 200);
-      await server.crash();
-      await wait(many.random() * 100);
-      await server.start();
-    };
-    crashed.push(crash());
-  };
 
   /** Reads the stream, and checks its sequence numbers. */
   const readStream = async (): Promise<readonly Entry[]> => {
@@ -78,8 +64,7 @@ describeWithNats('a stream of JetStream', () => {
       try {
         const start = (life: number, end?: number) =>
           children.start('relay', { ledgerUrl: given.sandbox.url, storeUrl: server.url, life, end, commitEvery });
-        const { kills } = await runWithCrashes({ what: 'a relay', start, afterKill: crashServer }, given, many);
-        await Promise.all(crashed);
+        const { kills } = await runWithCrashes({ what: 'a relay', start, server }, given, many);
         expect(kills).toBe(many.kills);
         entries = await given.entries();
         expect(findFlaws(entries, await readStream())).toEqual([]);
@@ -105,9 +90,8 @@ describeWithNats('a stream of JetStream', () => {
       const notes = join(folder, `notes${every}`);
       const start = (life: number, end?: number) =>
         children.start('reader', { ...readerOrders(), notes, life, end, commitEvery: every });
-      const subject = { what: 'a reader', start, afterKill: crashServer };
+      const subject = { what: 'a reader', start, server };
       const { kills, phases } = await runWithCrashes(subject, source(), many);
-      await Promise.all(crashed);
       // otherwise they had nothing left to read
       expect(phases.get('start') ?? 0).toBeLessThan(kills);
       const { flaws, ...repeats } = findFlawsWithRepeats(all, await readNotes(notes), every);
@@ -132,9 +116,8 @@ describeWithNats('a stream of JetStream', () => {
         await pool.query('CREATE TABLE seen (n bigserial, "offset" bigint, update_id text, hash text, life int)');
         const start = (life: number, end?: number) =>
           children.start('natsPostgres', { ...readerOrders(), databaseUrl: database.url, life, end, commitEvery });
-        const subject = { what: 'a reader into PostgreSQL', start, afterKill: crashServer };
-        const { kills } = await runWithCrashes(subject, source(), hundred);
-        await Promise.all(crashed);
+        const subject = { what: 'a reader into PostgreSQL', start, server };
+        const { kills } = await runWithCrashes(subject, source(), { ...hundred, updates: many.updates });
         expect(kills).toBe(hundred.kills);
         const { rows } = await pool.query<Entry>(
           'SELECT "offset"::int AS "offset", update_id AS "updateId", hash FROM seen ORDER BY n',

@@ -27,7 +27,7 @@ describeWithPostgres('a table of PostgreSQL has each update of the ledger once a
     return rows.map((row) => ({ ...row, offset: Number(row.offset) }));
   };
 
-  const one = parameters(100, 40);
+  const one = parameters(100, 24);
   it.each([
     ['its processor is killed at any moment', 1],
     ['two processors compete, and each is killed at any moment', 2],
@@ -49,7 +49,7 @@ describeWithPostgres('a table of PostgreSQL has each update of the ledger once a
         expect(findFlaws(await given.entries(), await readTable())).toEqual([]);
         // of so many kills, some are during the work, and some during a commit
         const hit = [['handler'], ['save', 'commit']].filter((some) => some.some((phase) => phases.has(phase)));
-        if (kills >= 40) expect(hit).toHaveLength(2);
+        if (kills >= 24) expect(hit).toHaveLength(2);
       } finally {
         await given.close();
       }

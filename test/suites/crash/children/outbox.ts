@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
-import { catchError, defer, EMPTY, ignoreElements, merge, repeat, tap } from 'rxjs';
+import { catchError, defer, EMPTY, filter, ignoreElements, merge, NEVER, repeat, takeUntil } from 'rxjs';
 import { commandOutbox } from '../../../../src/postgres/index.js';
-import { openLedger, orders } from './child.js';
+import { markCommits, openLedger, orders } from './child.js';
 import { mark } from './marks.js';
 
 const { storeUrl, life, end, party = '' } = orders;
@@ -57,16 +57,12 @@ const sending$ = outbox.submitAll(
   { pollMs: 20, retry: { baseDelayMs: 20, maxDelayMs: 200 }, recover: { withinMs: 2_000 } },
 );
 
-merge(
-  end === undefined ? deciding$ : EMPTY,
-  sending$.pipe(
-    tap(() => {
-      mark('d');
-    }),
-  ),
-).subscribe({
-  error: (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-});
+/** Emits when each command has an outcome. */
+const settled$ = defer(() => pool.query("SELECT FROM canton_rx_outbox WHERE state = 'pending' LIMIT 1")).pipe(
+  repeat({ delay: 50 }),
+  filter(({ rows }) => rows.length === 0),
+);
+
+merge(end === undefined ? deciding$ : EMPTY, sending$)
+  .pipe(takeUntil(end === undefined ? NEVER : settled$))
+  .subscribe(markCommits(() => pool.end()));
