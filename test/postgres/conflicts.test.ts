@@ -2,18 +2,17 @@ import { expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
 import { lastValueFrom, toArray } from 'rxjs';
 import { isLedgerError } from '../../src/index.js';
-import { type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
+import type { Handler } from '../../src/process/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
 import { effort } from '../helpers/effort.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { eventually, until } from '../helpers/time.js';
-import { cuttingProxy, insert, poolOf, request, sandboxWorlds, withDatabase } from './support.js';
-
-const world = sandboxWorlds();
+import { cuttingProxy, insert, poolOf, sandboxWorlds, withDatabase } from './support.js';
 
 describeWithPostgres('postgresStore beside other users of the database', () => {
   const database = withDatabase();
-  const { seen, options } = database;
+  const { seen } = database;
+  const world = sandboxWorlds(database);
 
   const totals = async (): Promise<readonly number[]> => {
     const { rows } = await database.pool.query<{ n: number }>('SELECT n FROM total ORDER BY id');
@@ -23,7 +22,7 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
   it.each(['REPEATABLE READ', 'SERIALIZABLE'] as const)(
     'repeats a transaction that fails because of a concurrent one: %s (G41)',
     async (isolation) => {
-      const { service, ledger, all } = await world(60);
+      const { all, work } = await world(60);
       let others = 0;
       const handler: Handler<PoolClient> = async (update, tx) => {
         const { rows } = await tx.query<{ n: number }>('SELECT n FROM total WHERE id = 1');
@@ -36,13 +35,7 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
         await insert()(update, tx);
       };
       const store = postgresStore({ pool: database.pool, pollMs: 20, isolation });
-      await lastValueFrom(
-        processFeed(
-          updatesFeed(ledger, request(service.ledgerEnd)),
-          handler,
-          options({ store, commitEvery: { updates: 1 } }),
-        ),
-      );
+      await work(handler, { store, commitEvery: { updates: 1 } });
       expect(await seen()).toEqual(all);
       expect(others).toBeGreaterThan(3);
       // no write of either is lost
@@ -51,7 +44,7 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
   );
 
   it('repeats the transactions of two processors after a deadlock', async () => {
-    const { service, ledger, all } = await world(40);
+    const { all, work } = await world(40);
     await database.pool.query(`ALTER DATABASE postgres SET deadlock_timeout = '10ms'`);
     const started = new Set<number>();
     const crossing =
@@ -64,13 +57,7 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
         await tx.query('UPDATE total SET n = n + 1 WHERE id = $1', [second]);
       };
     const ends = [crossing(1, 2), crossing(2, 1)].map((handler, n) =>
-      lastValueFrom(
-        processFeed(
-          updatesFeed(ledger, request(service.ledgerEnd)),
-          handler,
-          options({ name: `p${n}`, commitEvery: { updates: 3 }, handlerRetry: { giveUpAfterMs: 0 } }),
-        ),
-      ),
+      work(handler, { name: `p${n}`, commitEvery: { updates: 3 }, handlerRetry: { giveUpAfterMs: 0 } }),
     );
     await Promise.all(ends);
     expect(await totals()).toEqual([2 * all.length, 2 * all.length]);
@@ -86,7 +73,7 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
   it.each(['stop', 'park'] as const)(
     'treats a commit that breaks a rule as a failure of the handler: %s (G41)',
     async (onPoison) => {
-      const { service, ledger, all } = await world(30);
+      const { all, work } = await world(30);
       await database.pool.query(
         'CREATE TABLE owner ("offset" bigint REFERENCES seen ("offset") DEFERRABLE INITIALLY DEFERRED)',
       );
@@ -95,22 +82,20 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
         await insert()(update, tx);
         if (update.offset === poison) await tx.query('INSERT INTO owner VALUES (-1)');
       };
-      const how = options({ handlerRetry: { giveUpAfterMs: 0 }, onPoison });
-      const error = await lastValueFrom(
-        processFeed(updatesFeed(ledger, request(service.ledgerEnd)), handler, how),
-      ).catch((cause: unknown) => cause);
+      const how = { handlerRetry: { giveUpAfterMs: 0 }, onPoison } as const;
+      const error = await work(handler, how).catch((cause: unknown) => cause);
       if (onPoison === 'stop') expect(isLedgerError(error, 'HandlerError') && error.offset).toBe(poison);
       expect(await seen()).toEqual(all.filter((offset) => (onPoison === 'stop' ? offset < poison : offset !== poison)));
     },
   );
 
   it('treats a commit that the database refuses repeatedly as a failure of the database', async () => {
-    const { service, ledger, all } = await world(10);
+    const { ledger, all, work } = await world(10);
     await database.pool.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = '40001'; END $$`);
     await database.pool.query(`CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON seen DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW WHEN (NEW."offset" = ${all[5] ?? 0}) EXECUTE FUNCTION refuse()`);
-    const done = lastValueFrom(processFeed(updatesFeed(ledger, request(service.ledgerEnd)), insert(), options()));
+    const done = work();
     const scheduled = await new Promise<unknown>((resolve, reject) => {
       ledger.diagnostics$.subscribe((diagnostic) => {
         if (diagnostic._tag === 'RetryScheduled') resolve(diagnostic.cause);
@@ -126,17 +111,11 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
   it.each(['before', 'after'] as const)(
     'neither loses nor repeats an update when connections are cut %s a COMMIT (G40)',
     async (when) => {
-      const { service, ledger, all, diagnostics } = await world(effort(150, 400));
+      const { all, diagnostics, process$ } = await world(effort(150, 400));
       const proxy = await cuttingProxy(database.server.url, when, 3);
       const cut = poolOf(proxy.url, 5);
       const store = postgresStore({ pool: cut, pollMs: 5 });
-      const committed = await lastValueFrom(
-        processFeed(
-          updatesFeed(ledger, request(service.ledgerEnd)),
-          insert(),
-          options({ store, commitEvery: { updates: 5 } }),
-        ).pipe(toArray()),
-      );
+      const committed = await lastValueFrom(process$(insert(), { store, commitEvery: { updates: 5 } }).pipe(toArray()));
       await cut.end();
       proxy.close();
       expect(await seen()).toEqual(all);
@@ -150,40 +129,31 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
   );
 
   it.each([1, 2])('works in a pool of %i connections', async (max) => {
-    const { service, ledger, all } = await world(50);
+    const { service, all, work } = await world(50);
     const small = poolOf(database.server.url, max);
     const store = postgresStore({ pool: small, pollMs: 5, timeoutMs: 60_000 });
     const half = all[25] ?? 0;
-    for (const end of [half, service.ledgerEnd])
-      await lastValueFrom(
-        processFeed(updatesFeed(ledger, request(end)), insert(), options({ store, retry: { giveUpAfterMs: 0 } })),
-      );
+    for (const end of [half, service.ledgerEnd]) await work(insert(), { store, retry: { giveUpAfterMs: 0 } }, end);
     await small.end();
     expect(await seen()).toEqual(all);
   });
 
   it('does not wait without a limit while another process creates the tables', async () => {
-    const { ledger } = await world(1);
+    const { work } = await world(1);
     const other = await database.pool.connect();
     await other.query(`SELECT pg_advisory_lock(hashtextextended('public.canton_rx_cursors', 1))`);
     const store = postgresStore({ pool: database.pool, timeoutMs: 100 });
-    const failing = lastValueFrom(
-      processFeed(updatesFeed(ledger, request()), insert(), options({ store, retry: { giveUpAfterMs: 0 } })),
-    );
+    const failing = work(insert(), { store, retry: { giveUpAfterMs: 0 } }, Infinity);
     await expect(failing).rejects.toMatchObject({ _tag: 'StoreError', operation: 'hold' });
     other.release(true);
   });
 
   it('leaves no connection or lock open, whenever it is unsubscribed', async () => {
-    const { ledger } = await world(30);
+    const { process$ } = await world(30);
     const store = postgresStore({ pool: database.pool, pollMs: 5 });
     for (let n = 0; n < effort(50, 200); n += 1) {
       const subscriptions = [1, 2].map(() =>
-        processFeed(
-          updatesFeed(ledger, request()),
-          () => undefined,
-          options({ store, commitEvery: { updates: 7 } }),
-        ).subscribe(),
+        process$(() => undefined, { store, commitEvery: { updates: 7 } }, Infinity).subscribe(),
       );
       await new Promise((resolve) => setTimeout(resolve, n % 25));
       for (const subscription of subscriptions) subscription.unsubscribe();

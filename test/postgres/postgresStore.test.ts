@@ -2,75 +2,61 @@ import { expect, it } from '@jest/globals';
 import { Pool, type PoolClient } from 'pg';
 import { concatMap, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
 import { isLedgerError } from '../../src/index.js';
-import { handleParked, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
+import { handleParked, type Handler } from '../../src/process/index.js';
 import { postgresStore, postgresStoreSql } from '../../src/postgres/index.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
-import { insert, offsetsOf, poolOf, request, sandboxWorlds, withDatabase } from './support.js';
-
-const world = sandboxWorlds();
+import { insert, offsetsOf, poolOf, sandboxWorlds, withDatabase } from './support.js';
 
 describeWithPostgres('postgresStore', () => {
   const database = withDatabase();
-  const { seen, options } = database;
+  const { seen } = database;
+  const world = sandboxWorlds(database);
 
   it('commits the effects of handlers together with the cursor, and resumes from it', async () => {
-    const { service, ledger, all } = await world(450);
+    const { service, all, process$, work } = await world(450);
     const half = all[200] ?? 0;
-    await lastValueFrom(processFeed(updatesFeed(ledger, request(half)), insert(), options()));
+    await work(insert(), {}, half);
     expect(await seen()).toEqual(all.slice(0, 201));
-    const committed = await lastValueFrom(
-      processFeed(
-        updatesFeed(ledger, request(service.ledgerEnd)),
-        insert(),
-        options({ commitEvery: { updates: 30 } }),
-      ).pipe(toArray()),
-    );
+    const committed = await lastValueFrom(process$(insert(), { commitEvery: { updates: 30 } }).pipe(toArray()));
     expect(await seen()).toEqual(all);
     expect(committed.at(-1)?.offset).toBe(service.ledgerEnd);
     expect(Math.max(...committed.map(({ handled }) => handled))).toBe(30);
   });
 
   it('works in a schema whose name is a keyword of SQL', async () => {
-    const { service, ledger, all } = await world(20);
+    const { service, all, work } = await world(20);
     await database.pool.query('CREATE SCHEMA "user"');
     const store = postgresStore({ pool: database.pool, schema: 'user', pollMs: 20 });
     const half = all[10] ?? 0;
-    for (const end of [half, service.ledgerEnd])
-      await lastValueFrom(processFeed(updatesFeed(ledger, request(end)), insert(), options({ store })));
+    for (const end of [half, service.ledgerEnd]) await work(insert(), { store }, end);
     expect(await seen()).toEqual(all);
     await database.pool.query(postgresStoreSql('user'));
     await database.pool.query('DROP SCHEMA "user" CASCADE');
   });
 
   it('rolls back the effects of a handler that fails, and keeps those of earlier updates', async () => {
-    const { service, ledger, all } = await world(60);
+    const { all, work } = await world(60);
     const poison = all[33] ?? 0;
     const handler: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);
       if (update.offset === poison) throw new Error('no such account');
     };
-    const failing = lastValueFrom(
-      processFeed(
-        updatesFeed(ledger, request(service.ledgerEnd)),
-        handler,
-        options({ handlerRetry: { giveUpAfterMs: 0 } }),
-      ),
-    );
+    const failing = work(handler, { handlerRetry: { giveUpAfterMs: 0 } });
     const error = await failing.catch((cause: unknown) => cause);
     expect(isLedgerError(error, 'HandlerError') && error.offset).toBe(poison);
     expect(await seen()).toEqual(all.slice(0, 33));
   });
 
   it('parks an update that cannot be handled, in the same transaction as the cursor', async () => {
-    const { service, ledger, all } = await world(60);
+    const { all, work } = await world(60);
     const poison = all[33] ?? 0;
     const store = postgresStore({ pool: database.pool, pollMs: 20 });
     const handler: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);
       if (update.offset === poison) throw new Error('no such account');
     };
-    const how = options({ store, handlerRetry: { giveUpAfterMs: 0 }, onPoison: 'park' });
-    await lastValueFrom(processFeed(updatesFeed(ledger, request(service.ledgerEnd)), handler, how));
+    const how = { store, handlerRetry: { giveUpAfterMs: 0 }, onPoison: 'park' } as const;
+    await work(handler, how);
     expect(await seen()).toEqual(all.filter((offset) => offset !== poison));
     const again = handleParked(store, 'seen', insert('again')).pipe(toArray());
     const [unparked, rest] = [await lastValueFrom(again), await lastValueFrom(again)];
@@ -81,48 +67,25 @@ describeWithPostgres('postgresStore', () => {
     expect(await seen()).toEqual([...all.filter((offset) => offset !== poison), poison]);
   });
 
-  it('repeats a transaction if the database requires it', async () => {
-    const { service, ledger, all } = await world(40);
-    let failures = 3;
-    const handler: Handler<PoolClient> = async (update, tx) => {
-      await insert()(update, tx);
-      if (update.offset === all[20] && (failures -= 1) >= 0)
-        await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`);
-    };
-    await lastValueFrom(processFeed(updatesFeed(ledger, request(service.ledgerEnd)), handler, options()));
-    expect(failures).toBe(-1);
-    expect(await seen()).toEqual(all);
-  });
-
   it.each([
     ['ignores an error of the database', 'SELECT 1/0', 'a statement of the handler failed, and the handler ignored it'],
     ['ends its transaction itself', 'COMMIT', 'the handler has ended its transaction'],
   ])('fails with the offset of a handler that %s', async (_, sql, reason) => {
-    const { service, ledger, all } = await world(10);
+    const { all, work } = await world(10);
     const handler: Handler<PoolClient> = async ({ offset }, tx) => {
       if (offset === all[4]) await tx.query(sql).catch(() => undefined);
     };
-    const failing = lastValueFrom(
-      processFeed(
-        updatesFeed(ledger, request(service.ledgerEnd)),
-        handler,
-        options({ handlerRetry: { giveUpAfterMs: 0 } }),
-      ),
-    );
+    const failing = work(handler, { handlerRetry: { giveUpAfterMs: 0 } });
     const error = await failing.catch((cause: unknown) => cause);
     expect(isLedgerError(error, 'HandlerError') && error.offset).toBe(all[4]);
     expect(isLedgerError(error, 'HandlerError') && error.cause).toMatchObject({ message: reason });
   });
 
   it('lets one of two processors work, and the other continue after it (G36)', async () => {
-    const { service, ledger, all } = await world(300);
+    const { ledger, all, process$ } = await world(300);
     const half = all[150] ?? 0;
-    const first$ = processFeed(
-      updatesFeed(ledger, request()),
-      insert('one'),
-      options({ commitEvery: { updates: 10 } }),
-    );
-    const second$ = processFeed(updatesFeed(ledger, request(service.ledgerEnd)), insert('two'), options());
+    const first$ = process$(insert('one'), { commitEvery: { updates: 10 } }, Infinity);
+    const second$ = process$(insert('two'));
     const isHalf = firstValueFrom(first$.pipe(filter(({ offset }) => offset >= half)));
     // the second begins after the first holds the name
     await firstValueFrom(ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'PageReceived')));
@@ -136,7 +99,7 @@ describeWithPostgres('postgresStore', () => {
     ['the connection breaks while a handler runs', 'running'],
     ['the connection breaks while the processor is idle', 'idle'],
   ])('resumes from the last commit when %s', async (_, when) => {
-    const { service, ledger, diagnostics } = await world(100);
+    const { service, ledger, diagnostics, process$ } = await world(100);
     const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`;
     let left = 2;
     const handler: Handler<PoolClient> = async (update, tx) => {
@@ -144,7 +107,7 @@ describeWithPostgres('postgresStore', () => {
       if (when === 'running' && update.offset > 50 && (left -= 1) >= 0) await database.pool.query(terminate);
     };
     const idle = firstValueFrom(
-      processFeed(updatesFeed(ledger, request()), handler, options()).pipe(
+      process$(handler, {}, Infinity).pipe(
         tap({
           next: ({ isCaughtUp }) =>
             isCaughtUp && when === 'idle' && (left -= 1) >= 0 && void database.pool.query(terminate),
@@ -164,7 +127,7 @@ describeWithPostgres('postgresStore', () => {
   });
 
   it('saves no cursor after another processor has taken the name (G39)', async () => {
-    const { service, ledger, all, diagnostics } = await world(200);
+    const { all, diagnostics, work } = await world(200);
     let isNameTaken = false;
     const handler: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);
@@ -173,9 +136,7 @@ describeWithPostgres('postgresStore', () => {
         await database.pool.query('UPDATE canton_rx_cursors SET fence = fence + 1');
       }
     };
-    await lastValueFrom(
-      processFeed(updatesFeed(ledger, request(service.ledgerEnd)), handler, options({ commitEvery: { updates: 20 } })),
-    );
+    await work(handler, { commitEvery: { updates: 20 } });
     expect(await seen()).toEqual(all);
     expect(diagnostics).toContainEqual(
       expect.objectContaining({ cause: expect.objectContaining({ reason: 'another processor holds the name now' }) }),
@@ -183,7 +144,7 @@ describeWithPostgres('postgresStore', () => {
   });
 
   it('completes when it is stopped after another processor has taken the name, and reports that', async () => {
-    const { service, ledger, all, diagnostics } = await world(200);
+    const { all, diagnostics, work } = await world(200);
     const controller = new AbortController();
     const handler: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);
@@ -192,13 +153,7 @@ describeWithPostgres('postgresStore', () => {
       controller.abort();
     };
     const { signal } = controller;
-    const committed = await lastValueFrom(
-      processFeed(
-        updatesFeed(ledger, request(service.ledgerEnd)),
-        handler,
-        options({ commitEvery: { updates: 20 }, signal }),
-      ),
-    );
+    const committed = await work(handler, { commitEvery: { updates: 20 }, signal });
     expect(await seen()).toEqual(all.filter((offset) => offset <= committed.offset));
     expect(committed.offset).toBeLessThanOrEqual(60);
     expect(diagnostics).toContainEqual(
@@ -207,15 +162,11 @@ describeWithPostgres('postgresStore', () => {
   });
 
   it('continues after the database was restarted', async () => {
-    const { service, ledger, all } = await world(300);
+    const { all, process$ } = await world(300);
     const store = postgresStore({ pool: database.pool, pollMs: 20 });
     const restarts: Promise<unknown>[] = [];
     await lastValueFrom(
-      processFeed(
-        updatesFeed(ledger, request(service.ledgerEnd)),
-        insert(),
-        options({ store, commitEvery: { updates: 5 } }),
-      ).pipe(
+      process$(insert(), { store, commitEvery: { updates: 5 } }).pipe(
         tap(({ offset }) => {
           if (offset > 100 && restarts.length === 0)
             restarts.push(database.server.crash().then(() => database.server.start()));
@@ -231,7 +182,7 @@ describeWithPostgres('postgresStore', () => {
     ['is locked by another connection', 'LOCK TABLE canton_rx_cursors IN ACCESS EXCLUSIVE MODE'],
     ['has its row locked by another connection', 'SELECT * FROM canton_rx_cursors FOR UPDATE'],
   ])('continues after its table %s for longer than the timeout', async (_, lock) => {
-    const { service, ledger, all } = await world(200);
+    const { ledger, all, work } = await world(200);
     const other = await database.pool.connect();
     let locks = 0;
     const handler: Handler<PoolClient> = async (update, tx) => {
@@ -247,13 +198,7 @@ describeWithPostgres('postgresStore', () => {
       isLocked$.pipe(concatMap(() => ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'RetryScheduled')))),
     );
     const store = postgresStore({ pool: database.pool, pollMs: 20, timeoutMs: 300 });
-    const done = lastValueFrom(
-      processFeed(
-        updatesFeed(ledger, request(service.ledgerEnd)),
-        handler,
-        options({ store, commitEvery: { updates: 10 } }),
-      ),
-    );
+    const done = work(handler, { store, commitEvery: { updates: 10 } });
     await hasTimedOut;
     await other.query('COMMIT');
     other.release();
@@ -262,17 +207,13 @@ describeWithPostgres('postgresStore', () => {
   });
 
   it('continues after the database did not answer at all', async () => {
-    const { service, ledger, all } = await world(200);
+    const { ledger, all, process$ } = await world(200);
     // the timeout of the store does not apply to the queries of handlers
     const patient = poolOf(database.server.url, 12, { query_timeout: 450 });
     const store = postgresStore({ pool: patient, pollMs: 20, timeoutMs: 300 });
     const pauses: Promise<unknown>[] = [];
     await lastValueFrom(
-      processFeed(
-        updatesFeed(ledger, request(service.ledgerEnd)),
-        insert(),
-        options({ store, commitEvery: { updates: 10 } }),
-      ).pipe(
+      process$(insert(), { store, commitEvery: { updates: 10 } }).pipe(
         filter(({ offset }) => offset > 60),
         tap(() => {
           if (pauses.length > 0) return;
@@ -294,7 +235,7 @@ describeWithPostgres('postgresStore', () => {
   });
 
   it('ends with a password that is refused at the start, and retries one that is refused later, as at a rotation', async () => {
-    const { service, ledger, all, diagnostics } = await world(60);
+    const { ledger, all, diagnostics, process$ } = await world(60);
     const { hostname: host, port } = new URL(database.server.url);
     let password = '';
     const current = (): string => password;
@@ -302,11 +243,7 @@ describeWithPostgres('postgresStore', () => {
     pool.on('error', () => undefined);
     await database.pool.query(`CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'first'`);
     const run = () =>
-      processFeed(
-        updatesFeed(ledger, request(service.ledgerEnd)),
-        rotateAtHalf,
-        options({ store: postgresStore({ pool, pollMs: 20 }), commitEvery: { updates: 5 } }),
-      );
+      process$(rotateAtHalf, { store: postgresStore({ pool, pollMs: 20 }), commitEvery: { updates: 5 } });
     let rotations = 0;
     const rotateAtHalf: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);
@@ -331,28 +268,10 @@ describeWithPostgres('postgresStore', () => {
   });
 
   it('creates its tables once when several processors start at the same time', async () => {
-    const { service, ledger, all } = await world(30);
+    const { all, process$ } = await world(30);
     const each = Array.from({ length: 5 }, (_, index) =>
-      lastValueFrom(
-        processFeed(
-          updatesFeed(ledger, request(service.ledgerEnd)),
-          () => undefined,
-          options({ name: `p${index}` }),
-        ).pipe(take(100)),
-      ),
+      lastValueFrom(process$(() => undefined, { name: `p${index}` }).pipe(take(100))),
     );
     expect((await Promise.all(each)).map(({ offset }) => offset)).toEqual(each.map(() => all.at(-1)));
-  });
-
-  it('refuses the cursor of another participant', async () => {
-    const { service, ledger } = await world(30);
-    await lastValueFrom(processFeed(updatesFeed(ledger, request(service.ledgerEnd)), insert(), options()));
-    service.configure({ participantId: 'other::1220' });
-    await expect(lastValueFrom(processFeed(updatesFeed(ledger, request()), insert(), options()))).rejects.toMatchObject(
-      {
-        _tag: 'CursorError',
-        reason: 'participant',
-      },
-    );
   });
 });

@@ -1,26 +1,31 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import { Pool } from 'pg';
-import type { PoolClient } from 'pg';
-import { lastValueFrom, map, toArray } from 'rxjs';
+import { Pool, type PoolClient } from 'pg';
+import { lastValueFrom, map, type Observable, toArray } from 'rxjs';
 import { acsDelta, createLedger, type Diagnostic, type Ledger, type UpdatesRequest } from '../../src/index.js';
-import type { Handler, ProcessOptions, StoreOptions, WorkOptions } from '../../src/process/index.js';
+import {
+  type Committed,
+  type Handler,
+  processFeed,
+  type ProcessOptions,
+  type StoreOptions,
+  updatesFeed,
+  type WorkOptions,
+} from '../../src/process/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { sandboxes, tcpProxy, type TcpProxy } from '../helpers/localServers.js';
 import { postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 
-/** One database server for the tests of a `describe`. Each test has a pool of its own, and the tables are new. */
 /** Options of a processor that may replace its name and its store. */
 type MoreOptions = WorkOptions & Partial<StoredOptions> & Pick<ProcessOptions, 'commitEvery'>;
 type StoredOptions = Extract<StoreOptions<PoolClient>, { readonly name: string }>;
 
+/** One database server for the tests of a `describe`. Each test has a pool of its own, and the tables are new. */
 export interface Database {
   readonly server: PostgresServer;
   readonly pool: Pool;
   /** The offsets in the table `seen`, in the order in which they were inserted. */
   readonly seen: () => Promise<readonly number[]>;
-  /** Options of a processor, with a store in this database. */
-  readonly options: (more?: MoreOptions) => ProcessOptions<PoolClient>;
 }
 
 /** Starts a database server for the tests of a `describe`. */
@@ -41,7 +46,6 @@ export function withDatabase(): Database {
       const { rows } = await database.pool.query<{ offset: string }>(sql);
       return rows.map(({ offset }) => Number(offset));
     },
-    options: (more = {}) => ({ name: 'seen', store: postgresStore({ pool: database.pool, pollMs: 20 }), ...more }),
   };
   beforeAll(async () => {
     server = await postgresServer();
@@ -82,7 +86,7 @@ export const request = (endInclusive?: number): UpdatesRequest => ({
   ...(endInclusive !== undefined && { endInclusive }),
 });
 
-/** A sandbox with updates, and a ledger that retries soon. */
+/** A sandbox with updates, a ledger that retries soon, and a processor of it. */
 export interface SandboxWorld {
   readonly service: Sandbox;
   readonly ledger: Ledger;
@@ -90,10 +94,14 @@ export interface SandboxWorld {
   readonly all: readonly number[];
   /** What the ledger has reported so far. */
   readonly diagnostics: readonly Diagnostic[];
+  /** A processor that inserts offsets into `seen`, until the present end of the ledger. */
+  readonly process$: (handler?: Handler<PoolClient>, options?: MoreOptions, end?: number) => Observable<Committed>;
+  /** Runs it to its end. */
+  readonly work: (...args: Parameters<SandboxWorld['process$']>) => Promise<Committed>;
 }
 
 /** Starts sandboxes, which stop after the tests of the file. */
-export function sandboxWorlds(): (updates: number) => Promise<SandboxWorld> {
+export function sandboxWorlds(database: Database): (updates: number) => Promise<SandboxWorld> {
   const sandbox = sandboxes();
   return async (updates) => {
     const service = await sandbox();
@@ -102,7 +110,16 @@ export function sandboxWorlds(): (updates: number) => Promise<SandboxWorld> {
     const all = await offsetsOf(ledger, service.ledgerEnd);
     const diagnostics: Diagnostic[] = [];
     ledger.diagnostics$.subscribe((diagnostic) => diagnostics.push(diagnostic));
-    return { service, ledger, all, diagnostics };
+    const process$: SandboxWorld['process$'] = (handler = insert(), more = {}, end = service.ledgerEnd) => {
+      const feed = updatesFeed(ledger, request(end === Infinity ? undefined : end));
+      const options: ProcessOptions<PoolClient> = {
+        name: 'seen',
+        store: postgresStore({ pool: database.pool, pollMs: 20 }),
+        ...more,
+      };
+      return processFeed(feed, handler, options);
+    };
+    return { service, ledger, all, diagnostics, process$, work: (...args) => lastValueFrom(process$(...args)) };
   };
 }
 
