@@ -51,7 +51,7 @@ export const natsStream = (options: Omit<NatsStream, 'js'>): NatsStream => ({
 });
 
 /** Calls the server, and retries if it does not respond: it may be restarting. */
-export const callServer = <A>(stream: NatsStream, call: () => Promise<A>): Observable<A> =>
+const callServer = <A>(stream: NatsStream, call: () => Promise<A>): Observable<A> =>
   callServerOnce(stream, call).pipe(retryServer(stream));
 
 /** Retries if the server does not respond. */

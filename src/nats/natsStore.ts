@@ -240,7 +240,7 @@ interface StoredRecord {
  * The cursors of a relay and of the readers of its stream: one small record for each, of which only the latest is kept.
  * The bucket is separate from the stream, so that the limits of the stream do not remove them.
  */
-export interface CursorBucket {
+interface CursorBucket {
   /** Resolves to the record of a key; `undefined` if there is none. */
   get(key: string): Promise<StoredRecord | undefined>;
   /**

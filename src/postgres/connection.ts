@@ -31,7 +31,7 @@ import { isRuleViolation, mustRepeat } from './databaseErrors.js';
 import { trackOpen } from '../process/whileStoreHeld.js';
 
 /** A connection taken from the pool. */
-export interface Connection {
+interface Connection {
   readonly client: PoolClient;
   /** Errors when the connection breaks. */
   readonly lost$: Observable<never>;

@@ -206,7 +206,7 @@ const readParked = (pool: Pool, { parked }: Tables, name: string, timeoutMs: num
 };
 
 /** The names of the tables, for SQL. */
-export interface Tables {
+interface Tables {
   readonly cursors: string;
   readonly parked: string;
   /** Identifies the tables in the names of locks and in projections: `schema.canton_rx_cursors`, without quotes. */

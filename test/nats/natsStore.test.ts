@@ -8,6 +8,8 @@ import { until } from '../helpers/time.js';
 import { lastValue } from '../process/storeContract.js';
 import { cursorAt } from './support.js';
 
+type CursorBucket = Parameters<typeof natsStore>[1];
+
 interface StoredCursor {
   readonly holder?: string;
   readonly cursor?: Cursor;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { firstValueFrom, merge, timer } from 'rxjs';
-import { automationLedger, type AutomationLedger, type AutomationOrders, submissions } from './automationLedger.js';
+import { automationLedger, type AutomationLedger, submissions } from './automationLedger.js';
 import { bundlePrograms, type Child, type Programs } from './Child.js';
 import { type Parameters, parameters, print } from './crashes.js';
 
@@ -95,7 +95,7 @@ describe('rules act once on each contract and round', () => {
         roundFile,
         commitEvery: 1,
       };
-      const start = (): Child => children.start('automation', { ...orders, life: (life += 1) } as AutomationOrders);
+      const start = (): Child => children.start('automation', { ...orders, life: (life += 1) });
       try {
         const running = Array.from({ length: processes }, start);
         given.injectFaults();
