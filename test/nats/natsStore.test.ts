@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { Cursor } from '../../src/process/index.js';
-import type { CursorBucket } from '../../src/nats/natsStore.js';
 import { natsStore } from '../../src/nats/natsStore.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { until } from '../helpers/time.js';
