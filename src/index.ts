@@ -36,13 +36,13 @@ export type { Diagnostic } from './diagnostics/Diagnostic.js';
 export { logTo, type LineLogger } from './diagnostics/logTo.js';
 
 // Operators
-export { awaitIngested } from './operators/awaitIngested.js';
+export { awaitIngested } from './operators/ofSubmission.js';
 export { filterEvents, type FilteredUpdate } from './operators/filterEvents.js';
-export { ofChange } from './operators/ofChange.js';
-export { ofEvent } from './operators/ofEvent.js';
+export { ofChange } from './operators/ofSubmission.js';
+export { ofEvent } from './operators/byTag.js';
 export { ofTemplate } from './operators/ofTemplate.js';
-export { ofTransaction } from './operators/ofTransaction.js';
-export { ofVariant } from './operators/ofVariant.js';
+export { ofTransaction } from './operators/ofSubmission.js';
+export { ofVariant } from './operators/byTag.js';
 export { onSynchronizer } from './operators/onSynchronizer.js';
 export { recordTimes } from './operators/recordTimes.js';
 export { retryContention } from './operators/retryContention.js';
@@ -69,7 +69,7 @@ export { AssignedEvent, ReassignmentEvent, UnassignedEvent } from './codecs/Reas
 export { TopologyEvent } from './codecs/TopologyTransaction.js';
 
 // Requests for updates
-export { acsDelta, ledgerEffects, type FormatOptions } from './codecs/formats.js';
+export { acsDelta, ledgerEffects, type FormatOptions } from './codecs/UpdateFormat.js';
 export type { UpdatesRequest } from './codecs/UpdatesRequest.js';
 export type { EventFormat, UpdateFormat } from './codecs/UpdateFormat.js';
 export type { Filters } from './codecs/Filters.js';
@@ -82,21 +82,21 @@ export type { StandardSchema } from './codecs/StandardSchema.js';
 
 // Submissions
 export { type Command, create, createAndExercise, exercise } from './codecs/Command.js';
-export type { CommandsRequest } from './codecs/CommandsRequest.js';
+export type { CommandsRequest } from './codecs/SubmissionRequest.js';
 export type { CommandsOptions } from './submission/submitCommands.js';
 export type { SubmittedTransaction } from './codecs/Transaction.js';
-export type { DisclosedContract, PreparedSubmission, PrepareRequest } from './codecs/PrepareRequest.js';
-export type { PartyDetails } from './codecs/PartyDetails.js';
+export type { DisclosedContract, PreparedSubmission, PrepareRequest } from './codecs/SubmissionRequest.js';
+export type { PartyDetails } from './codecs/TopologyTransaction.js';
 export type { DeduplicationPeriod, ExecuteRequest, Signature } from './codecs/ExecuteRequest.js';
 export type { Signer, Verifier } from './submission/Signer.js';
-export { fingerprintOf, webCryptoSigner } from './submission/webCryptoSigner.js';
+export { fingerprintOf, webCryptoSigner } from './submission/Signer.js';
 
 // Values
 export { Offset, type Party, type TemplateId, type Timestamp } from './codecs/scalars.js';
 
 // Errors
 export { isLedgerError, matchLedgerError, OutcomeUnknownError, type LedgerError } from './errors/LedgerError.js';
-export { isTransient } from './errors/verdict.js';
+export { isTransient } from './errors/LedgerError.js';
 export { ApiError } from './errors/ApiError.js';
 export { ConnectionError, InvalidRequestError, RequestTimeoutError } from './errors/request.js';
 export { ResponseTooLargeError, TokenError, UnauthorizedError } from './errors/request.js';
@@ -104,6 +104,6 @@ export { DecodeError, LedgerResetError, OrderError, PageLimitError, PrunedError 
 export { SnapshotLimitError } from './errors/feed.js';
 export { NotSentError, SubmissionExpiredError } from './errors/submission.js';
 export { SubmissionRejectedError, VerificationError, type Submission } from './errors/submission.js';
-export type { RejectionReason } from './errors/rejection.js';
+export type { RejectionReason } from './errors/ApiError.js';
 export { CursorError, HandlerError, StoreError } from './errors/process.js';
 export type { Problem } from './codecs/Problem.js';

@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 import { concat, concatMap, defer, EMPTY, filter, ignoreElements, type Observable, shareReplay } from 'rxjs';
-import { ledgerEffects } from '../codecs/formats.js';
+import { ledgerEffects } from '../codecs/UpdateFormat.js';
 import { optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';

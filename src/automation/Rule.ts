@@ -1,6 +1,6 @@
 import type { ObservableInput } from 'rxjs';
 import type { Command } from '../codecs/Command.js';
-import type { CommandsRequest } from '../codecs/CommandsRequest.js';
+import type { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import type { Party, Timestamp } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Contract, ContractOf, ContractTypes } from '../contracts/Contract.js';

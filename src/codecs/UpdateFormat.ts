@@ -1,8 +1,8 @@
 import type * as t from 'io-ts';
-import { type Filters, partyFilters } from './Filters.js';
+import { type CumulativeFilter, type Filters, partyFilters } from './Filters.js';
 import { flag, nullable, oneOfStrings, repeated, withDefault } from './internal/field.js';
 import { exact } from './internal/message.js';
-import { type Opt, Party } from './scalars.js';
+import { type CheckedTemplateId, checkTemplateId, type Opt, Party } from './scalars.js';
 
 /**
  * Selects events by party and by contract.
@@ -65,10 +65,10 @@ const TopologyFormat: t.Type<TopologyFormat, unknown> = exact<TopologyFormat>('T
  *
  * @inline
  */
-export type TransactionShape = 'TRANSACTION_SHAPE_ACS_DELTA' | 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
+type TransactionShape = 'TRANSACTION_SHAPE_ACS_DELTA' | 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
 
 /** Codec of `TransactionShape`. */
-export const TransactionShape: t.Type<TransactionShape, TransactionShape> = oneOfStrings<TransactionShape>(
+const TransactionShape: t.Type<TransactionShape, TransactionShape> = oneOfStrings<TransactionShape>(
   'TransactionShape',
   'TRANSACTION_SHAPE_ACS_DELTA',
   'TRANSACTION_SHAPE_LEDGER_EFFECTS',
@@ -129,3 +129,103 @@ export const UpdateFormat: t.Type<UpdateFormat, unknown> = exact<UpdateFormat>('
   includeReassignments: nullable(EventFormat),
   includeTopologyEvents: nullable(TopologyFormat),
 });
+
+/**
+ * Options of {@link acsDelta} and {@link ledgerEffects}.
+ *
+ * @category Requests
+ */
+export interface FormatOptions<I extends string = string> {
+  /**
+   * At least one party, or `'any'` for every party of the participant. `'any'` requires the right to read as any party.
+   */
+  readonly parties: readonly Party[] | 'any';
+  /** The templates to select: `#package-name:Module:Entity`. Default: all, unless `interfaces` are given. */
+  readonly templates?: readonly CheckedTemplateId<I>[];
+  /** The interfaces to select, with their views: `#package-name:Module:Entity`. Default: none. */
+  readonly interfaces?: readonly CheckedTemplateId<I>[];
+  /** Whether created events include the blob for explicit disclosure. Default: false. */
+  readonly includeCreatedEventBlob?: boolean;
+  /** Whether created events include the views of the `interfaces`. Default: true. */
+  readonly includeInterfaceView?: boolean;
+  /** Whether gRPC values include labels and type ids; has no effect on JSON. Default: false. */
+  readonly verbose?: boolean;
+  /** Whether to include reassignments. Default: true. */
+  readonly reassignments?: boolean;
+  /** Whether to include changes to the hosting of the parties. Default: true. */
+  readonly topology?: boolean;
+}
+
+/**
+ * Returns a format that selects changes of active contracts: creations and archivals of contracts on which one of the
+ * parties is a stakeholder, their reassignments, and changes to the hosting of the parties.
+ *
+ * @throws TypeError if the list of parties is empty, or a template or an interface has no valid id
+ * @example
+ * ```ts
+ * import { acsDelta } from 'canton-rx';
+ *
+ * acsDelta({ parties: ['alice::1220ab'], templates: ['#my-pkg:Main:Asset'] });
+ * acsDelta({ parties: 'any', topology: false });
+ * ```
+ * @category Requests
+ */
+export const acsDelta = <const I extends string>(options: FormatOptions<I>): UpdateFormat =>
+  formatOf('TRANSACTION_SHAPE_ACS_DELTA', options);
+
+/**
+ * Returns a format that selects all effects: creations and exercises of which one of the parties is an informee, their
+ * reassignments, and changes to the hosting of the parties. There are no archivals: their exercises are consuming.
+ *
+ * @throws TypeError if the list of parties is empty, or a template or an interface has no valid id
+ * @example
+ * ```ts
+ * import { ledgerEffects } from 'canton-rx';
+ *
+ * ledgerEffects({ parties: ['alice::1220ab'], interfaces: ['#my-api:Api:Holding'] });
+ * ```
+ * @category Requests
+ */
+export const ledgerEffects = <const I extends string>(options: FormatOptions<I>): LedgerEffectsFormat =>
+  formatOf('TRANSACTION_SHAPE_LEDGER_EFFECTS', options);
+
+function formatOf<S extends TransactionShape>(
+  transactionShape: S,
+  options: FormatOptions,
+): UpdateFormat & { readonly includeTransactions: TransactionFormat & { readonly transactionShape: S } } {
+  const { parties, reassignments = true, topology = true } = options;
+  // an empty list in a topology format selects every party
+  if (parties.length === 0) throw new TypeError("parties is empty; use 'any' for every party");
+  const eventFormat = eventFormatOf(options);
+  return {
+    includeTransactions: { eventFormat, transactionShape },
+    ...(reassignments && { includeReassignments: eventFormat }),
+    ...(topology && {
+      includeTopologyEvents: {
+        includeParticipantAuthorizationEvents: { parties: parties === 'any' ? [] : [...parties] },
+      },
+    }),
+  };
+}
+
+function eventFormatOf(options: FormatOptions): EventFormat {
+  const { parties, verbose = false } = options;
+  const filters = filtersOf(options);
+  return parties === 'any'
+    ? { filtersByParty: {}, filtersForAnyParty: filters, verbose }
+    : { filtersByParty: Object.fromEntries(parties.map((party) => [party, filters])), verbose };
+}
+
+function filtersOf(options: FormatOptions): Filters {
+  const { templates = [], interfaces = [], includeCreatedEventBlob = false, includeInterfaceView = true } = options;
+  [...templates, ...interfaces].forEach(checkTemplateId);
+  const byTemplate = templates.map((templateId): CumulativeFilter => ({
+    identifierFilter: { TemplateFilter: { value: { templateId, includeCreatedEventBlob } } },
+  }));
+  const byInterface = interfaces.map((interfaceId): CumulativeFilter => ({
+    identifierFilter: { InterfaceFilter: { value: { interfaceId, includeInterfaceView, includeCreatedEventBlob } } },
+  }));
+  const wildcard: CumulativeFilter = { identifierFilter: { WildcardFilter: { value: { includeCreatedEventBlob } } } };
+  const cumulative = [...byTemplate, ...byInterface];
+  return { cumulative: cumulative.length > 0 ? cumulative : [wildcard] };
+}

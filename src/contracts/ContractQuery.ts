@@ -1,7 +1,6 @@
 import { isInterfaceType } from '../codecs/ContractType.js';
-import { acsDelta } from '../codecs/formats.js';
+import { acsDelta, EventFormat, type UpdateFormat } from '../codecs/UpdateFormat.js';
 import type { Party } from '../codecs/scalars.js';
-import { EventFormat, type UpdateFormat } from '../codecs/UpdateFormat.js';
 import { validateRequest } from '../http/exchange.js';
 import type { ContractTypes } from './Contract.js';
 

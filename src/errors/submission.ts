@@ -1,7 +1,6 @@
 import type { Base64, Offset, Party } from '../codecs/scalars.js';
-import type { ApiError } from './ApiError.js';
+import { type ApiError, nextSteps, rejectionReason, type RejectionReason } from './ApiError.js';
 import { TaggedError } from './internal/message.js';
-import { nextSteps, rejectionReason, type RejectionReason } from './rejection.js';
 
 /**
  * Identifies a submission in an error, so that you can look up its outcome on the ledger.

@@ -1,7 +1,6 @@
 import { asyncScheduler } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
-import { isTransient } from '../errors/verdict.js';
+import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
 
 /** Something that the ledger had at an offset: an update, or the update that created a contract. */
 export type Evidence =

@@ -2,9 +2,8 @@ import { asyncScheduler, catchError, map, type Observable, type ObservableInput 
 import { LedgerEnd } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import { type ApiError } from '../errors/ApiError.js';
-import { isLedgerError } from '../errors/LedgerError.js';
+import { isLedgerError, verdict } from '../errors/LedgerError.js';
 import { LedgerResetError } from '../errors/feed.js';
-import { verdict } from '../errors/verdict.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { retryTransient } from '../http/retry.js';

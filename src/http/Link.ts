@@ -1,9 +1,8 @@
 import { catchError, concatMap, defer, map, type Observable, type ObservableInput, take } from 'rxjs';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { type ApiError } from '../errors/ApiError.js';
-import { isLedgerError } from '../errors/LedgerError.js';
+import { isLedgerError, verdict } from '../errors/LedgerError.js';
 import { TokenError, tokenProblem, UnauthorizedError } from '../errors/request.js';
-import { verdict } from '../errors/verdict.js';
 import type { HttpPort, HttpRequest } from './HttpPort.js';
 import { mapError, timeoutWith } from './retry.js';
 

@@ -16,8 +16,7 @@ import {
 } from 'rxjs';
 import { checkNotNegative, checkPositive } from '../codecs/internal/field.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
-import { isTransient, withRetried } from '../errors/verdict.js';
+import { isLedgerError, isTransient, type LedgerError, withRetried } from '../errors/LedgerError.js';
 
 /**
  * How a feed retries after a transient failure: with exponential back-off and full jitter, for a limited time.

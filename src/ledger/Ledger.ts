@@ -1,9 +1,8 @@
 import type { Observable } from 'rxjs';
-import type { CommandsRequest } from '../codecs/CommandsRequest.js';
+import type { CommandsRequest, PreparedSubmission, PrepareRequest } from '../codecs/SubmissionRequest.js';
 import type { CompletionResponse, CompletionsRequest } from '../codecs/Completion.js';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
-import type { PartyDetails } from '../codecs/PartyDetails.js';
-import type { PreparedSubmission, PrepareRequest } from '../codecs/PrepareRequest.js';
+import type { PartyDetails } from '../codecs/TopologyTransaction.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';

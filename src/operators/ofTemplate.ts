@@ -5,8 +5,7 @@ import type { ArchivedEvent, CreatedEvent, ExercisedEvent } from '../codecs/Even
 import type { AssignedEvent, UnassignedEvent } from '../codecs/Reassignment.js';
 import { type CheckedTemplateId, checkTemplateId, TemplateId } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
-import type { ContractEvent, UndecodedEvent } from './ContractEvent.js';
-import { decodeEvents, type DecodeOptions } from './decodeEvents.js';
+import { type ContractEvent, decodeEvents, type DecodeOptions, type UndecodedEvent } from './ContractEvent.js';
 import type { EventOf } from './toEvents.js';
 
 /**

@@ -1,6 +1,6 @@
 import { filter, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
-import { synchronizersOf } from './internal/times.js';
+import { synchronizersOf } from './recordTimes.js';
 
 /**
  * Emits only the updates of the given synchronizers.

@@ -19,7 +19,7 @@ import {
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { checkNotNegative, checkPositive } from '../http/retry.js';
-import { isLater } from '../operators/internal/times.js';
+import { isLater } from '../operators/recordTimes.js';
 import type { Committed } from './ProcessOptions.js';
 
 /**

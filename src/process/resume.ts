@@ -2,7 +2,7 @@ import { concatMap, forkJoin, map, type Observable, of } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { CursorError } from '../errors/process.js';
-import { isLater } from '../operators/internal/times.js';
+import { isLater } from '../operators/recordTimes.js';
 import { isUndecoded } from './callHandler.js';
 import { Cursor, decodeRecord, type FeedPosition } from './Cursor.js';
 import type { AnyEntry, AnyReader, FeedIdentity } from './Feed.js';

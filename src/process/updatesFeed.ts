@@ -16,7 +16,7 @@ import { validateRequest } from '../http/exchange.js';
 import { type CompleteRetryPolicy, retryPolicy, retryTransient } from '../http/retry.js';
 import { requireConnection } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import { timesOf } from '../operators/internal/times.js';
+import { timesOf } from '../operators/recordTimes.js';
 import type { FeedPosition, LastUpdate } from './Cursor.js';
 import type { Feed, FeedIdentity, FeedPage, FeedReader, FeedRun } from './Feed.js';
 import type { Work } from './ProcessOptions.js';

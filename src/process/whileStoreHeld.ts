@@ -18,8 +18,7 @@ import {
   tap,
 } from 'rxjs';
 import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
-import { isLedgerError } from '../errors/LedgerError.js';
-import { isTransient } from '../errors/verdict.js';
+import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { type CompleteRetryPolicy, type RetrySettings, retryTransient } from '../http/retry.js';
 import type { Transactions } from './CheckpointStore.js';
 import type { FeedPosition } from './Cursor.js';

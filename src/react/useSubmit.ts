@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { catchError, isObservable, lastValueFrom, map, type Observable, of } from 'rxjs';
-import type { CommandsRequest } from '../codecs/CommandsRequest.js';
+import type { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { useLedgerContext } from './LedgerProvider.js';
 

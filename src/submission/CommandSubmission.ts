@@ -1,7 +1,6 @@
 import { asyncScheduler } from 'rxjs';
-import type { CommandsRequest } from '../codecs/CommandsRequest.js';
+import type { CommandsRequest, DisclosedContract } from '../codecs/SubmissionRequest.js';
 import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
-import type { DisclosedContract } from '../codecs/PrepareRequest.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Submission } from '../errors/submission.js';
 import { extendDeduplication, randomUuid, timeoutsPerAttempt } from './Execution.js';

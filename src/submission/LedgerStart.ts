@@ -14,8 +14,7 @@ import {
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
-import { isLedgerError } from '../errors/LedgerError.js';
-import { isTransient } from '../errors/verdict.js';
+import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { readParticipantId } from '../feed/proveLedger.js';
 import type { Service } from '../feed/Service.js';

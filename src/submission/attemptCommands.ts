@@ -1,11 +1,10 @@
 import { asyncScheduler, catchError, concat, concatMap, defaultIfEmpty, defer, map, type Observable } from 'rxjs';
-import type { DisclosedContract } from '../codecs/PrepareRequest.js';
+import type { DisclosedContract } from '../codecs/SubmissionRequest.js';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
-import { isLedgerError, type LedgerError, OutcomeUnknownError } from '../errors/LedgerError.js';
-import { rejectionReason } from '../errors/rejection.js';
+import { isLedgerError, isTransient, type LedgerError, OutcomeUnknownError } from '../errors/LedgerError.js';
+import { rejectionReason } from '../errors/ApiError.js';
 import type { Submission } from '../errors/submission.js';
-import { isTransient } from '../errors/verdict.js';
 import { retryAfterOf, type RetryBudget } from '../http/retry.js';
 import { refusalOf, resendAfter, sendAttempt, timeLeftMs } from './attempt.js';
 import { type Attempt, commandsBody, type CommandSubmission, hasNames, usesFormat } from './CommandSubmission.js';

@@ -17,18 +17,16 @@ import {
   timer,
 } from 'rxjs';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
-import { acsDelta, ledgerEffects } from '../codecs/formats.js';
+import { acsDelta, ledgerEffects, type UpdateFormat } from '../codecs/UpdateFormat.js';
 import { fromBase64, toHex } from '../codecs/internal/field.js';
 import { type Base64, Offset } from '../codecs/scalars.js';
 import { CompletionsByHash, type SubmittedTransaction, type Transaction } from '../codecs/Transaction.js';
 import { type Update, UpdateElement } from '../codecs/Update.js';
-import type { UpdateFormat } from '../codecs/UpdateFormat.js';
 import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { ApiError } from '../errors/ApiError.js';
-import { isLedgerError, type LedgerError, OutcomeUnknownError } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError, OutcomeUnknownError, verdict } from '../errors/LedgerError.js';
 import { RequestTimeoutError } from '../errors/request.js';
 import type { Submission } from '../errors/submission.js';
-import { verdict } from '../errors/verdict.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import { requestPageWithRetry } from '../feed/pageRequest.js';

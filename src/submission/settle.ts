@@ -15,17 +15,15 @@ import {
   toArray,
 } from 'rxjs';
 import type { Command } from '../codecs/Command.js';
-import type { CommandsRequest } from '../codecs/CommandsRequest.js';
+import type { CommandsRequest, DisclosedContract } from '../codecs/SubmissionRequest.js';
 import type { ArchivedEvent, CreatedEvent } from '../codecs/Event.js';
-import { acsDelta } from '../codecs/formats.js';
+import { acsDelta } from '../codecs/UpdateFormat.js';
 import { optional, text } from '../codecs/internal/field.js';
 import { envelope, message } from '../codecs/internal/message.js';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
-import type { DisclosedContract } from '../codecs/PrepareRequest.js';
 import { Offset } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
-import { isLedgerError } from '../errors/LedgerError.js';
-import { isTransient } from '../errors/verdict.js';
+import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { completions } from '../feed/completions.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { UndecodedUpdate } from '../feed/Page.js';

@@ -1,8 +1,7 @@
 import { concatMap, defer, map, type MonoTypeOperatorFunction, type Observable, tap, toArray } from 'rxjs';
 import { fromBase64 } from '../codecs/internal/field.js';
 import type { DeduplicationPeriod, ExecuteRequest, PartySignatures } from '../codecs/ExecuteRequest.js';
-import { PreparedSubmission } from '../codecs/PrepareRequest.js';
-import { PrepareRequest } from '../codecs/PrepareRequest.js';
+import { PreparedSubmission, PrepareRequest } from '../codecs/SubmissionRequest.js';
 import type { Problem } from '../codecs/Problem.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { TransactionFormat } from '../codecs/UpdateFormat.js';

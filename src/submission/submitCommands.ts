@@ -1,5 +1,5 @@
 import { asyncScheduler, concatMap, defer, type Observable, tap } from 'rxjs';
-import { CommandsRequest } from '../codecs/CommandsRequest.js';
+import { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError } from '../errors/LedgerError.js';

@@ -5,9 +5,8 @@
 
 import type { Transport } from '../feed/LedgerFeed.js';
 import { checkPositive } from '../http/retry.js';
-import { platformSocketPort } from './platformSocketPort.js';
+import { platformSocketPort, type WebSocketTransportOptions } from './SocketPort.js';
 import { socketTransport } from './socketTransport.js';
-import type { WebSocketTransportOptions } from './SocketPort.js';
 
 export { platformSocketPort };
 export type { SocketAgent, SocketPort, SocketRequest, SocketSign, WebSocketTransportOptions } from './SocketPort.js';

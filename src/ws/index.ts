@@ -24,7 +24,7 @@ import { socketTransport } from './socketTransport.js';
 import type { WebSocketTransportOptions } from './SocketPort.js';
 import { wsPort } from './wsPort.js';
 
-export { platformSocketPort } from './platformSocketPort.js';
+export { platformSocketPort } from './SocketPort.js';
 export type { SocketAgent, SocketPort, SocketRequest, SocketSign, WebSocketTransportOptions } from './SocketPort.js';
 
 /**

@@ -1,8 +1,7 @@
 import { concatWith, defer, mergeMap, type Observable, takeWhile, throwError, throwIfEmpty, timeout } from 'rxjs';
 import { errorOf } from '../errors/ApiError.js';
-import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
-import { verdict } from '../errors/verdict.js';
 import type { Service } from '../feed/Service.js';
 import { requestSecrets, toConnectionError } from '../http/exchange.js';
 import { hostOf, type Link, requestHeaders, sendWithToken } from '../http/Link.js';

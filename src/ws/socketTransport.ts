@@ -22,18 +22,17 @@ import {
   timer,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { isLedgerError } from '../errors/LedgerError.js';
+import { isLedgerError, isTransient, verdict } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
-import { isTransient, verdict } from '../errors/verdict.js';
 import { catchUpOrPoll, readLedgerEndOnce } from '../feed/ledgerEnd.js';
 import type { AnyFeed, LedgerFeed, Position, Step, Transport } from '../feed/LedgerFeed.js';
 import { checkOrder, decodeElements, type FeedElement, type Page } from '../feed/Page.js';
 import { pageReceived, reachOf, requestPage, switchPath } from '../feed/pageRequest.js';
-import type { FeedPath } from '../feed/Service.js';
+import type { FeedPath, Service } from '../feed/Service.js';
 import { currentToken, hostOf } from '../http/Link.js';
 import { openSocket, readList, type SocketMessage } from './openSocket.js';
-import { isSocketBackOff, socketEnded } from './SocketBackOff.js';
 import type { SocketPort } from './SocketPort.js';
+import { jitter } from '../http/retry.js';
 
 /** Follows the ledger over the WebSockets of a port. */
 export const socketTransport = (port: SocketPort): Transport => ({
@@ -227,3 +226,43 @@ const missedPage = <A extends FeedElement>(feed: LedgerFeed<A>, position: Positi
       throw error;
     }),
   );
+
+/**
+ * The result of a WebSocket that has ended: it delivered elements, it delivered none, or another path must be tried.
+ */
+type SocketResult = 'delivered' | 'empty' | 'pathSwitched';
+
+/** The delay after the end of a socket before a feed of its ledger opens another one. */
+const backOff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
+
+/** The sockets of a participant that have ended. */
+interface SocketBackOff {
+  /** When the last one ended, in milliseconds. */
+  readonly endedAt: number;
+  readonly delayMs: number;
+  /** The number of consecutive sockets that delivered nothing. */
+  readonly failures: number;
+}
+
+const noneEnded: SocketBackOff = { endedAt: 0, delayMs: 0, failures: 0 };
+
+/** By participant: all feeds of a ledger share it, whichever transport opens their sockets. */
+const backOffs = new WeakMap<object, SocketBackOff>();
+
+/** Whether a socket ended so recently that no feed opens another. Setting the clock back does not prolong the delay. */
+function isSocketBackOff({ learned }: Service): boolean {
+  const { endedAt, delayMs } = backOffs.get(learned) ?? noneEnded;
+  return Math.abs(asyncScheduler.now() - endedAt) < delayMs;
+}
+
+/**
+ * Records that a socket has ended. Returns for how long no feed opens another one, in milliseconds: the more
+ * consecutive sockets deliver nothing, the longer. Several sockets that end within one delay count as one failure.
+ */
+function socketEnded(service: Service, result: SocketResult): number {
+  const { failures: before } = backOffs.get(service.learned) ?? noneEnded;
+  const failures = result === 'empty' ? before + Number(!isSocketBackOff(service)) : 0;
+  const delayMs = result === 'pathSwitched' ? 0 : jitter(failures, backOff);
+  backOffs.set(service.learned, { endedAt: asyncScheduler.now(), delayMs, failures });
+  return delayMs;
+}

@@ -4,9 +4,7 @@ import type { ClientOptions } from 'ws';
 import { ConnectionError } from '../errors/request.js';
 import { pathOf } from '../http/HttpPort.js';
 import { clampTimer, mapError } from '../http/retry.js';
-import { socketEvents } from './platformSocketPort.js';
-import type { SocketPort, SocketSign } from './SocketPort.js';
-import type { WebSocketTransportOptions } from './SocketPort.js';
+import { socketEvents, type SocketPort, type SocketSign, type WebSocketTransportOptions } from './SocketPort.js';
 
 /**
  * Returns the port for WebSockets in Node.js, based on the package `ws`. It sends the token and the other headers of

@@ -9,7 +9,7 @@ import {
 } from '@angular/core';
 import { getTestBed, TestBed, TestComponentRenderer } from '@angular/core/testing';
 import { injectLedger } from '../../src/angular/index.js';
-import { acsDelta } from '../../src/codecs/formats.js';
+import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 
 /** All updates of all parties. */

@@ -5,7 +5,7 @@ import { AssignedEvent, Reassignment, UnassignedEvent } from '../../src/codecs/R
 import { Transaction } from '../../src/codecs/Transaction.js';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
 import { LedgerEnd, OffsetCheckpoint } from '../../src/codecs/OffsetCheckpoint.js';
-import { PreparedSubmission } from '../../src/codecs/PrepareRequest.js';
+import { PreparedSubmission } from '../../src/codecs/SubmissionRequest.js';
 import { TopologyTransaction } from '../../src/codecs/TopologyTransaction.js';
 import { Update, UpdateElement } from '../../src/codecs/Update.js';
 import { anyCodec, type AnyCodec, decode, problemsIn, replaceAt, sample } from './support.js';

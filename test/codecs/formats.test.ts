@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { acsDelta, type FormatOptions, ledgerEffects } from '../../src/codecs/formats.js';
-import { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
+import { acsDelta, type FormatOptions, ledgerEffects, UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import { partyArbitrary, templateIdArbitrary } from '../helpers/arbitraries/index.js';
 import { decode, toEntries } from './support.js';

@@ -4,7 +4,7 @@ import * as t from 'io-ts';
 import { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
 import { ExecuteResponse } from '../../src/codecs/Transaction.js';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
-import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
+import { PrepareRequest } from '../../src/codecs/SubmissionRequest.js';
 import { formatProblem, problemsOf } from '../../src/codecs/Problem.js';
 import { UpdateElement } from '../../src/codecs/Update.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';

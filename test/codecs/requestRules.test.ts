@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DeduplicationPeriod, ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
 import { Filters, TransactionFilter } from '../../src/codecs/Filters.js';
 import { MinLedgerTime } from '../../src/codecs/MinLedgerTime.js';
-import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
+import { PrepareRequest } from '../../src/codecs/SubmissionRequest.js';
 import { EventFormat } from '../../src/codecs/UpdateFormat.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import { anyCodec, decode, problemsIn, replaceAt, sample } from './support.js';

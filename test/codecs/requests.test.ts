@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DeduplicationPeriod, ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
-import { DisclosedContract, PrepareRequest } from '../../src/codecs/PrepareRequest.js';
+import { DisclosedContract, PrepareRequest } from '../../src/codecs/SubmissionRequest.js';
 import { EventFormat, TransactionFormat, UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import { Filters, TransactionFilter } from '../../src/codecs/Filters.js';
 import { MinLedgerTime } from '../../src/codecs/MinLedgerTime.js';

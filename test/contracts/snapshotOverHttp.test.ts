@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { lastValueFrom, tap, toArray } from 'rxjs';
 import type { ContractEntry } from '../../src/codecs/ContractEntry.js';
-import { acsDelta } from '../../src/codecs/formats.js';
+import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import { activeContracts } from '../../src/contracts/activeContracts.js';
 import { makeContract } from '../../src/contracts/Contract.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
 import type { ContractsOptions } from '../../src/contracts/ContractsSource.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
-import { ofVariant } from '../../src/operators/ofVariant.js';
+import { ofVariant } from '../../src/operators/byTag.js';
 import { cantonError, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { webSocketTransport } from '../../src/ws/index.js';
 import type { ContractState } from '../helpers/contractHistory.js';

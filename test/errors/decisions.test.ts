@@ -8,7 +8,7 @@ import {
   PrunedError,
   SnapshotLimitError,
 } from '../../src/errors/feed.js';
-import type { LedgerError } from '../../src/errors/LedgerError.js';
+import { isTransient, type LedgerError, verdict } from '../../src/errors/LedgerError.js';
 import { CursorError, HandlerError, StoreError } from '../../src/errors/process.js';
 import {
   ConnectionError,
@@ -18,7 +18,6 @@ import {
   TokenError,
   UnauthorizedError,
 } from '../../src/errors/request.js';
-import { isTransient, verdict } from '../../src/errors/verdict.js';
 import { type AttemptOutcome, decideAttempt, decideOutcome, type Outcome } from '../../src/submission/outcome.js';
 import { knownCodes, type KnownCode } from '../fixtures/errors/codes.js';
 import { errorBody } from '../helpers/wire.js';

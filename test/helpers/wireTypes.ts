@@ -1,8 +1,7 @@
 import type { Command } from '../../src/codecs/Command.js';
 import type { ViewStatus } from '../../src/codecs/Event.js';
 import type { CumulativeFilter } from '../../src/codecs/Filters.js';
-import type { PreparedSubmission } from '../../src/codecs/PrepareRequest.js';
-import type { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
+import type { PreparedSubmission, PrepareRequest } from '../../src/codecs/SubmissionRequest.js';
 import type { TopologyEvent } from '../../src/codecs/TopologyTransaction.js';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import type { UpdatesRange, UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';

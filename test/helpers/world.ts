@@ -1,12 +1,11 @@
 import { defer, type Observable, of } from 'rxjs';
-import { acsDelta } from '../../src/codecs/formats.js';
+import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import type { Update } from '../../src/codecs/Update.js';
 import type { Transport } from '../../src/feed/LedgerFeed.js';
 import type { Range } from '../../src/feed/Page.js';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
-import { createLedger } from '../../src/ledger/createLedger.js';
+import { createLedger, type LedgerOptions } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
-import type { LedgerOptions } from '../../src/ledger/createLedger.js';
 import type { SocketSign } from '../../src/ws/SocketPort.js';
 import { socketTransport } from '../../src/ws/socketTransport.js';
 import {

@@ -1,7 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { catchError, of } from 'rxjs';
 import type { Offset } from '../../src/codecs/scalars.js';
-import { awaitIngested } from '../../src/operators/awaitIngested.js';
+import { awaitIngested } from '../../src/operators/ofSubmission.js';
 import { checkpoint, transaction } from './samples.js';
 import { marbles } from '../helpers/time.js';
 

@@ -1,6 +1,6 @@
 import { describe, it } from '@jest/globals';
 import { CompletionElement, type CompletionResponse } from '../../src/codecs/Completion.js';
-import { ofChange } from '../../src/operators/ofChange.js';
+import { ofChange } from '../../src/operators/ofSubmission.js';
 import { decode } from '../codecs/support.js';
 import { marbles } from '../helpers/time.js';
 import { completion, completionCheckpoint, rejection } from '../helpers/wire.js';

@@ -6,8 +6,7 @@ import type { AssignedEvent, ReassignmentEvent } from '../../src/codecs/Reassign
 import type { TopologyEvent } from '../../src/codecs/TopologyTransaction.js';
 import type { Update } from '../../src/codecs/Update.js';
 import type { UndecodedUpdate } from '../../src/feed/Page.js';
-import { ofEvent } from '../../src/operators/ofEvent.js';
-import { ofVariant } from '../../src/operators/ofVariant.js';
+import { ofEvent, ofVariant } from '../../src/operators/byTag.js';
 import { type EventOf, toEvents } from '../../src/operators/toEvents.js';
 import { added, assigned, created, eventsByLetter as events, emits } from './samples.js';
 

@@ -6,7 +6,7 @@ import { contractType } from '../../src/codecs/ContractType.js';
 import type { ArchivedEvent, CreatedEvent, TransactionEvent, ExercisedEvent } from '../../src/codecs/Event.js';
 import type { AssignedEvent, UnassignedEvent } from '../../src/codecs/Reassignment.js';
 import type { Update } from '../../src/codecs/Update.js';
-import { ofEvent } from '../../src/operators/ofEvent.js';
+import { ofEvent } from '../../src/operators/byTag.js';
 import { ofTemplate } from '../../src/operators/ofTemplate.js';
 import { type EventOf, toEvents } from '../../src/operators/toEvents.js';
 import {

@@ -1,5 +1,5 @@
 import { describe, it } from '@jest/globals';
-import { ofTransaction } from '../../src/operators/ofTransaction.js';
+import { ofTransaction } from '../../src/operators/ofSubmission.js';
 import { checkpoint, reassignment, transaction } from './samples.js';
 import { marbles } from '../helpers/time.js';
 

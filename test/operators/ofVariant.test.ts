@@ -5,7 +5,7 @@ import type { OffsetCheckpoint } from '../../src/codecs/OffsetCheckpoint.js';
 import type { Reassignment } from '../../src/codecs/Reassignment.js';
 import type { Transaction } from '../../src/codecs/Transaction.js';
 import type { Update } from '../../src/codecs/Update.js';
-import { ofVariant } from '../../src/operators/ofVariant.js';
+import { ofVariant } from '../../src/operators/byTag.js';
 import { checkpoint, reassignment, topology, transaction, unknownUpdate, emits } from './samples.js';
 
 const updates: Record<string, Update> = {

@@ -3,7 +3,7 @@ import { expectTypeOf } from 'expect-type';
 import { map, of, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import type { Transaction } from '../../src/codecs/Transaction.js';
 import type { Update } from '../../src/codecs/Update.js';
-import { ofVariant } from '../../src/operators/ofVariant.js';
+import { ofVariant } from '../../src/operators/byTag.js';
 import { onSynchronizer } from '../../src/operators/onSynchronizer.js';
 import {
   assigned,

@@ -3,7 +3,7 @@ import { expectTypeOf } from 'expect-type';
 import { of, type Observable, type OperatorFunction } from 'rxjs';
 import type { Timestamp } from '../../src/codecs/scalars.js';
 import type { Update } from '../../src/codecs/Update.js';
-import { ofVariant } from '../../src/operators/ofVariant.js';
+import { ofVariant } from '../../src/operators/byTag.js';
 import { recordTimes } from '../../src/operators/recordTimes.js';
 import {
   assigned,

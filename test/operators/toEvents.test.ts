@@ -5,7 +5,7 @@ import type { TransactionEvent } from '../../src/codecs/Event.js';
 import type { ReassignmentEvent } from '../../src/codecs/Reassignment.js';
 import type { TopologyEvent } from '../../src/codecs/TopologyTransaction.js';
 import type { Update } from '../../src/codecs/Update.js';
-import { ofVariant } from '../../src/operators/ofVariant.js';
+import { ofVariant } from '../../src/operators/byTag.js';
 import { onSynchronizer } from '../../src/operators/onSynchronizer.js';
 import { toEvents } from '../../src/operators/toEvents.js';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { catchError, concatMap, defer, map, NEVER, of, startWith, throwError, timer } from 'rxjs';
-import { acsDelta } from '../../src/codecs/formats.js';
+import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import { HandlerError } from '../../src/errors/process.js';
 import type { Transactions } from '../../src/process/CheckpointStore.js';
 import { observe } from '../helpers/observe.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { acsDelta } from '../../src/codecs/formats.js';
+import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import type { Cursor } from '../../src/process/Cursor.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import type { Reply } from '../helpers/scripted.js';

@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import { Observable, Subject } from 'rxjs';
 import type { FunctionComponent } from 'react';
 import { contractType } from '../../src/codecs/ContractType.js';
-import type { CommandsRequest } from '../../src/codecs/CommandsRequest.js';
+import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
 import { create as createCommand } from '../../src/index.js';
 import type { SubmittedTransaction } from '../../src/codecs/Transaction.js';
 import { shareContracts, type SharedContracts } from '../../src/contracts/shareContracts.js';

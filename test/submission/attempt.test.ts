@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { delay, EMPTY, NEVER, of, throwError, type Observable, type ObservableInput } from 'rxjs';
-import { createLedger, type ExecuteOptions, type LedgerOptions, type Transaction } from '../../src/index.js';
-import { observe, type Observed } from '../helpers/observe.js';
+import { createLedger, type ExecuteOptions, type LedgerOptions } from '../../src/index.js';
+import { observe } from '../helpers/observe.js';
 import { scriptedService, type Reply, type ScriptedService } from '../helpers/scripted.js';
 import { transaction, errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
-import { marbles } from '../helpers/time.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { byOffsetPath, completionPath, endPath, executePath } from '../helpers/submissionPlan.js';
 import { committedAnswer, secrets, signedRequest } from './support.js';
 
@@ -28,6 +28,8 @@ interface Responses {
   readonly read?: ObservableInput<Reply>;
   /** To each look-up of a completion; the last one to all further ones. */
   readonly completion?: readonly ObservableInput<Reply>[];
+  /** To each request of a feed. */
+  readonly feed?: ObservableInput<Reply>;
 }
 
 function serviceWith({
@@ -35,6 +37,7 @@ function serviceWith({
   end = [ok({ offset: 10 })],
   read = [ok(transaction(11))],
   completion = [[notFound]],
+  feed = [notFound],
 }: Responses): ScriptedService {
   let attempts = 0;
   let lookUps = 0;
@@ -42,33 +45,27 @@ function serviceWith({
     if (path === endPath) return end;
     if (path === byOffsetPath) return read;
     if (path === completionPath) return completion[Math.min((lookUps += 1), completion.length) - 1] ?? EMPTY;
-    if (path !== executePath) return [notFound];
+    if (path !== executePath) return feed;
     attempts += 1;
     return execute[Math.min(attempts, execute.length) - 1] ?? EMPTY;
   });
 }
 
-const execute = (
-  { port }: ScriptedService,
-  options: ExecuteOptions = {},
-  ledgerOptions: Partial<LedgerOptions> = {},
-): Observed<Transaction> =>
-  observe(
-    createLedger({ baseUrl: 'http://ledger.example', port, ...ledgerOptions }).executeAndWaitForTransaction(
-      signedRequest,
-      options,
-    ),
-  );
+const ledgerOf = ({ port }: ScriptedService, options: Partial<LedgerOptions> = {}) =>
+  createLedger({ baseUrl: 'http://ledger.example', port, ...options });
 
 /** Executes a submission at a service in virtual time, to its end. */
-function play(responses: Responses, options?: ExecuteOptions, ledgerOptions?: Partial<LedgerOptions>) {
-  const service = serviceWith(responses);
-  let seen: Observed<Transaction> | undefined;
-  marbles(({ flush }) => {
-    seen = execute(service, options, ledgerOptions);
+function play(
+  responses: Responses | ScriptedService,
+  options?: ExecuteOptions,
+  ledgerOptions?: Partial<LedgerOptions>,
+) {
+  const service = 'port' in responses ? responses : serviceWith(responses);
+  const seen = marbles(({ flush }) => {
+    const observed = observe(ledgerOf(service, ledgerOptions).executeAndWaitForTransaction(signedRequest, options));
     flush();
+    return observed;
   });
-  if (seen === undefined) throw new Error('not executed');
   const { requests } = service;
   return { seen, requests, attempts: requests.filter(({ path }) => path === executePath) };
 }
@@ -243,29 +240,25 @@ describe('a submission whose response was lost, and whose hash is known', () => 
   });
 
   it('is found in the feed after another participant refused it', () => {
-    marbles(({ flush }) => {
-      const ours = JSON.parse(
-        JSON.stringify(transaction(12)).replace(
-          '"externalTransactionHash":null',
-          `"externalTransactionHash":"${hash.toString('hex')}"`,
-        ),
-      ) as object;
-      let ends = 0;
-      const { port, requests } = scriptedService(({ path }) => {
-        // the participant has not received the transaction at first
-        if (path === endPath) return [ok({ offset: (ends += 1) < 4 ? 10 : 12 })];
-        if (path === byOffsetPath) return [ok(ours)];
-        if (path === completionPath) return [notFound];
-        if (path.startsWith('/v2/updates')) return [ok([transaction(11), ours])];
-        return requests.filter((request) => request.path === executePath).length === 1 ? [reset] : [inactive];
-      });
-      const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
-      const seen = observe(ledger.executeAndWaitForTransaction(signedRequest, { transactionHash }));
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(seen.values).toMatchObject([{ offset: 12 }]);
-      expect(requests.filter(({ path }) => path === executePath)).toHaveLength(2);
+    const ours = JSON.parse(
+      JSON.stringify(transaction(12)).replace(
+        '"externalTransactionHash":null',
+        `"externalTransactionHash":"${hash.toString('hex')}"`,
+      ),
+    ) as object;
+    let ends = 0;
+    let executions = 0;
+    const service = scriptedService(({ path }) => {
+      // the participant has not received the transaction at first
+      if (path === endPath) return [ok({ offset: (ends += 1) < 4 ? 10 : 12 })];
+      if (path === byOffsetPath) return [ok(ours)];
+      if (path === completionPath) return [notFound];
+      if (path.startsWith('/v2/updates')) return [ok([transaction(11), ours])];
+      return [(executions += 1) === 1 ? reset : inactive];
     });
+    const { seen, attempts } = play(service, { transactionHash });
+    expect(seen).toMatchObject({ error: undefined, values: [{ offset: 12 }] });
+    expect(attempts).toHaveLength(2);
   });
 
   it('is unknown when the time is used up, after two attempts only', () => {
@@ -301,10 +294,20 @@ describe('a submission that was certainly not committed', () => {
     expect(requests).toEqual([]);
   });
 
-  it('fails with an UnauthorizedError when the provider returns the same token again', () => {
-    const { seen, attempts } = play({ execute: [[errorReply(401, '')]] }, {}, { token: 'the-same' });
-    expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', path: executePath });
-    expect(attempts).toHaveLength(1);
+  it.each<[string, () => NonNullable<LedgerOptions['token']>, number]>([
+    ['the provider returns the same token again', () => 'the-same', 1],
+    [
+      'the other token is refused, too, without further attempts',
+      () => {
+        let tokens = 0;
+        return () => `token-${(tokens += 1)}`;
+      },
+      2,
+    ],
+  ])('fails with an UnauthorizedError when %s', (_, token, sent) => {
+    const { seen, attempts } = play({ execute: [[errorReply(401, '')]] }, {}, { token: token() });
+    expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', path: executePath, tokenChanged: sent > 1 });
+    expect(attempts).toHaveLength(sent);
   });
 
   it('is sent again with another token, also without recovery', () => {
@@ -318,17 +321,6 @@ describe('a submission that was certainly not committed', () => {
     expect(attempts.map(({ token }) => token)).toEqual(['token-2', 'token-3']);
   });
 
-  it('fails with an UnauthorizedError when the other token is refused, too, without further attempts', () => {
-    let tokens = 0;
-    const { seen, attempts } = play(
-      { execute: [[errorReply(401, '')]] },
-      {},
-      { token: () => `token-${(tokens += 1)}` },
-    );
-    expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', path: executePath, tokenChanged: true });
-    expect(attempts).toHaveLength(2);
-  });
-
   it('is sent again while the service is busy, and rejected when the time is used up', () => {
     const { seen, attempts } = play(
       { execute: [[errorReply(409, errorBody('PARTICIPANT_BACKPRESSURE', 2))]] },
@@ -340,42 +332,34 @@ describe('a submission that was certainly not committed', () => {
   });
 });
 
-describe('a first attempt whose transaction may have failed to be read after its commit', () => {
-  it.each([
-    'UPDATE_NOT_FOUND',
-    'PACKAGE_NAMES_NOT_FOUND',
-    'TEMPLATES_OR_INTERFACES_NOT_FOUND',
-    'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
-    'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
-  ])('is not reported as uncommitted: %s', (code) => {
-    const { seen } = play({ execute: [[errorReply(404, errorBody(code, 11))], [duplicate()]] });
-    expect(seen.values).toMatchObject([{ offset: 11 }]);
-  });
-});
-
-describe('a 408', () => {
+describe('the first response to a submission', () => {
   it.each<[string, Reply]>([
-    ['without a body', errorReply(408, '')],
-    ['with an error of the ledger', errorReply(408, errorBody('REQUEST_TIMEOUT', -1))],
-    ['with an error of a category', errorReply(408, errorBody('REQUEST_TIMEOUT', 9))],
-  ])('leaves the outcome of a submission unknown: %s', (_, reply) => {
+    ...[
+      'UPDATE_NOT_FOUND',
+      'PACKAGE_NAMES_NOT_FOUND',
+      'TEMPLATES_OR_INTERFACES_NOT_FOUND',
+      'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+      'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+    ].map((code): [string, Reply] => [code, errorReply(404, errorBody(code, 11))]),
+    ['408 without a body', errorReply(408, '')],
+    ['408 with an error of the ledger', errorReply(408, errorBody('REQUEST_TIMEOUT', -1))],
+    ['408 with an error of a category', errorReply(408, errorBody('REQUEST_TIMEOUT', 9))],
+  ])('leaves the outcome unknown if it may follow a commit: %s', (_, reply) => {
     const lost = play({ execute: [[reply]] }, { recover: false }).seen;
     const found = play({ execute: [[reply], [duplicate()]] }).seen;
-    expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { status: 408 } });
+    expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'ApiError' } });
     expect(found.values).toMatchObject([{ offset: 11 }]);
   });
 });
 
 describe('the time to recover', () => {
-  it('is two minutes by default', () => {
-    marbles(({ flush }) => {
-      const ended = [{}, { recover: undefined }, { recover: { withinMs: 7_000 } }].map((options) =>
-        execute(serviceWith({ execute: [[reset]] }), options),
-      );
-      flush();
-      expect(ended.map(({ endedAt }) => endedAt)).toEqual([120_000, 120_000, 7_000]);
-      expect(ended.map(({ error }) => error)).toMatchObject(ended.map(() => ({ _tag: 'OutcomeUnknownError' })));
-    });
+  it.each([
+    [{}, 120_000],
+    [{ recover: undefined }, 120_000],
+    [{ recover: { withinMs: 7_000 } }, 7_000],
+  ])('is two minutes by default: %j', (options, endedAt) => {
+    const { seen } = play({ execute: [[reset]] }, options);
+    expect(seen).toMatchObject({ endedAt, error: { _tag: 'OutcomeUnknownError' } });
   });
 
   it('starts with the first failure, and leaves the last attempt five seconds', () => {
@@ -409,9 +393,74 @@ describe('the time to recover', () => {
   });
 
   it.each([0, -1, NaN])('must be positive: %p', (withinMs) => {
-    const { port } = serviceWith({ execute: [[reset]] });
-    const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
+    const ledger = ledgerOf(serviceWith({ execute: [[reset]] }));
     expect(() => ledger.executeAndWaitForTransaction(signedRequest, { recover: { withinMs } })).toThrow(TypeError);
+  });
+});
+
+describe('a change with two subscriptions', () => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+  it.each<[string, Reply, Reply, object]>([
+    ['refuses connections', reset, refused, { error: { _tag: 'OutcomeUnknownError' } }],
+    ['does not know the path', reset, notFound, { error: { _tag: 'OutcomeUnknownError' } }],
+    [
+      'is overloaded',
+      reset,
+      errorReply(409, errorBody('PARTICIPANT_BACKPRESSURE', 2)),
+      { error: { _tag: 'OutcomeUnknownError' } },
+    ],
+    ['refuses connections after the commit', committedAnswer(11), refused, { values: [{ offset: 11 }] }],
+    ['no longer knows the path after the commit', committedAnswer(11), notFound, { values: [{ offset: 11 }] }],
+  ])('is not reported as uncommitted by the second, at a service that %s', (_, reply, then, expected) => {
+    marbles(({ flush }) => {
+      const transaction$ = ledgerOf(serviceWith({ execute: [[reply], [then]] })).executeAndWaitForTransaction(
+        signedRequest,
+        { recover: false },
+      );
+      const first = observe(transaction$);
+      flush();
+      const second = observe(transaction$);
+      flush();
+      expect(first).toMatchObject(expected);
+      expect(second.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    });
+  });
+
+  itInVirtualTime('starts at the earlier one', ({ flush }) => {
+    let ends = 0;
+    const service = scriptedService(({ path }) =>
+      path === endPath ? delayed((ends += 1) * 1_000, ok({ offset: 10 * ends })) : [reset],
+    );
+    const transaction$ = ledgerOf(service).executeAndWaitForTransaction(signedRequest, { recover: false });
+    const both = [observe(transaction$), observe(transaction$)];
+    flush();
+    const submission = { since: 10, sentAt: 1_000 };
+    expect(both.map(({ error }) => error)).toMatchObject([{ submission }, { submission }]);
+  });
+});
+
+describe('reading a committed transaction', () => {
+  it('tries the path of single updates again when the feed cannot be read', () => {
+    let reads = 0;
+    const service = scriptedService(({ path }) => {
+      if (path === executePath) return [duplicate()];
+      if (path !== byOffsetPath) return [errorReply(503, 'no')];
+      return [(reads += 1) === 1 ? notFound : ok(transaction(11))];
+    });
+    expect(play(service).seen.values).toMatchObject([{ offset: 11 }]);
+  });
+
+  it.each<[string, Responses]>([
+    [
+      'by its offset',
+      { execute: [[reset], delayed(8_000, duplicate())], read: [errorReply(503, 'no')], end: [ok({ offset: 10 })] },
+    ],
+    ['by a feed', { execute: [[duplicate()]], read: [notFound], feed: [errorReply(503, 'no')] }],
+  ])('takes no longer than the time that is left: %s', (_, responses) => {
+    const { seen } = play(responses, { recover: { withinMs: 10_000 } });
+    expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', completionOffset: 11 });
+    expect(seen.endedAt).toBeLessThanOrEqual(15_000);
   });
 });
 

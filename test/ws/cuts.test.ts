@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { filter, lastValueFrom, map, take, toArray } from 'rxjs';
-import { ledgerEffects } from '../../src/codecs/formats.js';
+import { ledgerEffects } from '../../src/codecs/UpdateFormat.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';

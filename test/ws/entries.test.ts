@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 import { expectTypeOf } from 'expect-type';
 import { EMPTY, lastValueFrom, take, toArray } from 'rxjs';
-import { ledgerEffects } from '../../src/codecs/formats.js';
+import { ledgerEffects } from '../../src/codecs/UpdateFormat.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import * as browser from '../../src/ws/browser.js';

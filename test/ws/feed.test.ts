@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { filter, lastValueFrom, map, type Observable, take, takeUntil, timer, toArray } from 'rxjs';
-import { ledgerEffects } from '../../src/codecs/formats.js';
+import { filter, lastValueFrom, map, take, takeUntil, timer, toArray, type Observable } from 'rxjs';
+import { ledgerEffects } from '../../src/codecs/UpdateFormat.js';
 import type { Update } from '../../src/codecs/Update.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../src/ledger/createLedger.js';

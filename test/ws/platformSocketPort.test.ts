@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
-import { platformSocketPort } from '../../src/ws/platformSocketPort.js';
-import type { SocketRequest } from '../../src/ws/SocketPort.js';
+import { platformSocketPort, type SocketRequest } from '../../src/ws/SocketPort.js';
 import { observe } from '../helpers/observe.js';
 
 /** Stands in for the WebSocket of a platform. */

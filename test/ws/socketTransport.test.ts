@@ -1,223 +1,194 @@
-import { describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, concat, NEVER, of, takeUntil, throwError, timer, type Observable } from 'rxjs';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { asyncScheduler, concat, map, merge, NEVER, of, takeUntil, throwError, timer, type Observable } from 'rxjs';
 import type { Transport } from '../../src/feed/LedgerFeed.js';
 import type { SocketSign } from '../../src/ws/SocketPort.js';
 import { socketTransport } from '../../src/ws/socketTransport.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { checkpoint, transaction, errorBody } from '../helpers/wire.js';
-import { fill, upTo, world, type World } from '../helpers/world.js';
-import { marbles } from '../helpers/time.js';
 import { scriptedSockets, socketEnd, socketOpen, socketText } from '../helpers/scripted.js';
-import { socketWorld, tags, polls, after, silentSocket } from './worlds.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
+import { checkpoint, errorBody, errorReply, ok, transaction } from '../helpers/wire.js';
+import { fill, upTo, world, type World } from '../helpers/world.js';
+import { after, closed, play, polls, pong$, silentSocket, tags } from './worlds.js';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** A socket that was lost, in place of the first one. */
+const lostFirst = (_: unknown, count: number) => (count === 1 ? of(socketOpen, socketEnd(1006)) : undefined);
+const silent = () => silentSocket(true);
 
 describe('a feed by WebSocket', () => {
   it('catches up by pages, and then gets each update pushed, without polls', () => {
-    marbles(({ flush }) => {
-      const its = socketWorld({}, { updates: 5 });
-      flush();
-      expect(offsets(its.seen.values)).toEqual(upTo(505));
-      expect(its.seen.times.slice(-5)).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
-      expect(polls(its)).toBe(0);
-      expect(its.sockets.requests).toMatchObject([{ path: '/v2/updates/flats', body: { beginExclusive: 500 } }]);
-      expect(its.sockets.requests[0]?.body).not.toHaveProperty('endInclusive');
-      expect(tags(its.events).filter((tag) => tag !== 'PollSent' && tag !== 'PageReceived')).toEqual([
-        'FeedStarted',
-        'CaughtUp',
-        'SocketOpened',
-        'FeedEnded',
-      ]);
-    });
+    const its = play({}, { updates: 5 });
+    expect(offsets(its.seen.values)).toEqual(upTo(505));
+    expect(its.seen.times.slice(-5)).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
+    expect(polls(its)).toBe(0);
+    expect(its.sockets.requests).toMatchObject([{ path: '/v2/updates/flats', body: { beginExclusive: 500 } }]);
+    expect(its.sockets.requests[0]?.body).not.toHaveProperty('endInclusive');
+    expect(tags(its).filter((tag) => tag !== 'PollSent' && tag !== 'PageReceived')).toEqual([
+      'FeedStarted',
+      'CaughtUp',
+      'SocketOpened',
+      'FeedEnded',
+    ]);
   });
 
   it('closes the socket when it is unsubscribed from, and leaves no timer', () => {
-    marbles(({ flush }) => {
-      const its = socketWorld({}, { forMs: 700 });
-      flush();
-      expect(its.sockets.requests).toHaveLength(1);
-      expect(its.sockets.open).toBe(0);
-      expect(asyncScheduler.now()).toBe(700);
-    });
+    const its = play({}, { forMs: 700 });
+    expect([its.sockets.requests.length, its.sockets.open]).toEqual([1, 0]);
+    expect(its.events.at(-1)).toMatchObject({ _tag: 'FeedEnded', at: 700 });
   });
 
   it('continues from its cursor after a lost socket, and reads missed updates over HTTP', () => {
-    marbles(({ flush }) => {
-      const its = socketWorld({});
-      timer(2_500).subscribe(() => {
-        its.ledger.disconnect();
-        fill(its.ledger, 501, 502);
-      });
-      timer(10_000).subscribe(() => {
-        fill(its.ledger, 503);
-      });
-      flush();
-      expect(offsets(its.seen.values)).toEqual(upTo(503));
-      // the ledger end, a page, and the proof that the ledger is the same
-      expect(its.seen.times.slice(-3)).toEqual([2_515, 2_515, 10_000]);
-      expect(its.sockets.requests.map(({ body }) => body['beginExclusive'])).toEqual([500, 502]);
-    });
+    const its = play(
+      {},
+      {
+        at: {
+          2_500: ({ ledger }) => {
+            ledger.disconnect();
+            fill(ledger, 501, 502);
+          },
+          10_000: ({ ledger }) => {
+            fill(ledger, 503);
+          },
+        },
+      },
+    );
+    expect(offsets(its.seen.values)).toEqual(upTo(503));
+    // the ledger end, a page, and the proof that the ledger is the same
+    expect(its.seen.times.slice(-3)).toEqual([2_515, 2_515, 10_000]);
+    expect(its.sockets.requests.map(({ body }) => body['beginExclusive'])).toEqual([500, 502]);
   });
 
   it.each([1000, 1001, 1006, 1011])(
     'treats a close with %i as the end of the socket, not of the feed (G21)',
     (code) => {
-      marbles(({ flush }) => {
-        const its = socketWorld(
-          {
-            socketFault: (_, count) => (count < 3 ? concat(of(socketOpen), after(1_500, socketEnd(code))) : undefined),
-          },
-          { updates: 20 },
-        );
-        flush();
-        expect(offsets(its.seen.values)).toEqual(upTo(520));
-        expect(its.seen.completed).toBe(true);
-        const closed = its.events.flatMap((event) => (event._tag === 'SocketClosed' ? [event.cause] : []));
-        expect(closed[0]).toMatchObject({ _tag: 'ConnectionError', reason: `the socket was closed with ${code}` });
-        expect(its.sockets.requests.length).toBeGreaterThanOrEqual(3);
-      });
+      const socketFault = (_: unknown, count: number) =>
+        count < 3 ? concat(of(socketOpen), after(1_500, socketEnd(code))) : undefined;
+      const its = play({ socketFault }, { updates: 20 });
+      expect(offsets(its.seen.values)).toEqual(upTo(520));
+      expect(its.seen.completed).toBe(true);
+      const reason = `the socket was closed with ${code}`;
+      expect(closed(its)[0]).toMatchObject({ cause: { _tag: 'ConnectionError', reason } });
+      expect(its.sockets.requests.length).toBeGreaterThanOrEqual(3);
     },
   );
 
   it('polls if the upgrade is refused, delays no update, and retries ever less often (G22)', () => {
-    marbles(({ flush }) => {
-      const refused = () => throwError(() => new Error('Unexpected server response: 400'));
-      const its = socketWorld({ socketFault: refused }, { forMs: 3_600_000, updates: 1_000 });
-      flush();
-      expect(offsets(its.seen.values)).toEqual(upTo(1_500));
-      expect(its.seen.times.slice(500).every((ms, i) => ms <= 1_000 * (i + 1) + 50)).toBe(true);
-      // at most once in five minutes in the end; at random more often in the beginning
-      expect(its.sockets.requests.length).toBeGreaterThan(8);
-      expect(its.sockets.requests.length).toBeLessThan(80);
-    });
+    // the longest delays
+    jest.spyOn(Math, 'random').mockReturnValue(1);
+    const refused = () => throwError(() => new Error('Unexpected server response: 400'));
+    const its = play({ socketFault: refused }, { forMs: 3_600_000, updates: 1_000 });
+    expect(offsets(its.seen.values)).toEqual(upTo(1_500));
+    expect(its.seen.times.slice(500).every((ms, i) => ms <= 1_000 * (i + 1) + 50)).toBe(true);
+    const seconds = closed(its).map(({ at }) => Math.round(at / 1_000));
+    expect(seconds.slice(1, 10).map((at, i) => at - (seconds[i] ?? 0))).toEqual([3, 4, 8, 16, 32, 64, 128, 256, 300]);
+  });
+
+  it('opens the next socket soon after one that has brought elements', () => {
+    jest.spyOn(Math, 'random').mockReturnValue(1);
+    const socketFault = (_: unknown, count: number) =>
+      of(socketOpen, ...(count === 3 ? [socketText(checkpoint(500))] : []), socketEnd(1006));
+    const at = closed(play({ socketFault }, { updates: 30 })).map((event) => Math.round(event.at / 1_000));
+    expect(at.slice(1, 5).map((s, i) => s - (at[i] ?? 0))).toEqual([3, 4, 1, 2]);
   });
 
   it('waits ten seconds for a socket to open (G22)', () => {
-    marbles(({ flush }) => {
-      const its = socketWorld({ socketFault: () => NEVER }, { updates: 12 });
-      flush();
-      expect(offsets(its.seen.values)).toEqual(upTo(512));
-      expect(its.events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({ at: 10_015 });
-    });
+    const its = play({ socketFault: () => NEVER }, { updates: 12 });
+    expect(offsets(its.seen.values)).toEqual(upTo(512));
+    expect(closed(its)[0]).toMatchObject({ at: 10_015 });
   });
 
-  it('treats a socket without a sign of life as lost, but not one that answers pings (G22)', () => {
-    const silentUntil = (pongs: boolean): number => {
-      let closedAt = Infinity;
-      marbles(({ flush }) => {
-        const its = socketWorld(
-          { socketFault: (_, count) => (count === 1 ? silentSocket(pongs) : undefined) },
-          { forMs: 200_000 },
-        );
-        timer(150_000).subscribe(() => {
-          fill(its.ledger, 501);
-        });
-        flush();
-        expect(offsets(its.seen.values)).toEqual(upTo(501));
-        closedAt = its.events.find(({ _tag }) => _tag === 'SocketClosed')?.at ?? Infinity;
-      });
-      return closedAt;
-    };
-    expect(silentUntil(false)).toBe(30_015);
-    // but a socket without even a checkpoint is
-    expect(silentUntil(true)).toBe(100_015);
+  it.each([
+    ['a socket without a sign of life', false, 30_015],
+    ['one that answers pings, but brings not even a checkpoint', true, 100_015],
+  ])('treats as lost %s (G22)', (_, pongs, closedAt) => {
+    const socketFault = (_request: unknown, count: number) => (count === 1 ? silentSocket(pongs) : undefined);
+    const its = play({ socketFault }, { forMs: 200_000, at: { 150_000: ({ ledger }) => fill(ledger, 501) } });
+    expect(offsets(its.seen.values)).toEqual(upTo(501));
+    expect(closed(its)[0]).toMatchObject({ at: closedAt });
   });
 
-  it('switches to the other path if the ledger says so by the socket', () => {
-    marbles(({ flush }) => {
-      const disabled = () => of(socketOpen, socketText(errorBody('DEPRECATED_API_DISABLED', 9)), socketEnd(1000));
-      const its = socketWorld(
-        { socketFault: ({ path }) => (path === '/v2/updates/flats' ? disabled() : undefined) },
-        { updates: 3 },
-      );
-      flush();
-      expect(its.sockets.requests.map(({ path }) => path)).toEqual(['/v2/updates/flats', '/v2/updates']);
-      expect(tags(its.events)).toContain('EndpointSwitched');
-      expect(offsets(its.seen.values)).toEqual(upTo(503));
-    });
+  it('switches to the other path at once if the ledger says so by the socket', () => {
+    const disabled = () => of(socketOpen, socketText(errorBody('DEPRECATED_API_DISABLED', 9)), socketEnd(1000));
+    const its = play(
+      { socketFault: ({ path }) => (path === '/v2/updates/flats' ? disabled() : undefined) },
+      { updates: 3 },
+    );
+    expect(its.sockets.requests.map(({ path }) => path)).toEqual(['/v2/updates/flats', '/v2/updates']);
+    expect(its.events.find(({ _tag }) => _tag === 'SocketOpened')?.at).toBeLessThan(100);
+    expect(tags(its)).toContain('EndpointSwitched');
+    expect(offsets(its.seen.values)).toEqual(upTo(503));
   });
 
   it('repeats a request over HTTP after an error of the ledger, which decides what it means', () => {
-    marbles(({ flush }) => {
-      const its = socketWorld({
-        socketFault: () => of(socketOpen, socketText({ ...errorBody('NA', -1), grpcCodeValue: 16 }), socketEnd(1000)),
-      });
-      flush();
-      expect(its.seen.error).toBeUndefined();
-      expect(its.events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
-        cause: { _tag: 'ApiError', status: 401, code: 'NA' },
-      });
-      expect(polls(its)).toBeGreaterThan(0);
-    });
+    const refusal = socketText({ ...errorBody('NA', -1), grpcCodeValue: 16 });
+    const its = play({ socketFault: () => of(socketOpen, refusal, socketEnd(1000)) });
+    expect(its.seen.error).toBeUndefined();
+    expect(closed(its)[0]).toMatchObject({ cause: { _tag: 'ApiError', status: 401, code: 'NA' } });
+    expect(polls(its)).toBeGreaterThan(0);
   });
 
   it('ends with an OrderError if offsets go backwards, and emits no wrong update', () => {
-    marbles(({ flush }) => {
-      const back = concat(of(socketOpen, socketText(transaction(510)), socketText(transaction(505))), NEVER);
-      const its = socketWorld({ socketFault: () => back });
-      flush();
-      expect(offsets(its.seen.values)).toEqual([...upTo(500), 510]);
-      expect(its.seen.error).toMatchObject({ _tag: 'OrderError', offset: 505 });
-      expect(its.sockets.open).toBe(0);
-    });
+    const back = concat(of(socketOpen, socketText(transaction(510)), socketText(transaction(505))), NEVER);
+    const its = play({ socketFault: () => back });
+    expect(offsets(its.seen.values)).toEqual([...upTo(500), 510]);
+    expect(its.seen.error).toMatchObject({ _tag: 'OrderError', offset: 505 });
+    expect(its.sockets.open).toBe(0);
   });
 
-  it('counts sockets of many feeds that end at the same time as one failure', () => {
-    marbles(({ flush }) => {
-      const its = world({ latencyMs: 5 });
-      fill(its.ledger, 1);
-      const feeds = Array.from({ length: 20 }, () =>
-        observe(its.feed({}, its.websocket).pipe(takeUntil(timer(60_000)))),
-      );
-      timer(1_000).subscribe(() => {
-        its.ledger.disconnect();
-      });
-      timer(20_000).subscribe(() => {
-        expect(its.sockets.open).toBe(20);
-      });
-      flush();
-      expect(feeds.every(({ completed }) => completed)).toBe(true);
+  itInVirtualTime('counts sockets of many feeds that end at the same time as one failure', ({ flush }) => {
+    const its = world({ latencyMs: 5 });
+    fill(its.ledger, 1);
+    const feeds = upTo(20).map(() => observe(its.feed({}, its.websocket).pipe(takeUntil(timer(60_000)))));
+    timer(1_000).subscribe(() => {
+      its.ledger.disconnect();
     });
+    timer(20_000).subscribe(() => {
+      expect(its.sockets.open).toBe(20);
+    });
+    flush();
+    expect(feeds.every(({ completed }) => completed)).toBe(true);
   });
 
   it.each<[string, () => Observable<SocketSign>]>([
     ['is found half open by a check', () => concat(after(2, socketOpen), NEVER)],
-    ['keeps back what there is', () => silentSocket(true)],
+    ['keeps back what there is', silent],
   ])('closes everything before the next request: a socket %s', (_, socketFault) => {
-    marbles(({ flush }) => {
-      const wrong: string[] = [];
-      const fault = (): undefined => {
-        const ended = its.events.filter(({ _tag }) => _tag === 'SocketClosed').length;
-        if (ended > 0 && its.service.open > 1) wrong.push('two requests at a time');
-        if (ended === its.sockets.requests.length && its.sockets.open > 0)
-          wrong.push('a request beside a socket that is given up');
-      };
-      const its: ReturnType<typeof socketWorld> = socketWorld({ socketFault, fault }, { forMs: 60_000 });
-      timer(35_000).subscribe(() => {
-        fill(its.ledger, 501);
-      });
-      flush();
-      expect(tags(its.events)).toContain('SocketClosed');
-      expect(offsets(its.seen.values)).toEqual(upTo(501));
-      expect(wrong).toEqual([]);
-    });
+    const wrong: string[] = [];
+    const its = play(
+      (that) => ({
+        socketFault,
+        fault: () => {
+          const { service, sockets } = that();
+          const ended = closed(that()).length;
+          if (ended > 0 && service.open > 1) wrong.push('two requests at a time');
+          if (ended === sockets.requests.length && sockets.open > 0) wrong.push('a request beside a socket given up');
+          return undefined;
+        },
+      }),
+      { forMs: 60_000, at: { 35_000: ({ ledger }) => fill(ledger, 501) } },
+    );
+    expect(tags(its)).toContain('SocketClosed');
+    expect(offsets(its.seen.values)).toEqual(upTo(501));
+    expect(wrong).toEqual([]);
   });
 
-  it('uses the transport of its ledger, unless it has another', () => {
-    const socketsOpened = (options: (its: World) => Parameters<World['feed']>[1]): readonly number[] => {
-      let counts: readonly number[] = [];
-      marbles(({ flush }) => {
-        const ofLedger = scriptedSockets(() => silentSocket(true));
-        const its = world({ latencyMs: 5, client: { transport: socketTransport(ofLedger.port) } });
-        fill(its.ledger, 1);
-        observe(its.feed({}, options(its)).pipe(takeUntil(timer(1_000))));
-        flush();
-        counts = [ofLedger, its.sockets].map(({ requests }) => requests.length);
-      });
-      return counts;
-    };
-    expect(socketsOpened(() => ({}))).toEqual([1, 0]);
-    expect(socketsOpened(() => ({ transport: undefined }))).toEqual([1, 0]);
-    expect(socketsOpened(() => ({ transport: 'http' }))).toEqual([0, 0]);
-    expect(socketsOpened(({ websocket }) => websocket)).toEqual([0, 1]);
+  it.each<[string, (its: World) => Parameters<World['feed']>[1], readonly number[]]>([
+    ['that of its ledger', () => ({}), [1, 0]],
+    ['that of its ledger, if its own is undefined', () => ({ transport: undefined }), [1, 0]],
+    ['none, if it says so', () => ({ transport: 'http' }), [0, 0]],
+    ['its own', ({ websocket }) => websocket, [0, 1]],
+  ])('uses the transport: %s', (_, options, opened) => {
+    marbles(({ flush }) => {
+      const ofLedger = scriptedSockets(silent);
+      const its = world({ latencyMs: 5, client: { transport: socketTransport(ofLedger.port) } });
+      fill(its.ledger, 1);
+      observe(its.feed({}, options(its)).pipe(takeUntil(timer(1_000))));
+      flush();
+      expect([ofLedger, its.sockets].map(({ requests }) => requests.length)).toEqual(opened);
+    });
   });
 
   it('refuses an unknown transport', () => {
@@ -227,70 +198,191 @@ describe('a feed by WebSocket', () => {
   });
 
   it('moves its cursor on checkpoints, so that the next socket begins there', () => {
-    marbles(({ flush }) => {
-      const its = socketWorld({
-        socketFault: (_, count) =>
-          count === 1
-            ? of(socketOpen, socketText(checkpoint(500)), socketText(checkpoint(700)), socketEnd(1006))
-            : undefined,
-      });
-      its.ledger.end = 700;
-      flush();
-      expect(its.sockets.requests.at(-1)?.body).toMatchObject({ beginExclusive: 700 });
-    });
+    const signs = [socketOpen, socketText(checkpoint(500)), socketText(checkpoint(700)), socketEnd(1006)];
+    const its = play((that) => ({
+      socketFault: (_, count) => {
+        that().ledger.end = 700;
+        return count === 1 ? of(...signs) : undefined;
+      },
+    }));
+    expect(its.sockets.requests.at(-1)?.body).toMatchObject({ beginExclusive: 700 });
   });
 
-  it('polls up to an end, and requests pages in descending order', () => {
-    marbles(({ flush }) => {
-      const its = world({ latencyMs: 5 });
-      fill(its.ledger, ...upTo(10));
-      const bounded = observe(its.feed({ endInclusive: 12 }, its.websocket));
-      const down = observe(its.feed({ endInclusive: 10, descendingOrder: true }, its.websocket));
-      timer(3_000).subscribe(() => {
-        fill(its.ledger, 11, 12);
-      });
-      flush();
-      expect(offsets(bounded.values)).toEqual(upTo(12));
-      expect(bounded.completed && down.completed).toBe(true);
-      expect(its.sockets.requests).toEqual([]);
+  itInVirtualTime('polls up to an end, and requests pages in descending order', ({ flush }) => {
+    const its = world({ latencyMs: 5 });
+    fill(its.ledger, ...upTo(10));
+    const bounded = observe(its.feed({ endInclusive: 12 }, its.websocket));
+    const down = observe(its.feed({ endInclusive: 10, descendingOrder: true }, its.websocket));
+    timer(3_000).subscribe(() => {
+      fill(its.ledger, 11, 12);
     });
+    flush();
+    expect(offsets(bounded.values)).toEqual(upTo(12));
+    expect(bounded.completed && down.completed).toBe(true);
+    expect(its.sockets.requests).toEqual([]);
   });
 
   it('polls until it has caught up with a service that does not serve its ledger end', () => {
-    marbles(({ flush }) => {
-      const its = socketWorld({ hasLedgerEnd: false }, { updates: 10 });
-      flush();
-      expect(offsets(its.seen.values)).toEqual(upTo(510));
-      expect(its.sockets.requests.length).toBeGreaterThan(0);
-    });
+    const its = play({ hasLedgerEnd: false }, { updates: 10 });
+    expect(offsets(its.seen.values)).toEqual(upTo(510));
+    expect(its.sockets.requests.length).toBeGreaterThan(0);
   });
 
   it('opens another socket even if the clock was set back', () => {
-    marbles(({ flush }) => {
-      const real = asyncScheduler.now.bind(asyncScheduler);
-      const spy = jest.spyOn(asyncScheduler, 'now').mockImplementation(() => real() - (real() < 100 ? 0 : 3_600_000));
-      const its = socketWorld(
-        { socketFault: (_, count) => (count === 1 ? of(socketOpen, socketEnd(1006)) : undefined) },
-        { forMs: 20_000 },
-      );
-      flush();
-      spy.mockRestore();
-      expect(its.sockets.requests).toHaveLength(2);
-    });
+    const real = asyncScheduler.now.bind(asyncScheduler);
+    const its = play(
+      { socketFault: lostFirst },
+      {
+        forMs: 20_000,
+        at: { 100: () => jest.spyOn(asyncScheduler, 'now').mockImplementation(() => real() - 3_600_000) },
+      },
+    );
+    expect(its.sockets.requests).toHaveLength(2);
   });
 
   it('gets a token from the provider for each socket', () => {
-    marbles(({ flush }) => {
-      let n = 0;
-      const token = (): string => `token-${(n += 1)}`;
-      const its = socketWorld(
-        { client: { token }, socketFault: (_, count) => (count === 1 ? of(socketOpen, socketEnd(1006)) : undefined) },
-        { updates: 5 },
-      );
-      flush();
-      const sent = its.sockets.requests.map(({ headers }) => headers['authorization']);
-      expect(new Set(sent).size).toBe(sent.length);
-      expect(sent[0]).toMatch(/^Bearer token-\d+$/);
+    let n = 0;
+    const its = play({ client: { token: () => `token-${(n += 1)}` }, socketFault: lostFirst }, { updates: 5 });
+    const sent = its.sockets.requests.map(({ headers }) => headers['authorization']);
+    expect(new Set(sent).size).toBe(sent.length);
+    expect(sent[0]).toMatch(/^Bearer token-\d+$/);
+  });
+});
+
+describe('the check over HTTP of a socket', () => {
+  it('finds that it holds back updates, although it answers pings (G23)', () => {
+    const its = play({ socketFault: silent }, { forMs: 600_000, updates: 500 });
+    expect(offsets(its.seen.values)).toEqual(upTo(1_000));
+    const waits = its.seen.times.slice(500).map((ms, i) => ms - 1_000 * (i + 1));
+    expect(Math.max(...waits)).toBeLessThan(10_100);
+    expect(closed(its)[0]).toMatchObject({
+      cause: { _tag: 'ConnectionError', reason: 'the socket held back updates' },
     });
+  });
+
+  it('finds that one which brought elements holds back the rest, and then opens sockets less often (G23)', () => {
+    const its = play(
+      (that) => ({ socketFault: () => merge(of(socketOpen, socketText(checkpoint(that().ledger.end))), pong$) }),
+      { forMs: 600_000, updates: 500 },
+    );
+    const seen = its.seen.values.map((update, i) => ({ update, at: its.seen.times[i] ?? Infinity }));
+    const pushed = seen.filter(({ update }) => update._tag === 'Transaction').slice(500);
+    expect(pushed.map(({ update }) => update.offset)).toEqual(upTo(1_000).slice(500));
+    expect(Math.max(...pushed.map(({ update, at }) => at - 1_000 * (update.offset - 500)))).toBeLessThan(20_100);
+    expect(its.sockets.requests.length).toBeLessThan(20);
+  });
+
+  it.each([
+    ['none while it brings a checkpoint every 15 seconds', 15_000, 0],
+    ['and few if nothing happens', 59_000, 20],
+  ])('sends %s', (_, everyMs, checks) => {
+    let before = 0;
+    const its = play(
+      (that) => ({
+        socketFault: (request) => {
+          const checkpoints$ = timer(500, everyMs).pipe(map(() => socketText(checkpoint(that().ledger.end))));
+          return merge(that().ledger.streamText(request), checkpoints$, pong$);
+        },
+      }),
+      {
+        forMs: 600_000,
+        at: {
+          1_000: ({ service }) => {
+            before = service.requests.length;
+          },
+        },
+      },
+    );
+    expect(tags(its)).not.toContain('SocketClosed');
+    expect(its.service.requests.length - before).toBe(checks);
+  });
+
+  it('skips no update if its answer is beyond the requested range', () => {
+    const its = play(
+      (that) => ({
+        socketFault: (_, count) => (count === 1 ? silent() : undefined),
+        fault: ({ body }) => {
+          if (body['endInclusive'] !== 510 || that().ledger.end > 510) return undefined;
+          fill(that().ledger, 515, 520);
+          return ok([transaction(515), transaction(520)]);
+        },
+      }),
+      {
+        at: {
+          5_000: ({ ledger }) => {
+            ledger.end = 510;
+          },
+        },
+      },
+    );
+    expect(offsets(its.seen.values)).toEqual([...upTo(500), 515, 520]);
+  });
+
+  it('reports a gap with the cursor of the socket', () => {
+    const gaps: number[] = [];
+    const its = play(
+      {
+        socketFault: (_, count) =>
+          count === 1 ? concat(of(socketOpen), after(9, socketText(transaction(550))), pong$) : undefined,
+      },
+      {
+        forMs: 60_000,
+        onGap: ({ cursor }) => {
+          gaps.push(cursor);
+          return [600];
+        },
+        at: {
+          15_000: ({ ledger }) => {
+            fill(ledger, 550, 650);
+            ledger.pruned = 600;
+          },
+        },
+      },
+    );
+    expect(gaps).toEqual([550]);
+    expect(offsets(its.seen.values)).toEqual([...upTo(500), 550, 650]);
+  });
+
+  it('keeps one without matching updates while the ledger moves, and comes less often once it has brought elements', () => {
+    const moves = upTo(130).map((n) => [1_000 * n, ({ ledger }: World) => (ledger.end = 500 + n)] as const);
+    const its = play(
+      (that) => ({
+        earlyCheckpointMs: 55_000,
+        socketFault: (request) => merge(that().ledger.streamText(request), pong$),
+      }),
+      { forMs: 140_000, at: Object.fromEntries(moves) },
+    );
+    expect(tags(its)).not.toContain('SocketClosed');
+    const checks = its.service.requests.filter(({ body }) => Number(body['beginExclusive']) >= 500);
+    expect(checks.map(({ body }) => body['beginExclusive'])).toEqual([500, 510, 520, 530, 540, 555, 575, 595, 615]);
+  });
+
+  it('ends the feed at a gap while the socket brings nothing', () => {
+    const prune = ({ ledger }: World): void => {
+      ledger.end = 700;
+      ledger.pruned = 600;
+    };
+    const its = play({ socketFault: silent }, { at: { 5_000: prune } });
+    expect(its.seen.error).toMatchObject({ _tag: 'PrunedError', earliestOffset: 600 });
+    expect(its.seen.endedAt).toBeLessThan(10_100);
+    expect(tags(its)).not.toContain('SocketClosed');
+    expect(its.sockets.open).toBe(0);
+  });
+
+  it('is left out if the service does not serve its ledger end', () => {
+    const its = play({ hasLedgerEnd: false, socketFault: silent }, { forMs: 90_000 });
+    expect(its.events.find(({ _tag }) => _tag === 'SocketOpened')?.at).toBeLessThan(60_000);
+    // at the start, and again when it may be available again
+    expect(its.service.requests.filter(({ path }) => path.endsWith('ledger-end'))).toHaveLength(2);
+  });
+
+  it('keeps one that brings an update meanwhile, also if the check fails', () => {
+    const isDown = (): boolean => asyncScheduler.now() >= 10_000 && asyncScheduler.now() < 15_000;
+    const its = play(
+      { fault: ({ path }) => (path.endsWith('ledger-end') && isDown() ? errorReply(503, '') : undefined) },
+      { at: { 20_018: ({ ledger }) => fill(ledger, 501) } },
+    );
+    expect(tags(its)).not.toContain('SocketClosed');
+    expect(offsets(its.seen.values)).toEqual(upTo(501));
   });
 });

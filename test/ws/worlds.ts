@@ -3,24 +3,48 @@ import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { SocketSign } from '../../src/ws/SocketPort.js';
 import { observe } from '../helpers/observe.js';
 import { socketOpen } from '../helpers/scripted.js';
-import { fill, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
+import { marbles } from '../helpers/time.js';
+import { fill, upTo, world, type WorldOptions } from '../helpers/world.js';
 
-/** A world whose feed uses sockets, and whose ledger appends an update each second. */
-export function socketWorld(options: WorldOptions, { forMs = 30_000, updates = 0 } = {}) {
+/** A world whose feed uses sockets. */
+type SocketWorld = ReturnType<typeof socketWorld>;
+
+function socketWorld(options: WorldOptions, forMs: number, onGap?: (gap: { readonly cursor: number }) => number[]) {
   const its = world({ latencyMs: 5, ...options });
   fill(its.ledger, ...upTo(500));
   const events: Diagnostic[] = [];
-  const subscription = its.client.diagnostics$.subscribe((event) => events.push(event));
-  const seen = observe(its.feed({}, its.websocket).pipe(takeUntil(timer(forMs))));
-  for (const n of upTo(updates))
-    timer(1_000 * n).subscribe(() => {
-      fill(its.ledger, 500 + n);
-    });
-  return { ...its, seen, events, subscription };
+  its.client.diagnostics$.subscribe((event) => events.push(event));
+  const seen = observe(its.feed({}, { ...its.websocket, onGap }).pipe(takeUntil(timer(forMs))));
+  return { ...its, seen, events };
 }
 
-export const tags = (events: readonly Diagnostic[]): string[] => events.map(({ _tag }) => _tag);
-export const polls = ({ service }: Pick<World, 'service'>): number =>
+/**
+ * Runs a feed of a ledger with 500 updates to its end, in virtual time.
+ *
+ * @param options - those of the world, which they may refer to
+ * @param run - for how long, how many updates are appended, one a second, and what happens after which milliseconds
+ */
+export const play = (
+  options: WorldOptions | ((its: () => SocketWorld) => WorldOptions) = {},
+  {
+    forMs = 30_000,
+    updates = 0,
+    at = {} as Readonly<Record<number, (its: SocketWorld) => void>>,
+    onGap = undefined as ((gap: { readonly cursor: number }) => number[]) | undefined,
+  } = {},
+): SocketWorld =>
+  marbles(({ flush }) => {
+    const its: SocketWorld = socketWorld(typeof options === 'function' ? options(() => its) : options, forMs, onGap);
+    for (const n of upTo(updates)) timer(1_000 * n).subscribe(() => fill(its.ledger, 500 + n));
+    for (const [ms, change] of Object.entries(at)) timer(Number(ms)).subscribe(() => change(its));
+    flush();
+    return its;
+  });
+
+export const tags = ({ events }: SocketWorld): string[] => events.map(({ _tag }) => _tag);
+/** The causes of the ends of sockets, and when they ended. */
+export const closed = ({ events }: SocketWorld) => events.filter((event) => event._tag === 'SocketClosed');
+export const polls = ({ service }: SocketWorld): number =>
   service.requests.filter(({ query }) => 'stream_idle_timeout_ms' in query).length;
 export const after = (ms: number, ...signs: readonly SocketSign[]) => timer(ms).pipe(concatMap(() => from(signs)));
 

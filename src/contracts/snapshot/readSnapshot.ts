@@ -10,8 +10,7 @@ import {
 } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
-import { isLedgerError, type LedgerError } from '../../errors/LedgerError.js';
-import { isTransient } from '../../errors/verdict.js';
+import { isLedgerError, isTransient, type LedgerError } from '../../errors/LedgerError.js';
 import { isGapError } from '../../feed/UpdatesOptions.js';
 import { clampTimer, retryAfterOf, RetryBudget, type RetrySettings } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractsSource.js';

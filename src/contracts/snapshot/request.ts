@@ -14,9 +14,8 @@ import {
 import type { ContractElement, ContractEntry } from '../../codecs/ContractEntry.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
-import { isLedgerError } from '../../errors/LedgerError.js';
+import { isLedgerError, verdict } from '../../errors/LedgerError.js';
 import { DecodeError, LedgerResetError, PageLimitError, SnapshotLimitError } from '../../errors/feed.js';
-import { verdict } from '../../errors/verdict.js';
 import { isBeyondEnd, isTimeout } from '../../feed/pageRequest.js';
 import type { Service } from '../../feed/Service.js';
 import { exchange } from '../../http/exchange.js';

@@ -1,6 +1,6 @@
 import type { ClientBase, Pool, QueryResult } from 'pg';
 import { concatMap, defer, map, type Observable, of, tap } from 'rxjs';
-import type { CommandsRequest } from '../../codecs/CommandsRequest.js';
+import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { LedgerString } from '../../codecs/scalars.js';
 import { InvalidRequestError } from '../../errors/request.js';
 import { checkPositive } from '../../http/retry.js';

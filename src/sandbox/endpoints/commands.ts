@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as t from 'io-ts';
 import type { Command } from '../../codecs/Command.js';
-import { CommandsRequest } from '../../codecs/CommandsRequest.js';
+import { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import { json, lenient, list, nullable } from '../../codecs/internal/field.js';
 import { Int64, LedgerString, type Opt, Party, UserId } from '../../codecs/scalars.js';
 import { TransactionFormat } from '../../codecs/UpdateFormat.js';

@@ -1,5 +1,5 @@
 import { isRecord } from '../../codecs/internal/Codec.js';
-import { PrepareRequest } from '../../codecs/PrepareRequest.js';
+import { PrepareRequest } from '../../codecs/SubmissionRequest.js';
 import { RequestError, requestError } from '../errors.js';
 import type { FaultLie } from '../Fault.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';

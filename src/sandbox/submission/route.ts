@@ -1,4 +1,4 @@
-import type { CommandsRequest } from '../../codecs/CommandsRequest.js';
+import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import { type RequestError, requestError } from '../errors.js';
 import { completeUpdates } from '../ledger/append.js';
 import type { Contract } from '../ledger/ContractHistory.js';

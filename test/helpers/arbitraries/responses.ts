@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { PreparedSubmission } from '../../../src/codecs/PrepareRequest.js';
+import type { PreparedSubmission } from '../../../src/codecs/SubmissionRequest.js';
 import type { JsCantonError } from '../../../src/codecs/JsCantonError.js';
 import type {
   LedgerEnd,

@@ -7,7 +7,7 @@ import type {
   Signature,
 } from '../../../src/codecs/ExecuteRequest.js';
 import type { Duration, MinLedgerTime } from '../../../src/codecs/MinLedgerTime.js';
-import type { DisclosedContract, PrepareRequest } from '../../../src/codecs/PrepareRequest.js';
+import type { DisclosedContract, PrepareRequest } from '../../../src/codecs/SubmissionRequest.js';
 import { transactionFormatArbitrary } from './formats.js';
 import { jsonArbitrary, requestOf } from './messages.js';
 import {

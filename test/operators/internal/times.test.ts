@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isLater } from '../../../src/operators/internal/times.js';
+import { isLater } from '../../../src/operators/recordTimes.js';
 
 describe('isLater', () => {
   it.each([

@@ -2,7 +2,7 @@ import process from 'node:process';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom } from 'rxjs';
-import { ledgerEffects } from '../../../src/codecs/formats.js';
+import { ledgerEffects } from '../../../src/codecs/UpdateFormat.js';
 import type { Update } from '../../../src/codecs/Update.js';
 import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
 import type { LedgerError } from '../../../src/errors/LedgerError.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { lastValueFrom, toArray } from 'rxjs';
-import { ledgerEffects } from '../../../src/codecs/formats.js';
+import { ledgerEffects } from '../../../src/codecs/UpdateFormat.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { type Fault, type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
 import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';

@@ -2,7 +2,7 @@ import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
 import { endWith, filter, firstValueFrom, lastValueFrom, map, merge, timeout, timer, toArray } from 'rxjs';
 import { activeContracts, contractChanges, type ContractEntry, liveContracts } from '../../../src/contracts/index.js';
-import { acsDelta } from '../../../src/codecs/formats.js';
+import { acsDelta } from '../../../src/codecs/UpdateFormat.js';
 import type { Update } from '../../../src/codecs/Update.js';
 import type { UpdatesOptions } from '../../../src/feed/UpdatesOptions.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';

@@ -13,7 +13,7 @@ import {
 import { ExecuteResponse } from '../../../src/codecs/Transaction.js';
 import { JsCantonError } from '../../../src/codecs/JsCantonError.js';
 import { LedgerEnd } from '../../../src/codecs/OffsetCheckpoint.js';
-import { PreparedSubmission } from '../../../src/codecs/PrepareRequest.js';
+import { PreparedSubmission } from '../../../src/codecs/SubmissionRequest.js';
 import { UpdateElement } from '../../../src/codecs/Update.js';
 import { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
 import { decode, jsonRoundTrip, problemsIn, sample } from '../../codecs/support.js';

@@ -3,8 +3,7 @@ import { expectTypeOf } from 'expect-type';
 import * as t from 'io-ts';
 import { EMPTY, map, type Observable } from 'rxjs';
 import type { ContractId, Party } from '@daml/types';
-import type { Command } from '../../../src/codecs/Command.js';
-import { create, createAndExercise, exercise } from '../../../src/codecs/Command.js';
+import { type Command, create, createAndExercise, exercise } from '../../../src/codecs/Command.js';
 import {
   type ArgumentOf,
   type ChoiceType,
@@ -25,7 +24,7 @@ import type {
   ExercisedEventOf,
   UndecodedEvent,
 } from '../../../src/operators/ContractEvent.js';
-import { ofEvent } from '../../../src/operators/ofEvent.js';
+import { ofEvent } from '../../../src/operators/byTag.js';
 import { ofTemplate } from '../../../src/operators/ofTemplate.js';
 import type { EventOf } from '../../../src/operators/toEvents.js';
 import type { Inventory as Former } from '../../fixtures/codegen34/lib/index.js';

@@ -22,7 +22,7 @@ import type {
   PartySignatures,
   Signature,
 } from '../../../src/codecs/ExecuteRequest.js';
-import type { DisclosedContract, PrepareRequest } from '../../../src/codecs/PrepareRequest.js';
+import type { DisclosedContract, PreparedSubmission, PrepareRequest } from '../../../src/codecs/SubmissionRequest.js';
 import type { Duration, MinLedgerTime } from '../../../src/codecs/MinLedgerTime.js';
 import type { EventFormat, TransactionFormat, UpdateFormat } from '../../../src/codecs/UpdateFormat.js';
 import type { CumulativeFilter, Filters, TransactionFilter } from '../../../src/codecs/Filters.js';
@@ -34,7 +34,6 @@ import type {
   TraceContext,
 } from '../../../src/codecs/OffsetCheckpoint.js';
 import type { TopologyEvent, TopologyTransaction } from '../../../src/codecs/TopologyTransaction.js';
-import type { PreparedSubmission } from '../../../src/codecs/PrepareRequest.js';
 import type { Transaction } from '../../../src/codecs/Transaction.js';
 import type { Update } from '../../../src/codecs/Update.js';
 import type { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';

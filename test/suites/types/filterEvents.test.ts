@@ -10,9 +10,8 @@ import type { UnknownUpdate, Update } from '../../../src/codecs/Update.js';
 import type { UndecodedUpdate } from '../../../src/feed/Page.js';
 import type { AssignedEventOf, CreatedEventOf, UndecodedEvent } from '../../../src/operators/ContractEvent.js';
 import { type FilteredUpdate, filterEvents } from '../../../src/operators/filterEvents.js';
-import { ofEvent } from '../../../src/operators/ofEvent.js';
+import { ofEvent, ofVariant } from '../../../src/operators/byTag.js';
 import { ofTemplate } from '../../../src/operators/ofTemplate.js';
-import { ofVariant } from '../../../src/operators/ofVariant.js';
 import { type EventOf, toEvents } from '../../../src/operators/toEvents.js';
 
 /** Types, which `npm run typecheck` proves: Jest does not check them. */

@@ -2,13 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { NEVER, type Observable } from 'rxjs';
 import type { Update } from '../../../src/codecs/Update.js';
 import type { TransactionFilter } from '../../../src/codecs/Filters.js';
-import { acsDelta, ledgerEffects } from '../../../src/codecs/formats.js';
+import { acsDelta, ledgerEffects } from '../../../src/codecs/UpdateFormat.js';
 import { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
 import type { UpdatesSelection } from '../../helpers/wireTypes.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import type { LedgerReader } from '../../../src/ledger/Ledger.js';
-import { ofEvent } from '../../../src/operators/ofEvent.js';
-import { ofVariant } from '../../../src/operators/ofVariant.js';
+import { ofEvent, ofVariant } from '../../../src/operators/byTag.js';
 import { toEvents } from '../../../src/operators/toEvents.js';
 import { updatesFeed } from '../../../src/process/updatesFeed.js';
 

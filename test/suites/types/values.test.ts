@@ -10,18 +10,12 @@ import type {
   Signature,
 } from '../../../src/codecs/ExecuteRequest.js';
 import type { Duration, MinLedgerTime } from '../../../src/codecs/MinLedgerTime.js';
-import type {
-  EventFormat,
-  TransactionFormat,
-  TransactionShape,
-  UpdateFormat,
-} from '../../../src/codecs/UpdateFormat.js';
+import type { EventFormat, TransactionFormat, UpdateFormat } from '../../../src/codecs/UpdateFormat.js';
 import type { Filters } from '../../../src/codecs/Filters.js';
 import type { HashingSchemeVersion } from '../../../src/codecs/scalars.js';
 import type { JsCantonError } from '../../../src/codecs/JsCantonError.js';
 import type { OffsetCheckpoint, TraceContext } from '../../../src/codecs/OffsetCheckpoint.js';
-import type { PrepareRequest } from '../../../src/codecs/PrepareRequest.js';
-import type { PreparedSubmission } from '../../../src/codecs/PrepareRequest.js';
+import type { PreparedSubmission, PrepareRequest } from '../../../src/codecs/SubmissionRequest.js';
 import type { Transaction } from '../../../src/codecs/Transaction.js';
 import type { UnassignedEvent } from '../../../src/codecs/Reassignment.js';
 import type { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
@@ -36,6 +30,7 @@ import type {
 
 type S34 = v3_4.components['schemas'];
 type S35 = v3_5.components['schemas'];
+type TransactionShape = TransactionFormat['transactionShape'];
 /** The schema of each release. */
 type Of<K extends keyof S34 & keyof S35> = S34[K] | S35[K];
 

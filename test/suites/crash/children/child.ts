@@ -2,7 +2,7 @@ import { openSync, writeSync } from 'node:fs';
 import process from 'node:process';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Observer } from 'rxjs';
-import { ledgerEffects } from '../../../../src/codecs/formats.js';
+import { ledgerEffects } from '../../../../src/codecs/UpdateFormat.js';
 import { createLedger } from '../../../../src/ledger/createLedger.js';
 import type { Ledger } from '../../../../src/ledger/Ledger.js';
 import type { Work } from '../../../../src/process/ProcessOptions.js';

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { lastValueFrom, take, toArray } from 'rxjs';
 import type { Update } from '../../../../src/codecs/Update.js';
-import { acsDelta, ledgerEffects } from '../../../../src/codecs/formats.js';
+import { acsDelta, ledgerEffects } from '../../../../src/codecs/UpdateFormat.js';
 import { contractChanges } from '../../../../src/contracts/contractChanges.js';
 import { createLedger } from '../../../../src/ledger/createLedger.js';
 
