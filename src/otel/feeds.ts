@@ -8,12 +8,8 @@ import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { ProcessorProgress, ProcessorRun } from '../ledger/connection.js';
-<<<<<<< HEAD
 import { synchronizersOf, timesOf } from '../operators/recordTimes.js';
 import { type AnyHandler, type HandlerCall, instrumentHandler, startHandlerCall } from './traceContext.js';
-=======
-import { type AnyHandler, type HandlerCall, instrumentHandler, startHandlerCall } from './handlers.js';
->>>>>>> 7942bc3 (refactor: families of small files of the core join; test: sockets and hosted submissions by fewer lines)
 import { type Follower, updateRecordTimes } from './metrics.js';
 import type { Recorder } from './Recorder.js';
 import type { Tracing } from './requests.js';

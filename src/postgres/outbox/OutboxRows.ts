@@ -1,9 +1,6 @@
-<<<<<<< HEAD
 import type { Pool, PoolClient } from 'pg';
 import { AsyncSubject, concat, defer, EMPTY, finalize, ignoreElements, map, type Observable, timeout } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
-=======
->>>>>>> 7942bc3 (refactor: families of small files of the core join; test: sockets and hosted submissions by fewer lines)
 import type { Offset } from '../../codecs/scalars.js';
 import { StoreError, type StoreOperation } from '../../errors/process.js';
 import { mapError } from '../../http/retry.js';
