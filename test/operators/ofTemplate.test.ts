@@ -1,14 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { expectTypeOf } from 'expect-type';
 import * as t from 'io-ts';
-import { map, of, type Observable, type OperatorFunction } from 'rxjs';
-import { contractType } from '../../src/codecs/ContractType.js';
-import type { ArchivedEvent, CreatedEvent, TransactionEvent, ExercisedEvent } from '../../src/codecs/Event.js';
-import type { AssignedEvent, UnassignedEvent } from '../../src/codecs/Reassignment.js';
+import { lastValueFrom, of, toArray } from 'rxjs';
+import { type ContractType, contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import type { InterfaceView } from '../../src/codecs/Event.js';
 import type { Update } from '../../src/codecs/Update.js';
-import { ofEvent } from '../../src/operators/byTag.js';
+import { DecodeError } from '../../src/errors/feed.js';
 import { ofTemplate } from '../../src/operators/ofTemplate.js';
-import { type EventOf, toEvents } from '../../src/operators/toEvents.js';
+import type { EventOf } from '../../src/operators/toEvents.js';
+import { without } from '../helpers/inventory.js';
 import {
   added,
   archived,
@@ -16,113 +15,35 @@ import {
   created,
   exercised,
   formerUnassigned,
-  transaction,
   unassigned,
   unknownEvent,
-  unknownTopologyEvent,
   emits,
 } from './samples.js';
-import { marbles } from '../helpers/time.js';
 
-/** The id of a version of a package, which has 64 hex digits. */
-const packageId = (version: number): string => `1220f${version}`.padEnd(64, '0');
+const Bond = contractType('#finance:Finance.Bonds:Bond', t.type({ owner: t.string }), {
+  choices: { Transfer: { argument: t.type({ newOwner: t.string }), result: t.string } },
+});
+const Thing = contractType('#other:Other:Thing', t.type({ size: t.string }), {
+  choices: { Transfer: { argument: t.type({ to: t.string }) } },
+});
+const Holding = interfaceType('#holdings:Holding:Holding', t.type({ holder: t.string }), {
+  choices: { Transfer: { argument: t.type({ holder: t.string }) }, Lock: { argument: t.type({}), result: t.null } },
+});
 
-/** The same template in two versions of its package, and in a package of another name; then other templates. */
-const events: Record<string, EventOf<Update>> = {
-  a: created({ templateId: `${packageId(0)}:Finance.Bonds:Bond`, packageName: 'finance' }),
-  b: created({ templateId: `${packageId(1)}:Finance.Bonds:Bond`, packageName: 'finance' }),
-  c: created({ templateId: `${packageId(2)}:Finance.Bonds:Bond`, packageName: 'finance-fork' }),
-  m: created({ templateId: `${packageId(0)}:Bonds:Bond`, packageName: 'finance' }),
-  e: created({ templateId: `${packageId(0)}:Finance.Bonds:BondOffer`, packageName: 'finance' }),
-};
+const type = '#finance:Finance.Bonds:Bond';
+const owner = 'alice::1220dd';
+const thing = { templateId: '1220f0:Other:Thing', packageName: 'other' };
+const interfaceId = '1220f5:Holding:Holding';
+const view: InterfaceView = { interfaceId, viewStatus: { code: 0 }, viewValue: { holder: 'bob' } };
+const transfer = { choiceArgument: { newOwner: 'bob' }, exerciseResult: '00c2' };
+
+/** The values for some events, with undecoded ones. */
+const valuesFor = (types: readonly [ContractType, ...ContractType[]], ...events: readonly EventOf<Update>[]) =>
+  lastValueFrom(of(...events).pipe(ofTemplate(...types, { onUndecodable: 'emit' }), toArray()));
 
 const BOND = 'Finance.Bonds:Bond';
 
-describe('ofTemplate', () => {
-  it('passes Module:Entity of any package', () => {
-    emits(ofTemplate('Finance.Bonds:Bond'), events, {
-      from: '--a-b-c-m-e--|',
-      to: '  --a-b-c------|',
-    });
-  });
-
-  it('passes #package-name:Module:Entity in every version of the package', () => {
-    emits(ofTemplate('#finance:Finance.Bonds:Bond'), events, {
-      from: '--a-b-c-m-e--|',
-      to: '  --a-b--------|',
-    });
-  });
-
-  it('passes package-id:Module:Entity only in that version', () => {
-    emits(ofTemplate(`${packageId(1)}:Finance.Bonds:Bond`), events, {
-      from: '--a-b-c-m-e--|',
-      to: '  ----b--------|',
-    });
-  });
-
-  it('passes the events of several templates in their order, each once', () => {
-    emits(
-      ofTemplate(
-        '#finance-fork:Finance.Bonds:Bond',
-        `${packageId(0)}:Finance.Bonds:Bond`,
-        'Bonds:Bond',
-        `${packageId(2)}:Finance.Bonds:Bond`,
-      ),
-      events,
-      {
-        from: '--a-b-c-m-e--|',
-        to: '  --a---c-m----|',
-      },
-    );
-  });
-
-  it('passes every kind of event that has a template, an assignment by its created event', () => {
-    const template = { templateId: `${packageId(0)}:Other:Thing`, packageName: 'other' };
-    const values: Record<string, EventOf<Update>> = {
-      c: created(),
-      a: archived(),
-      x: exercised(),
-      u: unassigned(),
-      s: assigned(),
-      C: created(template),
-      A: archived(template),
-      X: exercised(template),
-      U: unassigned(template),
-      S: assigned({ createdEvent: created(template) }),
-    };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --c-C-a-A-x-X-u-U-s-S--|', values);
-      const subs = '         ^----------------------!';
-      const named = '        --c---a---x---u---s----|';
-      const other = '        ----C---A---X---U---S--|';
-
-      expectObservable(source.pipe(ofTemplate('#finance:Finance.Bonds:Bond'))).toBe(named, values);
-      expectObservable(source.pipe(ofTemplate(`${packageId(0)}:Other:Thing`))).toBe(other, values);
-      expectSubscriptions(source.subscriptions).toBe([subs, subs]);
-    });
-  });
-
-  it('does not pass events without a template', () => {
-    const values: Record<string, EventOf<Update>> = {
-      k: unknownEvent,
-      t: added,
-      n: unknownTopologyEvent,
-      f: formerUnassigned,
-    };
-    emits(ofTemplate(BOND, `#finance:${BOND}`), values, {
-      from: '--k-t-n-f--|',
-      to: '  -----------|',
-    });
-  });
-
-  it('compares the template of the contract of an exercise, not the interface of its choice', () => {
-    const values = { x: exercised({ interfaceId: '1220f5:Holding:Holding' }) };
-    emits(ofTemplate('Holding:Holding'), values, {
-      from: '--x--|',
-      to: '  -----|',
-    });
-  });
-
+describe('ofTemplate with ids', () => {
   it.each([
     '',
     'Bond',
@@ -161,31 +82,169 @@ describe('ofTemplate', () => {
       new TypeError('ofTemplate takes ids of templates or types, not both'),
     );
   });
+});
 
-  it('narrows the type to events that have a template', () => {
-    const all: Observable<EventOf<Update>> = of(created());
-    const ofTransactions: Observable<TransactionEvent> = of(created());
-    const feed: Observable<Update> = of(transaction());
+describe('ofTemplate with types', () => {
+  it('passes the events of the types, decoded, in their order', () => {
+    const values: Record<string, EventOf<Update>> = {
+      c: created(),
+      a: archived(),
+      x: exercised(transfer),
+      u: unassigned(),
+      s: assigned(),
+      C: created({ ...thing, createArgument: { size: '1' } }),
+      A: archived(thing),
+      X: exercised({ ...thing, choiceArgument: { to: 'bob' } }),
+      U: unassigned(thing),
+      S: assigned({ createdEvent: created({ ...thing, createArgument: { size: '1' } }) }),
+      k: unknownEvent,
+      t: added,
+      f: formerUnassigned,
+    };
+    const expectedValues = {
+      c: { ...created(), type, payload: { owner } },
+      a: archived(),
+      x: { ...exercised(transfer), type, argument: { newOwner: 'bob' }, result: '00c2' },
+      u: unassigned(),
+      s: { ...assigned(), createdEvent: { ...assigned().createdEvent, type, payload: { owner } } },
+    };
+    emits(ofTemplate(Bond), values, {
+      from: '--c-C-a-A-x-X-u-U-s-S-k-t-f--|',
+      to: '  --c---a---x---u---s----------|',
+      as: expectedValues,
+    });
+  });
 
-    type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent;
-    expectTypeOf(all.pipe(ofTemplate(BOND))).toEqualTypeOf<Observable<TemplateEvent>>();
-    expectTypeOf(ofTransactions.pipe(ofTemplate(BOND))).toEqualTypeOf<
-      Observable<CreatedEvent | ArchivedEvent | ExercisedEvent>
-    >();
-    expectTypeOf(all.pipe(ofEvent('CreatedEvent'), ofTemplate(BOND))).toEqualTypeOf<Observable<CreatedEvent>>();
-    expectTypeOf(
-      feed.pipe(
-        toEvents(),
-        ofTemplate(BOND),
-        ofEvent('ArchivedEvent'),
-        map((event) => event.templateId),
-      ),
-    ).toEqualTypeOf<Observable<string>>();
-    expectTypeOf(ofTemplate(BOND)).toExtend<OperatorFunction<EventOf<Update>, TemplateEvent>>();
+  it('tells several types apart by their template id', async () => {
+    const values = await valuesFor(
+      [Bond, Thing],
+      created(),
+      created({ ...thing, createArgument: { size: '1' } }),
+      exercised(transfer),
+      exercised({ ...thing, choiceArgument: { to: 'bob' } }),
+    );
+    expect(values).toMatchObject([
+      { type, payload: { owner } },
+      { type: Thing.templateId, payload: { size: '1' } },
+      { type, argument: { newOwner: 'bob' } },
+      { type: Thing.templateId, argument: { to: 'bob' } },
+    ]);
+  });
 
-    // @ts-expect-error -- updates: toEvents() first
-    void feed.pipe(ofTemplate(BOND));
+  it('passes the same object where nothing is decoded', async () => {
+    const event = archived();
+    expect((await valuesFor([Bond], event))[0]).toBe(event);
+  });
+
+  it('gives a contract that matches several types the first of them', async () => {
+    const event = created({ interfaceViews: [view] });
+    expect(await valuesFor([Bond, Holding], event)).toMatchObject([{ type, payload: { owner } }]);
+    expect(await valuesFor([Holding, Bond], event)).toMatchObject([
+      { type: '#holdings:Holding:Holding', payload: { holder: 'bob' } },
+    ]);
+  });
+
+  it('passes the events of an interface by what they say of it', async () => {
+    const implementedInterfaces = ['1220f5:Other:Other', interfaceId];
+    const events = [
+      created({ interfaceViews: [view] }),
+      assigned({ createdEvent: created({ interfaceViews: [view] }) }),
+      archived({ implementedInterfaces }),
+      exercised({ choice: 'Lock', interfaceId, choiceArgument: {} }),
+      exercised({ choice: 'Archive', implementedInterfaces }),
+    ];
+    expect(await valuesFor([Holding], ...events)).toMatchObject([
+      { _tag: 'CreatedEvent', payload: { holder: 'bob' } },
+      { _tag: 'AssignedEvent', createdEvent: { payload: { holder: 'bob' } } },
+      { _tag: 'ArchivedEvent' },
+      // the wire's null is absent in the event
+      { _tag: 'ExercisedEvent', choice: 'Lock', result: null },
+      { _tag: 'ExercisedEvent', choice: 'Archive', argument: {} },
+    ]);
+    const others = [created(), assigned(), archived(), exercised(), unassigned()];
+    expect(await valuesFor([Holding], ...others)).toEqual([]);
+  });
+
+  it('passes an exercise as one of the type that has its choice', async () => {
+    const event = exercised({ interfaceId, choiceArgument: { holder: 'bob' } });
+    expect(await valuesFor([Bond, Holding], event)).toMatchObject([
+      { type: '#holdings:Holding:Holding', choice: 'Transfer', argument: { holder: 'bob' } },
+    ]);
+  });
+
+  it('passes an exercise of a choice that the type does not have, with another name for its choice', async () => {
+    expect(await valuesFor([Bond], exercised({ interfaceId }), exercised({ choice: 'Split' }))).toEqual([
+      { ...without('choice', exercised({ interfaceId })), type, otherChoice: 'Transfer' },
+      { ...without('choice', exercised({ choice: 'Split' })), type, otherChoice: 'Split' },
+    ]);
+  });
+
+  it('decodes archivals by choice, of a template and through an interface', async () => {
+    const archive = { choice: 'Archive', choiceArgument: {}, exerciseResult: {} };
+    expect(await valuesFor([Bond], exercised(archive), exercised({ ...archive, interfaceId }))).toMatchObject([
+      { type, choice: 'Archive', argument: {}, result: {} },
+      { type, choice: 'Archive', argument: {}, result: {} },
+    ]);
+  });
+
+  it('takes a type that is no more than an id and a decoder for a template, and one with Archive for an interface', async () => {
+    const decoder: ContractType['decoder'] = { run: (json) => ({ ok: true, result: json }) };
+    const minimal: ContractType = { templateId: Bond.templateId, decoder };
+    expect(await valuesFor([minimal], created({ createArgument: { owner } }), created(thing))).toMatchObject([
+      { type: Bond.templateId, payload: { owner } },
+    ]);
+    const minimalInterface = { templateId: Holding.templateId, decoder, Archive: Holding.Archive };
+    expect(await valuesFor([minimalInterface], created(), created({ interfaceViews: [view] }))).toMatchObject([
+      { payload: { holder: 'bob' } },
+    ]);
+  });
+
+  it('throws for an invalid type synchronously', () => {
+    const { decoder } = Bond;
+    expect(() => ofTemplate({ templateId: 'Main:Iou', decoder })).toThrow(TypeError);
+    expect(() => ofTemplate(Bond, { templateId: '', decoder })).toThrow(TypeError);
     // @ts-expect-error -- at least one
-    expect(() => all.pipe(ofTemplate())).toThrow(TypeError);
+    expect(() => ofTemplate({ onUndecodable: 'emit' })).toThrow(TypeError);
+  });
+});
+
+describe('ofTemplate with types, of what does not decode,', () => {
+  const secret = 'a-secret';
+  const undecodable: readonly (readonly [string, EventOf<Update>, number, readonly string[]])[] = [
+    ['a creation', created({ createArgument: { owner: { secret } } }), 1, ['createArgument.owner']],
+    ['arguments of 3.3, which are absent', without('createArgument', created()), 1, ['createArgument']],
+    [
+      'an assignment',
+      assigned({ createdEvent: created({ offset: 5, createArgument: { secret } }) }),
+      5,
+      ['createArgument.owner'],
+    ],
+    [
+      'an exercise',
+      exercised({ choiceArgument: { newOwner: { secret } }, exerciseResult: { secret } }),
+      3,
+      ['choiceArgument.newOwner', 'exerciseResult'],
+    ],
+  ];
+
+  it.each(undecodable)('errors for %s, without values', (_, event, offset, paths) => {
+    const errors: unknown[] = [];
+    const values: unknown[] = [];
+    of(created(), event, created())
+      .pipe(ofTemplate(Bond))
+      .subscribe({ next: (value) => values.push(value), error: (error: unknown) => errors.push(error) });
+    expect(values).toHaveLength(1);
+    const [error] = errors;
+    if (!(error instanceof DecodeError)) throw new Error('no DecodeError');
+    expect(error).toMatchObject({ path: type, offset });
+    expect(error.problems.map(({ path }) => path)).toEqual(paths);
+    expect(error.message).not.toContain(secret);
+  });
+
+  it.each(undecodable)('emits an UndecodedEvent in place of %s, and goes on', async (_, event, __, paths) => {
+    const [before, undecoded, after] = await valuesFor([Bond], created(), event, created());
+    expect(before).toMatchObject({ _tag: 'CreatedEvent' });
+    expect(undecoded).toMatchObject({ _tag: 'UndecodedEvent', type, event, problems: paths.map((path) => ({ path })) });
+    expect(after).toMatchObject({ _tag: 'CreatedEvent' });
   });
 });

@@ -105,7 +105,8 @@ function submitLater(faults: Faults, first: CommandsOptions | 'unsubscribed', th
 
 const lost = { kind: 'lostResponse', how: 'reset', afterMs: 100 } as const satisfies CommandFault;
 const lostRequest: CommandFault = { kind: 'lostRequest', how: 'reset' };
-const refused = (code = 'DAML_FAILURE'): CommandFault => ({ kind: 'refused', code });
+type Code<K extends CommandFault['kind']> = Extract<CommandFault, { readonly kind: K; readonly code: unknown }>['code'];
+const refused = (code: Code<'refused'> = 'DAML_FAILURE'): CommandFault => ({ kind: 'refused', code });
 const slow = (ms: number): CommandFault => ({ kind: 'slow', ms });
 const noTraffic = { kind: 'rejected', code: 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT', afterMs: 10 } as const;
 const many = (fault: CommandFault): Faults => Array.from({ length: 999 }, () => fault);
@@ -375,7 +376,7 @@ describe('a refusal', () => {
     expect(seen.endedAt).toBeGreaterThan(1_000);
   });
 
-  it.each([
+  it.each<[Code<'rejected'>, boolean]>([
     ['LOCAL_VERDICT_LOCKED_CONTRACTS', true],
     // they cost traffic, or may have a cause that stays
     ['MEDIATOR_INVALID_MESSAGE', false],
