@@ -5,9 +5,8 @@ import { isLedgerError, type LedgerError, type OutcomeUnknownError } from '../er
 import type { SubmissionRejectedError } from '../errors/submission.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
 import type { Agenda } from './Agenda.js';
-import type { Effects } from './Effects.js';
+import type { Effects, Memory } from './Memory.js';
 import type { Entry, Submission } from './Entry.js';
-import type { Memory } from './Memory.js';
 import { type Acted, type ActionRequest, type Rule, RuleError } from './Rule.js';
 
 /** What the work on all contracts of a rule has in common. */

@@ -1,9 +1,24 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { constants, open, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { tap } from 'rxjs';
+import { platform } from 'node:process';
+import { Observable, repeat, tap } from 'rxjs';
 import { CursorError } from '../errors/process.js';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
-import { filesIn, makeFolder, type Paths, readText, removeFile, replaceFile, sweep, syncFolder } from './durable.js';
-import { acquireLock, pathsOf } from './names.js';
+import {
+  filesIn,
+  hasCode,
+  makeFolder,
+  type Paths,
+  pathsOf,
+  readText,
+  removeFile,
+  replaceFile,
+  sweep,
+  syncFolder,
+} from './files.js';
 
 /**
  * Returns a store of files, readable by their owner only: `<name>.json` in a folder for the cursor of a name,
@@ -152,3 +167,88 @@ function parseJson(text: string, file: string, name: string): unknown {
 }
 
 const toText = (value: unknown): string => `${JSON.stringify(value)}\n`;
+
+/** A lock that is held. */
+interface Lock {
+  close(): unknown;
+}
+
+/** How often a process tries to acquire a lock while another one holds it, in milliseconds. */
+const pollMs = 250;
+
+/**
+ * Waits until no other process of this machine holds a name in a folder, then holds it and emits once. The operating
+ * system releases the lock when the process ends, even if it is killed, so a crash leaves nothing to clean up.
+ *
+ * @param release - runs the function that releases the lock, for example after work that has not ended yet
+ * @param standBy - called each time that another process is found to hold the name
+ */
+const acquireLock = (
+  folder: string,
+  name: string,
+  paths: Paths,
+  release: (close: () => Promise<void>) => unknown,
+  standBy?: () => void,
+): Observable<unknown> =>
+  new Observable((subscriber) => {
+    const attempt = tryLock(folder, name, paths);
+    attempt.then(
+      (lock) => {
+        if (lock !== undefined) {
+          subscriber.next(true);
+          return;
+        }
+        standBy?.();
+        subscriber.complete();
+      },
+      (error: unknown) => {
+        subscriber.error(error);
+      },
+    );
+    return () => {
+      const close = async (): Promise<void> => {
+        const lock = await attempt;
+        await lock?.close();
+      };
+      release(close);
+    };
+  }).pipe(repeat({ delay: pollMs }));
+
+/** Resolves to the lock, or to `undefined` if another process holds it. */
+const tryLock = async (folder: string, name: string, { lock }: Paths): Promise<Lock | undefined> => {
+  try {
+    return await (hasFileLocks ? lockFile(lock) : listenAt(await addressOf(folder, name)));
+  } catch (error) {
+    if (hasCode(error, 'EADDRINUSE', 'EAGAIN')) return undefined;
+    throw error;
+  }
+};
+
+/** Whether opening a file can lock it, as on macOS and BSD. Node.js has no other access to such locks. */
+const hasFileLocks = ['darwin', 'freebsd', 'openbsd'].includes(platform);
+
+/** The flag that locks a file while it is open. Node.js has no constant for it. */
+const exclusiveLock = 0x20;
+
+const lockFile = (file: string): Promise<Lock> =>
+  open(file, constants.O_RDWR | constants.O_CREAT | constants.O_NONBLOCK | exclusiveLock, 0o600);
+
+/**
+ * Returns an address that only one process can listen at, and that is not a file: an abstract socket on Linux, a named
+ * pipe on Windows. It depends on the identity of the folder, which has the same address under each of its paths.
+ */
+async function addressOf(folder: string, name: string): Promise<string> {
+  const { dev, ino } = await stat(folder, { bigint: true });
+  const id = createHash('sha256').update(`${dev}:${ino}:${name}`).digest('hex').slice(0, 40);
+  return platform === 'win32' ? `\\\\.\\pipe\\canton-rx-${id}` : `\0canton-rx-${id}`;
+}
+
+async function listenAt(path: string): Promise<Lock> {
+  const server = createServer((socket) => socket.destroy()).unref();
+  // exclusive, because the workers of a cluster otherwise share an address
+  server.listen({ path, exclusive: true });
+  await once(server, 'listening');
+  // a connection that cannot be accepted does not matter
+  server.on('error', () => undefined);
+  return server;
+}

@@ -6,7 +6,7 @@ import { type Problem, problemsOf } from '../codecs/Problem.js';
 import { Offset } from '../codecs/scalars.js';
 import { headOfElement, type Update, UpdateElement } from '../codecs/Update.js';
 import { DecodeError, OrderError } from '../errors/feed.js';
-import type { FeedPosition } from '../process/Cursor.js';
+import type { FeedPosition } from '../process/CheckpointStore.js';
 import type { FeedEntry } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { offsetHeader } from './relayStream.js';

@@ -3,13 +3,12 @@ import { asyncScheduler, concatMap, defer, map, type Observable, of, Subject, ta
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import { checkPositive, type RetryPolicy, retryPolicy } from '../http/retry.js';
 import { timesOf } from '../operators/recordTimes.js';
-import type { LastUpdate } from '../process/Cursor.js';
+import type { LastUpdate } from '../process/CheckpointStore.js';
 import type { Feed, FeedReader, FeedRun } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
-import { cursorBucket } from './natsStore.js';
+import { cursorBucket, natsStore } from './natsStore.js';
 import { NatsPosition } from './NatsPosition.js';
 import { natsStream, type NatsStream, readBounds, readHead, readReplicas } from './NatsStream.js';
-import { natsStore } from './natsStore.js';
 import { pages } from './pages.js';
 import { createdAgainError } from './RelayError.js';
 

@@ -14,7 +14,7 @@ import { type MonoTypeOperatorFunction, Observable, tap, from, isObservable } fr
 import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import { safely, endSpan, Recorder, type Telemetry } from './Recorder.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import { isAsyncIterable, isPromise } from '../process/callHandler.js';
+import { isAsyncIterable, isPromise } from '../process/Stop.js';
 import type { BatchHandler, Handler, Work } from '../process/ProcessOptions.js';
 
 /**

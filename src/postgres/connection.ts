@@ -28,7 +28,7 @@ import { mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Transactions } from '../process/CheckpointStore.js';
 import { isRuleViolation, mustRepeat } from './databaseErrors.js';
-import { trackOpen } from '../process/whileStoreHeld.js';
+import { trackOpen } from '../process/heldStore.js';
 
 /** A connection taken from the pool. */
 interface Connection {

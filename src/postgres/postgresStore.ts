@@ -18,8 +18,7 @@ import {
 import { StoreError } from '../errors/process.js';
 import { checkPositive, mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
-import type { TransactionalStore } from '../process/CheckpointStore.js';
-import type { Cursor } from '../process/Cursor.js';
+import type { Cursor, TransactionalStore } from '../process/CheckpointStore.js';
 import { connect, query, transactionsOn, acquireLock } from './connection.js';
 import { asStoreError, isFailedTransaction, DatabaseError } from './databaseErrors.js';
 

@@ -6,8 +6,7 @@ import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
 import type { AnyHandler } from '../ledger/connection.js';
-import type { CheckpointStore } from './CheckpointStore.js';
-import type { Cursor, FeedPosition, LastUpdate } from './Cursor.js';
+import type { CheckpointStore, Cursor, FeedPosition, LastUpdate } from './CheckpointStore.js';
 import type { Committed, Work } from './ProcessOptions.js';
 
 /**

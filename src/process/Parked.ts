@@ -6,8 +6,7 @@ import { Offset, Timestamp } from '../codecs/scalars.js';
 import { type Update, UpdateElement } from '../codecs/Update.js';
 import { mapError } from '../http/retry.js';
 import { HandlerFailure, toObservable } from './callHandler.js';
-import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
-import { decodeRecord } from './Cursor.js';
+import { type CheckpointStore, decodeRecord, type TransactionalStore } from './CheckpointStore.js';
 import type { Handler, Work } from './ProcessOptions.js';
 
 /**

@@ -1,19 +1,25 @@
 import {
+  asapScheduler,
   defer,
   delay,
   delayWhen,
+  forkJoin,
+  from,
   fromEvent,
+  isObservable,
   merge,
   type MonoTypeOperatorFunction,
   NEVER,
   type Observable,
   of,
+  scheduled,
   share,
   shareReplay,
   Subject,
   take,
   takeUntil,
   tap,
+  timeout,
   timer,
 } from 'rxjs';
 import { clampTimer } from '../http/retry.js';
@@ -76,3 +82,65 @@ export const endAtStop = <A>(
   stopWithinMs: number,
 ): MonoTypeOperatorFunction<A> =>
   takeUntil(stop$.pipe(delayWhen(() => (isBusy() ? timer(clampTimer(stopWithinMs)) : of(true)))));
+
+/** The last calls that a run has made of its handler and of its store. */
+export interface LastCalls {
+  /** Notes the result of a call of the handler, and returns it. */
+  readonly handled: (result: unknown) => unknown;
+  /** Notes the result of a call of the store, and returns it. */
+  readonly stored: <A>(result: A) => A;
+  /**
+   * Emits once when both calls have ended. A Promise cannot be cancelled, so a handler that was abandoned may still
+   * work. A call of the store counts as failed after its time limit, and is then not waited for.
+   */
+  readonly ended$: Observable<unknown>;
+  /** Gives up waiting for the handler. */
+  readonly abandonHandler: () => void;
+}
+
+/** Returns the last calls of a new run. */
+export function lastCalls(storeTimeoutMs: number): LastCalls {
+  let handling: PromiseLike<unknown> | undefined;
+  let storing: PromiseLike<unknown> | undefined;
+  /** Reads the same values. They have ended when their source has, or when it was returned from. */
+  const readNoted = async function* (values: AsyncIterable<unknown>): AsyncGenerator {
+    let end = (): void => undefined;
+    handling = new Promise<void>((resolve) => (end = resolve));
+    try {
+      yield* values;
+    } finally {
+      end();
+    }
+  };
+  return {
+    handled: (result) => {
+      if (isPromise(result)) handling = result;
+      return isAsyncIterable(result) ? readNoted(result) : result;
+    },
+    stored: (result) => {
+      storing = isPromise(result) ? result : undefined;
+      return result;
+    },
+    abandonHandler: () => {
+      handling = undefined;
+    },
+    ended$: defer(() => {
+      if (handling === undefined && storing === undefined)
+        // after the teardown of the run, which also ends Observables
+        return scheduled([true], asapScheduler);
+      const stored$ = settled(storing).pipe(timeout({ first: clampTimer(storeTimeoutMs), with: () => of(true) }));
+      return forkJoin([settled(handling), stored$]);
+    }),
+  };
+}
+
+const settled = (result: PromiseLike<unknown> | undefined): Observable<unknown> =>
+  defer(() => from(Promise.allSettled([result])));
+
+/** Whether a value is a Promise, and not an Observable that has a method `then`, too. */
+export const isPromise = (u: unknown): u is PromiseLike<unknown> =>
+  typeof u === 'object' && u !== null && 'then' in u && typeof u.then === 'function' && !isObservable(u);
+
+/** Whether a value can be read by `for await`. */
+export const isAsyncIterable = (u: unknown): u is AsyncIterable<unknown> =>
+  typeof u === 'object' && u !== null && Symbol.asyncIterator in u && !isObservable(u);

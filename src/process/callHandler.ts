@@ -1,16 +1,28 @@
-import { asyncScheduler, concat, defer, from, ignoreElements, isObservable, map, Observable, of } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  defer,
+  from,
+  ignoreElements,
+  isObservable,
+  map,
+  Observable,
+  type ObservableInput,
+  of,
+  repeat,
+  tap,
+  timer,
+} from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { DecodeError } from '../errors/feed.js';
+import { HandlerError } from '../errors/process.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
-import { type CompleteRetryPolicy, mapError } from '../http/retry.js';
-import type { Transactions } from './CheckpointStore.js';
-import type { Cursor } from './Cursor.js';
+import { clampTimer, type CompleteRetryPolicy, mapError } from '../http/retry.js';
+import type { Cursor, Transactions } from './CheckpointStore.js';
 import type { AnyEntry, AnyReader, FeedItem } from './Feed.js';
-import type { Stop } from './Stop.js';
-import type { Waiting } from './Waiting.js';
+import { isAsyncIterable, isPromise, type Stop } from './Stop.js';
 
 /** A processor that holds its name: its handler, its store and its settings. */
 export interface Processor extends Stop, ProcessorSettings {
@@ -176,10 +188,88 @@ function isAwaited(result: unknown): result is ObservableInput<unknown> {
 const isAwaitable = (u: unknown): u is ObservableInput<unknown> =>
   isObservable(u) || isPromise(u) || isAsyncIterable(u);
 
-/** Whether a value is a Promise, and not an Observable that has a method `then`, too. */
-export const isPromise = (u: unknown): u is PromiseLike<unknown> =>
-  typeof u === 'object' && u !== null && 'then' in u && typeof u.then === 'function' && !isObservable(u);
+/** How long a handler and a commit may take before they are reported, in milliseconds. */
+const delayedMs = { handler: 30_000, commit: 10_000 };
 
-/** Whether a value can be read by `for await`. */
-export const isAsyncIterable = (u: unknown): u is AsyncIterable<unknown> =>
-  typeof u === 'object' && u !== null && Symbol.asyncIterator in u && !isObservable(u);
+/** The maximum time between two checks, in milliseconds. */
+const maxCheckMs = 5_000;
+
+/** What one run of a processor waits for: its handler, its commit, or nothing. */
+export class Waiting {
+  #during: keyof typeof delayedMs | undefined;
+  #offset: Offset = 0;
+  #since = 0;
+
+  constructor(
+    private readonly report: Report,
+    private readonly handlerTimeoutMs: number,
+  ) {}
+
+  /** Begins to wait for the handler, which has the update at an offset, or a batch that begins there. */
+  forHandler(offset: Offset, since: number): void {
+    this.#begin('handler', offset, since);
+  }
+
+  /** Begins to wait for the commit of the updates from an offset. */
+  forCommit(offset: Offset): void {
+    this.#begin('commit', offset, asyncScheduler.now());
+  }
+
+  /** Ends the wait. */
+  end(): void {
+    this.#during = undefined;
+  }
+
+  /**
+   * Reports a wait that takes long. Fails with a {@link HandlerError} if a call of the handler takes too long.
+   *
+   * @param attempts - the number of the attempt
+   */
+  watch(attempts: number): Observable<never> {
+    const check$ = defer(() => timer(clampTimer(this.#nextCheckMs())));
+    return check$.pipe(
+      tap(() => {
+        this.#check(attempts);
+      }),
+      repeat(),
+      ignoreElements(),
+    );
+  }
+
+  /** Reports that the wait is given up. */
+  abandon(): void {
+    const [during, offset, waitedMs] = [this.#during, this.#offset, this.#waitedMs()];
+    if (during !== undefined) this.report(() => ({ _tag: 'WorkAbandoned', during, offset, waitedMs }));
+  }
+
+  #begin(during: keyof typeof delayedMs, offset: Offset, since: number): void {
+    this.#during = during;
+    this.#offset = offset;
+    this.#since = since;
+  }
+
+  #waitedMs(): number {
+    return Math.max(0, asyncScheduler.now() - this.#since);
+  }
+
+  #nextCheckMs(): number {
+    const leftMs = this.#during === 'handler' ? this.handlerTimeoutMs - this.#waitedMs() : this.handlerTimeoutMs;
+    return Math.max(1, Math.min(maxCheckMs, leftMs));
+  }
+
+  #check(attempts: number): void {
+    const [during, offset, waitedMs] = [this.#during, this.#offset, this.#waitedMs()];
+    if (during === undefined) return;
+    if (during === 'handler' && waitedMs >= this.handlerTimeoutMs) {
+      const cause = new Error(`it did not end within ${this.handlerTimeoutMs / 1_000} s (handlerTimeoutMs)`);
+      // never past the update: those before it in the same transaction were rolled back with it
+      const next =
+        'mend the handler or raise handlerTimeoutMs, and start again: every update since the last commit is handled again';
+      throw new HandlerError(offset, undefined, attempts, cause, next);
+    }
+    if (waitedMs < delayedMs[during]) return;
+    this.report(() =>
+      during === 'handler' ? { _tag: 'HandlerDelayed', offset, waitedMs } : { _tag: 'CommitDelayed', waitedMs },
+    );
+  }
+}

@@ -17,15 +17,15 @@ import {
   timer,
 } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
-import { endsProcessor, HandlerError, isMistake } from '../errors/process.js';
 import { isLedgerError } from '../errors/LedgerError.js';
+import { endsProcessor, HandlerError, isMistake } from '../errors/process.js';
 import { clampTimer, RetryBudget } from '../http/retry.js';
+import { isLater } from '../operators/recordTimes.js';
 import { callHandler, type Handled, HandlerFailure, isUndecoded, type Processor } from './callHandler.js';
-import type { Cursor, FeedPosition } from './Cursor.js';
-import type { AnyEntry, FeedItem, FeedPage } from './Feed.js';
+import type { Cursor, FeedPosition } from './CheckpointStore.js';
+import type { AnyEntry, AnyReader, FeedItem, FeedPage } from './Feed.js';
 import { Parked } from './Parked.js';
 import type { Committed } from './ProcessOptions.js';
-import { cursorAfter } from './resume.js';
 
 /** Entries that are handled and committed together, unless a commit is due earlier. */
 export interface Chunk extends FeedPage<FeedItem, FeedPosition> {
@@ -171,6 +171,40 @@ function advance({ reader }: Processor, progress: Progress, { done, handled, fai
     failure: failure ?? (done === nextSize ? failureAfterNext : undefined),
     committed: { offset, recordTimes, handled, isCaughtUp: isDone && chunk.isCaughtUp },
     done,
+  };
+}
+
+/**
+ * Returns the cursor after some entries, or at a position after them. At a position before the cursor, everything is
+ * read again: the record times are then dropped, and the last update unless the position names it.
+ */
+function cursorAfter(
+  reader: AnyReader,
+  cursor: Cursor,
+  entries: readonly AnyEntry[],
+  position: FeedPosition = entries.at(-1)?.position ?? cursor,
+): Cursor {
+  const isReset = reader.compare(position, cursor) < 0;
+  const recordTimes = new Map(isReset ? [] : Object.entries(cursor.recordTimes));
+  let lastUpdate = isReset ? undefined : cursor.lastUpdate;
+  for (const { content } of entries) {
+    if (isUndecoded(content)) continue;
+    if ('updateId' in content && content.updateId !== undefined)
+      lastUpdate = { offset: content.offset, updateId: content.updateId };
+    for (const { synchronizerId, recordTime } of reader.timesOf(content)) {
+      const latest = recordTimes.get(synchronizerId);
+      if (latest === undefined || isLater(recordTime, latest)) recordTimes.set(synchronizerId, recordTime);
+    }
+  }
+  const { version, participantId, selection } = cursor;
+  return {
+    version,
+    participantId,
+    selection,
+    lastUpdate: lastUpdate !== undefined && lastUpdate.offset <= position.offset ? lastUpdate : undefined,
+    // may name the last update itself
+    ...position,
+    recordTimes: Object.fromEntries(recordTimes),
   };
 }
 

@@ -1,34 +1,43 @@
 import {
-  asapScheduler,
+  catchError,
   concatMap,
   defaultIfEmpty,
   defer,
+  dematerialize,
   distinctUntilChanged,
+  EMPTY,
+  filter,
   finalize,
-  forkJoin,
-  from,
+  ignoreElements,
+  interval,
   map,
+  materialize,
   merge,
   type MonoTypeOperatorFunction,
   type Observable,
   type ObservableInput,
   of,
   ReplaySubject,
-  scheduled,
   share,
+  startWith,
   Subject,
+  switchMap,
   takeLast,
+  takeUntil,
+  tap,
   throwIfEmpty,
   timeout,
 } from 'rxjs';
+import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { quotable } from '../errors/internal/message.js';
-import { isLedgerError } from '../errors/LedgerError.js';
+import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { endsProcessor, StoreError, type StoreOperation } from '../errors/process.js';
-import { clampTimer, mapError, type RetrySettings, retryTransient } from '../http/retry.js';
-import { HandlerFailure, isAsyncIterable, isPromise, type Processor } from './callHandler.js';
-import type { CheckpointStore, TransactionalStore, Transactions } from './CheckpointStore.js';
+import { clampTimer, type CompleteRetryPolicy, mapError, type RetrySettings, retryTransient } from '../http/retry.js';
+import { HandlerFailure, type Processor } from './callHandler.js';
+import type { CheckpointStore, FeedPosition, TransactionalStore, Transactions } from './CheckpointStore.js';
 import { holdName } from './memoryStore.js';
-import type { AnyProcessOptions } from './ProcessOptions.js';
+import type { AnyProcessOptions, Committed } from './ProcessOptions.js';
+import type { LastCalls, Stop } from './Stop.js';
 
 /** The store of a processor that holds its name or awaits it. */
 export interface HeldStore extends Pick<Processor, 'transactions' | 'isTransactional' | 'load$' | 'save' | 'park'> {
@@ -121,7 +130,7 @@ export const asStoreError = (operation: StoreOperation, processor: string, error
     : new StoreError(operation, processor, quotable(error instanceof Error ? error.message : String(error), []), error);
 
 /** Whether a store has lost the name. The processor then waits for it again. */
-export const isNameLost = (error: unknown): error is StoreError =>
+const isNameLost = (error: unknown): error is StoreError =>
   isLedgerError(error, 'StoreError') && error.operation === 'hold';
 
 const noTransactions: Transactions<unknown> = { transact: (work) => work(undefined) };
@@ -129,56 +138,169 @@ const noTransactions: Transactions<unknown> = { transact: (work) => work(undefin
 const isTransactionalStore = (store: CheckpointStore<unknown>): store is TransactionalStore<unknown> =>
   'transactions' in store;
 
-/** The last calls that a run has made of its handler and of its store. */
-interface LastCalls {
-  /** Notes the result of a call of the handler, and returns it. */
-  readonly handled: (result: unknown) => unknown;
-  /** Notes the result of a call of the store, and returns it. */
-  readonly stored: <A>(result: A) => A;
-  /**
-   * Emits once when both calls have ended. A Promise cannot be cancelled, so a handler that was abandoned may still
-   * work. A call of the store counts as failed after its time limit, and is then not waited for.
-   */
-  readonly ended$: Observable<unknown>;
-  /** Gives up waiting for the handler. */
-  readonly abandonHandler: () => void;
-}
+/**
+ * The maximum delay before a store is tried again, in milliseconds: a store is usually close, and all work waits for it.
+ */
+const maxStoreDelayMs = 5_000;
 
-/** Returns the last calls of a new run. */
-export function lastCalls(storeTimeoutMs: number): LastCalls {
-  let handling: PromiseLike<unknown> | undefined;
-  let storing: PromiseLike<unknown> | undefined;
-  /** Reads the same values. They have ended when their source has, or when it was returned from. */
-  const readNoted = async function* (values: AsyncIterable<unknown>): AsyncGenerator {
-    let end = (): void => undefined;
-    handling = new Promise<void>((resolve) => (end = resolve));
-    try {
-      yield* values;
-    } finally {
-      end();
-    }
-  };
-  return {
-    handled: (result) => {
-      if (isPromise(result)) handling = result;
-      return isAsyncIterable(result) ? readNoted(result) : result;
-    },
-    stored: (result) => {
-      storing = isPromise(result) ? result : undefined;
-      return result;
-    },
-    abandonHandler: () => {
-      handling = undefined;
-    },
-    ended$: defer(() => {
-      if (handling === undefined && storing === undefined)
-        // after the teardown of the run, which also ends Observables
-        return scheduled([true], asapScheduler);
-      const stored$ = settled(storing).pipe(timeout({ first: clampTimer(storeTimeoutMs), with: () => of(true) }));
-      return forkJoin([settled(handling), stored$]);
+/** Returns the policy for a store. */
+export const storeRetryPolicy = (retry: CompleteRetryPolicy): CompleteRetryPolicy => ({
+  ...retry,
+  maxDelayMs: Math.min(retry.maxDelayMs, maxStoreDelayMs),
+});
+
+/**
+ * How long a wait for the name must last without a failure to count as healthy, in milliseconds: rare failures must not
+ * add up.
+ */
+const healthyWaitMs = 60_000;
+
+/** Emits from time to time during a wait, which renews a retry budget. */
+const healthyWait$: Observable<undefined> = interval(healthyWaitMs).pipe(map(() => undefined));
+
+/**
+ * Works with each value of a source that holds something until it is unsubscribed from, and completes with the work. Emits
+ * `undefined` from time to time until there is a value.
+ */
+export const whileHeld = <H extends object, A>(
+  held$: Observable<H>,
+  work: (held: H) => Observable<A>,
+): Observable<A | undefined> =>
+  held$.pipe(
+    startWith(undefined),
+    // the end of the work must end all this although the source is still held, so it is passed as a value
+    switchMap((held) => {
+      const work$: Observable<A | undefined> = held === undefined ? healthyWait$ : work(held);
+      return work$.pipe(materialize());
     }),
-  };
+    dematerialize(),
+  );
+
+/** What a processor does with its store. */
+interface StoreWork {
+  /** Works while the name is held. */
+  readonly lead: (store: HeldStore) => Observable<Committed>;
+  /** Checks whether a standby could work, and emits the cursor from which it would resume. */
+  readonly standBy: (store: HeldStore) => Observable<FeedPosition>;
 }
 
-const settled = (result: PromiseLike<unknown> | undefined): Observable<unknown> =>
-  defer(() => from(Promise.allSettled([result])));
+/**
+ * Runs work while the store is held, and releases the store afterwards. If the store fails, both begin again for as
+ * long as the policy allows. A stop ends this at once, unless a transaction is open.
+ */
+export const whileStoreHeld = (
+  store$: Observable<HeldStore>,
+  { lead, standBy }: StoreWork,
+  retrying: RetrySettings,
+  { stop$, isStopped }: Stop,
+): Observable<Committed> =>
+  defer(() => {
+    const { report } = retrying;
+    const roles$ = new Subject<Committed>();
+    const state: State = { isInTransaction: false, isCaughtUp: false, isAway: false };
+    const setRole = (role: ProcessorRole, at?: FeedPosition): void => {
+      if (state.role === role) return;
+      state.role = role;
+      state.isCaughtUp = false;
+      report(() => ({ _tag: 'RoleChanged', role, ...(at !== undefined && { offset: at.offset }) }));
+      state.at = at ?? state.at;
+      if (role === 'leader' || state.at === undefined) return;
+      const { offset } = state.at;
+      state.isAway = true;
+      roles$.next({ offset, recordTimes: state.last?.recordTimes ?? {}, handled: 0, isCaughtUp: false, role });
+    };
+    // an error with `retried` has already been retried where it occurred
+    const isRetried = (error: unknown): boolean =>
+      isLedgerError(error, 'StoreError') && isTransient(error) && error.retried === undefined && !isStopped();
+    const standingBy = (store: HeldStore): Observable<undefined> =>
+      standBy(store).pipe(
+        tap((cursor) => {
+          setRole('standby', cursor);
+        }),
+        ignoreElements(),
+      );
+    const workOn = (store: HeldStore): Observable<Committed | undefined> =>
+      store.isStandby
+        ? merge(healthyWait$, standingBy(store))
+        : lead({
+            ...store,
+            transactions: trackOpen(store.transactions, (isOpen) => {
+              state.isInTransaction = isOpen;
+            }),
+          });
+    // each value renews the retry budget: an occasional undefined while waiting, then the commits
+    const committed$: Observable<Committed> = whileHeld(store$, workOn).pipe(
+      filter((committed) => {
+        if (committed === undefined) return true;
+        // the first commit is that of the position where the processor begins
+        setRole('leader', committed);
+        if (committed.isCaughtUp && !state.isCaughtUp)
+          report(() => ({ _tag: 'WorkCaughtUp', offset: committed.offset }));
+        state.isCaughtUp = committed.isCaughtUp;
+        if (isProgress(committed, state.last)) return true;
+        // a commit that is repeated because the store failed must not renew the budget
+        if (state.isAway) roles$.next(committed);
+        state.isAway = false;
+        return false;
+      }),
+      tap({
+        next: (committed) => {
+          if (committed === undefined) return;
+          state.at = committed;
+          state.last = committed;
+          state.isAway = false;
+        },
+        subscribe: () => {
+          setRole('starting');
+        },
+        error: (error: unknown) => {
+          if (isRetried(error)) setRole('starting');
+        },
+      }),
+      retryTransient(retrying, isRetried),
+      // nothing is lost: the other holder handles the updates that are not committed
+      catchError((error: unknown) => {
+        if (!isStopped() || !isNameLost(error)) throw error;
+        report(() => ({ _tag: 'NameLost', cause: error }));
+        return EMPTY;
+      }),
+      filter((committed) => committed !== undefined),
+      finalize(() => {
+        roles$.complete();
+      }),
+    );
+    return merge(roles$, committed$).pipe(takeUntil(stop$.pipe(filter(() => !state.isInTransaction))));
+  });
+
+/** Returns the same transactions, and says when one begins and ends. */
+export const trackOpen = <Tx>(
+  transactions: Transactions<Tx>,
+  setOpen: (isOpen: boolean) => void,
+): Transactions<Tx> => ({
+  transact: (work) =>
+    defer(() => {
+      setOpen(true);
+      return transactions.transact(work);
+    }).pipe(
+      finalize(() => {
+        setOpen(false);
+      }),
+    ),
+});
+
+/** What is known of a processor and its store. */
+interface State {
+  isInTransaction: boolean;
+  role?: ProcessorRole;
+  /** The last known position: that of a commit, or the cursor that a standby has read. */
+  at?: FeedPosition | undefined;
+  /** The last commit that made progress. */
+  last?: Committed;
+  /** Whether the last commit in this role had caught up. */
+  isCaughtUp: boolean;
+  /** Whether the last element that was emitted says that the name is not held. */
+  isAway: boolean;
+}
+
+const isProgress = ({ handled, offset, isCaughtUp }: Committed, last: Committed | undefined): boolean =>
+  handled > 0 || offset !== last?.offset || isCaughtUp !== last.isCaughtUp;

@@ -21,7 +21,7 @@
 export { processFeed } from './processFeed.js';
 export { updatesFeed, type UpdatesFeedOptions } from './updatesFeed.js';
 export { contractsFeed, type ContractsFeedOptions, type ContractsFeedQuery } from './contractsFeed.js';
-export type { ContractsPosition, ContractsWork, ResetBatch } from './ContractsWork.js';
+export type { ContractsPosition, ContractsWork, ResetBatch } from './contractsFeed.js';
 export type { Feed, FeedEntry, FeedIdentity, FeedItem, FeedPage } from './Feed.js';
 export type { FeedReader, FeedRun } from './Feed.js';
 export type { Report } from '../diagnostics/Diagnostic.js';
@@ -32,6 +32,6 @@ export type { StoreOptions, WorkOptions } from './ProcessOptions.js';
 export type { BatchHandler, Committed, Handler, HandlerResult, Work } from './ProcessOptions.js';
 export type { CheckpointStore, TransactionalStore, Transactions } from './CheckpointStore.js';
 export { memoryStore } from './memoryStore.js';
-export { Cursor, type FeedPosition, type LastUpdate } from './Cursor.js';
+export { Cursor, type FeedPosition, type LastUpdate } from './CheckpointStore.js';
 export { handleParked, Parked, type Unparked } from './Parked.js';
 export { isReady, type ProcessStatus, type ReadyOptions, toStatus } from './ProcessStatus.js';

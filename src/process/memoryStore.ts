@@ -1,7 +1,6 @@
 import { BehaviorSubject, concatMap, defer, finalize, first, NEVER, type Observable, startWith } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import type { CheckpointStore } from './CheckpointStore.js';
-import type { Cursor } from './Cursor.js';
+import type { CheckpointStore, Cursor } from './CheckpointStore.js';
 
 /**
  * Returns a store in memory, for tests and for processors that may start over with each process. It stores copies, so

@@ -1,13 +1,14 @@
-import { concatMap, defer, map, type Observable, tap } from 'rxjs';
+import { concatMap, defer, forkJoin, map, type Observable, of, tap } from 'rxjs';
+import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { CursorError } from '../errors/process.js';
 import { reportEnd } from '../feed/updates.js';
 import { checkNotNegative, checkPositive, mapError, retryPolicy } from '../http/retry.js';
 import type { AnyHandler } from '../ledger/connection.js';
-import type { Processor, ProcessorSettings } from './callHandler.js';
-import type { FeedPosition } from './Cursor.js';
-import type { AnyFeed, Feed, FeedItem } from './Feed.js';
-import { acquireStore, type HeldStore, lastCalls } from './heldStore.js';
+import { type Processor, type ProcessorSettings, Waiting } from './callHandler.js';
+import { Cursor, decodeRecord, type FeedPosition } from './CheckpointStore.js';
+import type { AnyFeed, AnyReader, Feed, FeedIdentity, FeedItem } from './Feed.js';
+import { acquireStore, type HeldStore, storeRetryPolicy, whileStoreHeld } from './heldStore.js';
 import type {
   AnyProcessOptions,
   BatchHandler,
@@ -16,11 +17,8 @@ import type {
   Handler,
   ProcessOptions,
 } from './ProcessOptions.js';
-import { type ResumePoint, resumePoint, startPoint } from './resume.js';
-import { type Stop, stopGracefully } from './Stop.js';
-import { Waiting } from './Waiting.js';
-import { storeRetryPolicy, whileStoreHeld } from './whileStoreHeld.js';
-import { work as handleFeed } from './work.js';
+import { lastCalls, type Stop, stopGracefully } from './Stop.js';
+import { type ResumePoint, work as handleFeed } from './work.js';
 
 /**
  * Calls a handler with batches of the updates of a feed. In all other respects it works like the overload for single
@@ -180,3 +178,84 @@ const rejectedCursor = (name: string, error: unknown): unknown =>
   isLedgerError(error, 'LedgerResetError') && error.difference !== undefined
     ? new CursorError('ledger', name, error.difference)
     : error;
+
+/** What a reader must have to resume. */
+type ResumableReader = Pick<AnyReader, 'identity$' | 'start$' | 'position' | 'hasUpdate' | 'restart'>;
+
+/** Emits the start of a feed whose processor has no store. */
+const startPoint = ({ start$ }: AnyReader): Observable<ResumePoint> =>
+  start$.pipe(map((start) => ({ cursor: initialCursor(start, { selection: '' }), isStored: true })));
+
+/**
+ * Emits the stored cursor, after checks that it belongs to this feed and that the source is still the same. Without a
+ * stored cursor, emits the start of the feed.
+ *
+ * @param name - the name of the processor, for error messages
+ */
+export const resumePoint = (
+  reader: ResumableReader,
+  name: string,
+  load$: Observable<unknown>,
+): Observable<ResumePoint> =>
+  forkJoin([load$, reader.identity$]).pipe(
+    concatMap(([stored, identity]) => {
+      if (stored === undefined || stored === null)
+        return reader.start$.pipe(map((start) => ({ cursor: initialCursor(start, identity), isStored: false })));
+      const cursor = validateCursor(reader, name, stored, identity);
+      return hasLastUpdate(reader, cursor).pipe(
+        map((isFound): ResumePoint => {
+          if (isFound) return { cursor, isStored: true };
+          const gone = updateGone(cursor);
+          if (reader.restart === undefined) throw new CursorError('ledger', name, gone);
+          const cause = new LedgerResetError(cursor.offset, undefined, gone);
+          const gap = { cursor: cursor.offset, cause };
+          return { cursor: initialCursor(reader.restart, identity), isStored: false, gap };
+        }),
+      );
+    }),
+  );
+
+const initialCursor = (start: FeedPosition, { participantId, selection }: FeedIdentity): Cursor => ({
+  version: 1,
+  ...start,
+  recordTimes: {},
+  selection,
+  ...(participantId !== undefined && { participantId }),
+});
+
+/** Returns the stored cursor. Throws a {@link CursorError} if it belongs to another participant or feed. */
+function validateCursor(
+  { position }: ResumableReader,
+  name: string,
+  stored: unknown,
+  { participantId, selection }: FeedIdentity,
+): Cursor {
+  // only checked: the cursor keeps the fields of the position as they are
+  decodeRecord(position, name, stored);
+  const cursor = decodeRecord(Cursor, name, stored);
+  const isOther = participantId !== undefined && (cursor.participantId ?? participantId) !== participantId;
+  if (isOther)
+    throw new CursorError(
+      'participant',
+      name,
+      `it belongs to participant ${cursor.participantId ?? '?'}, but this one is ${participantId}`,
+    );
+  if (cursor.selection !== selection)
+    throw new CursorError(
+      'selection',
+      name,
+      'it was saved for a request with different parties, filters or transaction shapes',
+    );
+  // a cursor that was saved while the participant did not report its ID gets the ID now
+  return participantId === undefined ? cursor : { ...cursor, participantId };
+}
+
+/**
+ * Emits whether the last update is still at its position. On a ledger that was restored and has grown since, a
+ * different one is there.
+ */
+const hasLastUpdate = (reader: ResumableReader, cursor: Cursor): Observable<boolean> =>
+  cursor.lastUpdate === undefined ? of(true) : reader.hasUpdate(cursor.lastUpdate, cursor);
+
+const updateGone = ({ lastUpdate }: Cursor): string =>
+  `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}, or others have come between it and the cursor`;

@@ -17,7 +17,7 @@ import { type CompleteRetryPolicy, retryPolicy, retryTransient } from '../http/r
 import { requireConnection } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import { timesOf } from '../operators/recordTimes.js';
-import type { FeedPosition, LastUpdate } from './Cursor.js';
+import type { FeedPosition, LastUpdate } from './CheckpointStore.js';
 import type { Feed, FeedIdentity, FeedPage, FeedReader, FeedRun } from './Feed.js';
 import type { Work } from './ProcessOptions.js';
 

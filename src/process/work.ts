@@ -21,13 +21,23 @@ import {
   tap,
   timer,
 } from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
+import type { LedgerResetError } from '../errors/feed.js';
 import { clampTimer } from '../http/retry.js';
 import type { Processor } from './callHandler.js';
+import type { Cursor, FeedPosition } from './CheckpointStore.js';
 import { type Chunk, commitChunk } from './commit.js';
-import type { Cursor, FeedPosition } from './Cursor.js';
 import type { AnyReader } from './Feed.js';
 import type { BatchOptions, Committed } from './ProcessOptions.js';
-import type { ResumePoint } from './resume.js';
+
+/** Where a processor begins. */
+export interface ResumePoint {
+  readonly cursor: Cursor;
+  /** Whether the cursor is already stored, so that it need not be saved before the first update. */
+  readonly isStored: boolean;
+  /** Set if the source was replaced, and the processor starts over. */
+  readonly gap?: { readonly cursor: Offset; readonly cause: LedgerResetError };
+}
 
 /**
  * Handles the updates of a feed and emits the commits. Requests the next page while at most one page, or less than two

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Places } from '../../src/automation/Places.js';
+import { Places } from '../../src/automation/Agenda.js';
 import { later, runVirtually } from '../helpers/virtualTime.js';
 
 describe('Places', () => {

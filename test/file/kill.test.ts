@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 import { fileStore } from '../../src/file/index.js';
-import { Cursor } from '../../src/process/Cursor.js';
+import { Cursor } from '../../src/process/CheckpointStore.js';
 import { effort } from '../helpers/effort.js';
 import { lastValue } from '../process/storeContract.js';
 import { folders } from './folders.js';

@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { pathsOf } from '../../src/file/names.js';
+import { pathsOf } from '../../src/file/files.js';
 import { effort } from '../helpers/effort.js';
 import { folders } from './folders.js';
 

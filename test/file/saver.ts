@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { argv } from 'node:process';
 import { firstValueFrom, from, lastValueFrom } from 'rxjs';
 import { fileStore } from '../../src/file/index.js';
-import { Cursor } from '../../src/process/Cursor.js';
+import { Cursor } from '../../src/process/CheckpointStore.js';
 
 /** A process that saves one cursor after the other, from the one in a folder on, and prints each offset after it is saved. */
 const [, , folder = ''] = argv;

@@ -1,7 +1,7 @@
 import { deleteDB } from 'idb';
 import { lastValueFrom, from, toArray, type ObservableInput } from 'rxjs';
 import { indexedDbStore } from '../../src/indexeddb/index.js';
-import type { Cursor } from '../../src/process/Cursor.js';
+import type { Cursor } from '../../src/process/CheckpointStore.js';
 
 /** The results of the run in the browser. */
 export interface SeenInBrowser {

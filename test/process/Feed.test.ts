@@ -4,8 +4,7 @@ import { concatMap, EMPTY, expand, finalize, from, lastValueFrom, NEVER, of, ski
 import type { UnknownUpdate } from '../../src/codecs/Update.js';
 import { StoreError } from '../../src/errors/process.js';
 import { retryPolicy } from '../../src/http/retry.js';
-import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
-import type { FeedPosition } from '../../src/process/Cursor.js';
+import type { CheckpointStore, FeedPosition } from '../../src/process/CheckpointStore.js';
 import type { Feed } from '../../src/process/Feed.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';

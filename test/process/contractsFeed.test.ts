@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { EMPTY, of, tap, throwError, timer } from 'rxjs';
 import { connectionOf, withConnection } from '../../src/ledger/connection.js';
-import { contractsFeed } from '../../src/process/contractsFeed.js';
-import type { ContractsWork } from '../../src/process/ContractsWork.js';
-import type { Cursor } from '../../src/process/Cursor.js';
+import { contractsFeed, type ContractsWork } from '../../src/process/contractsFeed.js';
+import type { Cursor } from '../../src/process/CheckpointStore.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import type { HandlerResult } from '../../src/process/ProcessOptions.js';
@@ -44,13 +43,14 @@ function run(
     readonly signal?: AbortSignal;
     readonly handlerRetry?: { readonly giveUpAfterMs: number };
     readonly participantId?: string;
+    readonly counters?: Readonly<Record<string, number>>;
   } = {},
 ) {
   let seen: Observed<{ readonly offset: number; readonly isCaughtUp: boolean }> | undefined;
   let snapshots: readonly number[] = [];
-  const { handle = table.handle, participantId, ...rest } = options;
+  const { handle = table.handle, participantId, counters, ...rest } = options;
   marbles(({ flush }) => {
-    const world = contractsWorld(participantId === undefined ? {} : { participantId });
+    const world = contractsWorld(participantId === undefined ? {} : { participantId }, counters);
     ({ snapshots } = world);
     prepare(world);
     const feed = world.contractsFeed({ batchSize }, { onGap });
@@ -385,6 +385,20 @@ describe('a processor of contracts whose ledger was replaced', () => {
     const { works, ids } = run(replaced, { table, store: new PlainStore().withRecord(store.cursor) });
     expect(works.slice(-2)).toEqual(['ledgerReset@9[x y', 'ledgerReset@9 z w]']);
     expect(ids).toEqual(['x', 'y', 'z', 'w']);
+  });
+
+  it.each<[string, readonly string[], Record<string, number>, readonly string[]]>([
+    ['that are the same, in another order', ['b', 'a'], { b: 1 }, []],
+    ['that are fewer', ['a'], {}, ['ledgerReset@2[a]']],
+    ['of which one is another', ['a', 'c'], { c: 1 }, ['ledgerReset@2[a c]']],
+    ['of which one was reassigned', ['a', 'b'], { b: 2 }, ['ledgerReset@2[a b]']],
+  ])('by one with contracts %s, after the first load, is recognized by them', (_, ids, counters, expected) => {
+    const load = (contracts: readonly string[], options: Parameters<typeof run>[1]) =>
+      run(({ commit }) => {
+        commit(2, contracts);
+      }, options);
+    const { store } = load(['a', 'b'], { counters: { b: 1 } });
+    expect(load(ids, { counters, store: new PlainStore().withRecord(store.cursor) }).works).toEqual(expected);
   });
 
   it('goes on after the first load if the contracts are the same, also past checkpoints', () => {

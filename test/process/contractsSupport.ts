@@ -1,8 +1,12 @@
 import { delay, of } from 'rxjs';
-import type { ContractsFeedOptions, ContractsFeedQuery } from '../../src/process/contractsFeed.js';
-import { contractsFeed } from '../../src/process/contractsFeed.js';
-import type { ContractsPosition, ContractsWork } from '../../src/process/ContractsWork.js';
-import type { Cursor } from '../../src/process/Cursor.js';
+import {
+  contractsFeed,
+  type ContractsFeedOptions,
+  type ContractsFeedQuery,
+  type ContractsPosition,
+  type ContractsWork,
+} from '../../src/process/contractsFeed.js';
+import type { Cursor } from '../../src/process/CheckpointStore.js';
 import type { Feed } from '../../src/process/Feed.js';
 import { active, archived, created, transactionOf } from '../helpers/contractEvents.js';
 import type { Reply, ServiceRequest } from '../helpers/scripted.js';
@@ -26,8 +30,11 @@ export interface ContractsWorld extends World {
   readonly snapshots: number[];
 }
 
-/** A ledger that serves its contracts as one list, as 3.4 does. */
-export function contractsWorld(options: WorldOptions = {}): ContractsWorld {
+/** A ledger that serves its contracts as one list, as 3.4 does. `counters` are those of reassigned contracts. */
+export function contractsWorld(
+  options: WorldOptions = {},
+  counters: Readonly<Record<string, number>> = {},
+): ContractsWorld {
   const snapshots: number[] = [];
   let commits: {
     readonly offset: number;
@@ -49,7 +56,7 @@ export function contractsWorld(options: WorldOptions = {}): ContractsWorld {
       seen.flatMap(({ offset, created }) =>
         created
           .filter((contractId) => !gone.has(contractId))
-          .map((contractId) => active({ contractId, offset }, synchronizer)),
+          .map((contractId) => active({ contractId, offset }, synchronizer, counters[contractId])),
       ),
     );
   };

@@ -17,8 +17,7 @@ import {
   timer,
 } from 'rxjs';
 import { handleParked, memoryStore } from '../../src/process/index.js';
-import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
-import type { Cursor } from '../../src/process/Cursor.js';
+import type { CheckpointStore, Cursor } from '../../src/process/CheckpointStore.js';
 import type { Work } from '../../src/process/ProcessOptions.js';
 import { observe } from '../helpers/observe.js';
 import { marbles, until as eventually } from '../helpers/time.js';

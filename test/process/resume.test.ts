@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { acsDelta } from '../../src/codecs/UpdateFormat.js';
-import type { Cursor } from '../../src/process/Cursor.js';
+import type { Cursor } from '../../src/process/CheckpointStore.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import type { Reply } from '../helpers/scripted.js';
 import { fill, upTo, type WorldOptions } from '../helpers/world.js';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, from, lastValueFrom, take, toArray, type ObservableInput, type Subscription } from 'rxjs';
-import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
-import { ContractsPosition } from '../../src/process/ContractsWork.js';
-import type { Cursor } from '../../src/process/Cursor.js';
+import type { CheckpointStore, Cursor } from '../../src/process/CheckpointStore.js';
+import { ContractsPosition } from '../../src/process/contractsFeed.js';
 import { until } from '../helpers/time.js';
 
 /** A store with all optional methods. */

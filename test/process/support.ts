@@ -3,7 +3,7 @@ import { defer, delay, map, of, takeUntil, tap, timer, type Observable, type Obs
 import type { Offset } from '../../src/codecs/scalars.js';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import type { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
-import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
+import type { CheckpointStore, Cursor } from '../../src/process/CheckpointStore.js';
 import type {
   BatchHandler,
   BatchProcessOptions,
@@ -13,7 +13,6 @@ import type {
   ProcessOptions,
   Work,
 } from '../../src/process/ProcessOptions.js';
-import type { Cursor } from '../../src/process/Cursor.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import { updatesFeed, type UpdatesFeedOptions } from '../../src/process/updatesFeed.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';

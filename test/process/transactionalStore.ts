@@ -1,7 +1,6 @@
 import { concatMap, defer, last, map, NEVER, Observable, of, tap } from 'rxjs';
 import { StoreError } from '../../src/errors/process.js';
-import type { Cursor } from '../../src/process/Cursor.js';
-import type { TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
+import type { Cursor, TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
 
 /** A transaction: the effects of handlers, parked updates, and the cursor. */
 export interface Tx {

@@ -38,9 +38,8 @@ import {
 } from '../../http/retry.js';
 import { requireConnection } from '../../ledger/connection.js';
 import type { Ledger } from '../../ledger/Ledger.js';
-import { asStoreError } from '../../process/heldStore.js';
+import { asStoreError, storeRetryPolicy, whileHeld } from '../../process/heldStore.js';
 import { endAtStop, stopOn, type Stop } from '../../process/Stop.js';
-import { storeRetryPolicy, whileHeld } from '../../process/whileStoreHeld.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { acquireLock, type HeldLock } from '../connection.js';
 import { tablesIn } from '../postgresStore.js';

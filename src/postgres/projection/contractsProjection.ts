@@ -18,7 +18,7 @@ import type { ContractsChanged } from '../../contracts/ContractChange.js';
 import type { Report } from '../../diagnostics/Diagnostic.js';
 import { mapError, checkPositive } from '../../http/retry.js';
 import type { StoreOperation } from '../../errors/process.js';
-import type { ContractsWork, ResetBatch } from '../../process/ContractsWork.js';
+import type { ContractsWork, ResetBatch } from '../../process/contractsFeed.js';
 import { connect, query } from '../connection.js';
 import { asStoreError, DatabaseError } from '../databaseErrors.js';
 import { checkRights } from '../postgresStore.js';

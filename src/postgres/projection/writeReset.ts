@@ -1,7 +1,7 @@
 import { concat, concatMap, EMPTY, ignoreElements, map, type Observable, tap } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import { CursorError } from '../../errors/process.js';
-import type { ResetBatch } from '../../process/ContractsWork.js';
+import type { ResetBatch } from '../../process/contractsFeed.js';
 import { run } from '../connection.js';
 import { removeGarbage } from './history.js';
 import { loadContracts } from './loadContracts.js';

@@ -4,8 +4,12 @@ import type { PoolClient } from 'pg';
 import type { ContractType } from '../../../src/codecs/ContractType.js';
 import type { AnyContract, Contract, UndecodedContract } from '../../../src/contracts/index.js';
 import type { LedgerReader } from '../../../src/index.js';
-import { contractsFeed } from '../../../src/process/contractsFeed.js';
-import type { ContractsPosition, ContractsWork, ResetBatch } from '../../../src/process/ContractsWork.js';
+import {
+  contractsFeed,
+  type ContractsPosition,
+  type ContractsWork,
+  type ResetBatch,
+} from '../../../src/process/contractsFeed.js';
 import { type Feed, type Handler, processFeed, type TransactionalStore } from '../../../src/process/index.js';
 
 /** Types, which `npm run typecheck` proves: Jest does not check them. */
