@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
 import { interval, Subscription } from 'rxjs';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
-import { type CliRun, parseLines, runCli } from './runCli.js';
+import { until } from '../helpers/time.js';
+import { type CliRun, runCli } from './runCli.js';
 
 /** A sandbox and an empty folder for each test. */
 export interface CliWorld {
@@ -19,8 +20,8 @@ export interface CliWorld {
   readonly start: (line: readonly [string, ...string[]], options?: Parameters<typeof runCli>[1]) => CliRun;
   /** Runs `canton-rx tail` on the sandbox to its end. */
   readonly tail: (...options: readonly string[]) => Promise<Omit<CliRun, 'code'> & { readonly code: number }>;
-  /** The offsets that `tail` prints up to the ledger end. */
-  readonly tailOffsets: (...options: readonly string[]) => Promise<readonly unknown[]>;
+  /** Waits until a request for updates has no response yet. */
+  readonly pending: () => Promise<void>;
 }
 
 /** Starts a sandbox with 300 updates for each test. Call it once, at the top of a test file. */
@@ -67,9 +68,7 @@ export function cliWorld(): CliWorld {
     },
     start: startCli,
     tail,
-    tailOffsets: async (...options) => {
-      const { out } = await tail('--to', String(sandbox.ledgerEnd), ...options);
-      return parseLines(out.text()).map(({ offset }) => offset);
-    },
+    pending: () =>
+      until(() => sandbox.requests.some(({ path, status }) => path.includes('/updates') && status === undefined)),
   };
 }

@@ -1,11 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { prettyRows } from '../../src/cli/pretty.js';
-import { escapeJsonLine, toJsonLine, widthOf } from '../../src/cli/terminal.js';
+import { escapeJsonLine, toJsonLine } from '../../src/cli/terminal.js';
 import { Update } from '../../src/codecs/Update.js';
-import { startSandbox } from '../../src/sandbox/index.js';
 import { updateArbitrary } from '../helpers/arbitraries/index.js';
-import { capture, runCli } from './runCli.js';
 
 const withoutColours = (_: unknown, text: string): string => text;
 const visibleColours = (format: unknown, text: string): string => `<${String(format)}>${text}</>`;
@@ -194,64 +192,4 @@ describe('the row of an update', () => {
       (sum, one) => sum + (/\p{Script=Han}|\p{Script=Hiragana}|\p{Emoji_Presentation}/u.test(one) ? 2 : 1),
       0,
     );
-});
-
-describe('the output of tail', () => {
-  const tailOutput = async (
-    isTTY: boolean,
-    env: Record<string, string>,
-    ...options: readonly string[]
-  ): Promise<string> => {
-    const sandbox = await startSandbox();
-    sandbox.generate(30);
-    const { code, out } = runCli(['tail', '--ledger', sandbox.url, '--to', '30', ...options], {
-      out: capture({ isTTY }),
-      env,
-    });
-    expect(await code).toBe(0);
-    await sandbox.close();
-    return out.text();
-  };
-  const isJson = (text: string): boolean =>
-    text
-      .trimEnd()
-      .split('\n')
-      .every((line) => line.startsWith('{"_tag":'));
-
-  it.each([
-    ['a terminal', true, [], false],
-    ['a terminal and --json', true, ['--json'], true],
-    ['a pipe', false, [], true],
-    ['a pipe and --pretty', false, ['--pretty'], false],
-  ])('to %s is JSON or rows', async (_, isTTY, options, expected) => {
-    expect(isJson(await tailOutput(isTTY, {}, ...options))).toBe(expected);
-  });
-
-  it('has colours on a terminal, and none with NO_COLOR or in a pipe', async () => {
-    expect(await tailOutput(true, {})).toContain('\u001b[32m+');
-    expect(await tailOutput(true, { NO_COLOR: '1' })).not.toContain('\u001b');
-    expect(await tailOutput(false, {}, '--pretty')).not.toContain('\u001b');
-    expect(await tailOutput(false, { FORCE_COLOR: '1' }, '--pretty')).toContain('\u001b[32m+');
-  });
-
-  it.each([['--json'], ['--pretty']])('with %s has no control characters of the ledger', async (form) => {
-    const sandbox = await startSandbox();
-    const evil = '\u009b2J\u001b[2J\u202e';
-    const events = [{ CreatedEvent: { templateId: `ab:Main:${evil}` } }];
-    sandbox.append({ Transaction: { value: { commandId: evil, events } } });
-    const out = capture({ isTTY: true });
-    const { code } = runCli(['tail', '--ledger', sandbox.url, '--to', '1', form], { out, env: { NO_COLOR: '1' } });
-    expect(await code).toBe(0);
-    await sandbox.close();
-
-    expect(out.text()).toMatch(/u\{?(?:009b|9b)/);
-    expect(out.text()).not.toMatch(/[^\P{C}\n]/u);
-  });
-
-  it('is never wider than the terminal', async () => {
-    const rows = (await tailOutput(true, { NO_COLOR: '1' })).split('\n');
-
-    expect(rows.length).toBeGreaterThan(10);
-    expect(Math.max(...rows.map(widthOf))).toBeLessThanOrEqual(80);
-  });
 });

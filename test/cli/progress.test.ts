@@ -1,14 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { of, take } from 'rxjs';
-import { type Pace, retryNotices, shortReason, showProgress } from '../../src/cli/progress.js';
-import type { StatusLine } from '../../src/cli/terminal.js';
+import { of, take, throwError } from 'rxjs';
+import { type Pace, retryNotices, type Samples, shortReason, showProgress } from '../../src/cli/progress.js';
+import { formatReplayProgress, type ReplayProgress } from '../../src/cli/replay/writeRange.js';
+import { formatTailProgress, type TailProgress, trackLedgerEnd } from '../../src/cli/tail.js';
+import type { Paint, StatusLine } from '../../src/cli/terminal.js';
 import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
 import { ApiError } from '../../src/errors/ApiError.js';
 import { LedgerResetError } from '../../src/errors/feed.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
-import { marbles } from '../helpers/time.js';
-import { capture } from './runCli.js';
+import { sandboxes } from '../helpers/localServers.js';
+import { marbles, until } from '../helpers/time.js';
+import { capture, runCli } from './runCli.js';
+
+const sandboxWith = sandboxes();
+const withoutColours: Paint = (_, text) => text;
 
 /** A status line that keeps its last text. */
 const fakeStatus = (isVisible = true): { readonly status: StatusLine; readonly texts: (string | undefined)[] } => {
@@ -143,5 +149,147 @@ describe('showProgress', () => {
     });
 
     expect(texts).toStrictEqual(['false 1', 'false 1,2', 'false 1,2,3', 'true 4', 'true 4,5', undefined]);
+  });
+});
+
+describe('the status line of tail', () => {
+  const pace = { hasCaughtUp: false };
+  const live = { hasCaughtUp: true };
+  const visibleColours: Paint = (format, text) => `<${String(format)}>${text}<>`;
+  type Reading = readonly [at: number, cursor: number | undefined, count: number];
+
+  it.each<[string, readonly [Reading, ...Reading[]], number | undefined, Pace, string]>([
+    ['before the first response', [[0, undefined, 0]], undefined, pace, '– / –  ·  –/s  ·  connecting'],
+    [
+      'while catching up',
+      [
+        [0, 10, 5],
+        [2_000, 12_345, 4_005],
+      ],
+      99_999,
+      pace,
+      '12 345 / 99 999  ·  2 000/s  ·  catching up',
+    ],
+    [
+      'after catching up',
+      [
+        [0, 12, 5],
+        [250, 12, 5],
+      ],
+      12,
+      live,
+      '12 / 12  ·  0/s  ·  caught up',
+    ],
+    [
+      'after the last known ledger end',
+      [
+        [0, 12, 5],
+        [500, 14, 7],
+      ],
+      12,
+      live,
+      '14 / 14  ·  4/s  ·  caught up',
+    ],
+    [
+      'if nothing matches',
+      [
+        [0, 12, 5],
+        [250, 12, 5],
+      ],
+      40,
+      pace,
+      '12 / 40  ·  0/s  ·  waiting',
+    ],
+    ['of a pushed feed', [[0, 12, 5]], 12, { ...live, isPushed: true }, '12 / 12  ·  –/s  ·  caught up, by WebSocket'],
+    ['without a ledger end', [[0, 12, 5]], undefined, live, '12 / –  ·  –/s  ·  caught up'],
+    [
+      'during an outage',
+      [[0, 12, 5]],
+      undefined,
+      { ...live, trouble: 'ECONNREFUSED' },
+      '12 / –  ·  –/s  ·  retrying: ECONNREFUSED',
+    ],
+  ])('%s', (_, [first, ...others], end, state, expected) => {
+    const sample = ([at, cursor, count]: Reading) => ({ at, cursor, count, end });
+    const samples = [sample(first), ...others.map(sample)] as const;
+
+    expect(formatTailProgress(samples, state, undefined, withoutColours)).toBe(expected);
+    expect(formatTailProgress(samples, state, undefined, visibleColours)).toMatch(
+      / {2}· {2}<dim>(?:–|[\d ]+)\/s<> {2}· {2}<\w+>[^<]+<>$/,
+    );
+  });
+
+  it('has the end of a bounded range', () => {
+    const samples = [
+      { at: 0, cursor: 12, count: 5, end: 40 },
+      { at: 500, cursor: 14, count: 6, end: 40 },
+    ] as const;
+
+    expect(formatTailProgress(samples, pace, 20, withoutColours)).toBe('14 / 20  ·  2/s  ·  catching up');
+  });
+});
+
+describe('trackLedgerEnd', () => {
+  it('requests the ledger end every two seconds, and forgets it if a request fails', () => {
+    const progress: TailProgress = { cursor: 1, count: 1, end: undefined };
+    const ends: (number | undefined)[] = [];
+    const answers = [of(7), throwError(() => new Error('down')), of(9)];
+    marbles(({ cold, flush }) => {
+      const ledger = { ledgerEnd: () => answers.shift() ?? of(0) };
+      const tracking = trackLedgerEnd(ledger, progress).subscribe();
+      cold('-r 1999ms r 1999ms (r|)').subscribe({
+        next: () => ends.push(progress.end),
+        complete: () => {
+          tracking.unsubscribe();
+        },
+      });
+      flush();
+    });
+
+    expect(ends).toStrictEqual([7, undefined, 9]);
+  });
+});
+
+describe('the status line of replay', () => {
+  const pace = { hasCaughtUp: false };
+  const samples: Samples<ReplayProgress> = [
+    { at: 0, cursor: 100, updates: 50 },
+    { at: 2_000, cursor: 600, updates: 250 },
+  ];
+
+  it('has the share, the offset, the rate and the time left', () => {
+    expect(formatReplayProgress(samples, { from: 100, to: 1_100 }, pace, withoutColours)).toBe(
+      '██████████░░░░░░░░░░  50%  600 / 1 100  ·  100/s  ·  0:02 left',
+    );
+    expect(formatReplayProgress(samples, { from: 0, to: 1_000_600 }, pace, withoutColours)).toMatch(/ 1:06:40 left$/);
+  });
+
+  it('has the reason why it waits', () => {
+    const span = { from: 100, to: 1_100 };
+    expect(formatReplayProgress(samples, span, { ...pace, trouble: 'ECONNRESET' }, withoutColours)).toMatch(
+      /retrying: ECONNRESET$/,
+    );
+    expect(formatReplayProgress(samples, span, { hasCaughtUp: true }, withoutColours)).toMatch(
+      /waiting for new updates$/,
+    );
+    expect(formatReplayProgress([samples[0]], span, pace, withoutColours)).toMatch(/0\/s {2}· {2}connecting$/);
+    expect(formatReplayProgress([{ at: 0, cursor: 7, updates: 0 }], { from: 7, to: 7 }, pace, withoutColours)).toMatch(
+      /^█{20} 100%/,
+    );
+  });
+});
+
+describe('tail on a terminal', () => {
+  it('shows its progress, and erases the status line at the end', async () => {
+    const erase = '\r\u001B[K';
+    const sandbox = await sandboxWith();
+    sandbox.generate(20);
+    const err = capture({ isTTY: true });
+    const { code, signals } = runCli(['tail', '--ledger', sandbox.url], { err });
+    await until(() => err.text().includes('caught up'));
+    signals.emit('SIGINT');
+
+    expect(await code).toBe(0);
+    expect(err.text().endsWith(`${erase}resume with --from ${sandbox.ledgerEnd}\n`)).toBe(true);
   });
 });

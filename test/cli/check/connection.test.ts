@@ -1,8 +1,14 @@
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import process from 'node:process';
+import type { Duplex } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
+import { checkEncryption, checkProxy } from '../../../src/cli/check/connection.js';
+import { type Probe, troubleOfError, troubleOfResponse } from '../../../src/cli/check/Probe.js';
+import { ConnectionError } from '../../../src/errors/request.js';
 import { startSandbox } from '../../../src/sandbox/index.js';
-import { useProcessTime } from '../../helpers/time.js';
-import { type JsonReport, listen, runCheck, serveHttp, serveTcp } from './runCheck.js';
+import { listen, runCheck, serveHttp } from './runCheck.js';
 
 describe('the check of the connection', () => {
   it('fails at once if nothing listens on the port', async () => {
@@ -14,19 +20,30 @@ describe('the check of the connection', () => {
     expect(finding('reachable')?.text).toBe('connection refused: nothing listens on this port');
   });
 
-  it('fails within 10 seconds if the server does not answer', async () => {
-    useProcessTime(4);
-    const url = await serveTcp(() => undefined);
+  it.each([
+    ['does not answer', () => undefined, 3, 'connected, but no response in time'],
+    [
+      'closes the connection',
+      (socket: Socket) => socket.once('data', () => socket.end()),
+      3,
+      'the connection was closed without a response',
+    ],
+    [
+      'speaks another protocol, as the gRPC port does',
+      (socket: Socket) => socket.end('\0\0\u0006\u0004\0\0\0\0\0\0\u0005\0\0@\0'),
+      4,
+      'the server does not speak HTTP/1.1',
+    ],
+  ])('fails within 10 seconds if the server %s', async (_, handle, code, text) => {
     const startedAt = performance.now();
-    const { code, finding } = await runCheck(url);
+    const report = await runCheck(await listen(createServer((socket) => void handle(socket))));
 
-    expect(code).toBe(3);
-    expect(finding('reachable')?.text).toBe('connected, but no response in time');
+    expect(report.code).toBe(code);
+    expect(report.finding('reachable')?.text).toBe(text);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
   it('distinguishes a server that does not accept connections', async () => {
-    useProcessTime(4);
     let connections = 0;
     const server = createServer(() => {
       connections += 1;
@@ -38,79 +55,58 @@ describe('the check of the connection', () => {
     expect(code).toBe(3);
     expect(finding('reachable')?.text).toBe('no connection in time');
   });
-
-  it('fails if the server closes the connection without a response', async () => {
-    const url = await serveTcp((socket) => socket.once('data', () => socket.end()));
-    const { code, finding } = await runCheck(url);
-
-    expect(code).toBe(3);
-    expect(finding('reachable')?.text).toBe('the connection was closed without a response');
-  });
-
-  it('fails if the server speaks another protocol, as the gRPC port does', async () => {
-    const url = await serveTcp((socket) => socket.end('\0\0\u0006\u0004\0\0\0\0\0\0\u0005\0\0@\0'));
-    const { code, finding } = await runCheck(url);
-
-    expect(code).toBe(4);
-    expect(finding('reachable')?.text).toBe('the server does not speak HTTP/1.1');
-  });
 });
 
 describe('the check of the server', () => {
-  const checkServer = async (
-    status: number,
-    type: string,
-    body: string | Uint8Array,
-    headers = {},
-  ): Promise<JsonReport> =>
-    runCheck(
-      await serveHttp((_, response) => {
-        response.writeHead(status, { 'content-type': type, ...headers }).end(body);
-      }),
-    );
+  const redirect = { location: 'https://login.example/s3cret' };
+  const notLedger = 'the server is not a JSON Ledger API';
 
   it.each([
-    [200, 'text/html', '<!doctype html><h1>Log in</h1>', {}, 'the server answers with an HTML page (200)'],
-    [404, 'text/plain', '<html>', {}, 'the server answers with an HTML page (404)'],
-    [
-      302,
-      'text/plain',
-      '',
-      { location: 'https://login.example/s3cret' },
-      'the server redirects to another address (302)',
-    ],
-    [404, 'text/plain', 'nothing here', {}, 'a server answers, but has no ledger at this address (404)'],
-    [200, 'text/plain', 'OK', {}, 'the response is not JSON'],
-    [200, 'application/json', '{"status":"UP"}', {}, 'the server is not a JSON Ledger API'],
-    [200, 'application/json', 'null', {}, 'the server is not a JSON Ledger API'],
-  ])('reports that %d %s %j is not of a ledger', async (status, type, body, headers, text) => {
-    const { code, finding, ids, printed } = await checkServer(status, type, body, headers);
+    [200, 'text/html', '<!doctype html><h1>Log in</h1>', 4, 'the server answers with an HTML page (200)'],
+    [302, 'text/plain', '', 4, 'the server redirects to another address (302)'],
+    [404, 'text/plain', 'nothing here', 4, 'a server answers, but has no ledger at this address (404)'],
+    [200, 'text/plain', 'OK', 4, 'the response is not JSON'],
+    [200, 'text/plain', Uint8Array.of(0xc3, 0x28), 4, 'the response is not JSON'],
+    [200, 'application/json', '{"status":"UP"}', 4, notLedger],
+    [200, 'application/json', 'null', 4, notLedger],
+    [200, 'application/json', ' '.repeat(4 * 2 ** 20 + 1), 4, 'the response is larger than 4 MiB'],
+    [502, 'text/plain', 'Bad Gateway', 3, 'a gateway answers, but the participant does not (502)'],
+  ])('reports that %d %s is not of a ledger: %#', async (status, type, body, code, text) => {
+    const url = await serveHttp((_, response) => {
+      response.writeHead(status, { 'content-type': type, ...(status === 302 && redirect) }).end(body);
+    });
+    const { finding, ids, printed, ...report } = await runCheck(url);
 
-    expect(finding('reachable')).toMatchObject({ state: 'failed', text });
-    expect(finding('reachable')?.next).toMatch(/./);
-    expect({ code, ids }).toStrictEqual({ code: 4, ids: ['reachable'] });
+    expect(finding('reachable')).toMatchObject({ state: 'failed', text, next: expect.stringMatching(/./) });
+    expect({ code: report.code, ids }).toStrictEqual({ code, ids: ['reachable'] });
     expect(printed).not.toContain('s3cret');
   });
 
-  it('reports that text in another encoding is not of a ledger', async () => {
-    const { code, finding } = await checkServer(200, 'text/plain', Uint8Array.of(0xc3, 0x28));
-
-    expect(code).toBe(4);
-    expect(finding('reachable')?.text).toBe('the response is not JSON');
+  it.each([
+    ['an unknown host', 'ENOTFOUND', 'unreachable', 'the host name does not resolve'],
+    ['an expired certificate', 'CERT_HAS_EXPIRED', 'unreachable', 'the certificate has expired'],
+    ['no TLS', 'ERR_SSL_WRONG_VERSION_NUMBER', 'unreachable', 'the server does not speak TLS'],
+    ['an unknown code', 'ESOMETHING', 'unreachable', 'the connection failed (ESOMETHING)'],
+    ['no code, as at a port that fetch refuses', undefined, 'unreachable', 'the connection failed'],
+  ])('explains %s', (_, code, kind, text) => {
+    const error = new ConnectionError('/v2/version', 'the connection failed', code);
+    expect(troubleOfError(error)).toMatchObject({ kind, text });
   });
 
-  it('reports that a very large response is not of a ledger', async () => {
-    const { code, finding } = await checkServer(200, 'application/json', ' '.repeat(4 * 2 ** 20 + 1));
-
-    expect(code).toBe(4);
-    expect(finding('reachable')?.text).toBe('the response is larger than 4 MiB');
+  it('reports a bug of the check as such', () => {
+    expect(troubleOfError(new TypeError('x is not a function'))).toMatchObject({ kind: 'other' });
   });
 
-  it('reports a gateway whose participant is down', async () => {
-    const { code, finding } = await checkServer(502, 'text/plain', 'Bad Gateway');
-
-    expect(code).toBe(3);
-    expect(finding('reachable')?.text).toBe('a gateway answers, but the participant does not (502)');
+  it.each([
+    [502, 'unreachable', /gateway/],
+    [503, 'unreachable', /gateway/],
+    [504, 'unreachable', /gateway/],
+    [429, 'unreachable', /rate of requests/],
+    [407, 'unreachable', /proxy requires credentials/],
+    [404, 'foreign', /HTML page/],
+  ])('goes by the status first, and then by the page: %d', (status, kind, text) => {
+    const response = { headers: { 'content-type': 'text/html' }, text: '<html>no</html>', status };
+    expect(troubleOfResponse(response)).toMatchObject({ kind, text: expect.stringMatching(text) });
   });
 });
 
@@ -136,7 +132,6 @@ describe('the check of the clock', () => {
 
 describe('the measurement of the round trip', () => {
   it('uses as many responses as arrive in time', async () => {
-    useProcessTime();
     const url = await serveHttp((_, response) => {
       setTimeout(() => {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":"3.5.1","offset":3}');
@@ -150,37 +145,105 @@ describe('the measurement of the round trip', () => {
   });
 });
 
-describe('the check of encryption', () => {
-  const env = { CANTON_RX_LEDGER_TOKEN: 's3cret' };
+describe('the environment of a check', () => {
+  const probeIn = (
+    env: Readonly<Record<string, string>>,
+    ledger = 'https://ledger.example',
+    token?: string,
+  ): Probe => ({
+    connection: { ledger, token: token === undefined ? undefined : () => token },
+    parties: 'any',
+    env,
+  });
 
-  it('warns if the ledger is on another host, even if it does not answer', async () => {
+  it('warns of a token on plain http to another host, even if that does not answer', async () => {
+    const env = { CANTON_RX_LEDGER_TOKEN: 's3cret' };
     const { finding, ids, code, printed } = await runCheck('http://corp-ledger.invalid', env);
 
     expect(finding('encryption')).toMatchObject({
       state: 'warned',
       text: 'the token is sent over plain http to another host: others on the network can read it',
+      next: expect.stringContaining('https://'),
     });
-    expect(finding('encryption')?.next).toContain('https://');
     expect({ ids, code }).toStrictEqual({ ids: ['reachable', 'encryption'], code: 3 });
     expect(printed).not.toContain('s3cret');
   });
 
   it.each([
-    ['http://127.0.0.1:9', env],
-    ['http://127.1.2.3:9', env],
-    ['http://LOCALHOST:9', env],
-    ['http://ledger.localhost:9', env],
-    ['http://[::1]:9', env],
-    ['https://corp-ledger.invalid', env],
-    ['http://corp-ledger.invalid', {}],
-  ])('does not warn at %s with %j', async (url, given) => {
-    expect((await runCheck(url, given)).ids).toStrictEqual(['reachable']);
+    ['http://127.0.0.1:9', 0],
+    ['http://127.1.2.3:9', 0],
+    ['http://LOCALHOST:9', 0],
+    ['http://ledger.localhost:9', 0],
+    ['http://[::1]:9', 0],
+    ['https://corp-ledger.invalid', 0],
+    ['http://localhost.corp.invalid', 1],
+    ['http://127.0.0.1.corp.invalid', 1],
+    ['http://xlocalhost:9', 1],
+  ])('knows whether requests to %s leave this machine in plain text: %d', (ledger, warnings) => {
+    expect(checkEncryption(probeIn({}, ledger, 's3cret'))).toHaveLength(warnings);
+    expect(checkEncryption(probeIn({}, ledger))).toEqual([]);
   });
 
-  it.each(['http://localhost.corp.invalid', 'http://127.0.0.1.corp.invalid', 'http://xlocalhost:9'])(
-    'warns at %s, which is not this machine',
-    async (url) => {
-      expect((await runCheck(url, env)).ids).toStrictEqual(['reachable', 'encryption']);
-    },
-  );
+  it('is marked if certificates are not verified', () => {
+    expect(checkEncryption(probeIn({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }))).toMatchObject([{ state: 'warned' }]);
+  });
+
+  it('has a proxy that Node.js uses only if it is told to', () => {
+    const isSupported = Number(process.versions.node.split('.')[0]) >= 24;
+    const proxy = { HTTPS_PROXY: 'http://user:hush@proxy.example' };
+    expect(checkProxy(probeIn(proxy))).toMatchObject([{ state: 'open', text: expect.stringContaining('HTTPS_PROXY') }]);
+    const used = checkProxy(probeIn({ ...proxy, NODE_USE_ENV_PROXY: '1' }));
+    expect(used).toMatchObject([{ state: isSupported ? 'ok' : 'open' }]);
+    expect(checkProxy(probeIn({ ...proxy, NO_PROXY: 'localhost, .example' }))).toEqual([]);
+    expect(JSON.stringify(checkProxy(probeIn(proxy)))).not.toContain('hush');
+  });
+});
+
+describe('the check of WebSockets', () => {
+  /** A ledger that is empty and answers 200 to every request but an upgrade. */
+  const ledgerWith = (upgrade: (socket: Duplex, request: IncomingMessage) => unknown): Promise<string> => {
+    const server = createHttpServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":"3.5.1","offset":0}');
+    });
+    return listen(server.on('upgrade', (request, socket: Duplex) => void upgrade(socket, request)));
+  };
+  const accept = (socket: Duplex, header = ''): boolean =>
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n${header}\r\n`);
+
+  it('reports that they are available, and closes the connection', async () => {
+    const received: string[] = [];
+    let closed: Promise<unknown> | undefined;
+    const url = await ledgerWith((socket, { url: path = '', headers }) => {
+      received.push(path, headers['sec-websocket-protocol'] ?? '', headers.authorization ?? '');
+      closed = once(socket.resume(), 'end');
+      accept(socket, 'sec-websocket-protocol: daml.ws.auth\r\n');
+    });
+    const { finding, printed } = await runCheck(url, { CANTON_RX_LEDGER_TOKEN: 's3cret' });
+
+    expect(finding('webSocket')).toMatchObject({ state: 'ok', text: 'available at /v2/updates' });
+    expect(received).toStrictEqual(['/v2/updates', 'daml.ws.auth', 'Bearer s3cret']);
+    expect(printed).not.toContain('s3cret');
+    expect(closed).toBeDefined();
+    await closed;
+  });
+
+  it.each([
+    [
+      'a refusal',
+      (socket: Duplex) => socket.end('HTTP/1.1 405 Method Not Allowed\r\n\r\n'),
+      'refused at /v2/updates (405)',
+    ],
+    ['no subprotocol', accept, 'no subprotocol daml.ws.auth at /v2/updates'],
+    [
+      'another subprotocol',
+      (socket: Duplex) => accept(socket, 'sec-websocket-protocol: other\r\n'),
+      'no subprotocol daml.ws.auth at /v2/updates',
+    ],
+    ['a proxy that closes the connection', (socket: Duplex) => socket.destroy(), 'no response at /v2/updates'],
+    ['a proxy that does not answer', () => undefined, 'no response at /v2/updates'],
+  ])('reports %s, which is not a failure', async (_, upgrade, text) => {
+    const { finding } = await runCheck(await ledgerWith((socket) => upgrade(socket)));
+
+    expect(finding('webSocket')).toMatchObject({ state: 'open', text: `${text}; feeds poll instead` });
+  });
 });

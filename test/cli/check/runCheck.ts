@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
-import { afterEach, expect } from '@jest/globals';
+import type { Server, Socket } from 'node:net';
+import { afterEach, beforeEach, expect } from '@jest/globals';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/index.js';
 import { httpServer } from '../../helpers/localServers.js';
+import { useProcessTime } from '../../helpers/time.js';
 import { runCli } from '../runCli.js';
 
 interface JsonFinding {
@@ -40,6 +41,11 @@ export async function runCheck(
   };
 }
 
+// timeouts do not depend on how busy the machine is, and are soon over
+beforeEach(() => {
+  useProcessTime(4);
+});
+
 const closing: (() => unknown)[] = [];
 
 afterEach(async () => {
@@ -65,10 +71,6 @@ export async function serveHttp(handle: Parameters<typeof httpServer>[0]): Promi
   afterTest(() => server.close());
   return server.url;
 }
-
-/** The URL of a plain TCP server that runs until the test ends. */
-export const serveTcp = (handle: (socket: Socket) => unknown): Promise<string> =>
-  listen(createServer((socket) => handle(socket)));
 
 /** Has a server listen until the test ends; resolves with its URL. */
 export async function listen(server: Server): Promise<string> {
