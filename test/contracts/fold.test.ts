@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import * as t from 'io-ts';
 import { contractType } from '../../src/codecs/ContractType.js';
 import type { AnyContract, ContractTypes } from '../../src/contracts/Contract.js';
 import type { ContractsChanged } from '../../src/contracts/ContractChange.js';
-import { updateFormatOf } from '../../src/contracts/ContractQuery.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
 import { makeContract } from '../../src/contracts/Contract.js';
 import {
@@ -20,7 +20,9 @@ import {
   transactionOf,
   unassigned,
 } from '../helpers/contractEvents.js';
-import { decodeEntry, decodeUpdate } from '../helpers/foldLaw.js';
+import { contractHistories, contractsAt, entriesAt, offsetIn } from '../helpers/contractHistory.js';
+import { effort } from '../helpers/effort.js';
+import { checkFold, decodeEntry, decodeUpdate, statesOf } from '../helpers/foldLaw.js';
 
 const [a, b, c] = ['sync-a::1220ab', 'sync-b::1220ab', 'sync-c::1220ab'] as const;
 const aToB: Move = { source: a, target: b, reassignmentCounter: 1 };
@@ -30,95 +32,176 @@ const red = (offset: number): { readonly contractId: string; readonly offset: nu
   offset,
 });
 
-describe('ContractsFold: the snapshot', () => {
-  it('has a contract that is active on both synchronizers once, at the target (pitfall 16)', () => {
-    const fold = loaded(active(red(1), a), active(red(2), b, 1), incompleteAssigned(red(2), aToB));
-    expect(placesOf(fold)).toEqual({ red: 'b 1' });
-    expect(fold.contracts.get('red')?.offset).toBe(2);
+describe('ContractsFold: the law', () => {
+  it('has the contracts of a full replay, from any snapshot on, after each update (G28)', () => {
+    fc.assert(
+      fc.property(contractHistories(), fc.nat(), (history, place) => {
+        checkFold(new ContractsFold(makeContract()), history, offsetIn(history, place));
+      }),
+      { numRuns: effort(300, 5000) },
+    );
   });
 
-  it('hides a ghost, which drains with its unassignment (pitfall 18)', () => {
-    const fold = loaded(active(red(1), a), incompleteAssigned(red(2), aToB));
-    expect(fold.contracts.size).toBe(0);
-    expect(apply(fold, reassignmentOf(4, a, [unassigned('red', 4, aToB)]))).toBeUndefined();
-    // nothing is kept: an import is an addition, on any synchronizer
-    expect(apply(fold, transactionOf(5, c, [created(red(5))]))).toBe('+red c 0');
+  it('has the same contracts whatever the order of the entries of a snapshot, and whichever come twice (pitfall 13)', () => {
+    const snapshots = fc
+      .tuple(contractHistories(), fc.nat())
+      .map(([history, place]) => ({ history, offset: offsetIn(history, place) }))
+      .chain(({ history, offset }) => {
+        const entries = entriesAt(history, offset);
+        return fc.record({
+          expected: fc.constant(contractsAt(history, offset)),
+          entries: fc.shuffledSubarray([...entries, ...entries], { minLength: entries.length * 2 }),
+        });
+      });
+    fc.assert(
+      fc.property(snapshots, ({ expected, entries }) => {
+        const fold = new ContractsFold(makeContract());
+        for (const entry of entries) fold.load([decodeEntry(entry)]);
+        fold.settle();
+        expect(statesOf(fold.contracts)).toEqual(expected);
+      }),
+      { numRuns: effort(200, 3000) },
+    );
   });
 
-  it('shows what a repair creates on the synchronizer on which a ghost was spent', () => {
-    const fold = loaded(active(red(1), a), incompleteAssigned(red(2), aToB));
-    expect(apply(fold, transactionOf(4, b, [created(red(4))]))).toBe('+red b 0');
-  });
-
-  it('has a contract in flight, which is moved when it is assigned (pitfall 19)', () => {
-    const fold = loaded(incompleteUnassigned(red(1), 2, aToB));
-    expect(placesOf(fold)).toEqual({ red: 'a>b 1' });
-    expect(apply(fold, reassignmentOf(5, b, [assigned(red(5), aToB)]))).toBe('~red a>b → b 1');
-  });
-
-  it('has a contract in flight from a synchronizer to which its assignment is not yet matched', () => {
-    const fold = loaded(active(red(1), a), incompleteAssigned(red(2), aToB), incompleteUnassigned(red(2), 3, bToC));
-    expect(placesOf(fold)).toEqual({ red: 'b>c 2' });
-  });
-
-  it('ignores kinds of entries that it does not know (pitfall 14)', () => {
-    expect(placesOf(loaded({ contractEntry: { JsEmpty: {} } }, active(red(1), a)))).toEqual({ red: 'a 0' });
-  });
-
-  it('ignores entries of foreign templates', () => {
-    const foreign = { contractId: 'egg', offset: 1, templateId: '1220cc:Eggs:Egg', packageName: 'eggs' };
-    const fold = new ContractsFold(makeContract(marbles));
-    const entries = [active(foreign, a), incompleteUnassigned(foreign, 2, aToB), incompleteAssigned(foreign, aToB)];
-    fold.load(entries.map(decodeEntry));
-    fold.settle();
-    expect(fold.contracts.size).toBe(0);
+  it('is tested with histories that have contracts in two places, contracts in flight, and ghosts', () => {
+    const snapshots = fc
+      .sample(fc.tuple(contractHistories(), fc.nat()), { numRuns: 300, seed: 16 })
+      .map(([history, place]) => {
+        const offset = offsetIn(history, place);
+        const shown = contractsAt(history, offset);
+        const entries = entriesAt(history, offset).map(decodeEntry);
+        const isGhost = entries.some(
+          (entry) => entry._tag === 'ActiveContract' && !shown.has(entry.createdEvent.contractId),
+        );
+        return new Set([...entries.map(({ _tag }) => _tag), ...(isGhost ? ['Ghost'] : [])]);
+      });
+    const countOf = (tag: string): number => snapshots.filter((tags) => tags.has(tag)).length;
+    expect(countOf('IncompleteAssigned')).toBeGreaterThan(50);
+    expect(countOf('IncompleteUnassigned')).toBeGreaterThan(50);
+    expect(countOf('Ghost')).toBeGreaterThan(5);
   });
 });
 
-describe('ContractsFold: reassignments', () => {
-  it('moves a contract: in flight, then assigned', () => {
+const ghost = [active(red(1), a), incompleteAssigned(red(2), aToB)];
+const stay: Move = { source: a, target: a, reassignmentCounter: 3 };
+const away = reassignmentOf(2, a, [unassigned('red', 2, aToB)]);
+const arrival = reassignmentOf(3, b, [assigned(red(3), aToB)]);
+const isArchivedOn = (offset: number, synchronizerId: string): object =>
+  transactionOf(offset, synchronizerId, [archived('red', offset)]);
+const isCreatedOn = (offset: number, synchronizerId: string): object =>
+  transactionOf(offset, synchronizerId, [created(red(offset))]);
+
+describe('ContractsFold', () => {
+  // the law has every order in which synchronizers can be seen; these are repairs, and what the law does not look at
+  it.each<[string, readonly object[], readonly (readonly [object, string | undefined])[]]>([
+    [
+      'keeps nothing of a ghost that its unassignment has drained (pitfall 18)',
+      ghost,
+      [
+        [reassignmentOf(4, a, [unassigned('red', 4, aToB)]), undefined],
+        [isCreatedOn(5, c), '+red c 0'],
+      ],
+    ],
+    ['shows what a repair creates where a ghost was spent', ghost, [[isCreatedOn(4, b), '+red b 0']]],
+    [
+      'moves a contract with its places and counters',
+      [active(red(1), a)],
+      [
+        [away, '~red a → a>b 1'],
+        [arrival, '~red a>b → b 1'],
+      ],
+    ],
+    [
+      'takes a creation on the synchronizer that archived the contract, even while other halves are to come',
+      [],
+      [
+        [arrival, '+red b 1'],
+        [isArchivedOn(4, b), '-red b 1'],
+        [isCreatedOn(5, b), '+red b 0'],
+      ],
+    ],
+    [
+      'removes a contract that is archived on another synchronizer than where it is',
+      [active(red(1), a)],
+      [
+        [isArchivedOn(2, b), '-red a 0'],
+        [isCreatedOn(3, c), '+red c 0'],
+      ],
+    ],
+    [
+      'removes a contract that is archived where it was, although it is in two places',
+      [active(red(1), a), active(red(2), b, 1), incompleteAssigned(red(2), aToB)],
+      [[isArchivedOn(3, a), '-red b 1']],
+    ],
+    [
+      'removes a contract that is archived in flight, and does not revive it when it is assigned',
+      [incompleteUnassigned(red(1), 2, aToB)],
+      [
+        [isArchivedOn(3, a), '-red a>b 1'],
+        [arrival, undefined],
+      ],
+    ],
+    [
+      'ignores the unassignment of a contract that it does not have',
+      [],
+      [
+        [reassignmentOf(1, c, [assigned(red(1), { ...bToC, reassignmentCounter: 7 })]), '+red c 7'],
+        [reassignmentOf(4, a, [unassigned('red', 4, { ...aToB, reassignmentCounter: 9 })]), undefined],
+        [isArchivedOn(5, c), '-red c 7'],
+      ],
+    ],
+    [
+      'takes a creation with counter 0 after reassignments (pitfall 26)',
+      [active(red(1), a, 3)],
+      [
+        [isArchivedOn(2, a), '-red a 3'],
+        [isCreatedOn(3, a), '+red a 0'],
+        [reassignmentOf(4, a, [unassigned('red', 4, aToB)]), '~red a → a>b 1'],
+      ],
+    ],
+    [
+      'takes a creation with counter 0 in place of an activation that nobody ended (pitfall 26)',
+      [active(red(1), a, 3)],
+      [[isCreatedOn(3, a), '~red a → a 0']],
+    ],
+    [
+      'does not emit a contract that arrives again with another replicated party (pitfall 22)',
+      [active(red(1), a, 3)],
+      [[reassignmentOf(2, a, [assigned(red(2), stay)]), undefined]],
+    ],
+    [
+      'does not emit a contract that is created and archived in one transaction (pitfall 27)',
+      [],
+      [[transactionOf(2, a, [created(red(2)), archived('red', 2, 1)]), undefined]],
+    ],
+    ['emits nothing for a transaction without events', [active(red(1), a)], [[transactionOf(2, a, []), undefined]]],
+    [
+      'removes a contract whose archive has another package id (pitfall 28)',
+      [active(red(1), a)],
+      [[transactionOf(2, a, [archived('red', 2, 0, '1220dddd')]), '-red a 0']],
+    ],
+    [
+      'ignores kinds of entries that it does not know (pitfall 14)',
+      [{ contractEntry: { JsEmpty: {} } }, active(red(1), a)],
+      [[isArchivedOn(2, a), '-red a 0']],
+    ],
+  ])('%s', (_, entries, updates) => {
+    const fold = loaded(...entries);
+    expect(updates.map(([update]) => apply(fold, update))).toEqual(updates.map(([, change]) => change));
+  });
+
+  it('has the offset of the last activation of a contract', () => {
     const fold = loaded(active(red(1), a));
-    expect(apply(fold, reassignmentOf(2, a, [unassigned('red', 2, aToB)]))).toBe('~red a → a>b 1');
-    expect(fold.contracts.get('red')?.offset).toBe(1);
-    expect(apply(fold, reassignmentOf(3, b, [assigned(red(3), aToB)]))).toBe('~red a>b → b 1');
-    expect(fold.contracts.get('red')?.offset).toBe(3);
-  });
-
-  it('leaves a contract at the target when its unassignment is late (pitfall 17)', () => {
-    const fold = loaded(active(red(1), a));
-    expect(apply(fold, reassignmentOf(2, b, [assigned(red(2), aToB)]))).toBe('~red a → b 1');
-    expect(apply(fold, reassignmentOf(3, a, [unassigned('red', 3, aToB)]))).toBeUndefined();
-    expect(placesOf(fold)).toEqual({ red: 'b 1' });
-  });
-
-  it('adds a contract that is assigned without having been created (pitfall 20)', () => {
-    const fold = loaded();
-    expect(apply(fold, reassignmentOf(2, b, [assigned(red(2), aToB)]))).toBe('+red b 1');
-  });
-
-  it('does not revive a contract that was archived on the target before its unassignment was seen (pitfall 21)', () => {
-    const fold = loaded(active(red(1), a));
-    apply(fold, reassignmentOf(2, b, [assigned(red(2), aToB)]));
-    expect(apply(fold, transactionOf(3, b, [archived('red', 3)]))).toBe('-red b 1');
-    expect(apply(fold, reassignmentOf(4, a, [unassigned('red', 4, aToB)]))).toBeUndefined();
-    expect(fold.contracts.size).toBe(0);
-  });
-
-  it('does not revive a contract by the creation or the assignment of slower synchronizers (pitfall 21)', () => {
-    const fold = loaded();
-    expect(apply(fold, reassignmentOf(1, c, [assigned(red(1), bToC)]))).toBe('+red c 2');
-    expect(apply(fold, transactionOf(2, c, [archived('red', 2)]))).toBe('-red c 2');
-    expect(apply(fold, transactionOf(3, a, [created(red(3))]))).toBeUndefined();
-    expect(apply(fold, reassignmentOf(4, a, [unassigned('red', 4, aToB)]))).toBeUndefined();
-    expect(apply(fold, reassignmentOf(5, b, [assigned(red(5), aToB)]))).toBeUndefined();
-    expect(apply(fold, reassignmentOf(6, b, [unassigned('red', 6, bToC)]))).toBeUndefined();
-    // all halves have met: nothing is kept
-    expect(apply(fold, transactionOf(7, a, [created(red(7))]))).toBe('+red a 0');
+    const offset = (): number | undefined => fold.contracts.get('red')?.offset;
+    apply(fold, away);
+    expect(offset()).toBe(1);
+    apply(fold, arrival);
+    expect(offset()).toBe(3);
   });
 
   it('adds and removes a thousand contracts that come and go with a replicated party (pitfall 22)', () => {
     const fold = loaded(active(red(1), a));
-    const stay: Move = { source: a, target: a, reassignmentCounter: 3 };
     const ids = Array.from({ length: 1000 }, (_, index) => `marble-${index}`);
     const arrivals = ids.map((contractId, nodeId) => assigned({ contractId, offset: 2, nodeId }, stay));
     const arrived = fold.apply(decodeUpdate(reassignmentOf(2, a, arrivals)));
@@ -133,99 +216,6 @@ describe('ContractsFold: reassignments', () => {
     );
   });
 
-  it('does not emit a contract that arrives again with another replicated party (pitfall 22)', () => {
-    const fold = loaded(active(red(1), a, 3));
-    const before = fold.contracts.get('red');
-    const stay: Move = { source: a, target: a, reassignmentCounter: 3 };
-    expect(apply(fold, reassignmentOf(2, a, [assigned(red(2), stay)]))).toBeUndefined();
-    expect(fold.contracts.get('red')).toBe(before);
-  });
-
-  it('keeps a contract in flight that moved to where its party is not hosted (pitfall 23)', () => {
-    const fold = loaded(active(red(1), a));
-    apply(fold, reassignmentOf(2, a, [unassigned('red', 2, aToB)]));
-    for (let offset = 3; offset < 20; offset += 1) {
-      const contractId = `marble-${offset}`;
-      apply(fold, transactionOf(offset, a, [created({ contractId, offset })]));
-    }
-    expect(placesOf(fold)['red']).toBe('a>b 1');
-    // it comes back
-    const back: Move = { source: b, target: a, reassignmentCounter: 2 };
-    expect(apply(fold, reassignmentOf(20, a, [assigned(red(20), back)]))).toBe('~red a>b → a 2');
-    expect(apply(fold, transactionOf(21, a, [archived('red', 21)]))).toBe('-red a 2');
-  });
-
-  it('ignores the events of foreign templates in a batch (pitfall 24) (G29)', () => {
-    const fold = new ContractsFold(makeContract(marbles));
-    const egg = { contractId: 'egg', offset: 2, templateId: '1220cc:Eggs:Egg', packageName: 'eggs' };
-    expect(apply(fold, reassignmentOf(2, b, [assigned(egg, aToB), assigned(red(2), aToB)]))).toBe('+red b 1');
-    expect(apply(fold, reassignmentOf(3, b, [unassigned('egg', 3, bToC), unassigned('red', 3, bToC)]))).toBe(
-      '~red b → b>c 2',
-    );
-    expect(apply(fold, reassignmentOf(4, c, [assigned({ ...egg, offset: 4 }, bToC)]))).toBeUndefined();
-    expect(apply(fold, transactionOf(5, c, [archived('egg', 5)]))).toBeUndefined();
-    expect(placesOf(fold)).toEqual({ red: 'b>c 2' });
-  });
-
-  it('ignores the unassignment of a contract that it does not have', () => {
-    const fold = loaded();
-    expect(apply(fold, reassignmentOf(2, a, [unassigned('red', 2, aToB)]))).toBeUndefined();
-    expect(apply(fold, reassignmentOf(3, c, [assigned(red(3), { ...bToC, reassignmentCounter: 7 })]))).toBe('+red c 7');
-    expect(
-      apply(fold, reassignmentOf(4, a, [unassigned('red', 4, { ...aToB, reassignmentCounter: 9 })])),
-    ).toBeUndefined();
-    expect(placesOf(fold)).toEqual({ red: 'c 7' });
-  });
-
-  it('asks for reassignments with the format of transactions (pitfall 25)', () => {
-    const eventFormat = { verbose: false };
-    const format = updateFormatOf(eventFormat);
-    expect(format.includeReassignments).toBe(eventFormat);
-    expect(format.includeTransactions?.eventFormat).toBe(eventFormat);
-  });
-});
-
-describe('ContractsFold: repairs', () => {
-  it('takes a creation with counter 0 after reassignments (pitfall 26)', () => {
-    const fold = loaded(active(red(1), a, 3));
-    expect(apply(fold, transactionOf(2, a, [archived('red', 2)]))).toBe('-red a 3');
-    expect(apply(fold, transactionOf(3, a, [created(red(3))]))).toBe('+red a 0');
-    expect(apply(fold, reassignmentOf(4, a, [unassigned('red', 4, aToB)]))).toBe('~red a → a>b 1');
-  });
-
-  it('takes a creation with counter 0 in place of an activation that nobody ended (pitfall 26)', () => {
-    const fold = loaded(active(red(1), a, 3));
-    expect(apply(fold, transactionOf(3, a, [created(red(3))]))).toBe('~red a → a 0');
-    expect(placesOf(fold)).toEqual({ red: 'a 0' });
-  });
-
-  it('takes a creation on the synchronizer that archived the contract, even while other halves are to come', () => {
-    const fold = loaded();
-    apply(fold, reassignmentOf(1, b, [assigned(red(1), aToB)]));
-    expect(apply(fold, transactionOf(2, b, [archived('red', 2)]))).toBe('-red b 1');
-    expect(apply(fold, transactionOf(3, b, [created(red(3))]))).toBe('+red b 0');
-  });
-
-  it('removes a contract that is archived on another synchronizer than where it is', () => {
-    const fold = loaded(active(red(1), a));
-    expect(apply(fold, transactionOf(2, b, [archived('red', 2)]))).toBe('-red a 0');
-    expect(apply(fold, transactionOf(3, c, [created(red(3))]))).toBe('+red c 0');
-  });
-
-  it('removes a contract that is archived where it was, although it is in two places', () => {
-    const fold = loaded(active(red(1), a), active(red(2), b, 1), incompleteAssigned(red(2), aToB));
-    expect(apply(fold, transactionOf(3, a, [archived('red', 3)]))).toBe('-red b 1');
-    expect(fold.contracts.size).toBe(0);
-  });
-
-  it('removes a contract that is archived in flight, and does not revive it when it is assigned', () => {
-    const fold = loaded(incompleteUnassigned(red(1), 2, aToB));
-    expect(apply(fold, transactionOf(3, a, [archived('red', 3)]))).toBe('-red a>b 1');
-    expect(apply(fold, reassignmentOf(4, b, [assigned(red(4), aToB)]))).toBeUndefined();
-  });
-});
-
-describe('ContractsFold: transactions', () => {
   it('emits what a transaction creates and archives as one change (pitfall 27)', () => {
     const fold = loaded(active(red(1), a));
     const green = created({ contractId: 'green', offset: 2, nodeId: 1 });
@@ -240,25 +230,6 @@ describe('ContractsFold: transactions', () => {
       removed: [{ contractId: 'red', offset: 1 }],
       moved: [],
     });
-  });
-
-  it('does not emit a contract that is created and archived in one transaction (pitfall 27)', () => {
-    expect(apply(loaded(), transactionOf(2, a, [created(red(2)), archived('red', 2, 1)]))).toBeUndefined();
-  });
-
-  it('emits nothing for a transaction without events', () => {
-    expect(apply(loaded(active(red(1), a)), transactionOf(2, a, []))).toBeUndefined();
-  });
-
-  it('removes a contract whose archive has another package id (pitfall 28)', () => {
-    const fold = loaded(active(red(1), a));
-    expect(apply(fold, transactionOf(2, a, [archived('red', 2, 0, '1220dddd')]))).toBe('-red a 0');
-  });
-
-  it('emits nothing for the archive of a contract that it does not have (pitfall 29)', () => {
-    const fold = loaded(active(red(1), a));
-    expect(apply(fold, transactionOf(2, a, [archived('green', 2)]))).toBeUndefined();
-    expect(placesOf(fold)).toEqual({ red: 'a 0' });
   });
 
   it('takes consuming exercises for archives in LEDGER_EFFECTS, but not what the parties only witness (pitfall 33)', () => {
@@ -322,6 +293,18 @@ describe('ContractsFold: transactions', () => {
     expect(apply(fold, reassignmentOf(last, b, [assigned(red(last), move)]))).toBe(`~red a → b ${last}`);
     const rounded = active(red(1), a, 2 ** 53);
     expect(() => decodeEntry(rounded)).toThrow('reassignmentCounter');
+  });
+
+  it('ignores entries and events of foreign templates (pitfall 24) (G29)', () => {
+    const fold = new ContractsFold(makeContract(marbles));
+    const egg = { contractId: 'egg', offset: 2, templateId: '1220cc:Eggs:Egg', packageName: 'eggs' };
+    const entries = [active(egg, a), incompleteUnassigned(egg, 2, aToB), incompleteAssigned(egg, aToB)];
+    fold.load(entries.map(decodeEntry));
+    fold.settle();
+    expect(fold.contracts.size).toBe(0);
+    expect(apply(fold, reassignmentOf(2, b, [assigned(egg, aToB), assigned(red(2), aToB)]))).toBe('+red b 1');
+    const unassignments = [unassigned('egg', 3, bToC), unassigned('red', 3, bToC)];
+    expect(apply(fold, reassignmentOf(3, b, unassignments))).toBe('~red b → b>c 2');
   });
 });
 

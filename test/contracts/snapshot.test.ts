@@ -1,8 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { timer } from 'rxjs';
+import { activeContracts } from '../../src/contracts/activeContracts.js';
+import { contractChanges } from '../../src/contracts/contractChanges.js';
+import { eventFormatOf } from '../../src/contracts/ContractQuery.js';
+import { contractsSource } from '../../src/contracts/ContractsSource.js';
+import { readContracts } from '../../src/contracts/readContracts.js';
+import { ResponseTooLargeError } from '../../src/errors/request.js';
 import { marble } from '../helpers/contractEvents.js';
-import { listPath, pagePath, releases } from '../helpers/virtualContracts.js';
+import { observe } from '../helpers/observe.js';
+import { itInVirtualTime } from '../helpers/time.js';
+import { contractsWorld, listPath, pagePath, releases } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply, notFound } from '../helpers/wire.js';
-import { failAt, ids, idsOf, read } from './snapshotScenario.js';
+import { creations, failAt, ids, idsOf, read } from './snapshotScenario.js';
+
+const parties = ['alice::1220ab'];
 
 beforeEach(() => {
   jest.spyOn(Math, 'random').mockReturnValue(0.5);
@@ -40,45 +51,19 @@ describe('a snapshot of the active contracts', () => {
     expect(observed.error).toMatchObject({ _tag: 'ApiError', code: 'PERMISSION_DENIED' });
   });
 
-  it.each(Object.entries(releases))('is complete if nothing is active, %s (pitfall 3)', (_, release) => {
-    const { observed, requests } = read({
-      ...release,
-      given: ({ participant }) => {
-        participant.elementsAt = () => [];
-      },
-    });
-    expect(observed).toMatchObject({ values: [], completed: true });
-    expect(requests.filter(({ path }) => path === listPath).length).toBeLessThanOrEqual(1);
-  });
-
-  it('is empty on an empty ledger, which is not asked for it (pitfall 11)', () => {
-    const { observed, requests } = read({ count: 0 });
-    expect(observed).toMatchObject({ values: [], completed: true });
-    expect(requests).toEqual([]);
-  });
-
-  it('at offset 0 is empty, without any request (pitfall 11)', () => {
-    const { observed, service } = read({ request: { activeAtOffset: 0 } });
-    expect(observed).toMatchObject({ values: [], completed: true });
-    expect(service.requests).toEqual([]);
-  });
-
-  it('is read at the offset of the request', () => {
-    const { observed, service } = read({ count: 5, request: { activeAtOffset: 3 } });
-    expect(idsOf(observed.values)).toEqual(ids(3));
-    expect(service.requests).toHaveLength(1);
+  it('is empty on an empty ledger, and at offset 0, which are not asked for it (pitfall 11)', () => {
+    for (const { observed, requests } of [read({ count: 0 }), read({ request: { activeAtOffset: 0 } })]) {
+      expect(observed).toMatchObject({ values: [], completed: true });
+      expect(requests).toEqual([]);
+    }
   });
 
   it.each([
-    [1, 200, '3.5.1'],
-    [50, 50, '3.5.1'],
     [200, 200, '3.4'],
     [200, 200, '3.5.1'],
     [201, 200, '3.5.1'],
-    [400, 200, '3.5.1'],
     [400, 50, '3.5.1'],
     [400, 50, '3.6'],
-    [50, 50, '3.4'],
   ] as const)(
     'is whole with %i contracts and lists of at most %i, %s (pitfall 4)',
     (count, maxListElements, release) => {
@@ -94,13 +79,15 @@ describe('a snapshot of the active contracts', () => {
     },
   );
 
-  it('repeats the first request of pages as it is, with the token alone added (pitfall 5)', () => {
-    const { requests } = read({
+  it('without a ledger end repeats the first request of pages, with the token alone added (pitfall 5)', () => {
+    const { observed, requests, diagnostics } = read({
       count: 5,
       hasLedgerEnd: false,
       request: { types: { marble: { templateId: marble, decoder: { run: (result) => ({ ok: true, result }) } } } },
       options: { maxSnapshotPageSize: 2 },
     });
+    expect(idsOf(observed.values)).toEqual(ids(5));
+    expect(diagnostics.at(-2)).toMatchObject({ _tag: 'SnapshotCompleted', offset: 5 });
     const [first, ...others] = requests.map(({ body }) => body);
     expect(first).not.toHaveProperty('activeAtOffset');
     expect(first).not.toHaveProperty('pageToken');
@@ -109,17 +96,6 @@ describe('a snapshot of the active contracts', () => {
       expect(JSON.stringify({ ...body, pageToken: undefined })).toBe(JSON.stringify(first));
       expect(body['pageToken']).toEqual(expect.any(String));
     }
-  });
-
-  it('without a ledger end is at the offset that the service chooses', () => {
-    const { observed, participant, diagnostics } = read({
-      count: 5,
-      hasLedgerEnd: false,
-      options: { maxSnapshotPageSize: 2 },
-    });
-    expect(idsOf(observed.values)).toEqual(ids(5));
-    expect(participant.ledger.end).toBe(5);
-    expect(diagnostics.at(-2)).toMatchObject({ _tag: 'SnapshotCompleted', offset: 5 });
   });
 
   it.each([[''], [null], [undefined]])('takes the token %p for none (pitfall 6)', (streamContinuationToken) => {
@@ -136,5 +112,61 @@ describe('a snapshot of the active contracts', () => {
     });
     expect(idsOf(observed.values)).toEqual(ids(300));
     expect(requests.every(({ body }) => !('streamContinuationToken' in body))).toBe(true);
+  });
+
+  itInVirtualTime('has lists that are no smaller because an update of a feed was large', ({ flush }) => {
+    const { participant, service, client } = contractsWorld({
+      ...releases['3.5.1'],
+      fault: (request) =>
+        request.path.startsWith('/v2/updates') && Number(request.query['limit']) > 1
+          ? new ResponseTooLargeError(request.path, 9)
+          : undefined,
+    });
+    participant.append(...creations(300));
+    const updateFormat = {
+      includeTransactions: { eventFormat: {}, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
+    };
+    observe(client.updates({ beginExclusive: 0, endInclusive: 3, updateFormat } as never));
+    timer(1_000).subscribe(() => {
+      observe(activeContracts(client, { parties }));
+    });
+    flush();
+    const lists = service.requests.filter(({ path }) => path === listPath);
+    expect(lists.map(({ query }) => Number(query['limit']))).toEqual([200, 200]);
+  });
+});
+
+describe('a snapshot that cannot be had in time', () => {
+  const behind = errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
+
+  itInVirtualTime('ends when the policy says, whatever is retried', ({ flush }) => {
+    const { participant, client } = contractsWorld({
+      latencyMs: 5,
+      fault: ({ path }) => (path === pagePath ? behind : undefined),
+    });
+    participant.append(...creations(3));
+    const both = [observe(activeContracts(client, { parties })), observe(contractChanges(client, { parties }))];
+    flush();
+    for (const { error, endedAt } of both) {
+      expect(error).toMatchObject({ _tag: 'LedgerResetError' });
+      expect(endedAt).toBeLessThan(320_000);
+    }
+  });
+
+  itInVirtualTime('is not read at a ledger end before what has been seen', ({ flush }) => {
+    const { participant, service, client } = contractsWorld();
+    participant.append(...creations(3));
+    const source = contractsSource(client, {})();
+    const lagging = observe(readContracts(source, { parties }, eventFormatOf({ parties }), { notBefore: 5 }));
+    flush();
+    expect(lagging.error).toMatchObject({ _tag: 'LedgerResetError', cursor: 5, ledgerEnd: 3 });
+    expect(lagging.endedAt).toBe(10_000);
+    const waiting = observe(readContracts(source, { parties }, eventFormatOf({ parties }), { notBefore: 5 }));
+    timer(4_000).subscribe(() => {
+      participant.append(...creations(2, 3));
+    });
+    flush();
+    expect(waiting.values).toMatchObject([{ offset: 5 }]);
+    expect(service.requests.filter(({ path }) => path === pagePath)).toHaveLength(1);
   });
 });

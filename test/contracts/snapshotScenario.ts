@@ -1,7 +1,8 @@
 import { activeContracts, type ActiveContractsRequest } from '../../src/contracts/activeContracts.js';
 import type { ContractsOptions } from '../../src/contracts/ContractsSource.js';
 import type { ContractEntry } from '../../src/codecs/ContractEntry.js';
-import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic, DiagnosticOf } from '../../src/diagnostics/Diagnostic.js';
+import type { Transport } from '../../src/feed/LedgerFeed.js';
 import { created, transactionOf } from '../helpers/contractEvents.js';
 import type { HistoryUpdate } from '../helpers/contractHistory.js';
 import { observe, type Observed } from '../helpers/observe.js';
@@ -93,3 +94,14 @@ export const failAt = (
   return (request: ServiceRequest) =>
     [listPath, pagePath].includes(request.path) ? reply(request, (count += 1)) : undefined;
 };
+
+/** How the snapshots were read, in order. */
+export const waysOf = ({ diagnostics }: Outcome): DiagnosticOf<'SnapshotStarted'>['by'][] =>
+  diagnostics.flatMap((diagnostic) => (diagnostic._tag === 'SnapshotStarted' ? [diagnostic.by] : []));
+
+/** Replaces what sockets send. */
+export const withSockets =
+  (readList: (read: Transport['readList']) => Transport['readList']): NonNullable<Scenario['given']> =>
+  ({ participant: { transport } }) => {
+    Object.assign(transport, { readList: readList(transport.readList) });
+  };

@@ -1,19 +1,40 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { map, type Observable, throwError, timer } from 'rxjs';
+import fc from 'fast-check';
+import { asyncScheduler, concatMap, finalize, map, NEVER, of, throwError, timer } from 'rxjs';
 import { activeContracts } from '../../src/contracts/activeContracts.js';
-import { contractChanges } from '../../src/contracts/contractChanges.js';
-import { eventFormatOf } from '../../src/contracts/ContractQuery.js';
-import { contractsSource } from '../../src/contracts/ContractsSource.js';
-import { readContracts } from '../../src/contracts/readContracts.js';
+import { snapshotsOf } from '../../src/contracts/snapshot/request.js';
 import { errorOf } from '../../src/errors/ApiError.js';
-import { ResponseTooLargeError, ConnectionError } from '../../src/errors/request.js';
-import type { Transport } from '../../src/feed/LedgerFeed.js';
+import { ConnectionError } from '../../src/errors/request.js';
+import { contractsSource } from '../../src/contracts/ContractsSource.js';
+import type { ContractEntry } from '../../src/codecs/ContractEntry.js';
+import { active } from '../helpers/contractEvents.js';
+import { contractHistories, entriesAt, type HistoryUpdate } from '../helpers/contractHistory.js';
+import { effort } from '../helpers/effort.js';
+import { decodeEntry } from '../helpers/foldLaw.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { itInVirtualTime } from '../helpers/time.js';
-import { type ContractsWorld, contractsWorld, listPath, pagePath, releases } from '../helpers/virtualContracts.js';
-import { errorBody, errorReply, ok } from '../helpers/wire.js';
-import { creations, failAt, ids, idsOf, type Outcome, read, type Scenario } from './snapshotScenario.js';
+import {
+  contractsWorld,
+  listPath,
+  pagePath,
+  releases,
+  type VirtualContracts,
+  type VirtualContractsOptions,
+} from '../helpers/virtualContracts.js';
+import { errorBody, errorReply } from '../helpers/wire.js';
+import {
+  creation,
+  creations,
+  failAt,
+  ids,
+  idsOf,
+  type Outcome,
+  read,
+  type Scenario,
+  waysOf,
+  withSockets,
+} from './snapshotScenario.js';
 
 beforeEach(() => {
   jest.spyOn(Math, 'random').mockReturnValue(0.5);
@@ -22,13 +43,132 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
+/** Of which only sockets have more than 200 contracts, without tokens. */
 const old: Scenario = { ...releases['3.4'], count: 300 };
-const parties = ['alice::1220ab'];
+
+/** Snapshots of which only sockets have more than 200 contracts, with tokens. */
+const bySocket: Scenario = { count: 300, pages: 'gone', lists: 'gone' };
+
+describe('a snapshot by a WebSocket', () => {
+  it('is read where lists give no token', () => {
+    const outcome = read({ ...old, sockets: [] });
+    expect(idsOf(outcome.observed.values)).toEqual(ids(300));
+    expect(outcome.observed.completed).toBe(true);
+    expect(waysOf(outcome)).toEqual(['pages', 'lists', 'socket']);
+  });
+
+  it.each([1, 299, 300])(
+    'begins again at the same offset if it is cut after %i elements without a token (pitfall 1, pitfall 13)',
+    (cut) => {
+      const outcome = read({ ...old, sockets: [cut, cut] });
+      expect(idsOf(outcome.observed.values)).toEqual(ids(300));
+      expect(outcome.diagnostics.at(-2)).toMatchObject({ _tag: 'SnapshotCompleted', count: 300 });
+      expect(outcome.participant.socketBodies).toHaveLength(3);
+      expect(new Set(outcome.participant.socketBodies.map((body) => JSON.stringify(body))).size).toBe(1);
+    },
+  );
+
+  it('goes on after its last element with its token (pitfall 1) (G25)', () => {
+    const outcome = read({ ...bySocket, sockets: [120, 0, 100] });
+    expect(idsOf(outcome.observed.values)).toEqual(ids(300));
+    const tokens = outcome.participant.socketBodies.map((body) => 'streamContinuationToken' in body);
+    expect(tokens).toEqual([false, true, true, true]);
+    expect(waysOf(outcome)).toEqual(['pages', 'lists', 'socket']);
+    expect(outcome.diagnostics.filter(({ _tag }) => _tag === 'SnapshotRestarted')).toEqual([]);
+  });
+
+  it.each([
+    ['has other contracts', 200],
+    ['has fewer contracts', 50],
+  ])('has nothing of the ledger before if another one takes its place that %s', (_, count) => {
+    const others = creations(count, 1_000);
+    const outcome = read({
+      ...bySocket,
+      sockets: [120],
+      given: ({ participant, client }) => {
+        client.diagnostics$.subscribe(({ _tag }) => {
+          // it accepts the tokens of the first ledger
+          if (_tag === 'RetryScheduled')
+            participant.elementsAt = () =>
+              others.map(({ offset }) => active({ contractId: `c${offset}`, offset }, 'sync-a::1220ab'));
+        });
+      },
+    });
+    expect(idsOf(outcome.observed.values)).toEqual(others.map(({ offset }) => `c${offset}`));
+    expect(outcome.diagnostics.filter(({ _tag }) => _tag === 'SnapshotRestarted')).toMatchObject([
+      { cause: { _tag: 'LedgerResetError', reason: 'anotherLedger' } },
+    ]);
+  });
+
+  it('begins again if another node refuses its token (pitfall 7)', () => {
+    const outcome = read({
+      ...bySocket,
+      sockets: [120],
+      given: ({ participant, client }) => {
+        client.diagnostics$.subscribe(({ _tag }) => {
+          if (_tag === 'RetryScheduled') participant.reconfigure({ node: 'node-2' });
+        });
+      },
+    });
+    expect(idsOf(outcome.observed.values)).toEqual(ids(300));
+    expect(outcome.participant.socketBodies).toHaveLength(3);
+  });
+
+  it('emits nothing if an error follows its elements (pitfall 2)', () => {
+    const error = errorOf({ path: listPath, status: 403, text: JSON.stringify(errorBody('PERMISSION_DENIED', 7)) });
+    const { observed } = read({
+      ...old,
+      sockets: [],
+      given: withSockets(
+        (readList) =>
+          (...request) =>
+            readList(...request).pipe(concatMap((element, i) => (i < 100 ? of(element) : throwError(() => error)))),
+      ),
+    });
+    expect(observed).toMatchObject({ values: [], error: { code: 'PERMISSION_DENIED' } });
+  });
+
+  it('ends with its error if it is cut again and again', () => {
+    const { observed } = read({ ...old, sockets: Array<number>(200).fill(250) });
+    expect(observed).toMatchObject({ values: [], error: { _tag: 'ConnectionError' } });
+    expect(observed.endedAt).toBe(300_000);
+  });
+
+  it('is closed when the subscriber leaves', () => {
+    const closed = jest.fn();
+    const given = withSockets(() => () => NEVER.pipe(finalize(closed)));
+    const { observed } = read({ ...old, sockets: [], given });
+    expect(closed).not.toHaveBeenCalled();
+    observed.subscription.unsubscribe();
+    expect(closed).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a snapshot that the service does not list', () => {
+  it('is read in one list if that is whole', () => {
+    const outcome = read({ ...old, maxListElements: 500 });
+    expect(idsOf(outcome.observed.values)).toEqual(ids(300));
+    expect(waysOf(outcome)).toEqual(['pages', 'lists', 'lists']);
+  });
+
+  it('is a SnapshotLimitError that names the ways out', () => {
+    const outcome = read(old);
+    const { observed } = outcome;
+    expect(waysOf(outcome)).toEqual(['pages', 'lists', 'lists']);
+    expect(outcome.service.requests.filter(({ path }) => path.startsWith('/v2/updates'))).toEqual([]);
+    expect(observed).toMatchObject({
+      values: [],
+      error: { _tag: 'SnapshotLimitError', limit: 200, activeAtOffset: 300 },
+      endedAt: 0,
+    });
+    expect(String(observed.error)).toContain('canton-rx/ws');
+    expect(String(observed.error)).toContain('types');
+  });
+});
+
 const gatewayError = errorReply(404, '<html>');
 const isUpdates = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/updates');
 const isWhole = ({ query }: ServiceRequest): boolean => Number(query['limit']) > 10_000;
-const waysOf = ({ diagnostics }: Outcome): string[] =>
-  diagnostics.flatMap((diagnostic) => (diagnostic._tag === 'SnapshotStarted' ? [diagnostic.by] : []));
 
 /** Fails the first request for which something holds. */
 const failFirst = (
@@ -40,13 +180,8 @@ const failFirst = (
 };
 
 /** Sockets that all fail before they bring an element. */
-const failingSockets =
-  (makeError: () => Error) =>
-  ({ participant }: ContractsWorld): void => {
-    Object.assign(participant.transport, {
-      readList: () => throwError(() => makeError()),
-    } satisfies Partial<Transport>);
-  };
+const failingSockets = (makeError: () => Error): NonNullable<Scenario['given']> =>
+  withSockets(() => () => throwError(() => makeError()));
 const refusal = (): Error => new ConnectionError(listPath, 'the upgrade was rejected with status 403');
 
 describe('a snapshot where a proxy refuses WebSockets', () => {
@@ -70,12 +205,11 @@ describe('a snapshot where a proxy refuses WebSockets', () => {
       ...old,
       request: { activeAtOffset: 300 },
       sockets: [],
-      given: ({ participant }) => {
-        const { readList } = participant.transport;
-        Object.assign(participant.transport, {
-          readList: (...request) => ((sockets += 1) < 3 ? throwError(() => behind()) : readList(...request)),
-        } satisfies Partial<Transport>);
-      },
+      given: withSockets(
+        (readList) =>
+          (...request) =>
+            (sockets += 1) < 3 ? throwError(() => behind()) : readList(...request),
+      ),
     });
     expect(idsOf(observed.values)).toEqual(ids(300));
     expect(sockets).toBe(3);
@@ -90,8 +224,7 @@ describe('a snapshot where a proxy refuses WebSockets', () => {
 });
 
 describe('a list without a limit', () => {
-  const late = (ms: number, reply: () => ReturnType<typeof errorReply>): Observable<ReturnType<typeof errorReply>> =>
-    timer(ms).pipe(map(reply));
+  const late = (ms: number, reply: () => ReturnType<typeof errorReply>) => timer(ms).pipe(map(reply));
   const lost = (): never => {
     throw new Error('ECONNRESET');
   };
@@ -156,7 +289,7 @@ describe('a 404 of a gateway', () => {
     participant.append(...creations(3));
     for (const at of [0, 59_999, 120_000])
       timer(at).subscribe(() => {
-        observe(activeContracts(client, { parties }));
+        observe(activeContracts(client, { parties: 'any' }));
       });
     timer(60_000).subscribe(() => {
       participant.reconfigure({ pages: 'served' });
@@ -171,79 +304,125 @@ describe('a 404 of a gateway', () => {
   });
 });
 
-describe('the answers of a snapshot', () => {
-  const element = { workflowId: '', contractEntry: { JsEmpty: {} } };
-
-  it('are not read for ever if their tokens repeat', () => {
-    const { observed, requests } = read({
-      fault: failAt((_, n) => ok({ activeContracts: [element], activeAtOffset: 3, nextPageToken: n % 2 ? 'a' : 'b' })),
-    });
-    expect(observed).toMatchObject({ error: { _tag: 'DecodeError' } });
-    expect(requests).toHaveLength(3);
-  });
-
-  it('may have nothing but entries that mean nothing', () => {
-    const { observed } = read({
-      fault: failAt((_, n) =>
-        ok({ activeContracts: [element], activeAtOffset: 3, nextPageToken: n === 1 ? 'a' : null }),
-      ),
-    });
-    expect(observed).toMatchObject({ values: [], completed: true });
-  });
-
-  itInVirtualTime('are no smaller because an update of a feed was large', ({ flush }) => {
-    const { participant, service, client } = contractsWorld({
-      ...releases['3.5.1'],
-      fault: (request) =>
-        isUpdates(request) && Number(request.query['limit']) > 1
-          ? new ResponseTooLargeError(request.path, 9)
-          : undefined,
-    });
-    participant.append(...creations(300));
-    const updateFormat = {
-      includeTransactions: { eventFormat: {}, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
-    };
-    observe(client.updates({ beginExclusive: 0, endInclusive: 3, updateFormat } as never));
-    timer(1_000).subscribe(() => {
-      observe(activeContracts(client, { parties }));
-    });
-    flush();
-    const lists = service.requests.filter(({ path }) => path === listPath);
-    expect(lists.map(({ query }) => Number(query['limit']))).toEqual([200, 200]);
+describe('what is known of the snapshots of a service', () => {
+  it('is out of date if the clock was set back, and is the least of what was too large', () => {
+    const snapshots = snapshotsOf(contractsSource(contractsWorld().client, {})().service);
+    const clock = jest.spyOn(asyncScheduler, 'now').mockReturnValue(1_000_000);
+    snapshots.pagesMissing();
+    expect(snapshots.hasPages).toBe(false);
+    clock.mockReturnValue(500_000);
+    expect(snapshots.hasPages).toBe(true);
+    for (const limit of [20, 500]) snapshots.tooLarge(limit);
+    expect(snapshots.limit).toBe(10);
   });
 });
 
-describe('a snapshot that cannot be had in time', () => {
-  const behind = errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
+/** The entries of a snapshot, in an order of their own, and without the places of events in their updates. */
+const sorted = (entries: readonly ContractEntry[]): string[] =>
+  entries.map((entry) => JSON.stringify(entry, (key, value: unknown) => (key === 'nodeId' ? undefined : value))).sort();
 
-  itInVirtualTime('ends when the policy says, whatever is retried', ({ flush }) => {
-    const { participant, client } = contractsWorld({
-      latencyMs: 5,
-      fault: ({ path }) => (path === pagePath ? behind : undefined),
-    });
-    participant.append(...creations(3));
-    const both = [observe(activeContracts(client, { parties })), observe(contractChanges(client, { parties }))];
-    flush();
-    for (const { error, endedAt } of both) {
-      expect(error).toMatchObject({ _tag: 'LedgerResetError' });
-      expect(endedAt).toBeLessThan(320_000);
-    }
+describe('each transport', () => {
+  it.each([
+    ['pages', releases['3.6']],
+    ['pages', releases['3.7']],
+    ['lists', releases['3.5.1']],
+    ['lists', { ...releases['3.7'], pages: 'gone' }],
+    ['socket', { ...releases['3.7'], pages: 'gone', lists: 'gone', sockets: [3, 5] }],
+    ['socket', { ...releases['3.4'], sockets: [3, 5], options: { maxSnapshotPageSize: 1 } }],
+  ] as const)('brings what the ledger has, whatever happened: %s', (way, how) => {
+    fc.assert(
+      fc.property(contractHistories(), fc.nat(), (history, at) => {
+        const offsets = history.map(({ offset }) => offset);
+        const activeAtOffset = offsets.length === 0 ? 0 : offsets[at % offsets.length];
+        const outcome = read({ history, request: { activeAtOffset }, ...how });
+        const { observed } = outcome;
+        const expected = entriesAt(history, activeAtOffset ?? 0).map(decodeEntry);
+        expect(sorted(observed.values)).toEqual(sorted(expected));
+        expect(observed.completed).toBe(true);
+        // a short list is complete
+        if (expected.length > 0) expect(waysOf(outcome).at(-1)).toBe(way);
+      }),
+      { numRuns: effort(30, 300) },
+    );
   });
 
-  itInVirtualTime('is not read at a ledger end before what has been seen', ({ flush }) => {
-    const { participant, service, client } = contractsWorld();
-    participant.append(...creations(3));
-    const source = contractsSource(client, {})();
-    const lagging = observe(readContracts(source, { parties }, eventFormatOf({ parties }), { notBefore: 5 }));
-    flush();
-    expect(lagging.error).toMatchObject({ _tag: 'LedgerResetError', cursor: 5, ledgerEnd: 3 });
-    expect(lagging.endedAt).toBe(10_000);
-    const waiting = observe(readContracts(source, { parties }, eventFormatOf({ parties }), { notBefore: 5 }));
-    timer(4_000).subscribe(() => {
-      participant.append(...creations(2, 3));
-    });
-    flush();
-    expect(waiting.values).toMatchObject([{ offset: 5 }]);
-    expect(service.requests.filter(({ path }) => path === pagePath)).toHaveLength(1);
+  it.each(Object.entries(releases))('brings all of one offset through any trouble, %s', (_, release) => {
+    fc.assert(
+      fc.property(contractHistories(), fc.array(anyTrouble, { maxLength: 12 }), (history, troubles) => {
+        const updates: HistoryUpdate[] = [...history];
+        const { observed, diagnostics } = readThrough(troubles, updates, release);
+        if (observed.error !== undefined) {
+          // lists of one contract are refused as too large
+          expect(observed).toMatchObject({ error: { _tag: 'PageLimitError' }, values: [] });
+          return;
+        }
+        const last = diagnostics.findLast(({ _tag }) => _tag === 'SnapshotCompleted');
+        const offset = last?._tag === 'SnapshotCompleted' ? last.offset : -1;
+        expect(offset).toBeGreaterThanOrEqual(history.at(-1)?.offset ?? 0);
+        expect(sorted(observed.values)).toEqual(sorted(entriesAt(updates, offset).map(decodeEntry)));
+      }),
+      { numRuns: effort(40, 300) },
+    );
   });
 });
+
+/** What may happen to a request for contracts, or right before it. */
+const anyTrouble = fc.constantFrom(
+  'none',
+  'none',
+  'cut',
+  'busy',
+  'timeout',
+  'expired',
+  'large',
+  'node',
+  'update',
+  'prune',
+);
+
+/** Reads a snapshot of a ledger that goes on, by requests to which things happen. Appends to the history. */
+function readThrough(troubles: readonly string[], history: HistoryUpdate[], release: VirtualContractsOptions): Outcome {
+  let participant: VirtualContracts | undefined;
+  let count = 0;
+  const append = (): void => {
+    const update = creation((history.at(-1)?.offset ?? 0) + 1);
+    history.push(update);
+    participant?.append(update);
+  };
+  return read({
+    history: [...history],
+    ...release,
+    sockets: [2, 3],
+    options: { maxSnapshotPageSize: 2, retry: { giveUpAfterMs: 1e9 } },
+    client: { token: () => `token-${(count += 1)}` },
+    given: (world) => {
+      ({ participant } = world);
+    },
+    fault: failAt((_request, n) => {
+      switch (troubles[n - 1]) {
+        case 'cut':
+          return new Error('cut');
+        case 'busy':
+          return errorReply(503, errorBody('SERVER_IS_BUSY', 2));
+        case 'timeout':
+          return timer(20_000).pipe(map(() => errorReply(503, 'not in time')));
+        case 'expired':
+          return errorReply(409, errorBody('ACCESS_TOKEN_EXPIRED', 2));
+        case 'large':
+          return errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2));
+        case 'node':
+          participant?.reconfigure({ node: `node-${n}` });
+          return undefined;
+        case 'update':
+          append();
+          return undefined;
+        case 'prune':
+          append();
+          if (participant !== undefined) participant.ledger.pruned = participant.ledger.end;
+          return undefined;
+        default:
+          return undefined;
+      }
+    }),
+  });
+}

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { concatMap, defer, delay, EMPTY, type Observable, of, repeat, take, takeUntil, timer } from 'rxjs';
+import { concatMap, defer, delay, EMPTY, type Observable, of, repeat, takeUntil, timer } from 'rxjs';
 import { activeContracts } from '../../src/contracts/activeContracts.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { ResponseTooLargeError } from '../../src/errors/request.js';
@@ -27,7 +27,6 @@ const notInTime = errorReply(503, 'The server was not able to produce a timely r
 
 const restarts = ({ diagnostics }: Outcome): Diagnostic[] =>
   diagnostics.filter(({ _tag }) => _tag === 'SnapshotRestarted');
-const offsetsOf = ({ requests }: Outcome): unknown[] => requests.map(({ body }) => body['activeAtOffset']);
 
 /** Reads five contracts in twos, and does something to the world before the request of a number. */
 function readWhile(number: number, change: (world: ContractsWorld) => void, scenario: Parameters<typeof read>[0] = {}) {
@@ -90,27 +89,21 @@ describe('a snapshot that cannot be continued', () => {
     expect(diagnostics.filter(({ _tag }) => _tag === 'SnapshotRestarted')).toHaveLength(2);
   });
 
-  it('begins again at the new ledger end if another node answers (pitfall 7) (G26)', () => {
-    const outcome = readWhile(2, ({ participant }) => {
-      participant.reconfigure({ node: 'node-2' });
-      participant.append(creation(6));
-    });
-    expect(idsOf(outcome.observed.values)).toEqual(ids(6));
-    expect(offsetsOf(outcome)).toEqual([5, 5, 6, 6, 6]);
-    expect(restarts(outcome)).toMatchObject([{ cause: { code: 'INVALID_ACS_PAGE_TOKEN' }, delayMs: 125 }]);
-  });
-
-  it('begins again at the offset of its request if another node answers (pitfall 7)', () => {
+  it.each([
+    ['new ledger end', undefined, 6],
+    ['offset of its request', 5, 5],
+  ])('begins again at the %s if another node answers (pitfall 7) (G26)', (_, activeAtOffset, offset) => {
     const outcome = readWhile(
       2,
       ({ participant }) => {
         participant.reconfigure({ node: 'node-2' });
         participant.append(creation(6));
       },
-      { request: { activeAtOffset: 5 } },
+      { request: { activeAtOffset } },
     );
-    expect(idsOf(outcome.observed.values)).toEqual(ids(5));
-    expect(offsetsOf(outcome)).toEqual([5, 5, 5, 5, 5]);
+    expect(idsOf(outcome.observed.values)).toEqual(ids(offset));
+    expect(outcome.requests.map(({ body }) => body['activeAtOffset'])).toEqual([5, 5, offset, offset, offset]);
+    expect(restarts(outcome)).toMatchObject([{ cause: { code: 'INVALID_ACS_PAGE_TOKEN' }, delayMs: 125 }]);
   });
 
   it.each(['3.5.1', '3.6'] as const)(
@@ -255,26 +248,24 @@ describe('a page of a snapshot', () => {
     },
   );
 
-  it('that is too large to read is requested again at once', () => {
-    const { observed, requests } = read({
-      count: 5,
-      options: { maxSnapshotPageSize: 4 },
-      fault: ({ path, body }) => (Number(body['maxPageSize']) > 1 ? new ResponseTooLargeError(path, 9) : undefined),
-    });
+  it.each<[string, number, Parameters<typeof read>[0]]>([
+    ['is as large as the service allows', 8, { maxPageSize: 2 }],
+    [
+      'that is too large to read is requested again at once',
+      4,
+      { fault: ({ path, body }) => (Number(body['maxPageSize']) > 1 ? new ResponseTooLargeError(path, 9) : undefined) },
+    ],
+  ])('%s', (_, maxSnapshotPageSize, scenario) => {
+    const { observed, requests } = read({ count: 5, options: { maxSnapshotPageSize }, ...scenario });
     expect(idsOf(observed.values)).toEqual(ids(5));
-    expect(requests.slice(0, 3).map(({ body }) => body['maxPageSize'])).toEqual([4, 2, 1]);
+    const sizes = [maxSnapshotPageSize, maxSnapshotPageSize / 2, maxSnapshotPageSize / 4];
+    expect(requests.slice(0, 3).map(({ body }) => body['maxPageSize'])).toEqual(sizes);
     expect(observed.endedAt).toBe(0);
   });
 
   it('of one contract that is too large to read is a PageLimitError', () => {
     const { observed } = read({ fault: failAt(({ path }) => new ResponseTooLargeError(path, 9)) });
     expect(observed.error).toMatchObject({ _tag: 'PageLimitError', cursor: 3 });
-  });
-
-  it('is as large as the service allows', () => {
-    const { observed, requests } = read({ count: 5, maxPageSize: 2, options: { maxSnapshotPageSize: 8 } });
-    expect(idsOf(observed.values)).toEqual(ids(5));
-    expect(requests.slice(0, 3).map(({ body }) => body['maxPageSize'])).toEqual([8, 4, 2]);
   });
 
   it('grows again after a time in which the service was slow', () => {
@@ -297,42 +288,29 @@ describe('a page of a snapshot', () => {
       expect(service.requests.filter(({ query }) => 'stream_idle_timeout_ms' in query)).toEqual([]);
     },
   );
+});
+
+describe('the answers of a snapshot', () => {
+  const element = active({ contractId: 'c1', offset: 1 }, 'sync-a');
+  const page = (nextPageToken: string | null, activeAtOffset = 5, activeContracts = [element]) =>
+    ok({ activeContracts, activeAtOffset, nextPageToken });
 
   it.each([
-    ['the same token again', { activeAtOffset: 5, nextPageToken: 'a' }, 1],
-    ['nothing but another token', { activeAtOffset: 5, nextPageToken: 'b' }, 0],
-    ['another offset', { activeAtOffset: 6, nextPageToken: 'b' }, 1],
-  ])('with %s is an error', (_, answer, count) => {
-    const element = active({ contractId: 'c1', offset: 1 }, 'sync-a');
-    const { observed, requests } = read({
-      count: 5,
-      fault: failAt((__, n) =>
-        n === 1
-          ? ok({ activeContracts: [element], activeAtOffset: 5, nextPageToken: 'a' })
-          : ok({ activeContracts: Array(count).fill(element), ...answer }),
-      ),
-    });
+    ['with the same token again', [page('a'), page('a')]],
+    ['with tokens that repeat', [page('a'), page('b'), page('a')]],
+    ['with nothing but another token', [page('a'), page('b', 5, [])]],
+    ['with another offset', [page('a'), page('b', 6)]],
+    ['at another offset than that of the request', [page(null, 2)]],
+  ])('%s are an error', (_, answers) => {
+    const { observed, requests } = read({ count: 5, fault: failAt((__, n) => answers[n - 1]) });
     expect(observed).toMatchObject({ values: [], error: { _tag: 'DecodeError' } });
-    expect(requests).toHaveLength(2);
+    expect(requests).toHaveLength(answers.length);
   });
 
-  it('at another offset than that of its request is an error', () => {
-    const { observed } = read({ fault: failAt(() => ok({ activeContracts: [], activeAtOffset: 2 })) });
-    expect(observed).toMatchObject({ values: [], error: { _tag: 'DecodeError' } });
-  });
-
-  it('is requested with another token of the provider if its token has expired (pitfall 34)', () => {
-    let provided = 0;
-    const { observed, requests } = read({
-      count: 5,
-      options: inTwos,
-      client: { token: () => `token-${(provided += 1)}` },
-      fault: failAt((_, n) => (n === 2 ? errorReply(409, errorBody('ACCESS_TOKEN_EXPIRED', 2)) : undefined)),
-    });
-    expect(idsOf(observed.values)).toEqual(ids(5));
-    expect(requests).toHaveLength(4);
-    expect(requests[2]?.body).toEqual(requests[1]?.body);
-    expect(requests[2]?.token).not.toBe(requests[1]?.token);
+  it('may have nothing but entries that mean nothing', () => {
+    const nothing = { workflowId: '', contractEntry: { JsEmpty: {} } };
+    const { observed } = read({ count: 5, fault: failAt((_, n) => page(n === 1 ? 'a' : null, 5, [nothing])) });
+    expect(observed).toMatchObject({ values: [], completed: true });
   });
 });
 
@@ -354,14 +332,6 @@ describe('an entry of a snapshot', () => {
     const { observed } = read(withEntry({ JsActiveContract: { secret: 'a payload' } }));
     expect(observed).toMatchObject({ values: [], error: { _tag: 'DecodeError', path: pagePath } });
     expect(JSON.stringify(observed.error)).not.toContain('a payload');
-  });
-
-  it.each([
-    ['an offset', active({ contractId: 'c1', offset: 2 ** 53 }, 'sync-a')],
-    ['a counter', active({ contractId: 'c1', offset: 1 }, 'sync-a', 2 ** 53)],
-  ])('with %s beyond 2^53 - 1 is a DecodeError (pitfall 44)', (_, element) => {
-    const { observed } = read({ fault: failAt(() => ok({ activeContracts: [element], activeAtOffset: 3 })) });
-    expect(observed).toMatchObject({ values: [], error: { _tag: 'DecodeError' } });
   });
 
   it('is not read at an offset beyond 2^53 - 1 (pitfall 44)', () => {
@@ -397,13 +367,6 @@ describe('activeContracts', () => {
     observe(activeContracts(client, { parties }).pipe(takeUntil(timer(10))));
     flush();
     expect([service.open, service.aborted.length]).toEqual([0, 1]);
-  });
-
-  itInVirtualTime('reads no more than it needs if its subscriber takes the first', ({ flush }) => {
-    const { participant, client } = contractsWorld();
-    participant.append(...creations(2));
-    expect(observe(activeContracts(client, { parties }).pipe(take(1))).values).toHaveLength(1);
-    flush();
   });
 
   it('refuses mistakes in the program', () => {

@@ -1,10 +1,79 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { project, type Project } from '../package/project.js';
+import { project, type Project, root } from '../package/project.js';
 
 /** The newest version of which the package for servers is published. */
 const angular = ['core', 'common', 'compiler', 'platform-browser', 'platform-server'].map(
   (name) => `@angular/${name}@21.2.24`,
 );
+
+/** The oldest version, the first with today's resources, and the newest; applications are built with the one before. */
+const versions = { 17: '17.3.12', 20: '20.3.35', 22: '22.2.6' };
+
+let consumer: Project;
+beforeAll(async () => {
+  consumer = await project();
+  const aliases = Object.entries(versions).flatMap(([major, version]) =>
+    ['core', 'common'].map((name) => `${name}${major}@npm:@angular/${name}@${version}`),
+  );
+  const packages = [...angular, ...aliases];
+  await consumer.run('npm', 'install', '--ignore-scripts', '--prefer-offline', '--legacy-peer-deps', ...packages);
+}, 400_000);
+afterAll(() => consumer.remove(), 60_000);
+
+/** What every version compiles. */
+const application = `
+  import { contractType } from 'canton-rx';
+  import { type ContractsResource, injectContracts } from 'canton-rx/angular';
+  import { ContractsTestingController, provideContractsTesting } from 'canton-rx/angular/testing';
+  import * as t from 'io-ts';
+  const Task = contractType('#tasks:Main:Task', t.type({ title: t.string }));
+  export const tasks = injectContracts({ types: { task: Task }, parties: 'any' });
+  export const any: ContractsResource = tasks;
+  export const titles: readonly (string | undefined)[] = tasks.value().map(({ payload }) => payload?.title);
+  export const providers = [provideContractsTesting(), ContractsTestingController];
+  const snapshot = tasks.snapshot();
+  export const shown: string | undefined = snapshot.status === 'error' ? snapshot.error.message : snapshot.value[0]?.payload?.title;
+`;
+
+/** What the versions with resources compile, too. */
+const resource = `
+  import type { Resource } from '@angular/core';
+  import { tasks } from './application.js';
+  type Task = ReturnType<typeof tasks.value>[number];
+  export const resource: Resource<readonly Task[]> = tasks;
+  // @ts-expect-error these are not numbers
+  export const wrong: Resource<readonly number[]> = tasks;
+`;
+
+describe('the types of injectContracts', () => {
+  it.each(Object.keys(versions))('fit Angular %s, and its resources', async (major) => {
+    const config = {
+      compilerOptions: {
+        ...{
+          target: 'es2022',
+          module: 'esnext',
+          moduleResolution: 'bundler',
+          lib: ['es2023', 'dom', 'esnext.disposable'],
+        },
+        ...{ strict: true, noEmit: true, types: [], skipLibCheck: true },
+        paths: Object.fromEntries(
+          ['core', 'common'].flatMap((name) => [
+            [`@angular/${name}`, [`./node_modules/${name}${major}`]],
+            [`@angular/${name}/*`, [`./node_modules/${name}${major}/*`]],
+          ]),
+        ),
+      },
+      // there are no resources before Angular 19, and those of 19 are other ones
+      files: Number(major) < 20 ? ['application.ts'] : ['application.ts', 'resource.ts'],
+    };
+    await consumer.write('application.ts', application);
+    await consumer.write('resource.ts', resource);
+    await consumer.write('tsconfig.json', JSON.stringify(config));
+    const tsc = `${root}/node_modules/typescript/bin/tsc`;
+    const { stdout } = await consumer.run('node', tsc).catch((error: unknown) => error as { stdout: string });
+    expect(stdout).toBe('');
+  });
+});
 
 /** Renders pages that show live contracts, without HttpClient and without zone.js. */
 const contractsScript = `
@@ -100,26 +169,22 @@ const script = `
     console.log(JSON.stringify({ end: String(sandbox.ledgerEnd), without, pollsWithout, feeds, hasPolled }));
   });`;
 
-let consumer: Project;
-beforeAll(async () => {
-  consumer = await project();
-  await consumer.run('npm', 'install', '--ignore-scripts', '--prefer-offline', ...angular);
-}, 400_000);
-afterAll(() => consumer.remove(), 60_000);
+/** Runs a script, and returns the JSON that it prints last. */
+async function printed(module: string): Promise<Readonly<Record<string, unknown>>> {
+  await consumer.write('render.mjs', module);
+  const { stdout } = await consumer.run('node', 'render.mjs');
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Readonly<Record<string, unknown>>;
+}
 
 describe('a page that is rendered on a server', () => {
   it('shows the answers of single requests, reads feeds only with withServerFeeds, and ends them', async () => {
-    await consumer.write('render.mjs', script);
-    const { stdout } = await consumer.run('node', 'render.mjs');
-    const { end, feeds, ...seen } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
+    const { end, feeds, ...seen } = await printed(script);
     expect(seen).toEqual({ without: [end, ''], pollsWithout: 0, hasPolled: true });
     expect(feeds).toEqual([end, expect.any(String)]);
   });
 
   it('shows contracts, and takes them along to the browser', async () => {
-    await consumer.write('contracts.mjs', contractsScript);
-    const { stdout } = await consumer.run('node', 'contracts.mjs');
-    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toEqual({
+    expect(await printed(contractsScript)).toEqual({
       waiting: 'resolved, Buy &lt;milk&gt;',
       transferred: [['Buy <milk>']],
       openAfter: 0,
