@@ -31,6 +31,13 @@ function controller(): ContractsTestingController {
 }
 const inject: <R>(make: () => R) => R = (make) => TestBed.runInInjectionContext(make);
 
+/** What a component shows of a query; by default of all IOUs. */
+const show = <M extends ContractTypes = { iou: typeof Iou }>(
+  types = { iou: Iou } as unknown as M,
+  parties: ContractQuery['parties'] = 'any',
+) => inject(() => injectContracts({ types, parties }));
+const amountsOf = ({ value }: ReturnType<typeof show>): unknown[] => value().map(({ payload }) => payload?.amount);
+
 describe('the contracts of a component test', () => {
   it('are shown at once, with the types of the query', () => {
     const contracts = controller();

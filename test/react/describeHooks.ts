@@ -12,7 +12,7 @@ import type { ContractsResult, SubmitState } from '../../src/react/index.js';
 import { archive, create, Marble, marbles, undecodable } from '../contracts/joinSupport.js';
 import { contractsWorld, type ContractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
-import type { Loaded } from './loadReact.js';
+import type { Loaded, Shown } from './loadReact.js';
 
 const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
 const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
@@ -34,8 +34,9 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
   const h: Loaded['react']['createElement'] = ((...args: Parameters<typeof loaded.react.createElement>) =>
     loaded.react.createElement(...args)) as Loaded['react']['createElement'];
   const opened: SharedContracts[] = [];
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
+    for (const shown of mounted.splice(0)) await shown.unmount();
     for (const shared of opened.splice(0)) shared.clear();
   });
 
@@ -49,7 +50,7 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       h(loaded.hooks.LedgerProvider, { ledger: virtual.client, contracts, parties: [alice] }, ...children);
     return { ...virtual, provide, contracts };
   }
-  const snapshots = ({ service }: Pick<ContractsWorld, 'service'>): number =>
+  const snapshots = (service: ContractsWorld['service']): number =>
     service.requests.filter(({ path }) => [pagePath, listPath].includes(path)).length;
 
   const brief = ({ status, contracts }: ContractsResult): string =>
@@ -67,200 +68,177 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
   }
   const marblesOf = ({ party }: { readonly party: string | null }): ContractsResult =>
     loaded.hooks.useContracts(party === null ? null : { types: { marble: Marble }, parties: [party] });
-  const untilShown = (text: () => string, expected: string): Promise<void> => loaded.until(() => text() === expected);
+  const mounted: Shown[] = [];
+  /** Shows an element until the end of the test. */
+  async function show(element: React.ReactNode) {
+    const shown = await loaded.show(element);
+    mounted.push(shown);
+    return { ...shown, until: (expected: string) => loaded.until(() => shown.text() === expected) };
+  }
+  /** Shows the contracts of a participant. */
+  async function showMarbles(given: Parameters<typeof world>[0] = {}) {
+    const virtual = world(given);
+    const component = shows(marblesOf);
+    const shown = await show(virtual.provide(h(component.Component)));
+    return { ...virtual, ...component, ...shown };
+  }
 
   describe(`useContracts in React ${version}`, () => {
     it('shows the contracts of a query that is written in the component, and follows them', async () => {
-      const { provide, participant, ...rest } = world();
-      const { Component, results } = shows(marblesOf);
-      const shown = await loaded.show(provide(h(Component)));
+      const { participant, service, results, until } = await showMarbles();
       expect(brief(present(results[0]))).toBe('loading');
-      await untilShown(shown.text, 'live x');
+      await until('live x');
       await loaded.act(() => {
         participant.append(create(2, 'y'), archive(3, 'x'));
       });
-      await untilShown(shown.text, 'live y');
-      expect(snapshots(rest)).toBe(1);
-      await shown.unmount();
+      await until('live y');
+      expect(snapshots(service)).toBe(1);
     });
 
     it('shares one view among components, which show the same contracts in each render', async () => {
-      const { provide, participant, ...rest } = world();
+      const { provide, participant, service } = world();
       const [one, other] = [shows(marblesOf), shows(() => loaded.hooks.useContracts(marbles))];
-      const shown = await loaded.show(provide(h(one.Component), h(other.Component)));
-      await untilShown(shown.text, 'live xlive x');
+      const { until } = await show(provide(h(one.Component), h(other.Component)));
+      await until('live xlive x');
       expect(one.last().contracts).toBe(other.last().contracts);
       await loaded.act(() => {
         participant.append(create(2, 'y'));
       });
-      await untilShown(shown.text, 'live xylive xy');
-      expect([snapshots(rest), rest.service.open]).toEqual([1, 1]);
-      await shown.unmount();
+      await until('live xylive xy');
+      expect([snapshots(service), service.open]).toEqual([1, 1]);
     });
 
     it('shows the contracts in the first render where a view is kept', async () => {
-      const { provide, ...rest } = world();
-      const { Component, results } = shows(marblesOf);
-      const shown = await loaded.show(provide(h(Component)));
-      await untilShown(shown.text, 'live x');
-      await shown.render(provide());
+      const { provide, service, results, Component, render, until } = await showMarbles();
+      await until('live x');
+      await render(provide());
       results.splice(0);
-      await shown.render(provide(h(Component)));
+      await render(provide(h(Component)));
       expect(new Set(results.map(brief))).toEqual(new Set(['live x']));
-      expect(snapshots(rest)).toBe(1);
-      await shown.unmount();
+      expect(snapshots(service)).toBe(1);
     });
 
     it('requests nothing before it is mounted, and nothing for null', async () => {
       const { provide, service } = world();
       const { Component, last } = shows(marblesOf);
-      const text = loaded.server.renderToString(provide(h(Component)));
-      expect(text).toBe('<p>loading</p>');
-      const shown = await loaded.show(provide(h(Component, { party: null })));
-      expect(shown.text()).toBe('idle');
+      expect(loaded.server.renderToString(provide(h(Component)))).toBe('<p>loading</p>');
+      const { text } = await show(provide(h(Component, { party: null })));
+      expect(text()).toBe('idle');
       last().reload();
       expect(last()).toMatchObject({ contracts: [], error: undefined, connection: undefined, offset: undefined });
       expect(service.requests).toEqual([]);
-      await shown.unmount();
     });
 
     it('never shows the contracts of another query', async () => {
-      const { provide } = world();
-      const { Component, results } = shows(marblesOf);
-      const shown = await loaded.show(provide(h(Component)));
-      await untilShown(shown.text, 'live x');
+      const { provide, results, Component, text, render, until } = await showMarbles();
+      await until('live x');
       results.splice(0);
-      await shown.render(provide(h(Component, { party: bob })));
+      await render(provide(h(Component, { party: bob })));
       expect(brief(present(results[0]))).toBe('loading');
-      await untilShown(shown.text, 'live x');
-      await shown.render(provide(h(Component, { party: null })));
-      expect(shown.text()).toBe('idle');
-      await shown.unmount();
-    });
-
-    it('ends its request when it is unmounted while it loads, after the time for which views are kept', async () => {
-      const { client, service } = world();
-      const contracts = shareContracts(client, { keepMs: 0 });
-      const { Component } = shows(marblesOf);
-      const shown = await loaded.show(h(loaded.hooks.LedgerProvider, { ledger: client, contracts }, h(Component)));
-      expect(service.open).toBe(1);
-      await shown.unmount();
-      expect(service.open).toBe(0);
+      await until('live x');
+      await render(provide(h(Component, { party: null })));
+      expect(text()).toBe('idle');
     });
 
     it('shows the error that ends a view in each component, and begins again with reload', async () => {
       let isRefused = true;
       const { provide, participant } = world({ fault: () => (isRefused ? refusal : undefined) });
       const { Component, last } = shows(marblesOf);
-      const shown = await loaded.show(provide(h(Component), h(Component)));
-      await untilShown(shown.text, 'errorerror');
+      const { until } = await show(provide(h(Component), h(Component)));
+      await until('errorerror');
       expect(last().error).toMatchObject({ _tag: 'ApiError', status: 403 });
       isRefused = false;
       participant.append(create(2, 'y'));
       const { reload } = last();
       await loaded.act(reload);
-      await untilShown(shown.text, 'live xylive xy');
+      await until('live xylive xy');
       expect(last().error).toBeUndefined();
       expect(last().reload).toBe(reload);
-      await shown.unmount();
-    });
-
-    it('keeps the contracts before an update that does not decode beside the error', async () => {
-      const { provide, participant } = world();
-      const { Component, last } = shows(marblesOf);
-      const shown = await loaded.show(provide(h(Component)));
-      await untilShown(shown.text, 'live x');
-      await loaded.act(() => {
-        participant.append(undecodable(2), create(3, 'y'));
-      });
-      await untilShown(shown.text, 'error x');
-      expect(last()).toMatchObject({ offset: 1, error: { _tag: 'DecodeError', offset: 2, updateId: '12202' } });
-      expect(last().error?.message).toContain('Next: update canton-rx');
-      await loaded.act(last().reload);
-      await untilShown(shown.text, 'live xy');
-      await shown.unmount();
-    });
-
-    it('forgets the contracts that are shown after clear, and reads them again with the rights of the next user', async () => {
-      const { provide, contracts, participant, ...rest } = world();
-      const { Component, results } = shows(marblesOf);
-      const shown = await loaded.show(provide(h(Component)));
-      await untilShown(shown.text, 'live x');
-      results.splice(0);
-      participant.append(archive(2, 'x'), create(3, 'z'));
-      await loaded.act(() => {
-        contracts.clear();
-      });
-      await untilShown(shown.text, 'live z');
-      expect(results.slice(0, 2).map(brief)).toContain('loading');
-      expect(snapshots(rest)).toBe(2);
-      // a component that is mounted later shares the new view
-      await shown.render(provide(h(Component), h(Component)));
-      expect(shown.text()).toBe('live zlive z');
-      expect(snapshots(rest)).toBe(2);
-      await shown.unmount();
-    });
-
-    it('keeps the contracts as stale ones while they are read again, where no view is kept', async () => {
-      const { client, participant, ...rest } = world();
-      const contracts = shareContracts(client, { keepMs: 0 });
-      opened.push(contracts);
-      const { Component, results, last } = shows(marblesOf);
-      const provider = { ledger: client, contracts, parties: [alice] };
-      const shown = await loaded.show(h(loaded.hooks.LedgerProvider, provider, h(Component)));
-      await untilShown(shown.text, 'live x');
-      const before = snapshots(rest);
-      const { reload } = last();
-      results.splice(0);
-      participant.append(create(2, 'y'));
-      await loaded.act(reload);
-      await untilShown(shown.text, 'live xy');
-      expect(new Set(results.map(({ status }) => status))).not.toContain('loading');
-      expect(snapshots(rest)).toBe(before + 1);
-      await shown.unmount();
     });
 
     it('begins again where a component that shows an error is mounted anew', async () => {
       let isRefused = true;
-      const { provide } = world({ fault: () => (isRefused ? refusal : undefined) });
-      const { Component, results } = shows(marblesOf);
-      const shown = await loaded.show(provide(h(Component)));
-      await untilShown(shown.text, 'error');
-      await shown.render(provide());
+      const { provide, results, Component, render, until } = await showMarbles({
+        fault: () => (isRefused ? refusal : undefined),
+      });
+      await until('error');
+      await render(provide());
       isRefused = false;
       results.splice(0);
-      await shown.render(provide(h(Component)));
+      await render(provide(h(Component)));
       expect(brief(present(results[0]))).toBe('loading');
-      await untilShown(shown.text, 'live x');
+      await until('live x');
+    });
+
+    it('keeps the contracts before an update that does not decode beside the error', async () => {
+      const { participant, last, until } = await showMarbles();
+      await until('live x');
+      await loaded.act(() => {
+        participant.append(undecodable(2), create(3, 'y'));
+      });
+      await until('error x');
+      expect(last()).toMatchObject({ offset: 1, error: { _tag: 'DecodeError', offset: 2, updateId: '12202' } });
+      await loaded.act(last().reload);
+      await until('live xy');
+    });
+
+    it('forgets the contracts that are shown after clear, and reads them again with the rights of the next user', async () => {
+      const { provide, contracts, participant, service, ...shown } = await showMarbles();
+      await shown.until('live x');
+      shown.results.splice(0);
+      participant.append(archive(2, 'x'), create(3, 'z'));
+      await loaded.act(() => {
+        contracts.clear();
+      });
+      await shown.until('live z');
+      expect(shown.results.slice(0, 2).map(brief)).toContain('loading');
+      // a component that is mounted later shares the new view
+      await shown.render(provide(h(shown.Component), h(shown.Component)));
+      expect(shown.text()).toBe('live zlive z');
+      expect(snapshots(service)).toBe(2);
+    });
+
+    it('keeps no view with keepMs 0: it ends with its component, and keeps the contracts as stale ones while it reloads', async () => {
+      const { client, participant, service } = world();
+      const contracts = shareContracts(client, { keepMs: 0 });
+      const { Component, results, last } = shows(marblesOf);
+      const provider = { ledger: client, contracts, parties: [alice] };
+      const shown = await show(h(loaded.hooks.LedgerProvider, provider, h(Component)));
+      await shown.until('live x');
+      const before = snapshots(service);
+      const { reload } = last();
+      results.splice(0);
+      participant.append(create(2, 'y'));
+      await loaded.act(reload);
+      await shown.until('live xy');
+      expect(new Set(results.map(({ status }) => status))).not.toContain('loading');
+      expect(snapshots(service)).toBe(before + 1);
       await shown.unmount();
+      expect(service.open).toBe(0);
     });
 
     it('keeps the contracts as stale ones during an outage, and says why', async () => {
       let isDown = false;
-      const { provide, participant } = world({
+      const { participant, last, until } = await showMarbles({
         fault: () => (isDown ? errorReply(503, 'down') : undefined),
         client: { retry: { baseDelayMs: 5, maxDelayMs: 5 } },
       });
-      const { Component, last } = shows(marblesOf);
-      const shown = await loaded.show(provide(h(Component)));
-      await untilShown(shown.text, 'live x');
+      await until('live x');
       isDown = true;
       await loaded.act(() => {
         participant.ledger.disconnect();
       });
-      await untilShown(shown.text, 'stale x');
+      await until('stale x');
       expect(last().connection).toMatchObject({ status: 'retrying' });
       isDown = false;
-      await untilShown(shown.text, 'live x');
-      await shown.unmount();
+      await until('live x');
     });
 
     it('has an error for a query without parties', async () => {
       const { client } = world();
       const { Component, last } = shows(() => loaded.hooks.useContracts({ types: { marble: Marble } }));
-      const shown = await loaded.show(h(loaded.hooks.LedgerProvider, { ledger: client }, h(Component)));
-      expect(shown.text()).toBe('error');
-      expect(last().error).toBeInstanceOf(TypeError);
+      await show(h(loaded.hooks.LedgerProvider, { ledger: client }, h(Component)));
+      expect(last()).toMatchObject({ status: 'error', error: expect.any(TypeError) });
     });
 
     it('names the mistake without a provider, and with a type that is created in each render', async () => {
@@ -275,13 +253,13 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       jest.spyOn(console, 'error').mockImplementation((...args) => errors.push(args));
       jest.spyOn(console, 'warn').mockImplementation((...args) => errors.push(args));
       const { Component } = shows(marblesOf);
-      const alone = await loaded.show(h(Boundary, null, h(Component)));
+      const alone = await show(h(Boundary, null, h(Component)));
       expect(alone.text()).toBe('useContracts needs a <LedgerProvider ledger={ledger}> above the component.');
       const { provide, service } = world();
       const each = shows(() =>
         loaded.hooks.useContracts({ types: { iou: contractType('#finance:Main:Iou', t.type({ owner: t.string })) } }),
       );
-      const shown = await loaded.show(provide(h(Boundary, null, h(each.Component))));
+      const shown = await show(provide(h(Boundary, null, h(each.Component))));
       await loaded.until(() => shown.text().includes('another query'));
       expect(shown.text()).toContain('useContracts gets another query in each render');
       expect(service.requests.length).toBeLessThan(100);
@@ -307,54 +285,40 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
           },
         ),
       );
-      const shown = await loaded.show(provide(contracts, h(Component)));
+      const shown = await show(provide(contracts, h(Component)));
       const amounts = () => last().contracts.map(({ payload }) => (payload as { amount: string }).amount);
       expect(amounts()).toEqual(['1', '2']);
       const before = last().contracts;
+      const result = last();
       await shown.render(provide(contracts, h(Component)));
+      expect(last()).toBe(result);
       await loaded.act(() => contracts.create(Iou, { owner: bob, amount: '0' }, options));
       expect(last().contracts).toBe(before);
       await loaded.act(() => contracts.create(Iou, { owner: alice, amount: '0' }, options));
       expect(amounts()).toEqual(['0', '1', '2']);
       await shown.render(provide(contracts, h(Component, { party: bob })));
       expect(amounts()).toEqual(['0', '3']);
-      await shown.unmount();
-    });
-
-    it('are the same result object in renders without a change', async () => {
-      const contracts = test();
-      const { Component, last } = shows(() => loaded.hooks.useContracts({ types: { iou: Iou } }));
-      const shown = await loaded.show(provide(contracts, h(Component)));
-      const before = last();
-      await shown.render(provide(contracts, h(Component)));
-      expect(last()).toBe(before);
-      await shown.unmount();
     });
 
     it('are loading, stale and refused as the test wants', async () => {
       const contracts = test();
       contracts.hold();
       const { Component, last } = shows(() => loaded.hooks.useContracts({ types: { iou: Iou } }));
-      const shown = await loaded.show(provide(contracts, h(Component)));
+      const shown = await show(provide(contracts, h(Component)));
       expect(shown.text()).toBe('loading');
-      await loaded.act(() => {
-        contracts.release();
-      });
+      for (const [change, text] of [
+        ['release', 'live'],
+        ['disconnect', 'stale'],
+        ['refuse', 'error'],
+      ] as const) {
+        await loaded.act(() => {
+          contracts[change]();
+        });
+        expect(shown.text()).toBe(text);
+      }
+      contracts.release();
+      await loaded.act(last().reload);
       expect(shown.text()).toBe('live');
-      await loaded.act(() => {
-        contracts.disconnect();
-      });
-      expect(shown.text()).toBe('stale');
-      await loaded.act(() => {
-        contracts.refuse();
-      });
-      expect(shown.text()).toBe('error');
-      await loaded.act(() => {
-        contracts.release();
-        last().reload();
-      });
-      expect(shown.text()).toBe('live');
-      await shown.unmount();
     });
 
     it('are found by id, with a type or with a query, and gone when archived', async () => {
@@ -366,7 +330,7 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
         const amount: string | undefined = byType.contract?.payload?.amount;
         return `${byType.status} ${amount} ${byQuery.contract?.type}`;
       };
-      const shown = await loaded.show(provide(contracts, h(One, { id })));
+      const shown = await show(provide(contracts, h(One, { id })));
       expect(shown.text()).toBe('live 2 iou');
       await shown.render(provide(contracts, h(One, { id: null })));
       expect(shown.text()).toBe('idle undefined undefined');
@@ -375,7 +339,6 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
         contracts.archive(id);
       });
       expect(shown.text()).toBe('live undefined undefined');
-      await shown.unmount();
     });
   });
 
@@ -413,7 +376,7 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
         return `${state.pending ? 'pending' : 'ready'} ${state.outcome?._tag}`;
       };
       const contracts = new loaded.testing.ContractsTestingController();
-      const shown = await loaded.show(h(loaded.testing.TestLedgerProvider, { contracts, ledger }, h(Form)));
+      const shown = await show(h(loaded.testing.TestLedgerProvider, { contracts, ledger }, h(Form)));
       return { shown, last: () => present(states.at(-1)) };
     }
 

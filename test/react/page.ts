@@ -1,8 +1,6 @@
-import * as t from 'io-ts';
-import { Component, createElement as h, type PropsWithChildren, type ReactNode, StrictMode } from 'react';
+import { createElement as h, type ReactNode, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { shareContracts } from '../../src/contracts/shareContracts.js';
-import { contractType } from '../../src/index.js';
 import { LedgerProvider, useContracts } from '../../src/react/index.js';
 import { archive, create, Marble } from '../contracts/joinSupport.js';
 import { contractsWorld } from '../helpers/virtualContracts.js';
@@ -14,10 +12,6 @@ export interface ShownContracts {
   readonly steps: readonly (readonly (string | undefined)[])[];
   readonly open: number;
   readonly openAfterClear: number;
-  /** What is shown for a type that is created in each render. */
-  readonly mistake: string;
-  /** The requests of that mistake. */
-  readonly requests: number;
 }
 
 const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
@@ -31,19 +25,6 @@ const Marbles = ({ party }: { readonly party: string | undefined }): ReactNode =
   );
   return [status, ...contracts.map(({ contractId, payload }) => `${contractId}=${payload?.color}`)].join(' ');
 };
-
-const Mistake = (): ReactNode => {
-  const types = { iou: contractType('#finance:Main:Iou', t.type({ owner: t.string })) };
-  return useContracts({ types, parties: [alice] }).status;
-};
-
-class Boundary extends Component<PropsWithChildren, { readonly message: string | undefined }> {
-  override state: { readonly message: string | undefined } = { message: undefined };
-  static getDerivedStateFromError = ({ message }: Error) => ({ message });
-  override render(): ReactNode {
-    return this.state.message ?? this.props.children;
-  }
-}
 
 async function show(): Promise<ShownContracts> {
   const { participant, service, client } = contractsWorld({
@@ -86,19 +67,7 @@ async function show(): Promise<ShownContracts> {
   const { open } = service;
   root.unmount();
   contracts.clear();
-  const openAfterClear = service.open;
-  const before = service.requests.length;
-  const other = createRoot(element);
-  other.render(h(StrictMode, null, h(LedgerProvider, { ledger: client, contracts }, h(Boundary, null, h(Mistake)))));
-  await until(/another query/);
-  contracts.clear();
-  return {
-    steps,
-    open,
-    openAfterClear,
-    mistake: element.textContent,
-    requests: service.requests.length - before,
-  };
+  return { steps, open, openAfterClear: service.open };
 }
 
 void show().then((seen) => Object.assign(globalThis, { seen }));
