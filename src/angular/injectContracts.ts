@@ -13,8 +13,7 @@ import {
 import { toObservable, toSignal } from '@angular/core/rxjs-interop';
 import { asyncScheduler, type Observable, of, Subject, switchMap } from 'rxjs';
 import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
-import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
-import type { ContractsOptions } from '../contracts/ContractsSource.js';
+import type { ContractPolicies, ContractQuery, ContractsOptions } from '../contracts/ContractQuery.js';
 import type { SharedContracts } from '../contracts/shareContracts.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import {

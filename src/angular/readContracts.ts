@@ -26,7 +26,7 @@ import {
 } from 'rxjs';
 import { conflate } from '../contracts/conflate.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
-import type { ContractsOptions } from '../contracts/ContractsSource.js';
+import type { ContractsOptions } from '../contracts/ContractQuery.js';
 import { type LiveContracts, toLiveContracts } from '../contracts/liveContracts.js';
 import { isSameState, keepsContracts } from '../contracts/LiveState.js';
 import { shareContracts, type SharedContracts } from '../contracts/shareContracts.js';

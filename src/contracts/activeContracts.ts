@@ -4,8 +4,7 @@ import { Offset } from '../codecs/scalars.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import { type ContractQuery, eventFormatOf } from './ContractQuery.js';
-import { type ContractsOptions, contractsSource } from './ContractsSource.js';
+import { type ContractQuery, type ContractsOptions, contractsSource, eventFormatOf } from './ContractQuery.js';
 import { readSnapshot } from './snapshot/readSnapshot.js';
 
 /**

@@ -4,8 +4,7 @@ import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { ContractOf, ContractTypes } from './Contract.js';
 import type { ContractChange } from './ContractChange.js';
-import type { ContractPolicies, ContractQuery } from './ContractQuery.js';
-import { type ContractsOptions, contractsSource } from './ContractsSource.js';
+import { type ContractPolicies, type ContractQuery, type ContractsOptions, contractsSource } from './ContractQuery.js';
 import { join } from './join.js';
 import { toChanges } from './LiveState.js';
 

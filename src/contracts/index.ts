@@ -24,8 +24,7 @@ export { contractChanges, type ContractChangesOptions } from './contractChanges.
 export { conflate } from './conflate.js';
 export { liveContracts, type LiveContracts } from './liveContracts.js';
 export { shareContracts, type SharedContracts, type SharedView, type ShareOptions } from './shareContracts.js';
-export type { ContractPolicies, ContractQuery } from './ContractQuery.js';
-export type { ContractsOptions } from './ContractsSource.js';
+export type { ContractPolicies, ContractQuery, ContractsOptions } from './ContractQuery.js';
 
 // Contracts
 export type { AnyContract, Contract, ContractFacts, ContractLocation } from './Contract.js';

@@ -12,12 +12,16 @@ import { steps } from '../feed/updates.js';
 import { RetryBudget } from '../http/retry.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractsChanged, Reset } from './ContractChange.js';
-import { type ContractPolicies, type ContractQuery, eventFormatOf, updateFormatOf } from './ContractQuery.js';
+import {
+  type ContractPolicies,
+  type ContractQuery,
+  type ContractsSource,
+  eventFormatOf,
+  updateFormatOf,
+} from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
 import type { ContractsFold } from './ContractsFold.js';
-import type { ContractsSource } from './ContractsSource.js';
-import { readKnownTypes } from './knownTypes.js';
-import { readContracts } from './readContracts.js';
+import { readContracts, readKnownTypes } from './readContracts.js';
 
 /** One step of the join of snapshot and feed: a `Reset`, or the changes of a page of updates. */
 export interface JoinStep<C extends AnyContract> {
@@ -157,14 +161,8 @@ function readFrom(
     }),
   );
   if (outdated === undefined || reason === undefined) return followed$;
-  const reloading: JoinStep<AnyContract> = {
-    changes: [],
-    offset: previous,
-    isCaughtUp: false,
-    contracts: outdated,
-    reloads: reason,
-  };
-  return startingWith(reloading, followed$);
+  const isCaughtUp = false;
+  return startingWith({ changes: [], offset: previous, isCaughtUp, contracts: outdated, reloads: reason }, followed$);
 }
 
 /** A separate function, because its closure retains the first contracts, and those of the changes must not. */

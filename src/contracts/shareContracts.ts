@@ -22,8 +22,7 @@ import { isInterfaceType } from '../codecs/ContractType.js';
 import { checkNotNegative, clampTimer } from '../http/retry.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
-import type { ContractPolicies, ContractQuery } from './ContractQuery.js';
-import type { ContractsOptions } from './ContractsSource.js';
+import type { ContractPolicies, ContractQuery, ContractsOptions } from './ContractQuery.js';
 import { type LiveContracts, openView, toLiveContracts } from './liveContracts.js';
 import { loading, type View } from './LiveState.js';
 

@@ -10,10 +10,12 @@ import type { ContractsChanged, Reset } from '../contracts/ContractChange.js';
 import {
   type ContractPolicies,
   type ContractQuery,
+  type ContractsOptions,
+  contractsSource,
+  type ContractsSource,
   eventFormatOf,
   updateFormatOf,
 } from '../contracts/ContractQuery.js';
-import { type ContractsOptions, type ContractsSource, contractsSource } from '../contracts/ContractsSource.js';
 import { join, type JoinStep } from '../contracts/join.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { checkPositive, retryPolicy } from '../http/retry.js';

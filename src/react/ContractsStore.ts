@@ -16,9 +16,8 @@ import {
 import type { Offset } from '../codecs/scalars.js';
 import { conflate } from '../contracts/conflate.js';
 import type { AnyContract } from '../contracts/Contract.js';
-import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
+import type { ContractPolicies, ContractQuery, ContractsOptions } from '../contracts/ContractQuery.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
-import type { ContractsOptions } from '../contracts/ContractsSource.js';
 import { isSameState, keepsContracts, type LiveConnection, type View } from '../contracts/LiveState.js';
 import type { SharedContracts, SharedView } from '../contracts/shareContracts.js';
 

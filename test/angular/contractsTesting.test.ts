@@ -4,9 +4,10 @@ import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { firstValueFrom } from 'rxjs';
-import { injectContracts, injectLedger } from '../../src/angular/index.js';
+import { type ContractsResource, injectContracts, injectLedger } from '../../src/angular/index.js';
 import { ContractsTestingController, provideContractsTesting } from '../../src/angular/testing/index.js';
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import type { ContractTypes } from '../../src/contracts/Contract.js';
 import './support.js';
 
 afterEach(() => {
@@ -31,25 +32,24 @@ function controller(): ContractsTestingController {
 }
 const inject: <R>(make: () => R) => R = (make) => TestBed.runInInjectionContext(make);
 
-/** What a component shows of a query; by default of all IOUs. */
-const show = <M extends ContractTypes = { iou: typeof Iou }>(
-  types = { iou: Iou } as unknown as M,
-  parties: ContractQuery['parties'] = 'any',
-) => inject(() => injectContracts({ types, parties }));
-const amountsOf = ({ value }: ReturnType<typeof show>): unknown[] => value().map(({ payload }) => payload?.amount);
+/** The contracts of a query, by default all IOUs, as a component has them. */
+const show = (types: ContractTypes = { iou: Iou }, parties: readonly string[] | 'any' = 'any') =>
+  inject(() => injectContracts({ types, parties }));
+const amountsOf = ({ value }: ContractsResource): unknown[] =>
+  value().map(({ payload }) => (payload as { amount?: string } | undefined)?.amount);
 
 describe('the contracts of a component test', () => {
-  it('are shown at once, with the types of the query', () => {
+  it('are shown at once, and have the types of the query', () => {
     const contracts = controller();
     contracts.create(Iou, iou('1'));
     const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
-    const amounts = () => resource.value().map(({ payload }) => payload?.amount);
-    expect([resource.status(), ...amounts()]).toEqual(['resolved', '1']);
+    const amount: string | undefined = resource.value()[0]?.payload?.amount;
+    expect([resource.status(), amount]).toEqual(['resolved', '1']);
     const second = contracts.create(Iou, iou('2'));
-    expect(amounts()).toEqual(['1', '2']);
+    expect(amountsOf(resource)).toEqual(['1', '2']);
     contracts.archive(second);
     contracts.create(Iou, iou('3'));
-    expect(amounts()).toEqual(['1', '3']);
+    expect(amountsOf(resource)).toEqual(['1', '3']);
     expect([resource.offset(), resource.isLive()]).toEqual([4, true]);
     expect(() => {
       contracts.archive(second);
@@ -59,85 +59,60 @@ describe('the contracts of a component test', () => {
   it('are those that the parties see, of the types that are asked for', () => {
     const contracts = controller();
     contracts.create(Iou, iou('1'), { signatories: [alice] });
-    const ofBob = inject(() => injectContracts({ types: { iou: Iou }, parties: [bob] }));
-    const ofAlice = inject(() => injectContracts({ types: { iou: Iou }, parties: [alice] }));
+    const [ofBob, ofAlice] = [show({ iou: Iou }, [bob]), show({ iou: Iou }, [alice])];
     contracts.create(Iou, iou('2'), { signatories: [alice], observers: [bob] });
     contracts.create(Loan, iou('3'), { signatories: [alice, bob] });
-    expect(ofBob.value().map(({ payload }) => payload?.amount)).toEqual(['2']);
-    expect(ofAlice.value().map(({ payload }) => payload?.amount)).toEqual(['1', '2']);
+    expect([ofBob, ofAlice].map(amountsOf)).toEqual([['2'], ['1', '2']]);
     expect([ofBob.isLive(), ofBob.offset()]).toEqual([true, 3]);
   });
 
-  it('may have views of interfaces', () => {
-    const contracts = controller();
-    contracts.create(Asset, { owner: alice });
-    const resource = inject(() => injectContracts({ types: { asset: Asset }, parties: 'any' }));
-    expect(resource.value().map(({ type, payload }) => [type, payload?.owner])).toEqual([['asset', alice]]);
-  });
-
-  it('have the interface of one package, and not that of another with the same module and entity', () => {
+  it('may have views of interfaces, of one package and not of another with the same module and entity', () => {
     const contracts = controller();
     const Other = interfaceType('#other-api:Api:Asset', t.type({ owner: t.string }));
     contracts.create(Asset, { owner: alice });
-    const ofOther = inject(() => injectContracts({ types: { other: Other }, parties: 'any' }));
-    const ofBoth = inject(() => injectContracts({ types: { other: Other, asset: Asset }, parties: 'any' }));
+    const [ofOther, ofBoth] = [show({ other: Other }), show({ other: Other, asset: Asset })];
     contracts.create(Asset, { owner: bob });
     expect(ofOther.value()).toEqual([]);
-    expect(ofBoth.value()).toHaveLength(2);
+    expect(ofBoth.value().map(({ type, payload }) => [type, payload])).toEqual([
+      ['asset', { owner: alice }],
+      ['asset', { owner: bob }],
+    ]);
     contracts.create(Other, { owner: bob });
     expect(ofOther.value().map(({ type }) => type)).toEqual(['other']);
-    expect([ofOther.isLive(), ofOther.offset()]).toEqual([true, 3]);
   });
 
   it('are loading while the ledger does not answer, and come when it does', () => {
     const contracts = controller();
     contracts.hold();
-    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    const resource = show();
     contracts.create(Iou, iou('1'));
     expect(resource.status()).toBe('loading');
     contracts.release();
-    expect([resource.status(), resource.value().length]).toEqual(['resolved', 1]);
+    expect([resource.status(), ...amountsOf(resource)]).toEqual(['resolved', '1']);
     contracts.hold();
     contracts.create(Iou, iou('2'));
-    expect(resource.value()).toHaveLength(1);
+    expect(amountsOf(resource)).toEqual(['1']);
     contracts.release();
-    expect(resource.value()).toHaveLength(2);
+    expect(amountsOf(resource)).toEqual(['1', '2']);
   });
 
-  it('end with an error when the ledger refuses them', () => {
+  it('end with an error when the ledger refuses them, and come again when it is released and they are reloaded', () => {
     const contracts = controller();
-    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
-    expect(resource.status()).toBe('resolved');
+    contracts.hold();
+    const resource = show();
     contracts.refuse();
     expect([resource.status(), resource.hasValue()]).toEqual(['error', false]);
     expect(resource.error()).toMatchObject({ _tag: 'ApiError', code: 'PERMISSION_DENIED' });
-  });
-
-  it('come again after a refusal, when the ledger is released and they are reloaded', () => {
-    const contracts = controller();
-    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
-    contracts.refuse();
     contracts.create(Iou, iou('1'));
-    expect(resource.reload()).toBe(true);
-    expect(resource.status()).toBe('error');
+    expect([resource.reload(), resource.status()]).toEqual([true, 'error']);
     contracts.release();
-    expect(resource.reload()).toBe(true);
-    expect([resource.status(), resource.value().length]).toEqual(['resolved', 1]);
-  });
-
-  it('are refused in requests that were held, too', () => {
-    const contracts = controller();
-    contracts.hold();
-    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
-    expect(resource.status()).toBe('loading');
-    contracts.refuse();
-    expect(resource.status()).toBe('error');
+    expect([resource.reload(), resource.status(), ...amountsOf(resource)]).toEqual([true, 'resolved', '1']);
   });
 
   it('are stale during an outage, and current after it', () => {
     const contracts = controller();
     const first = contracts.create(Iou, iou('1'));
-    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    const resource = show();
     const before = resource.value();
     contracts.disconnect();
     contracts.create(Iou, iou('2'));
@@ -146,19 +121,22 @@ describe('the contracts of a component test', () => {
     expect([resource.status(), resource.isLive(), resource.offset()]).toEqual(['resolved', false, 1]);
     expect(resource.staleSince()).toBeGreaterThan(0);
     expect(resource.value()).toBe(before);
-    const later = inject(() => injectContracts({ types: { other: Iou }, parties: 'any' }));
+    const later = show({ other: Iou });
     expect([later.status(), later.connection()?.status]).toEqual(['loading', 'retrying']);
     contracts.reconnect();
-    for (const { connection, isLive, offset, value } of [resource, later]) {
-      expect([connection(), isLive(), offset()]).toEqual([{ status: 'open' }, true, 3]);
-      expect(value().map(({ payload }) => payload?.amount)).toEqual(['2']);
-    }
+    for (const each of [resource, later])
+      expect([each.connection(), each.isLive(), each.offset(), ...amountsOf(each)]).toEqual([
+        { status: 'open' },
+        true,
+        3,
+        '2',
+      ]);
   });
 
   it('move, and are in flight in the meantime', () => {
     const contracts = controller();
     const [moved, stays] = [contracts.create(Iou, iou('1')), contracts.create(Iou, iou('2'))];
-    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    const resource = show();
     const former = resource.value();
     const inFlight = { source: 'synchronizer::of-tests', target: 'other::1220' };
     contracts.reassign(moved, { inFlight });
@@ -173,7 +151,7 @@ describe('the contracts of a component test', () => {
   it('are those of another ledger after a reset', () => {
     const contracts = controller();
     const former = contracts.create(Iou, iou('1'));
-    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    const resource = show();
     contracts.disconnect();
     contracts.reset();
     expect([resource.value().length, resource.isLive(), resource.reset()]).toEqual([1, false, undefined]);
@@ -202,7 +180,7 @@ describe('the contracts of a component test', () => {
 
   it('are an error for an invalid query, as in the application', () => {
     controller();
-    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: [] }));
+    const resource = show({ iou: Iou }, []);
     expect(resource.status()).toBe('error');
   });
 });

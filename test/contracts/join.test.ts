@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { of, Subject, take, takeUntil, timer } from 'rxjs';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
-import { contractsSource } from '../../src/contracts/ContractsSource.js';
+import { contractsSource } from '../../src/contracts/ContractQuery.js';
 import { join } from '../../src/contracts/join.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import { observe } from '../helpers/observe.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, takeUntil, timer } from 'rxjs';
-import { contractsSource } from '../../src/contracts/ContractsSource.js';
+import { contractsSource } from '../../src/contracts/ContractQuery.js';
 import { join } from '../../src/contracts/join.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { map, type Observable, switchMap, take, takeUntil, timer } from 'rxjs';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
-import type { ContractsOptions } from '../../src/contracts/ContractsSource.js';
+import type { ContractsOptions } from '../../src/contracts/ContractQuery.js';
 import { conflate } from '../../src/contracts/conflate.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import type { LiveState } from '../../src/contracts/LiveState.js';

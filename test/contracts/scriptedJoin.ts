@@ -4,7 +4,7 @@ import { Observable } from 'rxjs';
 import type { AnyContract, Contract, ContractLocation } from '../../src/contracts/Contract.js';
 import type { ContractsChanged, Reset } from '../../src/contracts/ContractChange.js';
 import { ContractList } from '../../src/contracts/ContractSet.js';
-import type { ContractsSource } from '../../src/contracts/ContractsSource.js';
+import type { ContractsSource } from '../../src/contracts/ContractQuery.js';
 import type { JoinStep } from '../../src/contracts/join.js';
 import type { LiveContracts } from '../../src/contracts/liveContracts.js';
 import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';

@@ -4,8 +4,7 @@ import { NEVER } from 'rxjs';
 
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
-import type { ContractPolicies, ContractQuery } from '../../src/contracts/ContractQuery.js';
-import type { ContractsOptions } from '../../src/contracts/ContractsSource.js';
+import type { ContractPolicies, ContractQuery, ContractsOptions } from '../../src/contracts/ContractQuery.js';
 import type { LiveState } from '../../src/contracts/LiveState.js';
 import { shareContracts, type SharedContracts } from '../../src/contracts/shareContracts.js';
 import type { Transport } from '../../src/feed/LedgerFeed.js';

@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { timer } from 'rxjs';
 import { activeContracts } from '../../src/contracts/activeContracts.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
-import { eventFormatOf } from '../../src/contracts/ContractQuery.js';
-import { contractsSource } from '../../src/contracts/ContractsSource.js';
+import { contractsSource, eventFormatOf } from '../../src/contracts/ContractQuery.js';
 import { readContracts } from '../../src/contracts/readContracts.js';
 import { ResponseTooLargeError } from '../../src/errors/request.js';
 import { marble } from '../helpers/contractEvents.js';

@@ -5,7 +5,7 @@ import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import { activeContracts } from '../../src/contracts/activeContracts.js';
 import { makeContract } from '../../src/contracts/Contract.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
-import type { ContractsOptions } from '../../src/contracts/ContractsSource.js';
+import type { ContractsOptions } from '../../src/contracts/ContractQuery.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { ofVariant } from '../../src/operators/byTag.js';

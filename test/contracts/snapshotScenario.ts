@@ -1,5 +1,5 @@
 import { activeContracts, type ActiveContractsRequest } from '../../src/contracts/activeContracts.js';
-import type { ContractsOptions } from '../../src/contracts/ContractsSource.js';
+import type { ContractsOptions } from '../../src/contracts/ContractQuery.js';
 import type { ContractEntry } from '../../src/codecs/ContractEntry.js';
 import type { Diagnostic, DiagnosticOf } from '../../src/diagnostics/Diagnostic.js';
 import type { Transport } from '../../src/feed/LedgerFeed.js';

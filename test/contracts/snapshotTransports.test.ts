@@ -5,7 +5,7 @@ import { activeContracts } from '../../src/contracts/activeContracts.js';
 import { snapshotsOf } from '../../src/contracts/snapshot/request.js';
 import { errorOf } from '../../src/errors/ApiError.js';
 import { ConnectionError } from '../../src/errors/request.js';
-import { contractsSource } from '../../src/contracts/ContractsSource.js';
+import { contractsSource } from '../../src/contracts/ContractQuery.js';
 import type { ContractEntry } from '../../src/codecs/ContractEntry.js';
 import { active } from '../helpers/contractEvents.js';
 import { contractHistories, entriesAt, type HistoryUpdate } from '../helpers/contractHistory.js';

@@ -13,7 +13,7 @@ import type { EventFormat } from '../../codecs/UpdateFormat.js';
 import { isLedgerError, isTransient, type LedgerError } from '../../errors/LedgerError.js';
 import { isGapError } from '../../feed/UpdatesOptions.js';
 import { clampTimer, retryAfterOf, RetryBudget, type RetrySettings } from '../../http/retry.js';
-import type { ContractsSource } from '../ContractsSource.js';
+import type { ContractsSource } from '../ContractQuery.js';
 import { findOffset, isMissing, readAt, type SnapshotPart } from './transports.js';
 
 /** The snapshot to read. */

@@ -21,7 +21,7 @@ import type { Service } from '../../feed/Service.js';
 import { exchange } from '../../http/exchange.js';
 import type { Call } from '../../http/Link.js';
 import { mapError, retryTransient } from '../../http/retry.js';
-import type { ContractsSource } from '../ContractsSource.js';
+import type { ContractsSource } from '../ContractQuery.js';
 
 /** A snapshot that is being read. All requests for it have the same offset and the same format. */
 export interface Snapshot<O extends Offset | undefined = Offset | undefined> {

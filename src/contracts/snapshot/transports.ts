@@ -10,7 +10,7 @@ import { isUnavailable, ledgerEnd } from '../../feed/ledgerEnd.js';
 import type { Transport } from '../../feed/LedgerFeed.js';
 import { decodeWith } from '../../http/exchange.js';
 import { retryTransient } from '../../http/retry.js';
-import type { ContractsSource } from '../ContractsSource.js';
+import type { ContractsSource } from '../ContractQuery.js';
 import {
   type Answer,
   entriesOf,
