@@ -1,11 +1,10 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { headers } from '@nats-io/nats-core';
 import fc from 'fast-check';
-import { EMPTY, filter, finalize, firstValueFrom, lastValueFrom, Subject, take, throwError } from 'rxjs';
-import { type Diagnostic, type Update, isLedgerError } from '../../src/index.js';
+import { filter, firstValueFrom, Subject } from 'rxjs';
+import type { Diagnostic, Update } from '../../src/index.js';
 import { natsFeed, type NatsFeedOptions, natsRelay } from '../../src/nats/index.js';
 import {
   handleParked,
@@ -22,7 +21,17 @@ import { effort } from '../helpers/effort.js';
 import { describeWithNats } from '../helpers/natsServer.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { until } from '../helpers/time.js';
-import { createRelay, errorOf, generateUpdates, handle, publishAll, run, runRelay, withNats } from './support.js';
+import {
+  createRelay,
+  errorOf,
+  generateUpdates,
+  handle,
+  idsOf,
+  publishAll,
+  run,
+  runRelay,
+  withNats,
+} from './support.js';
 
 let updates: readonly Work[] = [];
 beforeAll(async () => {
@@ -40,12 +49,17 @@ const feeds: fc.Arbitrary<readonly Work[]> = fc
     }),
   );
 
-/** The IDs of updates. */
-const idsOf = (work: readonly Work[]): unknown[] => work.map((update) => 'updateId' in update && update.updateId);
-
 /** Updates at the same offsets with other IDs. */
 const othersThan = (work: readonly Work[]): Work[] =>
   work.map((update) => ('updateId' in update ? { ...update, updateId: `12${update.offset}` } : update));
+
+/** Deletes a stream, and creates it again with other updates at the same offsets. */
+async function replaceStream({ connection, stream }: NatsFeedOptions): Promise<void> {
+  const { streams } = await jetstreamManager(connection);
+  await streams.delete(stream);
+  await streams.add({ name: stream, subjects: [`${stream}.updates`] });
+  await publishAll(connection, stream, othersThan(updates.slice(0, 40)));
+}
 
 /** Who keeps the cursor of a processor: the server under the name of a durable, or a store. */
 type Keeper = 'durable' | 'store';
@@ -58,8 +72,7 @@ describeWithNats('natsFeed', () => {
     count: number,
     keeper: Keeper = 'durable',
   ): Promise<{ readonly source: NatsFeedOptions; readonly options: ProcessOptions }> => {
-    const connection = await nats.connect();
-    const stream = nats.newName();
+    const { connection, stream } = await nats.target();
     await runRelay(natsRelay({ connection, stream }), updates.slice(0, count));
     return keeper === 'durable'
       ? { source: { connection, stream, durable: 'reader' }, options: {} }
@@ -69,8 +82,7 @@ describeWithNats('natsFeed', () => {
   it('hands on the updates that a relay has published, whatever their content', async () => {
     await fc.assert(
       fc.asyncProperty(feeds, async (feed) => {
-        const connection = await nats.connect();
-        const stream = nats.newName();
+        const { connection, stream } = await nats.target();
         await natsRelay({ connection, stream }).handler(feed, undefined);
         expect(await handle(natsFeed({ connection, stream, durable: 'reader' }), feed.length)).toEqual(feed);
       }),
@@ -137,10 +149,7 @@ describeWithNats('natsFeed', () => {
       const handler = ({ offset }: Work): HandlerResult => (offset === updates[0]?.offset ? gate : undefined);
       const seen = run(natsFeed({ ...source, maxPageSize: 5, timeoutMs: 500 }), options, handler);
       await until(() => seen.handled.length === 1);
-      const { streams } = await jetstreamManager(source.connection);
-      await streams.delete(source.stream);
-      await streams.add({ name: source.stream, subjects: [`${source.stream}.updates`] });
-      await publishAll(source.connection, source.stream, othersThan(updates.slice(0, 40)));
+      await replaceStream(source);
       gate.complete();
       await until(() => seen.error !== undefined || seen.values.at(-1)?.isCaughtUp === true);
       seen.subscription.unsubscribe();
@@ -153,10 +162,7 @@ describeWithNats('natsFeed', () => {
       await handle(natsFeed(source), 20, options);
       const seen = run(natsFeed({ ...source, timeoutMs: 500 }), options);
       await until(() => seen.values.at(-1)?.isCaughtUp === true);
-      const { streams } = await jetstreamManager(source.connection);
-      await streams.delete(source.stream);
-      await streams.add({ name: source.stream, subjects: [`${source.stream}.updates`] });
-      await publishAll(source.connection, source.stream, othersThan(updates.slice(0, 40)));
+      await replaceStream(source);
       await until(() => seen.error !== undefined || seen.handled.length > 0);
       seen.subscription.unsubscribe();
       expect(seen.handled).toEqual([]);
@@ -199,7 +205,7 @@ describeWithNats('natsFeed', () => {
     });
 
     it('errors with words of its own if the server refuses a request', async () => {
-      const [connection, stream] = [await nats.connect(), nats.newName()];
+      const { connection, stream } = await nats.target();
       const relay = await createRelay({ connection, stream }, { max_consumers: 1 });
       await runRelay(relay, updates.slice(0, 3));
       await relay.jsm.consumers.add(stream, { durable_name: 'other' });
@@ -269,63 +275,6 @@ describeWithNats('natsFeed', () => {
     });
   });
 
-  it('waits for the handler of an update before it calls the next', async () => {
-    const { source } = await relayUpdates(20);
-    const log: string[] = [];
-    const handler = (update: Work): HandlerResult => {
-      log.push(`begin ${update.offset}`);
-      const end = (): void => {
-        log.push(`end ${update.offset}`);
-      };
-      if (update.offset % 3 === 0) return EMPTY.pipe(finalize(end));
-      if (update.offset % 3 === 1) return wait(1).then(end);
-      end();
-      return undefined;
-    };
-    const seen = run(natsFeed(source), {}, handler);
-    await until(() => seen.values.at(-1)?.isCaughtUp === true);
-    seen.subscription.unsubscribe();
-    expect(log).toEqual(offsets(updates.slice(0, 20)).flatMap((offset) => [`begin ${offset}`, `end ${offset}`]));
-  });
-
-  it('calls a handler with batches, and saves the cursor after each', async () => {
-    const { source } = await relayUpdates(100);
-    const bucket = await new Kvm(jetstream(source.connection)).open(`${source.stream}-cursors`);
-    const saved = async () => (await bucket.get('reader.reader'))?.json();
-    const batches: number[][] = [];
-    const committed$ = processFeed(
-      natsFeed({ ...source, maxPageSize: 30 }),
-      async (batch) => {
-        batches.push(offsets(batch));
-        // that of the batch before
-        const sequence = updates.findIndex(({ offset }) => offset === batch[0]?.offset);
-        expect(await saved()).toMatchObject({ cursor: { sequence } });
-      },
-      { batch: { size: 40, withinMs: 60_000 } },
-    );
-    // the start, and two batches
-    await lastValueFrom(committed$.pipe(take(3)));
-    expect(batches[0]).toEqual(offsets(updates.slice(0, 40)));
-    expect(await saved()).toMatchObject({ cursor: { sequence: 80, offset: updates[79]?.offset } });
-  });
-
-  it('retries a handler, then errors, and begins with the update in the next run', async () => {
-    const { source } = await relayUpdates(5);
-    const third = updates[2];
-    let calls = 0;
-    const seen = run(natsFeed(source), { handlerRetry: { baseDelayMs: 1, giveUpAfterMs: 60 } }, (update) => {
-      if (update.offset !== third?.offset) return undefined;
-      calls += 1;
-      return calls % 2 === 0 ? Promise.reject(new Error('no')) : throwError(() => new Error('no'));
-    });
-    await until(() => seen.error !== undefined);
-    expect(seen.values.at(-1)).toMatchObject({ offset: updates[1]?.offset });
-    expect(isLedgerError(seen.error, 'HandlerError') && seen.error.attempts).toBe(calls);
-    expect(calls).toBeGreaterThan(1);
-    expect(seen.error).toMatchObject({ offset: third?.offset, cause: new Error('no') });
-    expect(await handle(natsFeed(source), 3)).toEqual(updates.slice(2, 5));
-  });
-
   it('skips and parks updates that cannot be handled, and messages that do not decode', async () => {
     const { source } = await relayUpdates(5);
     const js = jetstream(source.connection);
@@ -358,20 +307,6 @@ describeWithNats('natsFeed', () => {
       '_tag',
       'DecodeError',
     );
-  });
-
-  it('finishes the handler that runs when it is stopped, and the next run continues at once', async () => {
-    const { source } = await relayUpdates(10);
-    let release: () => void = () => undefined;
-    const seen = run(natsFeed(source), {}, ({ offset }) =>
-      offset === updates[3]?.offset ? new Promise<void>((resolve) => (release = resolve)) : undefined,
-    );
-    await until(() => seen.handled.length === 4);
-    seen.subscription.unsubscribe();
-    const next = handle(natsFeed(source), 6);
-    release();
-    expect(await next).toEqual(updates.slice(4, 10));
-    expect(seen.handled).toEqual(updates.slice(0, 4));
   });
 
   it('begins again where its options say if it has neither a durable nor a store, or the cursor was deleted', async () => {
@@ -425,8 +360,7 @@ describeWithNats('natsFeed', () => {
   });
 
   it('has a status by the end of the stream', async () => {
-    const connection = await nats.connect();
-    const stream = nats.newName();
+    const { connection, stream } = await nats.target();
     const feed = natsFeed({ connection, stream, durable: 'reader' });
     await createRelay({ connection, stream });
     expect(await firstValueFrom(feed.end$)).toBe(0);
@@ -480,8 +414,7 @@ describeWithNats('natsFeed with large messages', () => {
   const nats = withNats({ maxPayload: 12_000_000 });
 
   it('reads those that a page cannot have', async () => {
-    const connection = await nats.connect();
-    const stream = nats.newName();
+    const { connection, stream } = await nats.target();
     const value = (offset: number, length: number): Work => ({
       _tag: 'UnknownUpdate',
       variant: 'Later',

@@ -30,8 +30,7 @@ describeWithNats('a relay', () => {
   });
 
   it('publishes updates once and in order, with headers, to a stream that it creates', async () => {
-    const connection = await nats.connect();
-    const stream = nats.newName();
+    const { connection, stream } = await nats.target();
     const unknown: Work = {
       _tag: 'UnknownUpdate',
       variant: 'Later',
@@ -48,17 +47,8 @@ describeWithNats('a relay', () => {
     expect((await last)?.header.get('Nats-Msg-Id')).toBe(`offset-${unknown.offset}`);
   });
 
-  it('loads nothing at first, and then the cursor that was saved last', async () => {
-    const connection = await nats.connect();
-    const { store } = natsRelay({ connection, stream: nats.newName() });
-    expect(await firstValueFrom(from(store.load('relay')))).toBeUndefined();
-    await firstValueFrom(from(store.save('relay', cursorAt(7), undefined)));
-    expect(await firstValueFrom(from(store.load('relay')))).toEqual(cursorAt(7));
-  });
-
   it('publishes nothing twice after a restart, also long after the window for duplicates', async () => {
-    const stream = nats.newName();
-    const connection = await nats.connect();
+    const { connection, stream } = await nats.target();
     const { jsm, ...relay } = await createRelay({ connection, stream }, { duplicate_window: nanos(100) });
     // four times it ends after a publish and before the save
     await runRelay(relay, updates, { size: 10, isUnsaved: (offset) => offset > offsetAt(50) });
@@ -73,8 +63,8 @@ describeWithNats('a relay', () => {
   });
 
   it('publishes only what is new of updates that it gets again, in any batches', async () => {
-    const stream = nats.newName();
-    const { jsm, handler } = await createRelay({ connection: await nats.connect(), stream });
+    const { connection, stream } = await nats.target();
+    const { jsm, handler } = await createRelay({ connection, stream });
     for (const [begin, end] of [
       [0, 10],
       [0, 10],
@@ -103,8 +93,8 @@ describeWithNats('a relay', () => {
   });
 
   it('continues from the saved end of the stream after retention has removed every message', async () => {
-    const stream = nats.newName();
-    const { jsm, ...relay } = await createRelay({ connection: await nats.connect(), stream });
+    const { connection, stream } = await nats.target();
+    const { jsm, ...relay } = await createRelay({ connection, stream });
     await runRelay(relay, updates.slice(0, 100));
     await jsm.streams.purge(stream);
     await runRelay(natsRelay({ connection: await nats.connect(), stream }), updates);
@@ -112,8 +102,8 @@ describeWithNats('a relay', () => {
   });
 
   it('fails after retention has removed messages beyond the saved end of the stream', async () => {
-    const stream = nats.newName();
-    const { jsm, ...relay } = await createRelay({ connection: await nats.connect(), stream });
+    const { connection, stream } = await nats.target();
+    const { jsm, ...relay } = await createRelay({ connection, stream });
     await runRelay(relay, updates, { isUnsaved: (offset) => offset > offsetAt(150) });
     await jsm.streams.purge(stream);
     await expect(
@@ -125,8 +115,7 @@ describeWithNats('a relay', () => {
   });
 
   it('moves back to the end of a stream that has lost its newest messages', async () => {
-    const stream = nats.newName();
-    const connection = await nats.connect();
+    const { connection, stream } = await nats.target();
     const { jsm, ...relay } = await createRelay({ connection, stream });
     await runRelay(relay, updates.slice(0, 200));
     // the stream as an older copy of it would be
@@ -143,8 +132,7 @@ describeWithNats('a relay', () => {
   });
 
   it('does not continue after the gap of such a stream before its first save either', async () => {
-    const stream = nats.newName();
-    const connection = await nats.connect();
+    const { connection, stream } = await nats.target();
     const { jsm, ...relay } = await createRelay({ connection, stream });
     // the last updates are published, but not saved
     await runRelay(relay, updates.slice(0, 200), { isUnsaved: (offset) => offset > offsetAt(120) });
@@ -158,24 +146,18 @@ describeWithNats('a relay', () => {
     expect(await readStream(jsm, stream)).toEqual(updates.slice(0, 150));
   });
 
-  it('does not create a deleted stream again', async () => {
-    const stream = nats.newName();
-    const { jsm, ...relay } = await createRelay({ connection: await nats.connect(), stream });
-    await runRelay(relay, updates.slice(0, 20));
-    await jsm.streams.delete(stream);
-    await expect(relay.handler(updates.slice(20, 30), undefined)).rejects.toThrow();
-    await expect(failure(relay.store.load('relay'))).rejects.toMatchObject({ reason: 'stream' });
-    await expect(jsm.streams.info(stream)).rejects.toThrow('stream not found');
-  });
-
-  it('does not create a deleted stream again before its first save either', async () => {
-    const stream = nats.newName();
-    const { jsm, handler, store } = await createRelay({ connection: await nats.connect(), stream });
-    await firstValueFrom(from(store.save('relay', cursorAt(0), undefined)));
-    await handler(updates.slice(0, 20), undefined);
+  it.each(['', ' before its first save either'])('does not create a deleted stream again%s', async (when) => {
+    const { connection, stream } = await nats.target();
+    const { jsm, handler, store } = await createRelay({ connection, stream });
+    if (when === '') await runRelay({ handler, store }, updates.slice(0, 20));
+    else {
+      await firstValueFrom(from(store.save('relay', cursorAt(0), undefined)));
+      await handler(updates.slice(0, 20), undefined);
+    }
     await jsm.streams.delete(stream);
     await expect(handler(updates.slice(20, 30), undefined)).rejects.toThrow();
     await expect(handler(updates.slice(20, 30), undefined)).rejects.toMatchObject({ reason: 'stream' });
+    await expect(failure(store.load('relay'))).rejects.toMatchObject({ reason: 'stream' });
     await expect(jsm.streams.info(stream)).rejects.toThrow('stream not found');
   });
 
@@ -213,8 +195,7 @@ describeWithNats('a relay', () => {
   });
 
   it('creates a stream with its limits, which remove the oldest messages and leave the relay what it needs', async () => {
-    const stream = nats.newName();
-    const connection = await nats.connect();
+    const { connection, stream } = await nats.target();
     const limits = { maxAgeMs: 3_600_000, maxBytes: 50_000_000, maxMessages: 10 };
     const relay = () => natsRelay({ connection, stream, limits });
     await runRelay(relay(), updates.slice(0, 30));
@@ -244,8 +225,7 @@ describeWithNats('a relay', () => {
   });
 
   it('fails when another client publishes to the stream', async () => {
-    const stream = nats.newName();
-    const connection = await nats.connect();
+    const { connection, stream } = await nats.target();
     const { jsm, handler } = await createRelay({ connection, stream });
     await handler(updates.slice(0, 5), undefined);
     connection.publish(`${stream}.updates`, 'hello');
@@ -259,8 +239,8 @@ describeWithNats('a relay to a server with a small max_payload', () => {
   const nats = withNats({ maxPayload: 20_000 });
 
   it('reports which update is too large, and publishes nothing of its batch', async () => {
-    const stream = nats.newName();
-    const { jsm, handler } = await createRelay({ connection: await nats.connect(), stream });
+    const { connection, stream } = await nats.target();
+    const { jsm, handler } = await createRelay({ connection, stream });
     const of = (offset: number, length: number): Work => ({
       _tag: 'UnknownUpdate',
       variant: 'Later',
@@ -287,8 +267,7 @@ describeWithNats('a relay whose server is killed', () => {
 
   it('has published every update once and in order at the end', async () => {
     const all = await generateUpdates(effort(800, 2_000));
-    const stream = nats.newName();
-    const connection = await nats.connect();
+    const { connection, stream } = await nats.target();
     const relay = await createRelay({ connection, stream, timeoutMs: 500 }, { duplicate_window: nanos(100) });
     let crashes = 0;
     let batches = 0;

@@ -42,6 +42,8 @@ export interface Nats {
   connect(options?: NodeConnectionOptions): Promise<NatsConnection>;
   /** The name of a stream that no other test has. */
   newName(): string;
+  /** A connection, and such a name. */
+  target(): Promise<{ readonly connection: NatsConnection; readonly stream: string }>;
 }
 
 /** One server for the tests of a `describe`. */
@@ -60,7 +62,7 @@ export function withNats(options?: NatsServerOptions): Nats {
     if (server === undefined) throw new Error('the server is not started');
     return server;
   };
-  return {
+  const nats: Nats = {
     get server() {
       return running();
     },
@@ -71,7 +73,9 @@ export function withNats(options?: NatsServerOptions): Nats {
       return connection;
     },
     newName: () => `ledger${(names += 1)}`,
+    target: async () => ({ connection: await nats.connect(), stream: nats.newName() }),
   };
+  return nats;
 }
 
 /** Generates updates of mixed traffic, and reads them as a feed emits them. */
@@ -88,6 +92,10 @@ export async function generateUpdates(count: number): Promise<readonly Work[]> {
     await sandbox.close();
   }
 }
+
+/** The IDs of updates. */
+export const idsOf = (work: readonly Work[]): unknown[] =>
+  work.map((update) => 'updateId' in update && update.updateId);
 
 /** The cursor after an update. */
 export const cursorAt = (offset: number): Cursor => ({ version: 1, offset, recordTimes: {}, selection: 'all' });
