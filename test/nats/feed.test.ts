@@ -128,7 +128,7 @@ describeWithNats('natsFeed', () => {
       const { source, options } = await relayUpdates(12, keeper);
       const gate = new Subject<void>();
       const handler = ({ offset }: Work): HandlerResult => (offset === updates[0]?.offset ? gate : undefined);
-      const seen = run(natsFeed({ ...source, maxPageSize: 6 }), options, handler);
+      const seen = run(natsFeed({ ...source, maxPageSize: 6, timeoutMs: 500 }), options, handler);
       await until(() => seen.handled.length === 1);
       const { streams } = await jetstreamManager(source.connection);
       await streams.delete(source.stream);

@@ -205,7 +205,7 @@ describeWithNats('a relay whose ledger was replaced', () => {
           while (sandbox.ledgerEnd <= end);
           const error = await relayLedger(sandbox, natsRelay({ connection, stream }));
           // also in the next run
-          if (error !== undefined) expect(await relayLedger(sandbox, natsRelay({ connection, stream }))).toEqual(error);
+          const again = error === undefined ? undefined : await relayLedger(sandbox, natsRelay({ connection, stream }));
           const after = idsOf(await readStream(jsm, stream));
           const ledger = await readLedger(sandbox);
           // the cursor may be after the last update: where it says that there are none, others may have come
@@ -213,7 +213,8 @@ describeWithNats('a relay whose ledger was replaced', () => {
           const isOther = restored < last || isRewritten;
           // without its cursor, the relay compares when it has something to publish
           const mustEnd = isOther && (keepsCursor || ledger.some(({ offset }) => offset > last));
-          if (mustEnd) expect(error).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
+          const isRefused = { _tag: 'CursorError', reason: 'ledger', processor: 'relay' };
+          if (mustEnd) expect([error, again]).toMatchObject([isRefused, isRefused]);
           if (!isOther) expect(error).toBeUndefined();
           expect(after).toEqual(idsOf(isOther ? published : ledger));
         }),
@@ -267,7 +268,7 @@ describeWithNats('a relay whose ledger was replaced', () => {
     expect(await load()).toMatchObject(at(14));
     await runRelay(natsRelay({ connection, stream }), updates);
     await (await jetstreamManager(connection)).streams.purge(stream);
-    expect(await load()).toMatchObject(at(19));
+    expect(await load()).toMatchObject(at(59));
   });
 
   it.each([

@@ -158,7 +158,7 @@ describeWithNats('natsFeed while its server is killed', () => {
       const options = keeper === 'store' ? { name: 'reader', store: memoryStore() } : {};
       const seen = run(natsFeed(keeper === 'store' ? source : { ...source, durable: 'reader' }), options);
       const publishing = runRelay(relay, all, { size: 20 });
-      for (const share of [0.1, 0.4, 0.7]) {
+      for (const share of [0.1, 0.6]) {
         await until(() => seen.handled.length > share * all.length || seen.error !== undefined);
         await nats.server.crash();
         await nats.server.start();

@@ -1,5 +1,5 @@
 import { context, trace } from '@opentelemetry/api';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
 import { automate, type Rule } from '../../src/automation/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
@@ -8,9 +8,7 @@ import { sandboxes } from '../helpers/localServers.js';
 import { sdk, withContexts } from './support.js';
 
 const start = sandboxes();
-const contexts = withContexts();
-beforeEach(contexts.enable);
-afterEach(contexts.disable);
+withContexts();
 const templateId = '#sandbox-assets:Main:Asset';
 
 /** A traced ledger of a sandbox, and a rule that exercises a choice on each contract of a party. */

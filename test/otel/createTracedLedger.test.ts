@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { lastValueFrom, of, toArray } from 'rxjs';
 import { createLedger } from '../../src/index.js';
-import { createTracedLedger } from '../../src/otel/index.js';
+import { createTracedLedger, type Telemetry } from '../../src/otel/index.js';
 import { processFeed, updatesFeed } from '../../src/process/index.js';
 import { effort } from '../helpers/effort.js';
 import { sandboxes } from '../helpers/localServers.js';
@@ -12,7 +12,7 @@ import { observe } from '../helpers/observe.js';
 import { updateFormat } from '../helpers/world.js';
 import { mockPlatform } from '../process/support.js';
 import { play, scenarios } from './scenario.js';
-import { failingTelemetry, sdk, withContexts } from './support.js';
+import { enableContexts, failingTelemetry, sdk } from './support.js';
 
 const start = sandboxes();
 mockPlatform();
@@ -37,15 +37,20 @@ describe('the attributes of the server', () => {
 });
 
 describe('a traced ledger', () => {
-  it('emits the same as a plain ledger, at the same time', () => {
+  const providers: readonly (readonly [string, Telemetry | undefined])[] = [
+    ['an SDK', sdk()],
+    ['a context manager and no SDK', undefined],
+    ...failingTelemetry(),
+  ];
+  it.each(providers)('emits the same as a plain ledger, at the same time, with %s', (what, telemetry) => {
+    if (telemetry === undefined) enableContexts();
     fc.assert(
       fc.property(scenarios, (scenario) => {
-        const telemetry = sdk();
         expect(play((options) => createTracedLedger(options, telemetry), scenario)).toEqual(
           play(createLedger, scenario),
         );
       }),
-      { numRuns: effort(15, 40) },
+      { numRuns: what === 'an SDK' ? effort(15, 40) : effort(4, 20) },
     );
   });
 
@@ -74,28 +79,6 @@ describe('a traced ledger', () => {
       { numRuns: effort(15, 40) },
     );
     expect(spans).toBeGreaterThan(effort(20, 100));
-  });
-
-  it('emits the same with a context manager and without an SDK', () => {
-    const contexts = withContexts();
-    contexts.enable();
-    fc.assert(
-      fc.property(scenarios, (scenario) => {
-        expect(play(createTracedLedger, scenario)).toEqual(play(createLedger, scenario));
-      }),
-      { numRuns: effort(8, 20) },
-    );
-  });
-
-  it.each(failingTelemetry())('emits the same with telemetry that fails: %s', (_, telemetry) => {
-    fc.assert(
-      fc.property(scenarios, (scenario) => {
-        expect(play((options) => createTracedLedger(options, telemetry), scenario)).toEqual(
-          play(createLedger, scenario),
-        );
-      }),
-      { numRuns: effort(4, 8) },
-    );
   });
 
   it('sends its requests with a propagator that fails', async () => {

@@ -1,5 +1,5 @@
 import { context, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { concat, defer, EMPTY, lastValueFrom, of, tap, throwError, toArray, type Observable } from 'rxjs';
 import { ledgerEffects } from '../../src/index.js';
 import { createTracedLedger, linkTo, type Telemetry, traceHandler } from '../../src/otel/index.js';
@@ -18,9 +18,7 @@ import { until } from '../helpers/time.js';
 import { sdk, withContexts } from './support.js';
 
 const start = sandboxes();
-const contexts = withContexts();
-beforeEach(contexts.enable);
-afterEach(contexts.disable);
+withContexts();
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -113,56 +111,49 @@ describe.each(handlers)('a handler that %s', (_, handle) => {
   });
 });
 
-const failures: readonly (readonly [string, () => HandlerResult])[] = [
+const words = 'the words of the handler';
+const failures: readonly (readonly [string, 'skip' | 'park' | 'stop', () => HandlerResult])[] = [
   [
     'throws',
+    'skip',
     () => {
-      throw new RangeError('the words of the handler');
+      throw new RangeError(words);
     },
   ],
-  ['rejects', () => Promise.reject(new RangeError('the words of the handler'))],
-  ['errors', () => throwError(() => new RangeError('the words of the handler'))],
+  ['rejects', 'park', () => Promise.reject(new RangeError(words))],
+  ['errors', 'stop', () => throwError(() => new RangeError(words))],
 ];
 
-describe.each(failures)('a handler that %s', (_, fail) => {
-  it.each(['skip', 'park'] as const)(
-    'has its failures measured, and the update that is left out: %s',
-    async (onPoison) => {
-      const { feed, telemetry, spans } = await setUp(3);
-      const handler = ({ offset }: Work) => (offset === 2 ? fail() : undefined);
-      const options = { name: 'balances', store: memoryStore(), onPoison };
-      const handlerRetry = { baseDelayMs: 1, maxDelayMs: 50, giveUpAfterMs: 500 };
-      const committed = await lastValueFrom(processFeed(feed, handler, { ...options, handlerRetry }).pipe(toArray()));
-      expect(committed.at(-1)).toMatchObject({ offset: 3 });
-      const failed = spans().filter(({ status }) => status.code === SpanStatusCode.ERROR);
-      expect(failed.length).toBeGreaterThan(1);
-      expect(new Set(failed.map(({ attributes }) => attributes['canton.offset']))).toEqual(new Set([2]));
-      const processor = { 'canton_rx.processor.name': 'balances', 'error.type': 'RangeError' };
-      expect(failed[0]?.attributes).toMatchObject(processor);
-      expect(failed.map(({ status, events }) => [status.message, events.length])).toEqual(
-        failed.map(() => [undefined, 0]),
-      );
-      const name = onPoison === 'skip' ? 'canton_rx.updates.skipped' : 'canton_rx.updates.parked';
-      expect(await telemetry.measured(name)).toEqual([{ name, unit: '{update}', attributes: processor, value: 1 }]);
-      // the last failure is not followed by a retry
-      expect(await telemetry.measured('canton_rx.handler.failures')).toMatchObject([
-        { attributes: processor, value: failed.length - 1 },
-      ]);
-      expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 2 }]);
-      expect(await telemetry.exported()).not.toContain('the words of');
-    },
-  );
-
-  it('ends the processor with its error, which is counted', async () => {
-    const { feed, telemetry } = await setUp(1);
-    const error = await lastValueFrom(processFeed(feed, fail, { handlerRetry: { giveUpAfterMs: 0 } })).catch(
-      (error: unknown) => error,
-    );
-    expect(error).toMatchObject({ _tag: 'HandlerError', cause: { message: 'the words of the handler' } });
+it.each(failures)('a handler that %s has its failures measured, and what follows: %s', async (_, onPoison, fail) => {
+  const { feed, telemetry, spans } = await setUp(3);
+  const handler = ({ offset }: Work) => (offset === 2 ? fail() : undefined);
+  const options = { name: 'balances', store: memoryStore(), onPoison };
+  const handlerRetry = { baseDelayMs: 1, maxDelayMs: 50, giveUpAfterMs: 300 };
+  const seen = observe(processFeed(feed, handler, { ...options, handlerRetry }));
+  await until(() => seen.completed || seen.error !== undefined);
+  const failed = spans().filter(({ status }) => status.code === SpanStatusCode.ERROR);
+  expect(failed.length).toBeGreaterThan(1);
+  expect(new Set(failed.map(({ attributes }) => attributes['canton.offset']))).toEqual(new Set([2]));
+  const name = { 'canton_rx.processor.name': 'balances' };
+  const processor = { ...name, 'error.type': 'RangeError' };
+  expect(failed[0]?.attributes).toMatchObject(processor);
+  expect(failed.map(({ status, events }) => [status.message, events.length])).toEqual(failed.map(() => [undefined, 0]));
+  // the last failure is not followed by a retry
+  expect(await telemetry.measured('canton_rx.handler.failures')).toMatchObject([
+    { attributes: processor, value: failed.length - 1 },
+  ]);
+  expect(await telemetry.exported()).not.toContain('the words of');
+  if (onPoison === 'stop') {
+    expect(seen.error).toMatchObject({ _tag: 'HandlerError', cause: { message: words } });
     expect(await telemetry.measured('canton_rx.feed.failures')).toMatchObject([
-      { attributes: { 'error.type': 'HandlerError' }, value: 1 },
+      { attributes: { ...name, 'error.type': 'HandlerError' }, value: 1 },
     ]);
-  });
+    return;
+  }
+  expect(seen.values.at(-1)).toMatchObject({ offset: 3 });
+  const left = onPoison === 'skip' ? 'canton_rx.updates.skipped' : 'canton_rx.updates.parked';
+  expect(await telemetry.measured(left)).toEqual([{ name: left, unit: '{update}', attributes: processor, value: 1 }]);
+  expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 2 }]);
 });
 
 describe('a processor', () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { catchError, EMPTY, lastValueFrom, merge, type Observable, take, throwError, toArray } from 'rxjs';
 import type { Ledger, Signer } from '../../src/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
@@ -17,9 +17,7 @@ import { sdk, withContexts } from './support.js';
 import { sandboxes } from '../helpers/localServers.js';
 
 const start = sandboxes();
-const contexts = withContexts();
-beforeEach(contexts.enable);
-afterEach(contexts.disable);
+withContexts();
 
 /** Calls every method of a ledger and ignores the errors. */
 const callAll = (ledger: Ledger, party: string, signer: Signer): Observable<unknown> => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import { concat, EMPTY, filter, lastValueFrom, NEVER, of, take, tap, throwError } from 'rxjs';
 import { acsDelta } from '../../src/index.js';
@@ -11,9 +11,7 @@ import { until } from '../helpers/time.js';
 import { sandboxes } from '../helpers/localServers.js';
 
 const start = sandboxes();
-const contexts = withContexts();
-beforeEach(contexts.enable);
-afterEach(contexts.disable);
+withContexts();
 
 describe('a feed by WebSocket', () => {
   it('has a span for each upgrade, sends its context, and counts its updates and the sockets that close', async () => {

@@ -1,5 +1,5 @@
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { from, lastValueFrom, Subject, take, takeUntil, tap, type Observable } from 'rxjs';
 import type {
   PreparedSubmission,
@@ -18,9 +18,7 @@ import { until } from '../helpers/time.js';
 import { sdk, withContexts, type Sdk } from './support.js';
 
 const start = sandboxes();
-const contexts = withContexts();
-beforeEach(contexts.enable);
-afterEach(contexts.disable);
+withContexts();
 
 const execute = '/v2/interactive-submission/executeAndWaitForTransaction';
 
@@ -225,12 +223,8 @@ describe('a submission', () => {
     await until(() => sandbox.requests.some(({ path }) => path === execute));
     unsubscribed$.next();
     expect(seen.completed).toBe(true);
-    expect(telemetry.spans('submit').map(({ attributes }) => attributes['canton.submission.outcome'])).toEqual([
-      'abandoned',
-    ]);
-    expect(telemetry.spans(`POST ${execute}`).map(({ attributes }) => attributes['canton_rx.result'])).toEqual([
-      'aborted',
-    ]);
+    expect(telemetry.attributes('submit', 'canton.submission.outcome')).toEqual(['abandoned']);
+    expect(telemetry.attributes(`POST ${execute}`, 'canton_rx.result')).toEqual(['aborted']);
   });
 
   it('has one outcome where the subscriber unsubscribes when it receives the transaction', async () => {
@@ -240,7 +234,7 @@ describe('a submission', () => {
   });
 
   it('has its requests in its span without a context manager, as in browsers', async () => {
-    contexts.disable();
+    context.disable();
     const { submission, telemetry } = await setUp();
     const transaction = await lastValueFrom(submission());
     const [one] = telemetry.spans('submit');

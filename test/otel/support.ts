@@ -7,6 +7,7 @@ import {
   trace,
   type TracerProvider,
 } from '@opentelemetry/api';
+import { afterEach, beforeEach } from '@jest/globals';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { type DataPoint, DataPointType, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import {
@@ -38,6 +39,8 @@ export interface Sdk {
   readonly meterProvider: MeterProvider;
   /** The spans that have ended, all or those with a name. */
   readonly spans: (name?: string) => readonly ReadableSpan[];
+  /** One attribute of each of these spans. */
+  readonly attributes: (name: string | undefined, key: string) => readonly unknown[];
   /** The metrics now, all or the one with a name. */
   readonly measured: (name?: string) => Promise<readonly Measured[]>;
   /** All spans and metrics as text. */
@@ -70,6 +73,7 @@ export function sdk(): Sdk {
     tracerProvider,
     meterProvider,
     spans,
+    attributes: (name, key) => spans(name).map((span) => span.attributes[key]),
     measured,
     exported: async () => {
       const { resourceMetrics } = await reader.collect();
@@ -112,16 +116,17 @@ export function tracedLedger(sandbox: Sandbox, updates: number) {
   return { sandbox, telemetry, ledger, tracer, bounded };
 }
 
-/** The context manager of Node.js, as programs with an SDK register it. */
-export function withContexts(): { readonly enable: () => void; readonly disable: () => void } {
-  return {
-    enable: () => {
-      context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-    },
-    disable: () => {
-      context.disable();
-    },
-  };
+/** Registers the context manager of Node.js, as programs with an SDK do. */
+export const enableContexts = (): void => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+};
+
+/** Registers it for each test of a file. */
+export function withContexts(): void {
+  beforeEach(enableContexts);
+  afterEach(() => {
+    context.disable();
+  });
 }
 
 /** Providers that throw, one for each method that may. */

@@ -1,6 +1,6 @@
-import { metrics, SpanStatusCode } from '@opentelemetry/api';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { lastValueFrom, take, toArray } from 'rxjs';
+import { context, createContextKey, metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { describe, expect, it } from '@jest/globals';
+import { lastValueFrom, take, tap, toArray } from 'rxjs';
 import { createLedger, ledgerEffects, type Update } from '../../src/index.js';
 import { liveContracts } from '../../src/contracts/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
@@ -12,13 +12,96 @@ import { until } from '../helpers/time.js';
 import { sdk, sum, tracedLedger, updateFormat, withContexts } from './support.js';
 
 const start = sandboxes();
-const contexts = withContexts();
-beforeEach(contexts.enable);
-afterEach(contexts.disable);
+withContexts();
 
 const flats = '/v2/updates/flats';
 
 describe('a feed', () => {
+  it('has a span for each poll, with its range, its limit and the number of its elements', async () => {
+    const { ledger, bounded, telemetry, sandbox } = tracedLedger(await start(), 50);
+    await lastValueFrom(ledger.updates(bounded, { maxPageSize: 30, parallelRanges: 1 }).pipe(toArray()));
+    const polls = telemetry.spans('poll updates');
+    expect(polls.map(({ attributes }) => attributes)).toMatchObject([
+      {
+        'http.request.method': 'POST',
+        'url.full': `${sandbox.url}${flats}?limit=30`,
+        'url.template': flats,
+        'server.address': '127.0.0.1',
+        'server.port': Number(new URL(sandbox.url).port),
+        'http.response.status_code': 200,
+        'canton.updates.begin_exclusive': 0,
+        'canton.updates.end_inclusive': sandbox.ledgerEnd,
+        'canton.updates.limit': 30,
+        'canton.updates.count': 30,
+      },
+      { 'canton.updates.limit': 30, 'canton.updates.end_inclusive': sandbox.ledgerEnd },
+    ]);
+    expect(polls[1]?.attributes['canton.updates.begin_exclusive']).toBe(
+      polls[0]?.attributes['canton.updates.last_offset'],
+    );
+    expect(polls.map(({ kind, status }) => [kind, status.code])).toEqual(
+      polls.map(() => [SpanKind.CLIENT, SpanStatusCode.UNSET]),
+    );
+  });
+
+  it('is a trace of its own for each poll, linked to the span that was active at the subscription', async () => {
+    const { ledger, bounded, telemetry, tracer } = tracedLedger(await start(), 50);
+    const span = tracer.startSpan('caller');
+    const active: unknown[] = [];
+    await context.with(trace.setSpan(context.active(), span), () =>
+      lastValueFrom(
+        ledger.updates(bounded, { maxPageSize: 20 }).pipe(
+          tap(() => {
+            active.push(trace.getActiveSpan());
+          }),
+        ),
+      ),
+    );
+    const polls = telemetry.spans();
+    expect(polls.length).toBeGreaterThan(2);
+    expect(new Set(polls.map((poll) => poll.spanContext().traceId)).size).toBe(polls.length);
+    for (const poll of polls) {
+      expect(poll.parentSpanContext).toBeUndefined();
+      expect(poll.links.map((link) => link.context)).toEqual([span.spanContext()]);
+    }
+    // the subscriber still runs in its own span
+    expect(new Set(active)).toEqual(new Set([span]));
+  });
+
+  it('sends the context of its span, in which instrumentations of fetch create no second span', async () => {
+    const { sandbox, telemetry } = tracedLedger(await start(), 5);
+    // the key that instrumentations of fetch read
+    const suppressTracing = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
+    const isSuppressed = (): boolean => context.active().getValue(suppressTracing) === true;
+    const headers: unknown[] = [];
+    const active: unknown[] = [];
+    const suppressed: boolean[] = [];
+    const recordingFetch: typeof fetch = async (input, init) => {
+      headers.push(input instanceof Request ? input.headers.get('traceparent') : undefined);
+      active.push(trace.getActiveSpan()?.spanContext().spanId);
+      const answer = await fetch(input, init);
+      suppressed.push(isSuppressed());
+      return answer;
+    };
+    const after: unknown[] = [];
+    const ledger = createTracedLedger({ baseUrl: sandbox.url, fetch: recordingFetch }, telemetry);
+    const feed$ = ledger.updates({ beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat });
+    await lastValueFrom(
+      feed$.pipe(
+        tap(() => {
+          after.push(isSuppressed(), trace.getActiveSpan());
+        }),
+      ),
+    );
+    after.push(isSuppressed(), trace.getActiveSpan());
+    const polls = telemetry.spans().map((span) => span.spanContext());
+    expect(polls.length).toBeGreaterThan(0);
+    expect(headers).toEqual(polls.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
+    expect(active).toEqual(polls.map(({ spanId }) => spanId));
+    expect(new Set(suppressed)).toEqual(new Set([true]));
+    expect(new Set(after)).toEqual(new Set([false, undefined]));
+  });
+
   it('measures each failure, each retry and the page limit of the participant', async () => {
     const { sandbox, ledger, bounded, telemetry } = tracedLedger(await start({ maxListElements: 20 }), 60);
     sandbox.fault({ kind: 'status', status: 503, body: cantonError('SERVICE_NOT_RUNNING') }, { path: flats });
@@ -159,20 +242,30 @@ describe('a feed', () => {
     const { ledger, telemetry, sandbox } = tracedLedger(await start(), 10);
     const invalidPage = () => [{ update: { Transaction: { value: { offset: 1, updateId: 7 } } } }];
     sandbox.fault({ kind: 'rewrite', body: invalidPage }, { path: flats, times: 2 });
+    sandbox.fault({ kind: 'rewrite', body: () => ({ updates: [] }) }, { path: flats, after: 2 });
     const bounded = { beginExclusive: 0, endInclusive: 1, updateFormat };
-    const failed = observe(ledger.updates(bounded));
-    await until(() => failed.error !== undefined);
-    const emitted = observe(ledger.updates(bounded, { onUndecodable: 'emit' }));
-    await until(() => emitted.completed);
-    expect(failed.error).toMatchObject({ _tag: 'DecodeError' });
-    expect(emitted.values).toMatchObject([{ _tag: 'UndecodedUpdate' }]);
-    expect(await telemetry.measured('canton_rx.decode.failures')).toMatchObject([{ value: 2 }]);
+    const all = (options: object = {}) => lastValueFrom(ledger.updates(bounded, options).pipe(toArray()));
+    await expect(all()).rejects.toMatchObject({ _tag: 'DecodeError' });
+    expect(await all({ onUndecodable: 'emit' })).toMatchObject([{ _tag: 'UndecodedUpdate' }]);
+    await expect(all()).rejects.toMatchObject({ _tag: 'DecodeError' });
+    const polls = telemetry.spans('poll updates');
+    const failed = { 'canton_rx.result': 'failed', 'error.type': 'DecodeError', 'http.response.status_code': 200 };
+    expect(polls.map(({ attributes }) => attributes)).toMatchObject([
+      { ...failed, 'canton.updates.count': 1 },
+      { 'canton_rx.result': 'answered', 'canton.updates.count': 1 },
+      failed,
+    ]);
+    const { ERROR, UNSET } = SpanStatusCode;
+    expect(polls.map(({ status }) => status.code)).toEqual([ERROR, UNSET, ERROR]);
+    expect(sum(await telemetry.measured('canton_rx.polls'))).toBe(3);
+    expect(await telemetry.measured('canton_rx.decode.failures')).toMatchObject([{ value: 3 }]);
     expect(await telemetry.measured('canton_rx.feed.failures')).toMatchObject([
-      { attributes: { 'error.type': 'DecodeError' }, value: 1 },
+      { attributes: { 'error.type': 'DecodeError' }, value: 2 },
     ]);
     sandbox.prune(5);
-    const pruned = observe(ledger.updates({ beginExclusive: 0, updateFormat }));
-    await until(() => pruned.error !== undefined);
+    await expect(lastValueFrom(ledger.updates({ beginExclusive: 0, updateFormat }))).rejects.toMatchObject({
+      _tag: 'PrunedError',
+    });
     expect(await telemetry.measured('canton_rx.gaps')).toMatchObject([
       { attributes: { 'error.type': 'PrunedError' }, value: 1 },
     ]);
@@ -189,6 +282,40 @@ describe('a feed', () => {
     expect(await telemetry.measured('canton_rx.retries')).toMatchObject([
       { attributes: { 'error.type': 'SERVICE_NOT_RUNNING' }, value: 1 },
     ]);
+  });
+});
+
+describe('a single request', () => {
+  it('has one span for each request, the one with a refused token included', async () => {
+    const { sandbox, telemetry } = tracedLedger(await start({ checkToken: (token) => token === 'token-2' }), 5);
+    let calls = 0;
+    const token = () => Promise.resolve(`token-${Math.min(2, (calls += 1))}`);
+    const ledger = createTracedLedger({ baseUrl: sandbox.url, token }, telemetry);
+    await lastValueFrom(ledger.ledgerEnd());
+    expect(telemetry.attributes('GET /v2/state/ledger-end', 'http.response.status_code')).toEqual([401, 200]);
+    expect(await telemetry.exported()).not.toContain('token-');
+  });
+
+  it('has one span where the subscriber unsubscribes when it receives the answer', async () => {
+    const { ledger, telemetry } = tracedLedger(await start(), 5);
+    await lastValueFrom(ledger.ledgerEnd().pipe(take(1)));
+    expect(telemetry.attributes(undefined, 'canton_rx.result')).toEqual(['answered']);
+    expect(await telemetry.measured('canton_rx.request.duration')).toMatchObject([{ value: 1 }]);
+  });
+
+  it.each([
+    ['times out', { kind: 'hang' }, 'RequestTimeoutError'],
+    ['does not decode', { kind: 'rewrite', body: () => ({ offset: 'seven' }) }, 'DecodeError'],
+  ] as const)('has an error where it %s, unlike one that is unsubscribed', async (_, fault, type) => {
+    const { sandbox, telemetry } = tracedLedger(await start(), 5);
+    sandbox.fault(fault, { path: '/v2/state/ledger-end' });
+    const ledger = createTracedLedger({ baseUrl: sandbox.url, requestTimeoutMs: 200 }, telemetry);
+    await expect(lastValueFrom(ledger.ledgerEnd())).rejects.toMatchObject({ _tag: type });
+    expect(
+      telemetry
+        .spans()
+        .map(({ attributes, status }) => [attributes['error.type'], attributes['canton_rx.result'], status.code]),
+    ).toEqual([[type, 'failed', SpanStatusCode.ERROR]]);
   });
 });
 

@@ -48,8 +48,7 @@ describeWithPostgres('contractsProjection', () => {
       defaultValue: undefined,
     });
   };
-  const read = async (sql: string, values: readonly unknown[] = []) =>
-    (await database.pool.query<Record<string, unknown>>(sql, [...values])).rows;
+  const { read } = database;
   /** The first column of a single row. */
   const value = async (sql: string, values: readonly unknown[] = []): Promise<unknown> =>
     Object.values((await read(sql, values))[0] ?? {})[0];
@@ -286,50 +285,6 @@ describeWithPostgres('contractsProjection', () => {
     await database.pool.query('DROP OWNED BY reader');
     expect(Number(rows[0]?.at)).toBeLessThanOrEqual(mine);
     expect(Number(rows[0]?.n)).toBeGreaterThan(0);
-  });
-
-  it('shows readers whole transactions, and the old contracts until the new ones are whole', async () => {
-    const { service, ledger } = await world(250);
-    const counts = new Map<number, number>();
-    const { pool } = database;
-    await project(ledger, { batchSize: 10 });
-    const seen: { at: number; n: number }[] = [];
-    const over = new AbortController();
-    const reading = (async () => {
-      while (!over.signal.aborted) {
-        const [row] = await read(
-          'SELECT (SELECT latest_offset FROM contracts.projection_state) AS at, count(*) AS n FROM contracts.active()',
-        );
-        seen.push({ at: Number(row?.['at']), n: Number(row?.['n']) });
-      }
-    })();
-    for (const seed of [11, 12, 13]) {
-      service.generate(100, { seed });
-      if (seed === 12) service.prune(service.ledgerEnd - 2);
-      if (seed === 13) service.restore(service.ledgerEnd - 30);
-      await project(ledger, { batchSize: 10 }, { commitEvery: { updates: 3 } });
-      const rows = await read(
-        'SELECT o AS at, (SELECT count(*) FROM contracts.active(NULL, o)) AS n FROM (SELECT "offset" AS o FROM contracts.transactions UNION SELECT contracts.oldest_offset() UNION SELECT contracts.latest_offset()) AS offsets WHERE o >= contracts.oldest_offset()',
-      );
-      for (const row of rows) counts.set(Number(row['at']) * 100 + seed, Number(row['n']));
-    }
-    over.abort();
-    await reading;
-    expect(pool.totalCount).toBeGreaterThan(1);
-    const known = (at: number): readonly (number | undefined)[] =>
-      [11, 12, 13].map((seed) => counts.get(at * 100 + seed));
-    expect(seen.filter(({ at, n }) => !known(at).includes(n))).toEqual([]);
-    expect(new Set(seen.map(({ at }) => at)).size).toBeGreaterThan(5);
-  });
-
-  it('ends where another processor has written into its schema', async () => {
-    const { service, ledger } = await world(50);
-    await project(ledger);
-    await database.pool.query('UPDATE contracts.projection_state SET latest_offset = latest_offset + 1000');
-    service.generate(20, { seed: 14 });
-    await expect(project(ledger, {}, { handlerRetry: { giveUpAfterMs: 0 } })).rejects.toThrow(
-      /does not end before offset \d+: another processor writes it/,
-    );
   });
 
   it('refuses a pool that has no connection for it beside that of its processor', async () => {

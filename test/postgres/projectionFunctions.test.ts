@@ -37,10 +37,7 @@ describeWithPostgres("a projection's functions", () => {
   beforeEach(async () => {
     await database.pool.query('DROP SCHEMA IF EXISTS contracts CASCADE');
   });
-  const read = async (sql: string, values: readonly unknown[] = []) =>
-    (await database.pool.query<Record<string, unknown>>(sql, [...values])).rows;
-  const ids = async (sql: string, values: readonly unknown[] = []): Promise<readonly unknown[]> =>
-    (await read(`SELECT contract_id FROM ${sql} ORDER BY 1`, values)).map((row) => row['contract_id']);
+  const { ids, read } = database;
   const project = (works: readonly ContractsWork[], options: object = {}): Promise<void> =>
     write(database.pool, contractsProjection({ pool: database.pool, query: { parties: 'any' }, ...options }), works);
 

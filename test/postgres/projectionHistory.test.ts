@@ -99,8 +99,7 @@ function play(history: readonly HistoryUpdate[], start: number, end: number) {
 describeWithPostgres('the projection of a history', () => {
   const database = withDatabase();
 
-  const read = async (sql: string, values: readonly unknown[] = []) =>
-    (await database.pool.query<Record<string, unknown>>(sql, [...values])).rows;
+  const { read } = database;
   /** Where the active contracts are. */
   const states = async () => {
     const { rows } = await database.pool.query<{ id: string; sync: string; target: string | null; counter: number }>(

@@ -19,10 +19,7 @@ describeWithPostgres('a projection', () => {
   beforeEach(async () => {
     await database.pool.query('DROP SCHEMA IF EXISTS contracts CASCADE');
   });
-  const read = async (sql: string, values: readonly unknown[] = []) =>
-    (await database.pool.query<Record<string, unknown>>(sql, [...values])).rows;
-  const ids = async (sql: string, values: readonly unknown[] = []): Promise<readonly unknown[]> =>
-    (await read(`SELECT contract_id FROM ${sql} ORDER BY 1`, values)).map((row) => row['contract_id']);
+  const { ids, read } = database;
   /** A processor of a name, as if it had just been started. */
   const start = (processor: string, types?: ContractTypes) => {
     const handler = contractsProjection({ pool: database.pool, query: { parties: 'any', types } });

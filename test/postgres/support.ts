@@ -24,6 +24,10 @@ type StoredOptions = Extract<StoreOptions<PoolClient>, { readonly name: string }
 export interface Database {
   readonly server: PostgresServer;
   readonly pool: Pool;
+  /** Runs a statement, and returns its rows. */
+  readonly read: (sql: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>;
+  /** The ids of the contracts of a function or table of a projection, in order. */
+  readonly ids: (sql: string, values?: readonly unknown[]) => Promise<readonly unknown[]>;
   /** The offsets in the table `seen`, in the order in which they were inserted. */
   readonly seen: () => Promise<readonly number[]>;
 }
@@ -41,6 +45,9 @@ export function withDatabase(): Database {
       if (pool === undefined) throw new Error('the pool is not open');
       return pool;
     },
+    read: async (sql, values = []) => (await database.pool.query<Record<string, unknown>>(sql, [...values])).rows,
+    ids: async (sql, values) =>
+      (await database.read(`SELECT contract_id FROM ${sql} ORDER BY 1`, values)).map((row) => row['contract_id']),
     seen: async () => {
       const sql = 'SELECT "offset"::text AS "offset" FROM seen ORDER BY n';
       const { rows } = await database.pool.query<{ offset: string }>(sql);

@@ -1,13 +1,59 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import * as fc from 'fast-check';
+import { JsCantonError } from '../../src/codecs/JsCantonError.js';
+import { ApiError } from '../../src/errors/ApiError.js';
+import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
 import { type Follower, Followers } from '../../src/otel/metrics.js';
-import { Recorder } from '../../src/otel/Recorder.js';
+import { errorTypeOf, Recorder } from '../../src/otel/Recorder.js';
+import { cantonError } from '../../src/sandbox/index.js';
+import { upTo } from '../helpers/world.js';
 import { type Measured, sdk } from './support.js';
 
-beforeEach(() => {
-  jest.spyOn(Date, 'now').mockReturnValue(Date.parse('2026-07-24T10:00:10Z'));
+const apiError = (status: number, code?: string): ApiError => {
+  if (code === undefined) return new ApiError({ path: '/v2/updates', status, text: 'words' });
+  const canton = JsCantonError.decode(cantonError(code));
+  if (canton._tag === 'Left') throw new Error('not an error of the ledger');
+  return new ApiError({ path: '/v2/updates', status, canton: canton.right });
+};
+
+describe('the type of an error', () => {
+  it.each([
+    [apiError(503, 'SERVICE_NOT_RUNNING'), 'SERVICE_NOT_RUNNING'],
+    [apiError(401, 'NA'), '401'],
+    [apiError(502), '502'],
+    [apiError(400, 'words for people'), '400'],
+    [new ConnectionError('/v2/updates', 'the connection failed', 'ECONNRESET'), 'ECONNRESET'],
+    [new ConnectionError('/v2/updates', 'there was no answer'), 'ConnectionError'],
+    [new RequestTimeoutError('/v2/updates', 1), 'RequestTimeoutError'],
+    [new RangeError('words'), 'RangeError'],
+    [Object.assign(new Error('words'), { name: 'words for people' }), '_OTHER'],
+    ['words', '_OTHER'],
+    [undefined, '_OTHER'],
+  ])('is a code, a status or a name: %p', (error, type) => {
+    expect(errorTypeOf(error)).toBe(type);
+  });
+
+  it('never contains text for people, whatever is thrown', () => {
+    fc.assert(
+      fc.property(fc.anything(), (thrown) => {
+        expect(errorTypeOf(thrown)).toMatch(/^\w{1,80}$/);
+      }),
+    );
+  });
 });
-afterEach(() => {
-  jest.restoreAllMocks();
+
+describe('a recorder', () => {
+  const named = (name: string) => Object.assign(new Error('words'), { name });
+  const recorder = new Recorder({}, {});
+
+  it.each([
+    ['synchronizers', 50, recorder.synchronizerLabel],
+    ['types of errors', 100, (name: string) => recorder.errorType(named(name))],
+  ] as const)('has a label for each of the first %s: %i, and one for all others', (_, max, label) => {
+    const known = upTo(max).map((n) => `Known${n}`);
+    expect(known.map(label)).toEqual(known);
+    expect(['Other1', ...known, 'Other2'].map(label)).toEqual(['_OTHER', ...known, '_OTHER']);
+  });
 });
 
 const follower = (
@@ -34,6 +80,13 @@ async function measuredLags(
 const ofSynchronizer = (id: string, value: number) => ({ attributes: { 'canton.synchronizer.id': id }, value });
 
 describe('the lag', () => {
+  beforeEach(() => {
+    jest.spyOn(Date, 'now').mockReturnValue(Date.parse('2026-07-24T10:00:10Z'));
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   it.each([[[3, 10]], [[10, 3]], [[undefined, 3]], [[3, undefined]]])(
     'is that of the slowest feed, whatever the order of the feeds: %j',
     async (cursors) => {
