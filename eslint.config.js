@@ -190,7 +190,7 @@ export default defineConfig(
       tseslint.configs.stylisticTypeChecked,
       rxjsX.configs.strict,
     ],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { project: 'test/tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
       // a codec and its type share one name
       '@typescript-eslint/no-redeclare': 'off',
