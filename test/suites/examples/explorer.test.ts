@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
 import { itInChromium } from '../../helpers/browser.js';
-import { describeAccessibility } from './explorer/accessibility.js';
 import { describeCommands } from './explorer/commands.js';
 import { describeContracts } from './explorer/contracts.js';
 import { describeContractPanels } from './explorer/contractsPanel.js';
@@ -90,7 +89,6 @@ describe('the explorer', () => {
   describeSettings();
   describeStatus();
   describeScreens();
-  describeAccessibility();
   describeContracts();
   describeContractPanels();
   describeContractStates();
