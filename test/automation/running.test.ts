@@ -55,7 +55,7 @@ describe('a run of a rule', () => {
     });
   });
 
-  it('begins nothing after signal, finishes what is in progress, and completes', () => {
+  it('begins nothing after signal, finishes what is in progress, and completes (G72)', () => {
     virtually(
       minute,
       ({ tasks, start, at }) => {
@@ -166,7 +166,7 @@ describe('several runs of a rule', () => {
     });
   });
 
-  it('act one after the other with a store', () => {
+  it('act one after the other with a store (G65)', () => {
     virtually(5 * minute, ({ tasks, start, at }) => {
       tasks.create(...ids(3));
       const store = memoryStore();
@@ -213,7 +213,7 @@ describe('a rule that waits for its name', () => {
 });
 
 describe('a rule on a participant that was pruned', () => {
-  it('acts again on nothing when its actions archive their contracts', () => {
+  it('acts again on nothing when its actions archive their contracts (G70)', () => {
     const cases: readonly (readonly [string, Partial<TaskRule>])[] = [
       ['Archive', { act: archiveIt }],
       ['Accept', { consumes: true, act: ({ contractId }) => exerciseOn(contractId, 'Accept') }],
@@ -283,7 +283,7 @@ describe('a rule on a participant that was pruned', () => {
     });
   });
 
-  it('does not act on an older contract without a store or done, and says why, once', () => {
+  it('does not act on an older contract without a store or done, and says why, once (G70)', () => {
     virtually(30 * minute, ({ tasks, start, at }) => {
       tasks.create('a', 'b');
       const first = start({ act: touchIt, where: ({ contractId }) => contractId === 'a' });
@@ -308,7 +308,7 @@ describe('a rule on a participant that was pruned', () => {
     });
   });
 
-  it('acts on an older contract for which done is false', () => {
+  it('acts on an older contract for which done is false (G70)', () => {
     virtually(30 * minute, ({ tasks, start, at }) => {
       const changes: Partial<TaskRule> = {
         act: ({ contractId }) => createReceipt(contractId),
@@ -351,7 +351,7 @@ describe('a rule on a participant that was pruned', () => {
     });
   });
 
-  it('remembers with a store what it has done, and what it may have done', () => {
+  it('remembers with a store what it has done, and what it may have done (G70)', () => {
     virtually(60 * minute, ({ tasks, start, at }) => {
       const store = memoryStore();
       tasks.create('a', 'b', 'c');
@@ -442,7 +442,7 @@ describe('a rule on contracts that were moved', () => {
 });
 
 describe('a ledger that is replaced', () => {
-  it('is acted on from its beginning, and nothing of the first one is', () => {
+  it('is acted on from its beginning, and nothing of the first one is (G71)', () => {
     virtually(10 * minute, ({ tasks, start, at }) => {
       tasks.create('a', 'b');
       const decided: string[] = [];
@@ -464,7 +464,7 @@ describe('a ledger that is replaced', () => {
     });
   });
 
-  it('is refused with a store', () => {
+  it('is refused with a store (G71)', () => {
     virtually(10 * minute, ({ tasks, start, at }) => {
       tasks.create('a');
       const seen = start({ act: touchIt }, { store: memoryStore() });

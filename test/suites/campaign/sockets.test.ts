@@ -26,9 +26,21 @@ afterAll(() => {
 
 /** How many schedules run at a time: most of them wait most of the time. */
 const lanes = 16;
-const { numRuns, seed } = campaignRuns(5, 250);
-const check = (property: fc.IAsyncProperty<[SocketSchedule]>, runs: number): Promise<unknown> =>
-  checkInLanes(property, { runs, seed, lanes });
+const { numRuns, seed } = campaignRuns(8, 500, 30);
+const undici = undiciPort();
+
+/** Checks schedules, each with one of the two HTTP clients. */
+const check = (
+  schedules: fc.Arbitrary<SocketSchedule>,
+  runs: number,
+  play: (schedule: SocketSchedule, port: HttpPort | undefined) => Promise<void>,
+): Promise<unknown> => {
+  const client = fc.constantFrom('fetch', 'undici');
+  const property = fc.asyncProperty(fc.tuple(schedules, client), ([schedule, name]) =>
+    play(schedule, name === 'undici' ? undici : undefined),
+  );
+  return checkInLanes(property, { runs, seed, lanes });
+};
 
 /** Updates in short, without checkpoints. */
 const summarize = (updates: readonly Update[]): string[] =>
@@ -95,12 +107,9 @@ beforeEach(() => {
   useProcessTime();
 });
 
-describe.each<[string, HttpPort | undefined]>([
-  ['fetch', undefined],
-  ['undici', undiciPort()],
-])('over real sockets by %s, a subscriber receives', (_, port) => {
+describe('over real sockets, a subscriber receives', () => {
   it('exactly the ledger, through every fault of the service and of the connections', async () => {
-    const property = fc.asyncProperty(socketSchedule, (schedule) =>
+    await check(socketSchedule, numRuns, (schedule, port) =>
       play(schedule, { port }, ({ seen, sandbox, beginExclusive }) => {
         expect(seen.error).toBeUndefined();
         expect(summarize(seen.updates)).toEqual(ledgerAfter(sandbox, beginExclusive));
@@ -108,22 +117,20 @@ describe.each<[string, HttpPort | undefined]>([
         expect(offsets).toEqual(offsets.toSorted((a, b) => a - b));
       }),
     );
-    await check(property, numRuns);
   }, 600_000);
 
   it('exactly the ledger, through every fault of the WebSockets that it follows by', async () => {
-    const property = fc.asyncProperty(followedSchedule, (schedule) =>
+    await check(followedSchedule, numRuns / 4, (schedule, port) =>
       play(schedule, { port, isFollowed: true }, ({ seen, sandbox, beginExclusive }) => {
         expect(seen.error).toBeUndefined();
         expect(summarize(seen.updates)).toEqual(ledgerAfter(sandbox, beginExclusive));
         expect(seen.events.some(isOfSocket)).toBe(true);
       }),
     );
-    await check(property, numRuns / 4);
   }, 600_000);
 
   it('the ledger up to a gap by pruning, and after it what the caller chooses', async () => {
-    const property = fc.asyncProperty(socketSchedule, async (schedule) => {
+    await check(socketSchedule, numRuns / 5, async (schedule, port) => {
       const gaps: Gap[] = [];
       const onGap = (gap: Gap): number[] => {
         gaps.push(gap);
@@ -141,11 +148,10 @@ describe.each<[string, HttpPort | undefined]>([
         expect(summarize(seen.updates)).toEqual(expected);
       });
     });
-    await check(property, numRuns / 5);
   }, 600_000);
 
   it('the ledger up to where the feed ends, which happens only with an error that must end it', async () => {
-    const property = fc.asyncProperty(socketSchedule, (schedule) =>
+    await check(socketSchedule, numRuns / 5, (schedule, port) =>
       play({ ...schedule, prunes: true, keepsToken: true }, { port }, ({ seen, sandbox, beginExclusive }) => {
         const all = ledgerAfter(sandbox, beginExclusive);
         const received = summarize(seen.updates);
@@ -154,6 +160,5 @@ describe.each<[string, HttpPort | undefined]>([
         else expect(['PrunedError', 'UnauthorizedError']).toContain((seen.error as LedgerError)._tag);
       }),
     );
-    await check(property, numRuns / 5);
   }, 600_000);
 });
