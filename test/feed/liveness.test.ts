@@ -1,38 +1,38 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, map, takeUntil, tap, timer } from 'rxjs';
+import { asyncScheduler, map, tap, takeUntil, timer } from 'rxjs';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { fill, updateFormat, upTo, world } from '../helpers/world.js';
-import { transaction, errorBody, errorReply, notFound } from '../helpers/wire.js';
-import { itInVirtualTime, marbles } from '../helpers/time.js';
+import { marbles } from '../helpers/time.js';
+import { errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
+import { fill, upTo, world } from '../helpers/world.js';
+import { append, isEnd, isPage, play, waitsOf } from './worlds.js';
 
 afterEach(() => {
   jest.restoreAllMocks();
 });
 
-const isPage = (path: string): boolean => path.startsWith('/v2/updates');
 const untimely = errorReply(503, 'The server was not able to produce a timely response to your request.');
+const after = <A>(ms: number, reply: A) => timer(ms).pipe(map(() => reply));
 
 /** Moves the clock by so many milliseconds, from the given virtual time on. */
 const setClock = (from: number, by: number): void => {
   const real = asyncScheduler.now.bind(asyncScheduler);
-  const start = real();
-  jest.spyOn(asyncScheduler, 'now').mockImplementation(() => real() + (real() - start >= from ? by : 0));
+  jest.spyOn(asyncScheduler, 'now').mockImplementation(() => real() + (real() >= from ? by : 0));
 };
 
 describe('a feed continues', () => {
-  itInVirtualTime('if one page is more than the service can search in time', ({ flush }) => {
+  it('if one page is more than the service can search in time', () => {
     // one update in a million offsets, and twenty seconds are not enough for more than ten thousand
-    const { ledger, service, feed } = world({
-      fault: ({ path, body }) =>
-        isPage(path) && Number(body['endInclusive']) - Number(body['beginExclusive']) > 10_000
-          ? timer(20_000).pipe(map(() => untimely))
-          : undefined,
-    });
-    ledger.append(900_000, transaction(900_000));
-    ledger.end = 1_000_000;
-    const seen = observe(feed().pipe(takeUntil(timer(3_600_000))));
-    flush();
+    const { seen, service } = play(
+      {
+        latencyMs: 0,
+        fault: (request) =>
+          isPage(request) && Number(request.body['endInclusive']) - Number(request.body['beginExclusive']) > 10_000
+            ? after(20_000, untimely)
+            : undefined,
+      },
+      { updates: [900_000], forMs: 3_600_000, at: { 0: ({ ledger }) => (ledger.end = 1_000_000) } },
+    );
     expect(seen.error).toBeUndefined();
     expect(offsets(seen.values)).toEqual([900_000]);
     expect(service.requests.length).toBeLessThan(2_000);
@@ -64,53 +64,48 @@ describe('a feed continues', () => {
     });
   });
 
-  itInVirtualTime('if the machine sleeps during an outage (G20)', ({ flush }) => {
+  it('if the machine sleeps during an outage (G20)', () => {
     let down = true;
-    const { ledger, feed } = world({ latencyMs: 5, fault: () => (down ? errorReply(503, 'down') : undefined) });
-    fill(ledger, 1);
-    const seen = observe(feed().pipe(takeUntil(timer(200_000))));
-    setClock(1_000, 3_600_000);
-    timer(100_000).subscribe(() => {
-      down = false;
-    });
-    flush();
+    const { seen } = play(
+      { fault: () => (down ? errorReply(503, 'down') : undefined) },
+      {
+        updates: [1],
+        forMs: 200_000,
+        at: {
+          0: () => {
+            setClock(1_000, 3_600_000);
+          },
+          100_000: () => (down = false),
+        },
+      },
+    );
     expect(seen.error).toBeUndefined();
     expect(offsets(seen.values)).toEqual([1]);
   });
 
-  itInVirtualTime('if the clock is set back after the ledger end was unavailable', ({ flush }) => {
-    const { ledger, service, feed } = world({
-      latencyMs: 5,
-      fault: ({ path }, n) => (path.endsWith('ledger-end') && n === 1 ? notFound : undefined),
-    });
-    fill(ledger, 1);
-    setClock(10_000, -3_600_000);
-    observe(feed().pipe(takeUntil(timer(120_000))));
-    flush();
-    const requests = service.requests.filter(({ path }) => path.endsWith('ledger-end'));
+  it.each([
+    ['404', notFound, 0],
+    ['403 of a gateway', errorReply(403, 'forbidden'), 0],
+    ['404, and the clock is set back', notFound, -3_600_000],
+  ])('if the ledger end is unavailable for a moment, and requests it again: %s', (_, reply, by) => {
+    const { seen, service } = play(
+      { latencyMs: 120, fault: (request, n) => (isEnd(request) && n === 1 ? reply : undefined) },
+      {
+        updates: upTo(300),
+        forMs: 120_000,
+        at: {
+          0: () => {
+            setClock(10_000, by);
+          },
+        },
+      },
+    );
+    expect(offsets(seen.values)).toEqual(upTo(300));
+    // 1, 4, 16, 64, 200 and a few: not one request for each update
+    expect(seen.times.at(-1)).toBeLessThan(2_000);
+    const requests = service.requests.filter(isEnd);
     expect(requests.length).toBeGreaterThan(1);
     expect(requests.length).toBeLessThan(12);
-  });
-
-  it.each([
-    ['404', notFound],
-    ['403 of a gateway', errorReply(403, 'forbidden')],
-  ])('if the ledger end is unavailable for a moment, and requests it again: %s', (_, reply) => {
-    marbles(({ flush }) => {
-      const { ledger, service, feed } = world({
-        latencyMs: 120,
-        fault: ({ path }, n) => (path.endsWith('ledger-end') && n === 1 ? reply : undefined),
-      });
-      fill(ledger, ...upTo(300));
-      const seen = observe(feed().pipe(takeUntil(timer(120_000))));
-      flush();
-      expect(offsets(seen.values)).toEqual(upTo(300));
-      // 1, 4, 16, 64, 200 and a few: not one request for each update
-      expect(seen.times.at(-1)).toBeLessThan(2_000);
-      const requests = service.requests.filter(({ path }) => path.endsWith('ledger-end'));
-      expect(requests.length).toBeGreaterThan(1);
-      expect(requests.length).toBeLessThan(12);
-    });
   });
 
   it.each([
@@ -118,81 +113,65 @@ describe('a feed continues', () => {
     ['408', errorReply(408, '')],
     ['a reset', new Error('socket hang up')],
   ])('if a proxy cuts polls before they are answered: %s', (_, reply) => {
-    marbles(({ flush }) => {
-      const { ledger, feed } = world({
-        fault: ({ query }) =>
-          Number(query['stream_idle_timeout_ms'] ?? 0) > 2_000 ? timer(2_000).pipe(map(() => reply)) : undefined,
-      });
-      const seen = observe(feed({}, { retry: { giveUpAfterMs: 5_000 } }).pipe(takeUntil(timer(120_000))));
-      timer(100_000).subscribe(() => {
-        fill(ledger, 1);
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual([1]);
-    });
+    const { seen } = play(
+      {
+        fault: ({ query }) => (Number(query['stream_idle_timeout_ms'] ?? 0) > 2_000 ? after(2_000, reply) : undefined),
+      },
+      { options: { retry: { giveUpAfterMs: 5_000 } }, forMs: 120_000, at: { 100_000: append(1) } },
+    );
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([1]);
   });
 
-  itInVirtualTime('with a grace period for a lagging ledger end, also after a longer outage', ({ flush }) => {
-    const start = asyncScheduler.now();
-    const age = (): number => asyncScheduler.now() - start;
-    const { ledger, feed } = world({
-      latencyMs: 5,
-      fault: ({ path }) => {
-        if (age() < 30_000) return errorReply(503, 'down');
-        // a replica that lags
-        return path.endsWith('ledger-end') && age() < 33_000
-          ? { status: 200, headers: {}, text: '{"offset":3}' }
-          : undefined;
+  it('with a grace period for a lagging ledger end, also after a longer outage', () => {
+    const now = () => asyncScheduler.now();
+    const { seen } = play(
+      {
+        fault: (request) => {
+          if (now() < 30_000) return errorReply(503, 'down');
+          // a replica that lags
+          return isEnd(request) && now() < 33_000 ? ok({ offset: 3 }) : undefined;
+        },
       },
-    });
-    fill(ledger, 5, 6);
-    const seen = observe(feed({ beginExclusive: 5 }, { retry: { maxDelayMs: 1_000 } }).pipe(takeUntil(timer(90_000))));
-    flush();
+      { updates: [5, 6], request: { beginExclusive: 5 }, options: { retry: { maxDelayMs: 1_000 } }, forMs: 90_000 },
+    );
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([6]);
+  });
+
+  it('with the whole grace period, however long the last delay of an outage was', () => {
+    jest.spyOn(Math, 'random').mockReturnValue(1);
+    const replies = [...upTo(7).map(() => errorReply(503, 'down')), ok({ offset: 3 })];
+    // delays double up to 16 seconds, then one answer lags
+    const retry = { baseDelayMs: 250, maxDelayMs: 16_000 };
+    const { seen } = play(
+      { fault: (request, n) => (isEnd(request) ? replies[n - 1] : undefined) },
+      { updates: [5, 6], request: { beginExclusive: 5 }, options: { retry }, forMs: 120_000 },
+    );
     expect(seen.error).toBeUndefined();
     expect(offsets(seen.values)).toEqual([6]);
   });
 
   it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('to a far end on a service without a ledger end: %i', (i) => {
-    marbles(({ flush }) => {
-      // so slow that the ledger end is requested during a page, for one of these
-      const { ledger, feed } = world({ hasLedgerEnd: false, latencyMs: 500 + 97 * i });
-      const seen = observe(feed({ endInclusive: 10 }, { retry: { giveUpAfterMs: 60_000 } }));
-      timer(600_000).subscribe(() => {
-        fill(ledger, 9, 12);
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(offsets(seen.values)).toEqual([9]);
-      expect(seen.completed).toBe(true);
-    });
-  });
-
-  itInVirtualTime('with the whole grace period, however long the last delay of an outage was', ({ flush }) => {
-    jest.spyOn(Math, 'random').mockReturnValue(1);
-    const replies = [...upTo(7).map(() => errorReply(503, 'down')), { status: 200, headers: {}, text: '{"offset":3}' }];
-    const { ledger, feed } = world({
-      latencyMs: 5,
-      fault: ({ path }, n) => (path.endsWith('ledger-end') ? replies[n - 1] : undefined),
-    });
-    fill(ledger, 5, 6);
-    // delays double up to 16 seconds, then one answer lags
-    const retry = { baseDelayMs: 250, maxDelayMs: 16_000 };
-    const seen = observe(feed({ beginExclusive: 5 }, { retry }).pipe(takeUntil(timer(120_000))));
-    flush();
+    // so slow that the ledger end is requested during a page, for one of these
+    const { seen } = play(
+      { hasLedgerEnd: false, latencyMs: 500 + 97 * i },
+      {
+        request: { endInclusive: 10 },
+        options: { retry: { giveUpAfterMs: 60_000 } },
+        at: { 600_000: append(9, 12) },
+      },
+    );
     expect(seen.error).toBeUndefined();
-    expect(offsets(seen.values)).toEqual([6]);
+    expect(offsets(seen.values)).toEqual([9]);
+    expect(seen.completed).toBe(true);
   });
 
-  itInVirtualTime('if a replica answers with an end that another has not reached', ({ flush }) => {
-    const { ledger, feed } = world({
-      latencyMs: 5,
-      fault: ({ path }, n) =>
-        path.endsWith('ledger-end') && n === 1 ? { status: 200, headers: {}, text: '{"offset":100}' } : undefined,
-    });
-    fill(ledger, 60, 80);
-    const seen = observe(feed({ beginExclusive: 50 }).pipe(takeUntil(timer(30_000))));
-    flush();
+  it('if a replica answers with an end that another has not reached', () => {
+    const { seen } = play(
+      { fault: (request, n) => (isEnd(request) && n === 1 ? ok({ offset: 100 }) : undefined) },
+      { updates: [60, 80], request: { beginExclusive: 50 }, forMs: 30_000 },
+    );
     expect(seen.error).toBeUndefined();
     expect(offsets(seen.values)).toEqual([60, 80]);
     expect(seen.times.at(-1)).toBeLessThan(100);
@@ -200,87 +179,88 @@ describe('a feed continues', () => {
 });
 
 describe('a feed does not loop', () => {
-  itInVirtualTime('if a service answers with an end and refuses ranges up to it', ({ flush }) => {
-    const { ledger, service, feed } = world({
-      latencyMs: 5,
-      fault: ({ path }) => (isPage(path) ? errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12)) : undefined),
-    });
-    fill(ledger, 100);
-    const seen = observe(feed({ beginExclusive: 50 }));
-    flush();
+  it('if a service answers with an end and refuses ranges up to it', () => {
+    const refusal = errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
+    const { seen, service } = play(
+      { fault: (request) => (isPage(request) ? refusal : undefined) },
+      { updates: [100], request: { beginExclusive: 50 } },
+    );
     expect(seen.error).toMatchObject({ _tag: 'ApiError', code: 'OFFSET_AFTER_LEDGER_END' });
     expect(service.requests.length).toBeLessThan(100);
   });
 
-  itInVirtualTime('if the service asks for a delay that no timer supports', ({ flush }) => {
-    const { service, feed } = world({ fault: () => errorReply(429, '', { 'retry-after': '1000000000' }) });
+  it('if the service asks for a delay that no timer supports', () => {
     // what a timer can count to is not quite 25 days
-    const days = 24 * 3_600_000;
-    const seen = observe(feed({}, { retry: { giveUpAfterMs: Infinity } }).pipe(takeUntil(timer(30 * days))));
-    flush();
+    const { seen, service } = play(
+      { fault: () => errorReply(429, '', { 'retry-after': '1000000000' }) },
+      { options: { retry: { giveUpAfterMs: Infinity } }, forMs: 30 * 24 * 3_600_000 },
+    );
     expect(seen.error).toBeUndefined();
     expect(service.requests).toHaveLength(2);
   });
 
-  itInVirtualTime(
-    'and retries once when its budget is used up, however long a delay the service asks for',
-    ({ flush }) => {
-      const { service, feed } = world({ fault: () => errorReply(429, '', { 'retry-after': '600' }) });
-      const seen = observe(feed());
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 429 });
-      expect(seen.endedAt).toBe(300_000);
-      expect(service.requests).toHaveLength(2);
-    },
-  );
+  it('and retries once when its budget is used up, however long a delay the service asks for', () => {
+    const { seen, service } = play({ latencyMs: 0, fault: () => errorReply(429, '', { 'retry-after': '600' }) });
+    expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 429 });
+    expect(seen.endedAt).toBe(300_000);
+    expect(service.requests).toHaveLength(2);
+  });
+
+  it('in descending order with pages of one element, which would hide a wrong order', () => {
+    const request = { endInclusive: 9, descendingOrder: true };
+    const { seen } = play({ maxListElements: 1 }, { updates: [3, 7, 9], request });
+    expect(seen.values).toEqual([]);
+    expect(seen.error).toMatchObject({ _tag: 'PageLimitError' });
+  });
 });
 
-describe('a feed whose poll was cut once', () => {
-  itInVirtualTime('polls for longer each time, until it polls for as long as before', ({ flush }) => {
+describe('the idle timeout of polls', () => {
+  it('grows after a poll that was cut once, until it is as long as before', () => {
     let cut = false;
-    const { service, feed } = world({
-      fault: ({ query }) => {
-        if (cut || !('stream_idle_timeout_ms' in query)) return undefined;
-        cut = true;
-        return timer(2_000).pipe(map(() => untimely));
+    const its = play(
+      {
+        latencyMs: 0,
+        fault: ({ query }) => {
+          if (cut || !('stream_idle_timeout_ms' in query)) return undefined;
+          cut = true;
+          return after(2_000, untimely);
+        },
       },
-    });
-    observe(feed().pipe(takeUntil(timer(200_000))));
-    flush();
-    const waits = service.requests.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number);
+      { forMs: 200_000 },
+    );
+    const waits = waitsOf(its);
     expect(waits.slice(0, 3)).toEqual([5_000, 1_000, 1_100]);
     expect(waits.at(-1)).toBe(12_000);
   });
-});
 
-describe('a feed of a quiet ledger', () => {
-  const waitsOf = (options: Pick<UpdatesOptions, 'idleTimeoutMs'>): readonly number[] => {
-    const waits: number[] = [];
-    marbles(({ flush }) => {
-      const { service, feed } = world();
-      observe(feed({}, options).pipe(takeUntil(timer(60_000))));
-      flush();
-      waits.push(...service.requests.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number));
-    });
-    return waits;
-  };
-
-  it('polls longer after two polls without an update', () => {
-    expect(waitsOf({})).toEqual([5_000, 5_000, 12_000, 12_000, 12_000, 12_000, 12_000]);
+  it.each<[string, Pick<UpdatesOptions, 'idleTimeoutMs'>, number[]]>([
+    ['is longer after two polls without an update', {}, [5_000, 5_000, 12_000, 12_000, 12_000, 12_000, 12_000]],
+    ['is that of the caller', { idleTimeoutMs: 9_000 }, Array.from({ length: 7 }, () => 9_000)],
+  ])('%s', (_, options, waits) => {
+    expect(waitsOf(play({ latencyMs: 0 }, { options, forMs: 60_000 }))).toEqual(waits);
   });
 
-  it('polls with the idle timeout of the caller', () => {
-    expect(waitsOf({ idleTimeoutMs: 9_000 })).toEqual(Array.from({ length: 7 }, () => 9_000));
+  it('is shorter for a service that answers before it with an error, without a failure', () => {
+    const its = play(
+      {
+        fault: ({ query }) =>
+          Number(query['stream_idle_timeout_ms'] ?? 0) > 3_000 ? after(3_000, untimely) : undefined,
+      },
+      { options: { idleTimeoutMs: 20_000, retry: { giveUpAfterMs: 1 } }, forMs: 60_000, at: { 30_000: append(1) } },
+    );
+    expect(its.seen.error).toBeUndefined();
+    expect(offsets(its.seen.values)).toEqual([1]);
+    const waits = waitsOf(its);
+    expect(waits.slice(0, 2)).toEqual([20_000, 1_500]);
+    // grows again gradually, in whole milliseconds
+    expect(waits.slice(1).every((wait) => Number.isInteger(wait) && wait <= 3_300)).toBe(true);
   });
-});
 
-describe('a descending feed', () => {
-  itInVirtualTime('does not continue with pages of one element, which would hide a wrong order', ({ flush }) => {
-    const { ledger, client } = world({ maxListElements: 1 });
-    fill(ledger, 3, 7, 9);
-    const seen = observe(client.updates({ beginExclusive: 0, endInclusive: 9, descendingOrder: true, updateFormat }));
-    flush();
-    expect(seen.values).toEqual([]);
-    expect(seen.error).toMatchObject({ _tag: 'PageLimitError' });
+  it('does not hide a failure that a shorter one does not help', () => {
+    const { seen } = play(
+      { fault: (request) => (isPage(request) ? after(5_000, errorReply(503, 'busy')) : undefined) },
+      { options: { retry: { giveUpAfterMs: 60_000 } } },
+    );
+    expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 503 });
   });
 });

@@ -1,19 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { map, takeUntil, timer } from 'rxjs';
+import { describe, expect, it } from '@jest/globals';
+import { takeUntil, timer } from 'rxjs';
 import { ResponseTooLargeError } from '../../src/errors/request.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { fill, updateFormat, upTo, world } from '../helpers/world.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorBody, errorReply, notFound } from '../helpers/wire.js';
-
-const isPage = (path: string): boolean => path.startsWith('/v2/updates');
-
-beforeEach(() => {
-  jest.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+import { fill, upTo, world } from '../helpers/world.js';
+import { isPage, play } from './worlds.js';
 
 describe('a page that is too large', () => {
   itInVirtualTime(
@@ -34,31 +26,23 @@ describe('a page that is too large', () => {
     },
   );
 
-  itInVirtualTime('is also requested with half the limit if it is too large to be read', ({ flush }) => {
-    const { ledger, feed, service } = world({
-      latencyMs: 5,
-      fault: ({ path, query }) =>
-        isPage(path) && Number(query['limit']) > 6 ? new ResponseTooLargeError(path, 1_000) : undefined,
-    });
-    fill(ledger, ...upTo(100));
-    const seen = observe(feed().pipe(takeUntil(timer(1_000))));
-    flush();
+  it('is also requested with half the limit if it is too large to be read', () => {
+    const { seen, service } = play(
+      {
+        fault: (request) =>
+          isPage(request) && Number(request.query['limit']) > 6
+            ? new ResponseTooLargeError(request.path, 1_000)
+            : undefined,
+      },
+      { updates: upTo(100), forMs: 1_000 },
+    );
     expect(offsets(seen.values)).toEqual(upTo(100));
-    expect(service.requests.slice(1, 7).map(({ query }) => query['limit'])).toEqual([
-      '200',
-      '100',
-      '50',
-      '25',
-      '12',
-      '6',
-    ]);
+    const limits = service.requests.slice(1, 7).map(({ query }) => Number(query['limit']));
+    expect(limits).toEqual([200, 100, 50, 25, 12, 6]);
   });
 
-  itInVirtualTime('is an error if it has one update (G13)', ({ flush }) => {
-    const { ledger, service, feed } = world({ maxListElements: 0 });
-    fill(ledger, 1, 2);
-    const seen = observe(feed());
-    flush();
+  it('is an error if it has one update (G13)', () => {
+    const { seen, service } = play({ maxListElements: 0 }, { updates: [1, 2] });
     expect(seen.error).toMatchObject({ _tag: 'PageLimitError', cursor: 0 });
     expect(service.requests).toHaveLength(9);
   });
@@ -87,7 +71,7 @@ describe('a path that does not serve updates', () => {
       });
       flush();
       expect(offsets(seen.values)).toEqual(upTo(502));
-      const paths = service.requests.filter(({ path }) => isPage(path)).map(({ path }) => path);
+      const paths = service.requests.filter(isPage).map(({ path }) => path);
       expect(paths.lastIndexOf('/v2/updates/flats')).toBe(paths.indexOf('/v2/updates') - 1);
       service.requests.length = 0;
       observe(feed().pipe(takeUntil(timer(100))));
@@ -123,58 +107,16 @@ describe('a path that does not serve updates', () => {
     },
   );
 
-  itInVirtualTime('is an error if the caller has chosen it', ({ flush }) => {
-    const { ledger, client } = world({
-      client: { updatesPath: '/v2/updates/flats' },
-      fault: ({ path }) => (path === '/v2/updates/flats' ? notFound : undefined),
-    });
-    fill(ledger, 1);
-    const seen = observe(client.updates({ beginExclusive: 0, updateFormat }));
-    flush();
-    expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 404 });
-  });
-
-  itInVirtualTime('is an error if the other does not serve them either', ({ flush }) => {
-    const { ledger, feed } = world({ fault: ({ path }) => (isPage(path) ? notFound : undefined) });
-    fill(ledger, 1);
-    const seen = observe(feed());
-    flush();
-    expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 404 });
-  });
-});
-
-describe('a service that answers before the idle timeout with an error', () => {
-  itInVirtualTime('gets polls with a shorter idle timeout, without a failure', ({ flush }) => {
-    const timely = 'The server was not able to produce a timely response to your request.';
-    const { ledger, service, feed } = world({
-      latencyMs: 5,
-      fault: ({ query }) =>
-        Number(query['stream_idle_timeout_ms'] ?? 0) > 3_000
-          ? timer(3_000).pipe(map(() => errorReply(503, timely)))
-          : undefined,
-    });
-    const seen = observe(
-      feed({}, { idleTimeoutMs: 20_000, retry: { giveUpAfterMs: 1 } }).pipe(takeUntil(timer(60_000))),
-    );
-    timer(30_000).subscribe(() => {
-      fill(ledger, 1);
-    });
-    flush();
-    expect(seen.error).toBeUndefined();
-    expect(offsets(seen.values)).toEqual([1]);
-    const waits = service.requests.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []);
-    expect(waits.slice(0, 2)).toEqual(['20000', '1500']);
-    // grows again gradually, in whole milliseconds
-    expect(waits.slice(1).every((wait) => /^\d+$/.test(wait) && Number(wait) <= 3_300)).toBe(true);
-  });
-
-  itInVirtualTime('is a failure if a shorter idle timeout does not help', ({ flush }) => {
-    const { feed } = world({
-      latencyMs: 5,
-      fault: ({ path }) => (isPage(path) ? timer(5_000).pipe(map(() => errorReply(503, 'busy'))) : undefined),
-    });
-    const seen = observe(feed({}, { retry: { giveUpAfterMs: 60_000 } }));
-    flush();
-    expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 503 });
+  it.each<[string, Parameters<typeof play>[0]]>([
+    [
+      'the caller has chosen it',
+      {
+        client: { updatesPath: '/v2/updates/flats' },
+        fault: ({ path }) => (path === '/v2/updates/flats' ? notFound : undefined),
+      },
+    ],
+    ['the other does not serve them either', { fault: (request) => (isPage(request) ? notFound : undefined) }],
+  ])('is an error if %s', (_, options) => {
+    expect(play(options, { updates: [1] }).seen.error).toMatchObject({ _tag: 'ApiError', status: 404 });
   });
 });

@@ -43,7 +43,12 @@ const one = <A>(
   from: string,
   to: string,
   as?: object,
-) => ({ name, run: () => emits(operator, values, { from, to, ...(as && { as }) }) });
+) => ({
+  name,
+  run: () => {
+    emits(operator, values, { from, to, ...(as && { as }) });
+  },
+});
 
 const synchronizers = {
   g: transaction(),

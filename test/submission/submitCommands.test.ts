@@ -60,7 +60,11 @@ const play = <Result>(
     const setup = { node, service, ledger };
     at[0]?.(setup);
     const result = test(setup);
-    for (const [ms, step] of Object.entries(at)) if (ms !== '0') asyncScheduler.schedule(() => step(setup), Number(ms));
+    for (const [ms, step] of Object.entries(at))
+      if (ms !== '0')
+        asyncScheduler.schedule(() => {
+          step(setup);
+        }, Number(ms));
     flush();
     return { ...setup, result };
   });
@@ -124,7 +128,7 @@ const prune = ({ node }: Setup): void => {
 };
 
 describe('an attempt', () => {
-  it.each([undefined, null, { Empty: {} as Record<string, never> }])(
+  it.each([undefined, null, { Empty: {} }])(
     'is covered by a deduplication offset from before the first, never by the default period: %j',
     (deduplicationPeriod) => {
       const { seen, node } = submit([lost], { request: { ...create, deduplicationPeriod } });
@@ -236,7 +240,14 @@ describe('an attempt whose response is lost', () => {
   });
 
   it.each<[string, Steps]>([
-    ['meanwhile', { 50: ({ node }) => node.archive() }],
+    [
+      'meanwhile',
+      {
+        50: ({ node }) => {
+          node.archive();
+        },
+      },
+    ],
     [
       'before the first attempt',
       {
@@ -255,7 +266,13 @@ describe('an attempt whose response is lost', () => {
 
   it.each<[string, CommandsRequest['actAs'], (setup: Setup) => void]>([
     ['the transaction of another user', ['alice::1220'], ({ node }) => node.appendOther('order-1')],
-    ['an automatic reassignment', ['alice::1220'], ({ node }) => node.reassign('order-1')],
+    [
+      'an automatic reassignment',
+      ['alice::1220'],
+      ({ node }) => {
+        node.reassign('order-1');
+      },
+    ],
     [
       'the transaction of other parties and the same user',
       ['alice::1220', 'bob::1220'],
@@ -296,7 +313,14 @@ describe('an attempt whose response is lost', () => {
     ['consume', exercise, 270],
   ])('is found despite an outage while it is being settled: %s', (_, request, downAt) => {
     // the second attempt is refused just before that
-    const { node, seen } = submit([lost, refused()], { request, at: { [downAt]: (its) => its.node.goDown(20_000) } });
+    const { node, seen } = submit([lost, refused()], {
+      request,
+      at: {
+        [downAt]: (its) => {
+          its.node.goDown(20_000);
+        },
+      },
+    });
     expect(node.attempts).toHaveLength(2);
     expect(seen.values).toMatchObject(found);
     expect(seen.endedAt).toBeGreaterThan(20_000);
@@ -335,7 +359,13 @@ describe('an attempt whose response is lost', () => {
     ['of another participant', 40, 'other::1220'],
     ['that ends before it', 5, 'participant::1220'],
   ])('is not sent to another ledger in the place of the first (G61): %s', (_, end, participantId) => {
-    const { node, seen } = submit([lost], { at: { 50: (its) => its.node.ledger.replace([], end, participantId) } });
+    const { node, seen } = submit([lost], {
+      at: {
+        50: (its) => {
+          its.node.ledger.replace([], end, participantId);
+        },
+      },
+    });
     expect(node.attempts).toHaveLength(1);
     expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'LedgerResetError' } });
   });
@@ -388,7 +418,14 @@ describe('a refusal', () => {
   });
 
   it('of a contract that is archived before the first attempt is contention', () => {
-    const { node, seen } = submit([], { request: exercise, at: { 0: (its) => its.node.archive() } });
+    const { node, seen } = submit([], {
+      request: exercise,
+      at: {
+        0: (its) => {
+          its.node.archive();
+        },
+      },
+    });
     expect(seen.error).toMatchObject({ code: 'CONTRACT_NOT_FOUND', reason: 'inactiveContract', isContention: true });
     expect(node.attempts).toHaveLength(1);
   });
@@ -408,7 +445,12 @@ describe('a refusal', () => {
     const faults: Faults = [refused('PARTICIPANT_BACKPRESSURE'), slow(10), { ...lost, afterMs: 10 }];
     const { node, seen } = submit(faults, {
       recover: { withinMs: 1_500 },
-      at: { 500: prune, 1_100: (its) => its.node.goDown(60_000) },
+      at: {
+        500: prune,
+        1_100: (its) => {
+          its.node.goDown(60_000);
+        },
+      },
     });
     expect(periodsOf(node)).toEqual([since(10), since(10), since(11)]);
     expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', submission: { since: 11 } });

@@ -105,7 +105,17 @@ describe('a feed by WebSocket', () => {
     ['one that answers pings, but brings not even a checkpoint', true, 100_015],
   ])('treats as lost %s (G22)', (_, pongs, closedAt) => {
     const socketFault = (_request: unknown, count: number) => (count === 1 ? silentSocket(pongs) : undefined);
-    const its = play({ socketFault }, { forMs: 200_000, at: { 150_000: ({ ledger }) => fill(ledger, 501) } });
+    const its = play(
+      { socketFault },
+      {
+        forMs: 200_000,
+        at: {
+          150_000: ({ ledger }) => {
+            fill(ledger, 501);
+          },
+        },
+      },
+    );
     expect(offsets(its.seen.values)).toEqual(upTo(501));
     expect(closed(its)[0]).toMatchObject({ at: closedAt });
   });
@@ -168,7 +178,14 @@ describe('a feed by WebSocket', () => {
           return undefined;
         },
       }),
-      { forMs: 60_000, at: { 35_000: ({ ledger }) => fill(ledger, 501) } },
+      {
+        forMs: 60_000,
+        at: {
+          35_000: ({ ledger }) => {
+            fill(ledger, 501);
+          },
+        },
+      },
     );
     expect(tags(its)).toContain('SocketClosed');
     expect(offsets(its.seen.values)).toEqual(upTo(501));
@@ -380,7 +397,13 @@ describe('the check over HTTP of a socket', () => {
     const isDown = (): boolean => asyncScheduler.now() >= 10_000 && asyncScheduler.now() < 15_000;
     const its = play(
       { fault: ({ path }) => (path.endsWith('ledger-end') && isDown() ? errorReply(503, '') : undefined) },
-      { at: { 20_018: ({ ledger }) => fill(ledger, 501) } },
+      {
+        at: {
+          20_018: ({ ledger }) => {
+            fill(ledger, 501);
+          },
+        },
+      },
     );
     expect(tags(its)).not.toContain('SocketClosed');
     expect(offsets(its.seen.values)).toEqual(upTo(501));

@@ -29,14 +29,20 @@ export const play = (
   {
     forMs = 30_000,
     updates = 0,
-    at = {} as Readonly<Record<number, (its: SocketWorld) => void>>,
+    at = {},
     onGap = undefined as ((gap: { readonly cursor: number }) => number[]) | undefined,
   } = {},
 ): SocketWorld =>
   marbles(({ flush }) => {
     const its: SocketWorld = socketWorld(typeof options === 'function' ? options(() => its) : options, forMs, onGap);
-    for (const n of upTo(updates)) timer(1_000 * n).subscribe(() => fill(its.ledger, 500 + n));
-    for (const [ms, change] of Object.entries(at)) timer(Number(ms)).subscribe(() => change(its));
+    for (const n of upTo(updates))
+      timer(1_000 * n).subscribe(() => {
+        fill(its.ledger, 500 + n);
+      });
+    for (const [ms, change] of Object.entries(at))
+      timer(Number(ms)).subscribe(() => {
+        change(its);
+      });
     flush();
     return its;
   });
