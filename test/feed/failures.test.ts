@@ -250,10 +250,7 @@ describe('a token', () => {
 
   it('is requested for every request', () => {
     let n = 0;
-    const { service } = play(
-      { client: { token: () => of(`token-${(n += 1)}`) } },
-      { forMs: 100, at: { 0: (its) => (append(1)(its), expect(n).toBe(0)) } },
-    );
+    const { service } = play({ client: { token: () => of(`token-${(n += 1)}`) } }, { updates: [1], forMs: 100 });
     expect(service.requests.map(({ token }) => token)).toEqual(['token-1', 'token-2', 'token-3']);
   });
 

@@ -9,13 +9,20 @@ import { fill, upTo, world, type WorldOptions } from '../helpers/world.js';
 /** A world whose feed uses sockets. */
 type SocketWorld = ReturnType<typeof socketWorld>;
 
-function socketWorld(options: WorldOptions, forMs: number, onGap?: (gap: { readonly cursor: number }) => number[]) {
+function socketWorld(options: WorldOptions, forMs: number, onGap?: Run['onGap']) {
   const its = world({ latencyMs: 5, ...options });
   fill(its.ledger, ...upTo(500));
   const events: Diagnostic[] = [];
   its.client.diagnostics$.subscribe((event) => events.push(event));
   const seen = observe(its.feed({}, { ...its.websocket, onGap }).pipe(takeUntil(timer(forMs))));
   return { ...its, seen, events };
+}
+
+interface Run {
+  readonly forMs?: number;
+  readonly updates?: number;
+  readonly at?: Readonly<Record<number, (its: SocketWorld) => void>>;
+  readonly onGap?: (gap: { readonly cursor: number }) => number[];
 }
 
 /**
@@ -26,12 +33,7 @@ function socketWorld(options: WorldOptions, forMs: number, onGap?: (gap: { reado
  */
 export const play = (
   options: WorldOptions | ((its: () => SocketWorld) => WorldOptions) = {},
-  {
-    forMs = 30_000,
-    updates = 0,
-    at = {},
-    onGap = undefined as ((gap: { readonly cursor: number }) => number[]) | undefined,
-  } = {},
+  { forMs = 30_000, updates = 0, at = {}, onGap }: Run = {},
 ): SocketWorld =>
   marbles(({ flush }) => {
     const its: SocketWorld = socketWorld(typeof options === 'function' ? options(() => its) : options, forMs, onGap);
