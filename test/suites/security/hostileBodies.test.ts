@@ -35,17 +35,14 @@ describe.each<[string, HttpPort | undefined]>([
   ['fetch', undefined],
   ['undici', undiciPort()],
 ])('a body that is not an answer, read by %s,', (_, port) => {
-  it.each(chosen)('is an error: $name', async ({ index, error }) => {
+  it.concurrent.each(chosen)('is an error: $name', async ({ index, error }) => {
+    // no body is an error by its time
+    const options = { requestTimeoutMs: 60_000, ...(port !== undefined && { port }) };
+    const all = await callLedger({ baseUrl: `${server.url}/all/${index}`, ...options });
+    expect([all.errors.map(tagOf), all.values]).toEqual([Array(5).fill(error), []]);
     for (const updatesPath of ['/v2/updates', '/v2/updates/flats'] as const) {
-      const begun = performance.now();
-      // no body is an error by its time
-      const options = { updatesPath, requestTimeoutMs: 60_000, ...(port !== undefined && { port }) };
-      const all = await callLedger({ baseUrl: `${server.url}/all/${index}`, ...options });
-      const late = await callLedger({ baseUrl: `${server.url}/pages/${index}`, ...options }, 'updates');
-      expect(all.errors.map(tagOf)).toEqual(Array(5).fill(error));
-      expect(late.errors.map(tagOf)).toEqual(Array(2).fill(error));
-      expect([...all.values, ...late.values]).toEqual([]);
-      expect(performance.now() - begun).toBeLessThan(30_000);
+      const late = await callLedger({ baseUrl: `${server.url}/pages/${index}`, updatesPath, ...options }, 'updates');
+      expect([late.errors.map(tagOf), late.values]).toEqual([Array(2).fill(error), []]);
     }
   });
 });

@@ -9,9 +9,12 @@ import { runCli } from '../../cli/runCli.js';
 import { effort } from '../../helpers/effort.js';
 import { httpServer, type HttpServer } from '../../helpers/localServers.js';
 import { until } from '../../helpers/time.js';
+import { errorBody } from '../../helpers/wire.js';
 import { faults } from './failingService.js';
 import { allSecrets, callLedger, type Emissions, payload, sent } from './secrets.js';
 import { secretsIn } from './secretsIn.js';
+
+const baseUrl = 'http://ledger.example';
 
 let server: HttpServer;
 /** The text of all requests that the service received. */
@@ -54,7 +57,7 @@ const isInvalid = (u: unknown): boolean =>
 const undici = undiciPort();
 
 /** The sample has most statuses and most ways to quote a request, and one that breaks the connection. */
-const step = effort(13, 1, 5);
+const step = effort(13, 1, 7);
 const names = [...faults.keys()].map((name, index) => ({ name, index })).filter(({ index }) => index % step === 0);
 
 async function check(index: number, options: Pick<LedgerOptions, 'port'> = {}): Promise<void> {
@@ -87,7 +90,7 @@ describe('a ledger leaks no secret from', () => {
     ['no answer', () => of()],
     ['silence', () => NEVER],
   ])('a port that returns %s', async (_, port) => {
-    const given = await callLedger({ baseUrl: 'http://ledger.example', port, requestTimeoutMs: 20 });
+    const given = await callLedger({ baseUrl, port, requestTimeoutMs: 20 });
     expect(findLeaks(given)).toEqual([]);
     expect(given.errors).toHaveLength(5);
     expect(given.errors.filter((error) => !isLedgerError(error))).toEqual([]);
@@ -96,7 +99,7 @@ describe('a ledger leaks no secret from', () => {
   it('a port whose error has the tag of a ledger error', async () => {
     const port: HttpPort = (request) =>
       throwError(() => Object.assign(errorWith(request), { _tag: 'ConnectionError', path: '/' }));
-    expect(findLeaks(await callLedger({ baseUrl: 'http://ledger.example', port }))).toEqual([]);
+    expect(findLeaks(await callLedger({ baseUrl, port }))).toEqual([]);
   });
 
   it.each<[string, (request: Request) => Error]>([
@@ -109,7 +112,7 @@ describe('a ledger leaks no secret from', () => {
     ['an error that is its own cause', () => circular()],
   ])('a fetch that rejects with %s', async (_, error) => {
     const fetch: typeof globalThis.fetch = (input, init) => Promise.reject(error(new Request(input, init)));
-    const given = await callLedger({ baseUrl: 'http://ledger.example', fetch });
+    const given = await callLedger({ baseUrl, fetch });
     expect(findLeaks(given)).toEqual([]);
     expect(given.errors.filter((found) => !isLedgerError(found))).toEqual([]);
     expect(given.errors).toHaveLength(5);
@@ -133,6 +136,44 @@ describe('a ledger leaks no secret from', () => {
     const tags = given.errors.map((error) => isLedgerError(error) && error._tag);
     expect(tags.filter((tag) => tag === 'TokenError')).toHaveLength(4);
     expect(tags.filter((tag) => tag === 'NotSentError')).toHaveLength(1);
+  });
+});
+
+/** A port whose service quotes a text in its error, encoded by its JSON library. */
+const quoting =
+  (text: string, encode: (json: string) => string = (json) => json): HttpPort =>
+  () =>
+    of({
+      status: 400,
+      headers: {},
+      text: encode(JSON.stringify({ ...errorBody('INVALID_ARGUMENT', 8, { quoted: text }), cause: text })),
+    });
+
+const escaped = (json: string): string => json.replaceAll('S', '\\u0053').replaceAll('/', '\\/');
+
+describe('a secret that the service encodes in another way', () => {
+  it('is removed where JSON escapes it', async () => {
+    const { errors } = await callLedger({ baseUrl, port: quoting(sent.token, escaped) });
+    expect(secretsIn(errors, [sent.token])).toEqual([]);
+  });
+
+  it('is removed where it contains characters that JSON escapes', async () => {
+    const token = 'a"token\\with-quotes';
+    const { errors } = await callLedger({ baseUrl, token, port: quoting(`not ${token}`) });
+    expect(errors.filter((error) => String(error).includes(token))).toEqual([]);
+  });
+
+  it('is removed where it occurs without the name of its scheme', async () => {
+    const password = 'dXNlcjpwYXNzd29yZA';
+    const headers = { authorization: `Basic ${password}` };
+    const { errors } = await callLedger({ baseUrl, headers, port: quoting(`unknown user ${password}`) });
+    expect(secretsIn(errors, [password])).toEqual([]);
+  });
+
+  it('leaves the error its code and category, though it equals a key', async () => {
+    const headers = { 'x-accept': 'errorCategory' };
+    const { errors } = await callLedger({ baseUrl, headers, port: quoting('x') });
+    expect(errors[0]).toMatchObject({ code: 'INVALID_ARGUMENT', errorCategory: 8 });
   });
 });
 
