@@ -1,29 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import * as t from 'io-ts';
-import { EMPTY, type Observable, takeUntil, timer } from 'rxjs';
+import { EMPTY, type Observable, of, takeUntil, timer } from 'rxjs';
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
 import type { Contract, UndecodedContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
-import { contractChanges } from '../../src/contracts/contractChanges.js';
+import { activeContracts, contractChanges, liveContracts } from '../../src/contracts/index.js';
 import type { ContractQuery } from '../../src/contracts/ContractQuery.js';
-import { contractsWorld, releases } from '../helpers/virtualContracts.js';
+import { logTo } from '../../src/diagnostics/logTo.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+import type { Ledger } from '../../src/ledger/Ledger.js';
 import { observe } from '../helpers/observe.js';
-import { itInVirtualTime, marbles as inVirtualTime } from '../helpers/time.js';
-import {
-  archiveAway,
-  assign,
-  away,
-  brief,
-  create,
-  follow,
-  home,
-  marbles,
-  nothing,
-  reported,
-  toBrief,
-  unassign,
-} from './joinSupport.js';
+import { itInVirtualTime } from '../helpers/time.js';
+import { contractsWorld } from '../helpers/virtualContracts.js';
+import { errorBody, errorReply } from '../helpers/wire.js';
+import { create, follow, marbles, nothing, reported, toBrief } from './joinSupport.js';
 
 /** Marbles as a program knows them that is older than their package. */
 const Numbered = contractType('#marbles:Marbles:Marble', t.type({ number: t.number }));
@@ -65,54 +56,6 @@ describe('contractChanges', () => {
     const filters = service.requests.map(({ body }) => JSON.stringify(body)).filter((body) => body.includes('Filter'));
     expect(filters.length).toBeGreaterThan(0);
     expect(filters.every((body) => body.includes('TemplateFilter') && !body.includes('InterfaceFilter'))).toBe(true);
-  });
-
-  describe.each([
-    ['pages', {}],
-    ['lists', { pages: 'gone' }],
-    ['a WebSocket', { pages: 'gone', lists: 'gone' }],
-  ] as const)('joins a snapshot of 3.7 with the reassignments that are incomplete in it, from %s', (_, served) => {
-    it.each([
-      [
-        'unassigned, and assigned later',
-        [create(1, 'a'), unassign(2, 'a')],
-        assign(3, 'a'),
-        ['Reset 2 start a', 'ContractsChanged 3 ~a'],
-        [{ inFlight: { source: home, target: away } }, { synchronizerId: away }],
-      ],
-      [
-        'assigned, and unassigned later',
-        [create(1, 'a'), assign(2, 'a')],
-        unassign(3, 'a'),
-        ['Reset 2 start a'],
-        [{ synchronizerId: away }],
-      ],
-      [
-        'assigned and archived, and unassigned later',
-        [create(1, 'a'), assign(2, 'a'), archiveAway(3, 'a')],
-        unassign(4, 'a'),
-        ['Reset 3 start'],
-        [],
-      ],
-    ] as const)('%s', (_name, before, after, lines, locations) => {
-      inVirtualTime(({ flush }) => {
-        const { participant, client } = contractsWorld({ ...releases['3.7'], ...served });
-        participant.append(...before);
-        const { transport } = participant;
-        const seen = observe(contractChanges(client, marbles, { transport }).pipe(takeUntil(timer(60_000))));
-        timer(1_000).subscribe(() => {
-          participant.append(after);
-        });
-        flush();
-        const changes = seen.values.filter(({ _tag }) => _tag === 'Reset' || _tag === 'ContractsChanged');
-        expect(changes.map(brief)).toEqual(lines);
-        const contracts = changes.flatMap((change) => {
-          if (change._tag === 'Reset') return change.contracts;
-          return change._tag === 'ContractsChanged' ? change.moved.map(({ contract }) => contract) : [];
-        });
-        expect(contracts.map(({ location }) => location)).toEqual(locations);
-      });
-    });
   });
 
   it('says when all changes up to the ledger end are emitted, and when no longer, after the changes that say so', () => {
@@ -204,5 +147,67 @@ describe('contractChanges', () => {
     >();
     const untyped$ = contractChanges(client, { parties: 'any' });
     expectTypeOf(untyped$).toEqualTypeOf<Observable<ContractChange<Contract | UndecodedContract>>>();
+  });
+});
+
+const denied = errorReply(403, errorBody('PERMISSION_DENIED', 7));
+
+const uses: readonly [string, (ledger: Ledger) => Observable<unknown>][] = [
+  ['activeContracts', (ledger) => activeContracts(ledger, marbles)],
+  ['contractChanges', (ledger) => contractChanges(ledger, marbles)],
+  ['liveContracts', (ledger) => liveContracts(ledger, marbles).all$()],
+];
+
+/** The ends that are reported, and the error lines. */
+function endOf(ledger: Ledger, use: (ledger: Ledger) => Observable<unknown>): { ends: unknown[]; errors: string[] } {
+  const ends: unknown[] = [];
+  const errors: string[] = [];
+  const skip = (): void => undefined;
+  ledger.diagnostics$.subscribe(logTo({ info: skip, warn: skip, error: (line) => errors.push(line) }));
+  ledger.diagnostics$.subscribe((diagnostic) => {
+    if (diagnostic._tag === 'FeedEnded') ends.push({ feed: diagnostic.feed, how: diagnostic.how });
+  });
+  observe(use(ledger).pipe(takeUntil(timer(60_000))));
+  return { ends, errors };
+}
+
+describe.each(uses)('the end of %s', (name, use) => {
+  itInVirtualTime('is reported and logged once if the participant refuses the snapshot', ({ flush }) => {
+    const ledger = createLedger({
+      baseUrl: 'http://ledger.example',
+      port: ({ url }) => of(url.includes('ledger-end') ? { status: 200, headers: {}, text: '{"offset":9}' } : denied),
+    });
+    const { ends, errors } = endOf(ledger, use);
+    flush();
+    expect(ends).toEqual([{ feed: 1, how: 'failed' }]);
+    expect(errors).toEqual([expect.stringContaining('feed 1: ended with an error: ledger.example answered 403')]);
+  });
+
+  itInVirtualTime('is reported once if nothing fails', ({ flush }) => {
+    const { client } = contractsWorld({ latencyMs: 5 });
+    const { ends, errors } = endOf(client, use);
+    flush();
+    expect(ends).toEqual([{ feed: 1, how: name === 'activeContracts' ? 'completed' : 'unsubscribed' }]);
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('a gap after which a view continues', () => {
+  itInVirtualTime('is logged as a gap, and not as an end', ({ flush }) => {
+    const { participant, client } = contractsWorld({ latencyMs: 5 });
+    participant.append(create(2, 'a'));
+    const warnings: string[] = [];
+    const skip = (): void => undefined;
+    client.diagnostics$.subscribe(logTo({ info: skip, warn: (line) => warnings.push(line), error: skip }));
+    const { ends, errors } = endOf(client, (ledger) => liveContracts(ledger, marbles).all$());
+    timer(1_000).subscribe(() => {
+      participant.ledger.disconnect();
+      participant.append(create(6, 'b'));
+      participant.ledger.pruned = 5;
+    });
+    flush();
+    expect(errors).toEqual([]);
+    expect(warnings.at(-1)).toMatch(/^canton-rx: feed 1: The ledger is pruned .*, resumes after offset 6$/);
+    expect(ends).toEqual([{ feed: 1, how: 'unsubscribed' }]);
   });
 });

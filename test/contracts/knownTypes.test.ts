@@ -250,45 +250,4 @@ describe('a query with a type that the participant does not know', () => {
     const waits = reported(diagnostics, 'TypesUnknown').map(({ retryInMs }) => retryInMs / minute);
     expect(waits).toEqual([0.5, 0.5, 1, 1, 2, 2, 4, 4, 8, 8]);
   });
-
-  it('is asked about again if a request about it fails for a while', () => {
-    let isDown = false;
-    const { seen } = follow({
-      query: { ...both, onUnknownPackage: 'wait' },
-      fault: (request) => {
-        if (isDown && isProbe(request)) return errorReply(503, 'not in time');
-        const isPaint = templatesOf(request).includes(Paint.templateId);
-        return isPaint && asyncScheduler.now() < 20_000
-          ? errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11))
-          : undefined;
-      },
-      during: {
-        10_000: () => {
-          isDown = true;
-        },
-        50_000: () => {
-          isDown = false;
-        },
-      },
-      forMs: 5 * minute,
-    });
-    expect(seen.error).toBeUndefined();
-    expect(seen.values.filter((line) => line.startsWith('Reset'))).toEqual([
-      'Reset 2 start a',
-      'Reset 2 packageFound a',
-    ]);
-    expect(seen.times[2]).toBeGreaterThan(50_000);
-  });
-
-  itInVirtualTime('is asked less and less often where it refuses updates of types that it knows', ({ flush }) => {
-    const { commit, upload, watch } = typesWorld({ refuses: isUpdates });
-    upload(Marble);
-    upload(Paint);
-    commit(create(2, 'a'));
-    const seen = watch({ onUnknownPackage: 'wait' }, 2 * minute);
-    flush();
-    expect(seen.error).toBeUndefined();
-    expect(seen.values.length).toBeGreaterThan(3);
-    expect(seen.values.length).toBeLessThan(50);
-  });
 });

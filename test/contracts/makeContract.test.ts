@@ -71,13 +71,6 @@ describe('makeContract: types', () => {
       expect(made(types, {})).toMatchObject({ type: marble, payload: { color: 'black', size: 7 } });
     }
   });
-
-  it('is a union that narrows by the name of the type', () => {
-    const contract = made({ marble: Marble }, {});
-    const narrowed = contract?.type === 'marble' ? contract.payload : undefined;
-    expect(narrowed).toEqual({ color: 'black', size: 7 });
-    if (contract?.type !== undefined) expect(contract._tag).toBe('Contract');
-  });
 });
 
 describe('makeContract: decoding', () => {
@@ -136,12 +129,6 @@ describe('makeContract: decoding', () => {
   it('does not decode a template without arguments (pitfall 42)', () => {
     const contract = made({ marble: Marble }, { createArgument: null });
     expect(contract).toMatchObject({ _tag: 'UndecodedContract', expectedType: 'marble' });
-  });
-
-  it('decodes a template without a key (pitfall 38)', () => {
-    const contract = made({ marble: Marble }, {});
-    expect(contract?.createdEvent).not.toHaveProperty('contractKey');
-    expect(contract?._tag).toBe('Contract');
   });
 });
 
