@@ -176,17 +176,6 @@ describe('fileStore', () => {
       await lastValue(first.save('a', cursorAt(3), undefined));
       await expect(lastValue(second.save('a', cursorAt(4), undefined))).rejects.toEqual(conflict);
     });
-
-    it('do not conflict under two names', async () => {
-      const base = await folder();
-      const [first, second] = [fileStore(base), fileStore(base)];
-      for (let offset = 0; offset < 3; offset++) {
-        await lastValue(first.save('a', cursorAt(offset), undefined));
-        await lastValue(second.save('A', cursorAt(10 + offset), undefined));
-      }
-      expect(await lastValue(second.load('a'))).toEqual(cursorAt(2));
-      expect(await lastValue(first.load('A'))).toEqual(cursorAt(12));
-    });
   });
 
   describe('a temporary file of a crash', () => {

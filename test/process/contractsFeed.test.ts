@@ -571,44 +571,6 @@ describe('a processor of contracts whose ledger was replaced', () => {
 });
 
 describe('a handler of contracts', () => {
-  it('that fails in the middle of a reset is retried with the same batch', () => {
-    const table = contractsTable();
-    let failures = 2;
-    const { ids, error, works } = run(five, {
-      table,
-      handle: (work) => {
-        if (describeWork(work) === 'start@6 d e' && (failures -= 1) >= 0) return throwError(() => new Error('busy'));
-        table.handle(work);
-        return undefined;
-      },
-    });
-    expect(error).toBeUndefined();
-    expect(works).toEqual(['start@6[a c', 'start@6 d e', 'start@6 f]']);
-    expect(ids).toEqual(['a', 'c', 'd', 'e', 'f']);
-  });
-
-  it('that fails in a transaction is retried, with the batches that were rolled back', () => {
-    const store = new MemoryTransactions();
-    const calls: string[] = [];
-    let failures = 1;
-    marbles(({ flush }) => {
-      const world = contractsWorld();
-      five(world);
-      const handler = (work: ContractsWork, { effects }: Tx): void => {
-        calls.push(describeWork(work));
-        if (calls.at(-1) === 'start@6 d e' && (failures -= 1) >= 0) throw new Error('busy');
-        effects.push(
-          ...(work._tag === 'ResetBatch' ? work.contracts.map(({ contractId }) => contractId.charCodeAt(0)) : []),
-        );
-      };
-      observe(processFeed(world.contractsFeed({ batchSize: 2 }), handler, { store, name }).pipe(until(20_000)));
-      flush();
-    });
-    expect(calls).toEqual(['start@6[a c', 'start@6 d e', 'start@6[a c', 'start@6 d e', 'start@6 f]']);
-    expect(String.fromCharCode(...store.committed.effects)).toBe('acdef');
-    expect(positionIn(store.cursor)).toEqual({ offset: 6 });
-  });
-
   it('that is stopped in the middle of a load saves that it is not complete', () => {
     const stopping = new AbortController();
     const table = contractsTable();

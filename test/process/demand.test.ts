@@ -38,7 +38,7 @@ function endless(end: number, latencyMs: number) {
 }
 
 describe('a slow handler', () => {
-  it.each([1, 2, 7, 50, 199, 200])('has at most two pages of %i pending, and never none (G44)', (maxPageSize) => {
+  it.each([1, 7, 200])('has at most two pages of %i pending, and never none (G44)', (maxPageSize) => {
     marbles(({ flush }) => {
       const { client, count } = endless(100_000, 5);
       let handled = 0;
@@ -173,8 +173,8 @@ describe('a slow handler', () => {
           { maxPageSize: 10 },
         ).pipe(until(120_000)),
       );
-      for (const n of upTo(2_000))
-        timer(n * 50).subscribe(() => {
+      for (const n of upTo(500))
+        timer(n * 200).subscribe(() => {
           fill(ledger, n);
         });
       flush();
@@ -220,7 +220,7 @@ describe('a fast handler', () => {
 });
 
 /** The number of updates in long runs. */
-const many = effort(20_000, 100_000);
+const many = effort(10_000, 100_000);
 const fewer = Math.floor(many / 10);
 
 describe('very many updates', () => {

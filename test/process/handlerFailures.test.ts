@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, concatMap, of, tap, throwError, timer, type Observable } from 'rxjs';
 import { logTo } from '../../src/diagnostics/logTo.js';
 import { CursorError, StoreError } from '../../src/errors/process.js';
@@ -104,16 +104,6 @@ describe('a handler that fails', () => {
       });
     },
   );
-
-  it('is not retried if giveUpAfterMs is 0', () => {
-    marbles(({ flush }) => {
-      const handle = jest.fn(({ offset }: Work) => (offset === 5 ? throwError(() => mine) : undefined));
-      const seen = observe(processWorld(10).process(handle, { handlerRetry: { giveUpAfterMs: 0 } }));
-      flush();
-      expect(handle).toHaveBeenCalledTimes(5);
-      expect(seen.error).toMatchObject({ _tag: 'HandlerError', offset: 5, attempts: 1 });
-    });
-  });
 
   it.each(['skip', 'park'] as const)(
     'has its update skipped or parked, and the others handled: %s (G43)',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { of, take, timer } from 'rxjs';
+import { of, switchMap, takeUntil, timer } from 'rxjs';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest, Reply } from '../helpers/scripted.js';
 import { fill, updateFormat, upTo } from '../helpers/world.js';
-import { transaction, errorBody, errorReply, ok } from '../helpers/wire.js';
+import { transaction, transactionWithId, errorBody, errorReply, ok } from '../helpers/wire.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import { updatesFeed } from '../../src/process/updatesFeed.js';
 import { marbles } from '../helpers/time.js';
@@ -79,44 +79,51 @@ describe('a gap', () => {
   });
 });
 
-describe('the diagnostics of a processor', () => {
-  /** The feed and the tag of each diagnostic, on a ledger that does not answer the first requests. */
-  const diagnosticsOf = (unanswered: number, untilMs: number): string[] => {
-    let lines: string[] = [];
+const others = (...all: readonly number[]) =>
+  all.map((offset) => ({ offset, element: transactionWithId(offset, `other${offset}`) }));
+
+describe('a running processor whose ledger is replaced', () => {
+  it.each([
+    ['after the updates that it has handled', 20_000],
+    ['while it catches up', 30],
+  ])('ends with a CursorError, and handles nothing of the other ledger: %s (G46)', (_, atMs) => {
     marbles(({ flush }) => {
-      const { client, process } = processWorld(40, {
-        fault: (_, count) => (count <= unanswered ? new Error('ECONNREFUSED') : undefined),
+      const { ledger, process } = processWorld(40);
+      const handled: unknown[] = [];
+      const store = new PlainStore();
+      const options = { name: 'log', store, maxPageSize: 10 };
+      const committed$ = process((update) => {
+        handled.push('updateId' in update ? update.updateId : undefined);
+      }, options);
+      const seen = observe(committed$.pipe(takeUntil(timer(60_000))));
+      timer(atMs).subscribe(() => {
+        ledger.replace(others(...upTo(90)), 90);
       });
-      const seen = observe(client.diagnostics$);
-      observe(process(recordingHandler().handle, { store: new PlainStore(), name }).pipe(until(untilMs)));
       flush();
-      lines = seen.values.map(({ _tag, feed }) => `${String(feed)} ${_tag}`);
+      expect(handled).toEqual(upTo(handled.length).map((offset) => `1220${offset}`));
+      expect(handled.length).toBeGreaterThan(0);
+      expect(seen.error).toMatchObject({ _tag: 'CursorError', reason: 'ledger', processor: 'log' });
+      expect(store.cursor?.offset).toBe(handled.length);
     });
-    return lines;
-  };
-
-  it('are of one feed, also if requests are retried before the processor can resume', () => {
-    const lines = diagnosticsOf(2, 5_000);
-    const found = lines.filter((line) => !['1 RoleChanged', '1 CommitSaved'].includes(line));
-    expect(found.slice(0, 3)).toEqual(['1 RetryScheduled', '1 RetryScheduled', '1 FeedStarted']);
-    expect(lines.filter((line) => !line.startsWith('1 '))).toEqual([]);
-    expect(lines.at(-1)).toBe('1 FeedEnded');
   });
 
-  it('report one end, also if the subscriber unsubscribes at one of many synchronous values', () => {
+  it('is recognized by its cursor if it has handled nothing since it was started', () => {
     marbles(({ flush }) => {
-      const { client, process } = processWorld(40, { latencyMs: 0 });
-      const seen = observe(client.diagnostics$);
-      observe(process(recordingHandler().handle).pipe(take(2)));
+      const { ledger, process } = processWorld(9);
+      const handled: number[] = [];
+      const options = { name: 'log', store: new PlainStore() };
+      const committed$ = process((update) => {
+        handled.push(update.offset);
+      }, options);
+      observe(committed$.pipe(takeUntil(timer(5_000))));
+      const second = observe(timer(10_000).pipe(switchMap(() => committed$)));
+      timer(15_000).subscribe(() => {
+        ledger.replace(others(...upTo(30)), 30);
+      });
       flush();
-      expect(seen.values.filter(({ _tag }) => _tag === 'FeedEnded')).toMatchObject([{ feed: 1, how: 'unsubscribed' }]);
+      expect(handled).toEqual(upTo(9));
+      expect(second.error).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
     });
-  });
-
-  it('report the end, also if the processor is unsubscribed before it can resume', () => {
-    const lines = diagnosticsOf(Infinity, 3_000);
-    expect(new Set(lines.slice(0, -1))).toEqual(new Set(['1 RoleChanged', '1 RetryScheduled']));
-    expect(lines.at(-1)).toBe('1 FeedEnded');
   });
 });
 

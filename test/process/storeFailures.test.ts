@@ -97,26 +97,18 @@ describe('a store that fails', () => {
     });
   });
 
-  it('with a conflict ends the processor at once', () => {
+  it.each([
+    ['save', new CursorError('conflict', name, 'another process saved it')],
+    ['load', Object.assign(new Error('gone'), { endsProcessor: true })],
+  ] as const)('with an error that ends the processor is called once: %s, %s', (what, error) => {
     marbles(({ flush }) => {
-      const conflict = new CursorError('conflict', name, 'another process saved it');
-      const store = new PlainStore((call, n) => (call === 'save' && n === 2 ? throwError(() => conflict) : undefined));
+      const at = what === 'save' ? 2 : 1;
+      const store = new PlainStore((call, n) => (call === what && n >= at ? throwError(() => error) : undefined));
       const seen = observe(processWorld(10).process(recordingHandler().handle, { store, name }));
       flush();
-      expect(seen.error).toBe(conflict);
-      expect(seen.endedAt).toBeLessThan(100);
-    });
-  });
-
-  it('with an error that ends the processor is called once', () => {
-    marbles(({ flush }) => {
-      const { process } = processWorld(10);
-      const error = Object.assign(new Error('gone'), { endsProcessor: true });
-      const store = new PlainStore((call) => (call === 'load' ? throwError(() => error) : undefined));
-      const seen = observe(process(() => undefined, { store, name }));
-      flush();
       expect(seen.error).toBe(error);
-      expect(store.calls.load).toBe(1);
+      expect(store.calls[what]).toBe(at);
+      expect(seen.endedAt).toBeLessThan(100);
     });
   });
 

@@ -1,16 +1,30 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { catchError, concatMap, defer, map, NEVER, of, startWith, throwError, timer } from 'rxjs';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  map,
+  NEVER,
+  type Observable,
+  of,
+  startWith,
+  take,
+  throwError,
+  timer,
+} from 'rxjs';
 import { acsDelta } from '../../src/codecs/UpdateFormat.js';
+import { logTo } from '../../src/diagnostics/logTo.js';
 import { HandlerError } from '../../src/errors/process.js';
 import type { Transactions } from '../../src/process/CheckpointStore.js';
+import type { HandlerResult } from '../../src/process/ProcessOptions.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
-import { mockPlatform, PlainStore, processWorld, until } from './support.js';
+import { mockPlatform, name, PlainStore, processWorld, recordingHandler, until } from './support.js';
 import { holdingBy, MemoryTransactions, type Tx } from './transactionalStore.js';
 
 mockPlatform();
 
-const name = 'balances';
 const otherFormat = acsDelta({ parties: ['bob::1220ab'] });
 
 /** The diagnostics of these kinds, each with its time in seconds. */
@@ -219,6 +233,141 @@ describe('the role of a processor', () => {
         ]).flat(),
         'leader',
       ]);
+    });
+  });
+});
+
+describe('the diagnostics of a processor', () => {
+  /** The feed and the tag of each diagnostic, on a ledger that does not answer the first requests. */
+  const diagnosticsOf = (unanswered: number, untilMs: number): string[] => {
+    let lines: string[] = [];
+    marbles(({ flush }) => {
+      const { client, process } = processWorld(40, {
+        fault: (_, count) => (count <= unanswered ? new Error('ECONNREFUSED') : undefined),
+      });
+      const seen = observe(client.diagnostics$);
+      observe(process(recordingHandler().handle, { store: new PlainStore(), name }).pipe(until(untilMs)));
+      flush();
+      lines = seen.values.map(({ _tag, feed }) => `${String(feed)} ${_tag}`);
+    });
+    return lines;
+  };
+
+  it('are of one feed, also if requests are retried before the processor can resume', () => {
+    const lines = diagnosticsOf(2, 5_000);
+    const found = lines.filter((line) => !['1 RoleChanged', '1 CommitSaved'].includes(line));
+    expect(found.slice(0, 3)).toEqual(['1 RetryScheduled', '1 RetryScheduled', '1 FeedStarted']);
+    expect(lines.filter((line) => !line.startsWith('1 '))).toEqual([]);
+    expect(lines.at(-1)).toBe('1 FeedEnded');
+  });
+
+  it('report one end, also if the subscriber unsubscribes at one of many synchronous values', () => {
+    marbles(({ flush }) => {
+      const { client, process } = processWorld(40, { latencyMs: 0 });
+      const seen = observe(client.diagnostics$);
+      observe(process(recordingHandler().handle).pipe(take(2)));
+      flush();
+      expect(seen.values.filter(({ _tag }) => _tag === 'FeedEnded')).toMatchObject([{ feed: 1, how: 'unsubscribed' }]);
+    });
+  });
+
+  it('report the end, also if the processor is unsubscribed before it can resume', () => {
+    const lines = diagnosticsOf(Infinity, 3_000);
+    expect(new Set(lines.slice(0, -1))).toEqual(new Set(['1 RoleChanged', '1 RetryScheduled']));
+    expect(lines.at(-1)).toBe('1 FeedEnded');
+  });
+});
+
+type Process = ReturnType<typeof processWorld>['process'];
+type Options = NonNullable<Parameters<Process>[1]>;
+
+const down = throwError(() => new Error('the database is down'));
+
+/** A transactional store of which one call fails, or does not answer. */
+const failing = (call: 'hold' | 'load' | 'save', result$: Observable<never>): object => ({
+  hold: () =>
+    call === 'hold' ? result$ : concat(of<Transactions<string>>({ transact: (inside) => inside('tx') }), NEVER),
+  load: () => (call === 'load' ? result$ : of()),
+  save: () => (call === 'save' ? result$ : of(undefined)),
+});
+
+const fail = (): never => {
+  throw new Error('no such table');
+};
+
+const storeFailures = [5_000, 0].flatMap((giveUpAfterMs) =>
+  (['hold', 'load', 'save'] as const).flatMap((call) => {
+    const options = (result$: Observable<never>): object => ({
+      name,
+      store: failing(call, result$),
+      retry: { giveUpAfterMs },
+      storeTimeoutMs: 1_000,
+    });
+    const cases: [string, object][] = [[`${call} fails, retried for ${giveUpAfterMs} ms`, options(down)]];
+    // a processor may wait for its name for any time
+    if (call !== 'hold') cases.push([`${call} hangs, retried for ${giveUpAfterMs} ms`, options(NEVER)]);
+    return cases;
+  }),
+);
+
+/** The ends that are reported, the error lines that are logged, and the error that the subscriber receives. */
+function endOf(handler: () => HandlerResult, options: object, participant: object = {}): object {
+  const errors: string[] = [];
+  const ends: unknown[] = [];
+  let error: unknown;
+  marbles(({ flush }) => {
+    const { client, process } = processWorld(3, participant);
+    const skip = (): void => undefined;
+    client.diagnostics$.subscribe(logTo({ info: skip, warn: skip, error: (line) => errors.push(line) }));
+    client.diagnostics$.subscribe((diagnostic) => {
+      if (diagnostic._tag === 'FeedEnded') ends.push({ how: diagnostic.how, error: diagnostic.error });
+    });
+    const seen = observe(process(handler, options as Options).pipe(until(200_000)));
+    flush();
+    ({ error } = seen);
+  });
+  return { ends, errors, error };
+}
+
+describe('the end of a processor', () => {
+  it.each<[string, () => HandlerResult, object]>([
+    ['the handler fails', fail, {}],
+    ['the handler fails and is not retried', fail, { handlerRetry: { giveUpAfterMs: 0 } }],
+    ['the handler fails with a store', fail, { name, store: new PlainStore() }],
+    ...storeFailures.map(([title, options]): [string, () => HandlerResult, object] => [
+      title,
+      () => undefined,
+      options,
+    ]),
+  ])('with an error is reported and logged once: %s', (_, handler, options) => {
+    const end = endOf(handler, options);
+    const error: unknown = expect.objectContaining({ _tag: expect.stringMatching(/^(Handler|Store)Error$/) });
+    expect(end).toEqual({
+      ends: [{ how: 'failed', error }],
+      errors: [
+        expect.stringMatching(
+          /^canton-rx: (?:feed 1|processor balances): ended with an error: The (handler|store) failed/,
+        ),
+      ],
+      error,
+    });
+  });
+
+  it('is reported and logged once if the ledger refuses the updates', () => {
+    const refusal = { status: 403, headers: {}, text: 'no' };
+    expect(endOf(() => undefined, {}, { fault: () => refusal })).toMatchObject({
+      ends: [{ how: 'failed', error: { _tag: 'ApiError' } }],
+      errors: [expect.stringContaining('answered 403: no')],
+    });
+  });
+
+  it('is reported once if the store fails for a while and the processor is then stopped', () => {
+    let failures = 0;
+    const store = new PlainStore((call) => (call === 'save' && (failures += 1) < 3 ? down : undefined));
+    expect(endOf(() => undefined, { name, store })).toEqual({
+      ends: [{ how: 'unsubscribed', error: undefined }],
+      errors: [],
+      error: undefined,
     });
   });
 });
