@@ -108,6 +108,22 @@ describe('the store of a NATS server', () => {
     expect(written.at(-1)).toEqual({ cursor: cursorAt(7) });
   });
 
+  it('releases the name after a save that is still running', async () => {
+    const { bucket, written, begun, close } = gatedBucket();
+    const store = open(bucket, 600_000);
+    const held = hold(store);
+    await until(() => isHeld(held));
+    const resume = close('put');
+    const saving = lastValue(store.save('reader', cursorAt(7), undefined));
+    await until(() => begun.put === 2);
+    held.subscription.unsubscribe();
+    expect(written).toHaveLength(1);
+    resume();
+    await saving;
+    await until(() => written.length === 3);
+    expect(written.at(-1)).toEqual({ cursor: cursorAt(7) });
+  });
+
   it('renews the record while it is held, also after a renewal that failed', async () => {
     const { bucket, written, begun, loseResponses } = gatedBucket();
     const held = hold(open(bucket, 30));

@@ -186,6 +186,11 @@ describeWithNats('a relay whose ledger was replaced', () => {
       grown: fc.integer({ min: 1, max: 20 }),
       keepsCursor: fc.boolean(),
     });
+    // replaced without a saved cursor, and restored after more was published than saved
+    const examples = [
+      [{ first: 30, saved: 40, restored: 0, grown: 60, keepsCursor: false }],
+      [{ first: 50, saved: 20, restored: 20, grown: 60, keepsCursor: true }],
+    ] as [{ first: number; saved: number; restored: number; grown: number; keepsCursor: boolean }][];
     const connection = await nats.connect();
     const jsm = await jetstreamManager(connection);
     await fc.assert(
@@ -219,7 +224,7 @@ describeWithNats('a relay whose ledger was replaced', () => {
           expect(after).toEqual(idsOf(isOther ? published : ledger));
         }),
       ),
-      { numRuns: effort(15, 100) },
+      { numRuns: effort(15, 100), examples },
     );
   });
 

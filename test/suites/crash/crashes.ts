@@ -1,13 +1,17 @@
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  debounceTime,
+  debounce,
   filter,
   firstValueFrom,
   lastValueFrom,
+  map,
   merge,
   NEVER,
+  race,
   skip,
+  Subject,
+  take,
   takeUntil,
   timeout,
   timer,
@@ -25,7 +29,7 @@ import type { Mark } from './children/marks.js';
 type Moment = 'early' | 'late' | Mark;
 
 /** The processes of a crash test. */
-export interface Subject {
+export interface CrashSubject {
   /** The name in the log. */
   readonly what: string;
   /** How many run at a time. */
@@ -54,55 +58,80 @@ export interface Crashes {
   readonly phases: ReadonlyMap<string, number>;
 }
 
-const usualMoments: readonly Moment[] = ['early', 'late', 's', 'late', 'c', 'early', 'late', 's', 'late', 'early'];
+const usualMoments: readonly Moment[] = ['early', 's', 'late', 'c', 'late', 'early', 's', 'late', 'c', 'late'];
 
-/** The most time that a process may run without a mark, in milliseconds: it may wait for another process or for updates. */
+/** The most time that no process may write a mark, in milliseconds: it may wait for updates. */
 const maxSilenceMs = 800;
+
+/** How much longer one may be silent that has handled nothing yet: it may wait for an answer of the ledger. */
+const maxSilenceAtStartMs = 2_000;
 
 /** How long the last processes, which are not killed, may be idle, in milliseconds. */
 const maxIdleMs = 60_000;
 
 /**
  * Kills processes at random moments and starts others at once, while the ledger grows, until the given number has been
- * killed; then lets the last ones run to the end.
+ * killed; then lets the last ones run to the end. Of several processes, the one that works is killed, while the others wait
+ * for its name.
  */
 export async function runWithCrashes(
-  { what, processes = 1, start, moments = usualMoments, server, afterKill }: Subject,
+  { what, processes = 1, start, moments = usualMoments, server, afterKill }: CrashSubject,
   { grow, end }: Source,
   { kills, updates, random }: Pick<Parameters, 'kills' | 'updates' | 'random'>,
 ): Promise<Crashes> {
   const begunAt = performance.now();
   const phases = new Map<string, number>();
+  const running = new Set<Child>();
+  const marks$ = new Subject<{ readonly child: Child; readonly mark: string }>();
   const upTo = (most: number): number => Math.floor(random() * most);
   let life = 0;
-  let killed = 0;
+  let working: Child | undefined;
+  let hasWorked = false;
   let crashing = Promise.resolve();
-  // an average of the processes that handle updates
-  let startMs = 2_000;
+  // an average of the time until the first mark
+  let startMs = 1_000;
   // up to twice the growth of the ledger since the last kill
   const mostUpdates = (2 * updates) / kills;
 
-  const waitForKill = async (child: Child): Promise<void> => {
-    const moment = moments[(killed - 1) % moments.length] ?? 'late';
-    const marks = (letter: string) => child.mark$.pipe(filter((each) => each === letter));
+  const add = (): void => {
+    const child = start((life += 1));
+    running.add(child);
+    child.mark$.pipe(take(1)).subscribe(() => {
+      startMs += (performance.now() - child.startedAt - startMs) / 2;
+    });
+    // those that wait write no other mark than that of the name
+    child.mark$.pipe(filter((mark) => mark !== 'h')).subscribe((mark) => {
+      working = child;
+      hasWorked ||= mark === 'u';
+      marks$.next({ child, mark });
+    });
+  };
+  /** Resolves at the moment to kill a process; to the process, if it is one that wrote a mark. */
+  const waitFor = async (moment: Moment): Promise<Child | undefined> => {
+    const marked = (letter: string, before: number) =>
+      marks$.pipe(
+        filter(({ mark }) => mark === letter),
+        skip(before),
+        map(({ child }) => child),
+      );
     const lateMs = random() * maxSilenceMs;
     // however long it takes to start
     const silence$ = merge(
-      child.mark$.pipe(debounceTime(lateMs)),
-      timer(3 * startMs + lateMs).pipe(takeUntil(child.mark$)),
-    );
+      marks$.pipe(debounce(() => timer(lateMs + (hasWorked ? 0 : maxSilenceAtStartMs)))),
+      timer(4 * startMs + lateMs).pipe(takeUntil(marks$)),
+    ).pipe(map(() => working));
+    const early$ = timer(random() * startMs * 2).pipe(map(() => [...running].at(-1)));
     const isAtMark = moment !== 'early' && moment !== 'late';
-    // every process is killed early enough to leave updates to the others
-    const kill$ = merge<unknown[]>(
-      moment === 'early' ? timer(random() * startMs * 1.5) : silence$,
-      isAtMark ? marks(moment).pipe(skip(upTo(6))) : NEVER,
-      marks('u').pipe(skip(upTo(mostUpdates))),
+    const child = await firstValueFrom(
+      race(
+        moment === 'early' ? early$ : silence$,
+        isAtMark ? marked(moment, upTo(6)) : NEVER,
+        // every process is killed early enough to leave updates to the others
+        marked('u', upTo(mostUpdates)),
+      ),
     );
-    void firstValueFrom(marks('u'), { defaultValue: '' }).then((letter) => {
-      if (letter === 'u') startMs += (performance.now() - child.startedAt - startMs) / 2;
-    });
-    await firstValueFrom(kill$, { defaultValue: 0 });
     if (!isAtMark) await wait(random() * 5);
+    return child;
   };
   const crashServer = async (): Promise<void> => {
     await wait(random() * 200);
@@ -110,27 +139,32 @@ export async function runWithCrashes(
     await wait(random() * 100);
     await server?.start();
   };
-  const killInTurn = async (): Promise<void> => {
-    while (killed < kills) {
-      const child = start((life += 1));
-      killed += 1;
-      await Promise.race([waitForKill(child), child.over]);
-      if (child.isOver()) throw new Error(`it ended by itself: ${(await child.over) ?? 'without an error'}`);
-      child.signal('SIGKILL');
-      await child.over;
-      phases.set(child.phase(), (phases.get(child.phase()) ?? 0) + 1);
-      grow(0.75 / kills);
-      if (killed % Math.ceil(kills / 6) === 0) crashing = crashing.then(crashServer);
-      afterKill?.(killed);
-    }
-  };
+
+  for (let n = 0; n < processes; n += 1) add();
   grow(0.25);
-  await Promise.all(Array.from({ length: processes }, killInTurn));
+  for (let killed = 1; killed <= kills; killed += 1) {
+    const child = (await waitFor(moments[killed % moments.length] ?? 'late')) ?? [...running][upTo(processes)];
+    const ended = [...running].find((each) => each.isOver());
+    if (ended !== undefined) throw new Error(`it ended by itself: ${(await ended.over) ?? 'without an error'}`);
+    if (child === undefined) throw new Error('no process runs');
+    child.signal('SIGKILL');
+    await child.over;
+    running.delete(child);
+    if (working === child) working = undefined;
+    hasWorked = false;
+    phases.set(child.phase(), (phases.get(child.phase()) ?? 0) + 1);
+    grow(0.75 / kills);
+    add();
+    if (killed % Math.ceil(kills / 6) === 0) crashing = crashing.then(crashServer);
+    await afterKill?.(killed);
+  }
   await crashing;
+  for (const child of running) child.signal('SIGKILL');
+  await Promise.all([...running].map(({ over }) => over));
   grow(1);
   const last = Array.from({ length: processes }, () => start((life += 1), end()));
-  const marks$ = merge(...last.map(({ mark$ }) => mark$)).pipe(timeout({ each: maxIdleMs }));
-  const ends = await lastValueFrom(marks$, { defaultValue: '' }).then(
+  const lastMarks$ = merge(...last.map(({ mark$ }) => mark$)).pipe(timeout({ each: maxIdleMs }));
+  const ends = await lastValueFrom(lastMarks$, { defaultValue: '' }).then(
     () => Promise.all(last.map(({ over }) => over)),
     () => ['the last processes did not reach the end'],
   );
@@ -138,8 +172,8 @@ export async function runWithCrashes(
   if (bad !== undefined) throw new Error(bad);
   const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
   const hit = [...phases].map(([phase, count]) => `${phase} ${count}`).join(', ');
-  print(`${what}: ${killed} kills in ${seconds} s: ${hit}`);
-  return { kills: killed, phases };
+  print(`${what}: ${kills} kills in ${seconds} s: ${hit}`);
+  return { kills, phases };
 }
 
 const { CANTON_RX_CRASH_KILLS: kills, CANTON_RX_CRASH_UPDATES: updates, CANTON_RX_CRASH_SEED: seed } = process.env;

@@ -28,13 +28,13 @@ describeWithPostgres('the ledger has each command of an outbox once', () => {
           {
             what: 'an outbox',
             processes: 2,
-            moments: ['early', 'late', 'd', 'c', 'late', 's', 'b', 'd'],
+            moments: ['late', 'early', 'd', 'c', 'late', 's', 'b', 'late'],
             server: database.server,
             start: (life, end) => database.programs.start('outbox', { ...orders, life, end }),
           },
           // the processes themselves add what there is to send
           { grow: () => undefined, end: () => 1 },
-          { ...some, updates: 10 * some.kills },
+          { ...some, updates: 40 * some.kills },
         );
         const sql = `SELECT command_id AS id, key, state, "offset"::int AS "offset" FROM canton_rx_outbox AS o ORDER BY o.id`;
         const { rows } = await database.pool.query<{ id: string; key: string | null; state: string; offset: number }>(
