@@ -3,7 +3,7 @@ import { filter, firstValueFrom, lastValueFrom, map, take, tap, toArray } from '
 import { createLedger, ofChange } from '../../src/index.js';
 import { webSocketTransport } from '../../src/ws/index.js';
 import { post } from '../sandbox/client.js';
-import { assetOf, commandsOf, createAsset, submitPath, withHosted } from '../sandbox/commands.js';
+import { assetOf, commandsOf, createAsset, submitPath, withParties } from '../sandbox/commands.js';
 
 const profiles = ['3.3', '3.4', '3.5', '3.6', '3.7'] as const;
 const cases = profiles.flatMap((profile) => [
@@ -13,7 +13,7 @@ const cases = profiles.flatMap((profile) => [
 
 describe.each(cases)('completions of a $profile sandbox by $by', ({ profile, transport }) => {
   it('are those of the user, each once and in order, and new ones as they are written', async () => {
-    const { sandbox, alice } = await withHosted({ profile });
+    const { sandbox, alice } = await withParties({ profile });
     // the first path is not served; 3.4 has no other
     if (profile >= '3.5') sandbox.fault({ kind: 'status', status: 404 }, { path: '/v2/commands/completions' });
     let count = 0;
@@ -45,7 +45,7 @@ describe.each(cases)('completions of a $profile sandbox by $by', ({ profile, tra
 
 describe('ofChange', () => {
   it('finds a rejection, and then the transaction, of a command', async () => {
-    const { sandbox, alice } = await withHosted();
+    const { sandbox, alice } = await withParties();
     const body = commandsOf(alice, createAsset(alice));
     sandbox.fault({ kind: 'reject', code: 'LOCAL_VERDICT_LOCKED_CONTRACTS' }, { path: submitPath });
     await post(sandbox, submitPath, body);

@@ -5,7 +5,7 @@ import { type CommandsRequest, createLedger, type Diagnostic, type Ledger } from
 import { type CommandOutbox, commandOutbox, type SubmitAllOptions, type Submitted } from '../../src/postgres/index.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';
-import { createAsset, transactionPath, withHosted } from '../sandbox/commands.js';
+import { createAsset, transactionPath, withParties } from '../sandbox/commands.js';
 import type { Database } from './support.js';
 
 export { transactionPath };
@@ -62,7 +62,7 @@ export function outboxes(database: Database): (options?: WorldOptions) => Promis
     await database.pool.query('DROP TABLE IF EXISTS canton_rx_outbox CASCADE');
   });
   return async ({ pool = database.pool, schema = 'public', sandbox: options } = {}) => {
-    const { sandbox, alice } = await withHosted(options);
+    const { sandbox, alice } = await withParties(options);
     const ledger = createLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 5, maxDelayMs: 50 } });
     const diagnostics: Diagnostic[] = [];
     ledger.diagnostics$.subscribe((diagnostic) => diagnostics.push(diagnostic));

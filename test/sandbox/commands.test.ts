@@ -1,30 +1,41 @@
 import { describe, expect, it } from '@jest/globals';
+import { stopClock } from '../helpers/time.js';
 import { at, failure, listAt, post, textAt } from './client.js';
 import {
   assetOf,
-  asyncPath,
   commandsOf,
   completionsOf,
   createAsset,
   disclosureOf,
   exerciseAsset,
+  submit,
   submitForTransaction,
   submitPath,
   transactionPath,
-  withHosted,
+  withParties,
 } from './commands.js';
-import { acsDelta, anyParty, forParty, ledgerEffects } from './requests.js';
+import {
+  acsDelta,
+  anyParty,
+  assetId,
+  create,
+  exercise,
+  forParty,
+  ledgerEffects,
+  readUpdates,
+  template,
+} from './requests.js';
+
+const asyncPath = '/v2/commands/async/submit';
 
 describe('commands of a hosted party', () => {
   it('are committed, with a completion', async () => {
-    const { sandbox, alice } = await withHosted();
+    const { sandbox, alice } = await withParties();
     expect(sandbox.parties).toContain(alice);
-    const body = commandsOf(alice, createAsset(alice), { submissionId: 'sub-1', workflowId: 'flow' });
-    const { status, json } = await post(sandbox, submitPath, body);
-    expect({ status, json }).toEqual({
-      status: 200,
-      json: { updateId: expect.stringMatching(/^1220/), completionOffset: 1 },
-    });
+    const ids = { submissionId: 'sub-1', workflowId: 'flow' };
+    const { status, json } = await submit(sandbox, alice, createAsset(alice), ids);
+    const expected = { updateId: expect.stringMatching(/^1220/), completionOffset: 1 };
+    expect({ status, json }).toEqual({ status: 200, json: expected });
     expect(sandbox.updates).toMatchObject([
       { Transaction: { value: { commandId: 'cmd-1', workflowId: 'flow', externalTransactionHash: null } } },
     ]);
@@ -45,34 +56,27 @@ describe('commands of a hosted party', () => {
     ]);
   });
 
-  it('can have null in their arguments, with a field that the codec does not know', async () => {
-    const { sandbox, alice } = await withHosted();
-    const body = commandsOf(alice, createAsset(alice, { tag: null }), { submissionId: 'sub-1' });
-    expect(await post(sandbox, submitPath, body)).toMatchObject({ status: 200 });
-  });
-
   it('can be those of the parties of generated traffic, but not of external or unknown ones', async () => {
-    const { sandbox } = await withHosted();
+    const { sandbox, eve } = await withParties();
     const [generated = ''] = sandbox.parties;
-    expect((await post(sandbox, submitPath, commandsOf(generated, createAsset(generated)))).status).toBe(200);
-    const { party: external } = sandbox.externalParty('eve');
-    for (const party of [external, 'nobody::1220']) {
-      expect(await post(sandbox, submitPath, commandsOf(party, createAsset(party)))).toMatchObject(
-        failure(404, 'NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT'),
-      );
-    }
+    // null in an argument, beside a field that the codec does not know
+    const asset = createAsset(generated, { tag: null });
+    expect((await submit(sandbox, generated, asset, { submissionId: 'sub-1' })).status).toBe(200);
+    const refused = failure(404, 'NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT');
+    for (const party of [eve.party, 'nobody::1220'])
+      expect(await submit(sandbox, party, createAsset(party))).toMatchObject(refused);
     expect(() => sandbox.hostedParty('a/b')).toThrow(TypeError);
   });
 
   it('are one atomic transaction', async () => {
-    const { sandbox, alice } = await withHosted();
+    const { sandbox, alice } = await withParties();
     const bob = sandbox.hostedParty('bob');
     const first = await assetOf(sandbox, alice);
-    const { CreateCommand: create } = createAsset(bob);
+    const { CreateCommand } = createAsset(bob);
     const commands = [
       createAsset(alice),
       exerciseAsset(first, 'Transfer', { newOwner: bob }),
-      { CreateAndExerciseCommand: { ...create, choice: 'Archive', choiceArgument: {} } },
+      { CreateAndExerciseCommand: { ...CreateCommand, choice: 'Archive', choiceArgument: {} } },
     ];
     const body = commandsOf(alice, undefined, { commands, actAs: [alice, bob, alice] });
     const { json } = await submitForTransaction(sandbox, body, { transactionFormat: ledgerEffects(anyParty) });
@@ -84,47 +88,34 @@ describe('commands of a hosted party', () => {
       { ExercisedEvent: { nodeId: 4, acsDelta: false, lastDescendantNodeId: 4 } },
     ]);
     // the last command fails, so nothing is committed
-    const twice = commandsOf(alice, undefined, {
-      commandId: 'twice',
-      commands: [createAsset(alice), exerciseAsset('00ff')],
+    const failing = { commandId: 'twice', commands: [createAsset(alice), exerciseAsset('00ff')] };
+    expect((await submit(sandbox, alice, undefined, failing)).status).toBe(404);
+    expect(sandbox.updates).toHaveLength(2);
+  });
+
+  it('return the transaction in the requested format, and are committed although it cannot be read back', async () => {
+    const { sandbox, alice } = await withParties();
+    const submitted = (commandId: string, fields: object = {}) =>
+      submitForTransaction(sandbox, commandsOf(alice, createAsset(alice), { commandId }), fields);
+    const transactionFormat = (party: string, ...filters: readonly object[]) => ({
+      transactionFormat: acsDelta(forParty(party, ...filters)),
     });
-    expect((await post(sandbox, submitPath, twice)).status).toBe(404);
-    expect(sandbox.updates).toHaveLength(2);
-  });
-
-  it('return the transaction in the requested format, without events if the filter hides them', async () => {
-    const { sandbox, alice } = await withHosted();
-    const submit = async (commandId: string, fields: object) => {
-      const { json } = await submitForTransaction(
-        sandbox,
-        commandsOf(alice, createAsset(alice), { commandId }),
-        fields,
-      );
-      return listAt(json, 'transaction', 'events');
-    };
-    expect(await submit('a', {})).toMatchObject([{ CreatedEvent: { witnessParties: [alice] } }]);
-    expect(await submit('b', { transactionFormat: acsDelta(forParty('nobody')) })).toEqual([]);
-  });
-
-  it('are committed although the transaction cannot be read back', async () => {
-    const { sandbox, alice } = await withHosted();
-    const filter = { TemplateFilter: { value: { templateId: '#later:Main:Asset' } } };
-    const body = {
-      commands: commandsOf(alice, createAsset(alice)),
-      transactionFormat: acsDelta(forParty(alice, filter)),
-    };
-    expect(await post(sandbox, transactionPath, body)).toMatchObject(failure(404, 'PACKAGE_NAMES_NOT_FOUND'));
+    expect(listAt((await submitted('a')).json, 'transaction', 'events')).toMatchObject([
+      { CreatedEvent: { witnessParties: [alice] } },
+    ]);
+    expect(at((await submitted('b', transactionFormat('nobody'))).json, 'transaction', 'events')).toEqual([]);
+    const unknown = transactionFormat(alice, template('#later:Main:Asset'));
+    expect(await submitted('c', unknown)).toMatchObject(failure(404, 'PACKAGE_NAMES_NOT_FOUND'));
     sandbox.fault({ kind: 'status', status: 503, when: 'after' }, { path: transactionPath });
-    const another = { commands: commandsOf(alice, createAsset(alice), { commandId: 'cmd-2' }) };
-    expect((await post(sandbox, transactionPath, another)).status).toBe(503);
-    expect(sandbox.updates).toHaveLength(2);
+    expect((await submitted('d')).status).toBe(503);
+    expect(sandbox.updates).toHaveLength(4);
     // a rejection has nothing to read back
     sandbox.fault({ kind: 'status', status: 500, when: 'after' }, { path: transactionPath });
-    expect(await post(sandbox, transactionPath, another)).toMatchObject(failure(409, 'DUPLICATE_COMMAND'));
+    expect(await submitted('d')).toMatchObject(failure(409, 'DUPLICATE_COMMAND'));
   });
 
   it('are only reported in completions if they are submitted asynchronously and rejected after registration', async () => {
-    const { sandbox, alice } = await withHosted();
+    const { sandbox, alice } = await withParties();
     const body = commandsOf(alice, createAsset(alice));
     for (let i = 0; i < 2; i++) expect(await post(sandbox, asyncPath, body)).toMatchObject({ status: 200, json: {} });
     expect(await completionsOf(sandbox, alice)).toMatchObject([{ status: { code: 0 } }, { status: { code: 6 } }]);
@@ -136,131 +127,110 @@ describe('commands of a hosted party', () => {
 
 describe('commands that are refused before their registration', () => {
   async function refusals() {
-    const { sandbox, alice } = await withHosted();
+    const { sandbox, alice } = await withParties();
     const contractId = await assetOf(sandbox, alice);
     const bobs = await assetOf(sandbox, sandbox.hostedParty('bob'));
     const end = sandbox.ledgerEnd;
-    const refusal = async (command: unknown, fields: object = {}) => {
-      const body = commandsOf(alice, command, { submissionId: 'sub-1', ...fields });
-      const { status, json, text } = await post(sandbox, submitPath, body);
+    const expectRefusal = async (command: unknown, status: number, code: string, fields: object = {}) => {
+      const reply = await submit(sandbox, alice, command, { submissionId: 'sub-1', ...fields });
+      expect(reply).toMatchObject(failure(status, code, { correlationId: 'sub-1' }));
       expect(sandbox.ledgerEnd).toBe(end);
-      return [status, at(json, 'code') ?? text];
     };
-    return { sandbox, alice, contractId, bobs, refusal };
+    return { sandbox, alice, contractId, bobs, expectRefusal };
   }
 
   it('have a field that cannot be decoded, or is missing', async () => {
-    const { sandbox, alice, refusal } = await refusals();
+    const { sandbox, alice, expectRefusal } = await refusals();
+    const asset = createAsset(alice);
     for (const field of ['commandId', 'commands', 'actAs']) {
-      expect(await refusal(createAsset(alice), { [field]: undefined })).toEqual([
-        400,
-        expect.stringContaining(`Missing required field at '${field}'`),
-      ]);
+      const { status, text } = await submit(sandbox, alice, asset, { [field]: undefined });
+      expect([status, text]).toEqual([400, expect.stringContaining(`Missing required field at '${field}'`)]);
     }
-    expect(await refusal(createAsset(alice), { actAs: [] })).toEqual([400, 'MISSING_FIELD']);
-    expect(await refusal(createAsset(alice), { commands: [] })).toEqual([400, 'MISSING_FIELD']);
-    expect(await refusal(createAsset(alice), { applicationId: 'old', userId: undefined })).toEqual([
-      400,
-      'INVALID_TOKEN',
-    ]);
+    for (const empty of [{ actAs: [] }, { commands: [] }])
+      expect(await submit(sandbox, alice, asset, empty)).toMatchObject(failure(400, 'MISSING_FIELD'));
+    await expectRefusal(asset, 400, 'INVALID_TOKEN', { applicationId: 'old', userId: undefined });
     const times = { minLedgerTimeAbs: '2026-01-01T00:00:00Z', minLedgerTimeRel: { seconds: 1 } };
-    expect(await refusal(createAsset(alice), times)).toEqual([400, 'INVALID_ARGUMENT']);
+    await expectRefusal(asset, 400, 'INVALID_ARGUMENT', times);
+    await expectRefusal(asset, 400, 'INVALID_ARGUMENT', { tapsMaxPasses: 0 });
     sandbox.configure({ checkToken: () => true });
-    expect((await post(sandbox, submitPath, commandsOf(alice, createAsset(alice), { userId: '' }))).status).toBe(200);
+    expect((await submit(sandbox, alice, asset, { userId: '' })).status).toBe(200);
   });
 
-  it('name a template or a choice that the sandbox does not know', async () => {
-    const { sandbox, alice, contractId, refusal } = await refusals();
-    const create = (templateId: string) => ({ CreateCommand: { templateId, createArguments: { owner: alice } } });
-    expect(await refusal(create('#other:Main:Asset'))).toEqual([404, 'PACKAGE_NAMES_NOT_FOUND']);
-    expect(await refusal(create('#sandbox-assets:Main:Other'))).toEqual([
-      404,
-      'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
-    ]);
-    expect(await refusal(create('ab:Main:Asset'))).toEqual([404, 'TEMPLATES_OR_INTERFACES_NOT_FOUND']);
-    expect(await refusal(exerciseAsset(contractId, 'Give'))).toEqual([400, 'COMMAND_PREPROCESSING_FAILED']);
+  it('name a template or a choice that the sandbox does not know, or have arguments of another type', async () => {
+    const { sandbox, alice, contractId, expectRefusal } = await refusals();
+    const owned = (templateId: string) => create(templateId, { owner: alice });
+    await expectRefusal(owned('#other:Main:Asset'), 404, 'PACKAGE_NAMES_NOT_FOUND');
+    const unknown = 'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME';
+    await expectRefusal(owned('#sandbox-assets:Main:Other'), 404, unknown);
+    await expectRefusal(owned('ab:Main:Asset'), 404, 'TEMPLATES_OR_INTERFACES_NOT_FOUND');
+    await expectRefusal(exerciseAsset(contractId, 'Give'), 400, 'COMMAND_PREPROCESSING_FAILED');
+    await expectRefusal(createAsset(alice, { amount: true }), 400, 'INVALID_ARGUMENT');
+    await expectRefusal(createAsset(alice, { amount: undefined }), 400, 'COMMAND_PREPROCESSING_FAILED');
+    await expectRefusal(createAsset(alice, { colour: 'red' }), 400, 'COMMAND_PREPROCESSING_FAILED');
+    await expectRefusal(exerciseAsset(contractId, 'Transfer'), 400, 'COMMAND_PREPROCESSING_FAILED');
+    await expectRefusal(exerciseAsset(contractId, 'Transfer', { newOwner: 1 }), 400, 'INVALID_ARGUMENT');
     sandbox.uploadPackage('other', { templates: ['Main:Asset'] });
-    expect((await post(sandbox, submitPath, commandsOf(alice, create('#other:Main:Asset')))).status).toBe(200);
-  });
-
-  it('have arguments of another type', async () => {
-    const { alice, contractId, refusal } = await refusals();
-    expect(await refusal(createAsset(alice, { amount: true }))).toEqual([400, 'INVALID_ARGUMENT']);
-    expect(await refusal(createAsset(alice, { amount: undefined }))).toEqual([400, 'COMMAND_PREPROCESSING_FAILED']);
-    expect(await refusal(createAsset(alice, { colour: 'red' }))).toEqual([400, 'COMMAND_PREPROCESSING_FAILED']);
-    expect(await refusal(exerciseAsset(contractId, 'Transfer'))).toEqual([400, 'COMMAND_PREPROCESSING_FAILED']);
-    expect(await refusal(exerciseAsset(contractId, 'Transfer', { newOwner: 1 }))).toEqual([400, 'INVALID_ARGUMENT']);
+    expect((await submit(sandbox, alice, owned('#other:Main:Asset'))).status).toBe(200);
   });
 
   it('use contracts that are unknown, of another template, or not theirs', async () => {
-    const { sandbox, alice, contractId, bobs, refusal } = await refusals();
-    expect(await refusal(exerciseAsset('00ff'))).toEqual([404, 'CONTRACT_NOT_FOUND']);
-    expect(await refusal(exerciseAsset(bobs))).toEqual([400, 'DAML_AUTHORIZATION_ERROR']);
-    const twice = [exerciseAsset(contractId), exerciseAsset(contractId, 'Touch')];
-    expect(await refusal(undefined, { commands: twice })).toEqual([404, 'CONTRACT_NOT_ACTIVE']);
-    const task = { templateId: '#sandbox-tasks:Tasks.Model:Task', contractId, choice: 'Archive', choiceArgument: {} };
-    expect(await refusal({ ExerciseCommand: task })).toEqual([400, 'WRONGLY_TYPED_CONTRACT']);
-    const byKey = { templateId: task.templateId, contractKey: {}, choice: 'Archive', choiceArgument: {} };
-    expect(await refusal({ ExerciseByKeyCommand: byKey })).toEqual([400, 'COMMAND_PREPROCESSING_FAILED']);
-    const { json } = await post(sandbox, submitPath, commandsOf(alice, exerciseAsset('00ff'), { submissionId: 's' }));
-    expect(json).toMatchObject({ correlationId: 's', context: { commands: expect.stringContaining("'cmd-1'") } });
+    const { sandbox, alice, contractId, bobs, expectRefusal } = await refusals();
+    await expectRefusal(exerciseAsset('00ff'), 404, 'CONTRACT_NOT_FOUND');
+    await expectRefusal(exerciseAsset(bobs), 400, 'DAML_AUTHORIZATION_ERROR');
+    const twice = { commands: [exerciseAsset(contractId), exerciseAsset(contractId, 'Touch')] };
+    await expectRefusal(undefined, 404, 'CONTRACT_NOT_ACTIVE', twice);
+    await expectRefusal(exercise('#sandbox-tasks:Tasks.Model:Task', contractId), 400, 'WRONGLY_TYPED_CONTRACT');
+    const byKey = { templateId: assetId, contractKey: {}, choice: 'Archive', choiceArgument: {} };
+    await expectRefusal({ ExerciseByKeyCommand: byKey }, 400, 'COMMAND_PREPROCESSING_FAILED');
+    const { json } = await submit(sandbox, alice, exerciseAsset('00ff'));
+    expect(json).toMatchObject({ context: { commands: expect.stringContaining("'cmd-1'") } });
   });
 
   it('cannot be routed', async () => {
-    const { sandbox, alice, contractId, refusal } = await refusals();
+    const { sandbox, alice, contractId, expectRefusal } = await refusals();
     const [first = '', second = ''] = sandbox.synchronizers;
-    expect(await refusal(createAsset(alice), { synchronizerId: 'elsewhere' })).toEqual([
-      400,
-      'INVALID_PRESCRIBED_SYNCHRONIZER_ID',
-    ]);
-    expect(await refusal(exerciseAsset(contractId), { synchronizerId: second })).toEqual([
-      400,
-      'INVALID_PRESCRIBED_SYNCHRONIZER_ID',
-    ]);
-    const disclosed = await disclosureOf(sandbox, alice, contractId);
-    const disclosedContracts = [{ ...disclosed, synchronizerId: first }];
-    expect(await refusal(exerciseAsset(contractId), { disclosedContracts, synchronizerId: second })).toEqual([
-      400,
-      'PRESCRIBED_SYNCHRONIZER_ID_MISMATCH',
-    ]);
-    const foreign = [{ contractId: '', createdEventBlob: 'AAAA' }];
-    expect(await refusal(exerciseAsset(contractId), { disclosedContracts: foreign })).toEqual([
-      400,
-      'INVALID_DISCLOSED_CONTRACT',
-    ]);
+    const prescribed = 'INVALID_PRESCRIBED_SYNCHRONIZER_ID';
+    await expectRefusal(createAsset(alice), 400, prescribed, { synchronizerId: 'elsewhere' });
+    const command = exerciseAsset(contractId);
+    await expectRefusal(command, 400, prescribed, { synchronizerId: second });
+    const disclosed = { ...(await disclosureOf(sandbox, alice, contractId)), synchronizerId: first };
+    const mismatch = { disclosedContracts: [disclosed], synchronizerId: second };
+    await expectRefusal(command, 400, 'PRESCRIBED_SYNCHRONIZER_ID_MISMATCH', mismatch);
+    const two = { disclosedContracts: [disclosed, { ...disclosed, synchronizerId: second }] };
+    await expectRefusal(command, 400, 'DISCLOSED_CONTRACTS_SYNCHRONIZER_ID_MISMATCH', two);
+    for (const foreign of [
+      { contractId: '', createdEventBlob: 'AAAA' },
+      { ...disclosed, contractId: '00ff' },
+    ])
+      await expectRefusal(command, 400, 'INVALID_DISCLOSED_CONTRACT', { disclosedContracts: [foreign] });
   });
 
   it('use a contract whose archive is not indexed yet', async () => {
     const { sandbox, alice, contractId } = await refusals();
-    const archive = commandsOf(alice, exerciseAsset(contractId));
-    await post(sandbox, submitPath, archive);
+    const archive = () => submit(sandbox, alice, exerciseAsset(contractId));
+    await archive();
     sandbox.configure({ archiveLagMs: 3_600_000 });
-    const reply = await post(sandbox, submitPath, archive);
-    expect(reply).toMatchObject(failure(400, 'UNKNOWN_CONTRACT_SYNCHRONIZERS'));
-    expect(at(reply.json, 'cause')).toContain(`List(${contractId})`);
+    const cause = expect.stringContaining(`List(${contractId})`);
+    expect(await archive()).toMatchObject(failure(400, 'UNKNOWN_CONTRACT_SYNCHRONIZERS', { cause }));
     sandbox.configure({ archiveLagMs: 0 });
-    expect(await post(sandbox, submitPath, archive)).toMatchObject(failure(404, 'CONTRACT_NOT_FOUND'));
+    expect(await archive()).toMatchObject(failure(404, 'CONTRACT_NOT_FOUND'));
   });
 });
 
 describe('a disclosed contract', () => {
   it('passes interpretation although it is archived, so that a repeated command is called a duplicate', async () => {
-    const { sandbox, alice } = await withHosted();
+    const { sandbox, alice } = await withParties();
     const contractId = await assetOf(sandbox, alice);
-    const archive = commandsOf(alice, exerciseAsset(contractId));
-    await post(sandbox, submitPath, archive);
-    expect(await post(sandbox, submitPath, archive)).toMatchObject(failure(404, 'CONTRACT_NOT_FOUND'));
+    const archive = (fields?: object) => submit(sandbox, alice, exerciseAsset(contractId), fields);
+    await archive();
+    expect(await archive()).toMatchObject(failure(404, 'CONTRACT_NOT_FOUND'));
     const disclosedContracts = [await disclosureOf(sandbox, alice, contractId)];
-    const again = { ...archive, disclosedContracts };
-    expect(await post(sandbox, submitPath, again)).toMatchObject({
-      status: 409,
-      json: { code: 'DUPLICATE_COMMAND', context: { completion_offset: '2' } },
-    });
+    const duplicate = failure(409, 'DUPLICATE_COMMAND', { context: { completion_offset: '2' } });
+    expect(await archive({ disclosedContracts })).toMatchObject(duplicate);
     // another change is rejected at the confirmation, with a completion
-    expect(await post(sandbox, submitPath, { ...again, commandId: 'other' })).toMatchObject({
-      status: 404,
-      json: { code: 'LOCAL_VERDICT_INACTIVE_CONTRACTS', resources: [['ErrorResource(CONTRACT_ID)', contractId]] },
-    });
+    const resources = [['ErrorResource(CONTRACT_ID)', contractId]];
+    const inactive = failure(404, 'LOCAL_VERDICT_INACTIVE_CONTRACTS', { resources });
+    expect(await archive({ disclosedContracts, commandId: 'other' })).toMatchObject(inactive);
     expect(await completionsOf(sandbox, alice)).toMatchObject([
       { commandId: 'creation', paidTrafficCost: expect.any(Number) },
       { commandId: 'cmd-1', status: { code: 0 }, offset: 2 },
@@ -278,5 +248,127 @@ describe('a disclosed contract', () => {
         offset: 4,
       },
     ]);
+  });
+});
+
+/** A sandbox in which a command of alice was committed at offset 2. */
+async function committed() {
+  const { sandbox, alice } = await withParties();
+  sandbox.advance(1);
+  await submit(sandbox, alice, createAsset(alice), { submissionId: 'sub-1' });
+  const again = (fields: object = {}) =>
+    submit(sandbox, alice, createAsset(alice), { submissionId: 'sub-2', ...fields });
+  const outcome = async (fields?: object) => {
+    const { status, json } = await again(fields);
+    return status === 200 ? 200 : at(json, 'code');
+  };
+  return { sandbox, alice, again, outcome };
+}
+
+const afterOffset = (value: number) => ({ deduplicationPeriod: { DeduplicationOffset: { value } } });
+const within = (seconds: number) => ({ deduplicationPeriod: { DeduplicationDuration: { value: { seconds } } } });
+
+describe('the same change', () => {
+  it('is a duplicate, whatever its commands and the order of its parties are', async () => {
+    const { sandbox, alice, again, outcome } = await committed();
+    const context = { completion_offset: '2', accepted: 'true', definite_answer: 'true' };
+    expect(await again()).toMatchObject(
+      failure(409, 'DUPLICATE_COMMAND', {
+        errorCategory: 10,
+        context: { ...context, existingSubmissionId: 'Some(sub-1)' },
+      }),
+    );
+    const other = { commands: [createAsset(alice, { serial: '2' })], actAs: [alice, alice] };
+    expect(await outcome(other)).toBe('DUPLICATE_COMMAND');
+    expect(await completionsOf(sandbox, alice)).toMatchObject([
+      { offset: 2, submissionId: 'sub-1' },
+      { offset: 3, submissionId: 'sub-2', deduplicationPeriod: { DeduplicationOffset: { value: 1 } } },
+      { offset: 4 },
+    ]);
+    // the rejections take offsets without updates
+    expect((await readUpdates(sandbox)).json).toMatchObject([{ update: { Transaction: { value: { offset: 2 } } } }]);
+  });
+
+  it('is another change with another user, another set of parties or another command id', async () => {
+    const { sandbox, alice, outcome } = await committed();
+    const bob = sandbox.hostedParty('bob');
+    expect(await outcome({ userId: 'other' })).toBe(200);
+    expect(await outcome({ actAs: [alice, bob] })).toBe(200);
+    expect(await outcome({ actAs: [bob, alice] })).toBe('DUPLICATE_COMMAND');
+    expect(await outcome({ commandId: 'cmd-2' })).toBe(200);
+  });
+
+  it.each([
+    ['an offset before it', afterOffset(1), 'DUPLICATE_COMMAND'],
+    ['its offset', afterOffset(2), 200],
+    ['a duration', within(600), 'DUPLICATE_COMMAND'],
+    ['a duration above the default', within(8 * 86_400), 'DUPLICATE_COMMAND'],
+    ['the default', { deduplicationPeriod: { Empty: {} } }, 'DUPLICATE_COMMAND'],
+  ])('counts within %s', async (_, period, expected) => {
+    const { sandbox, outcome } = await committed();
+    expect(await outcome(period)).toBe(expected);
+    // only the default changes
+    sandbox.configure({ defaultDeduplicationMs: 0 });
+    expect(await outcome({ commandId: 'cmd-1' })).toBe(200);
+  });
+
+  it('cannot be checked if the period reaches into pruned data', async () => {
+    const { sandbox, again, outcome } = await committed();
+    await outcome({ commandId: 'later' });
+    sandbox.prune(3);
+    // remembered, because the default period still needs it
+    expect(await outcome(afterOffset(0))).toBe('DUPLICATE_COMMAND');
+    expect(await again({ commandId: 'new', ...afterOffset(0) })).toMatchObject(
+      failure(400, 'INVALID_DEDUPLICATION_PERIOD', { context: { earliest_offset: '3' } }),
+    );
+    expect(await outcome({ commandId: 'new', ...within(600) })).toBe('INVALID_DEDUPLICATION_PERIOD');
+    expect(await outcome({ commandId: 'new', ...afterOffset(3) })).toBe(200);
+  });
+
+  it('can be sent again after a rejection', async () => {
+    const { sandbox, alice } = await withParties();
+    const locked = 'LOCAL_VERDICT_LOCKED_CONTRACTS';
+    const noTraffic = 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT';
+    sandbox.fault({ kind: 'reject', code: locked }, { path: submitPath, times: 2 });
+    sandbox.fault({ kind: 'reject', code: noTraffic }, { path: submitPath });
+    for (const expected of [failure(409, locked), failure(409, locked), failure(400, noTraffic), { status: 200 }])
+      expect(await submit(sandbox, alice, createAsset(alice))).toMatchObject(expected);
+    expect(await completionsOf(sandbox, alice)).toHaveLength(4);
+  });
+
+  it('is rejected if its ledger time is too far ahead', async () => {
+    const { outcome } = await committed();
+    const late = { commandId: 'later', minLedgerTimeRel: { seconds: 3_600 } };
+    expect(await outcome(late)).toBe('LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND');
+  });
+});
+
+describe('a submission whose response is lost', () => {
+  it('leaves the completion of a rejection if its contract is archived before its late commit', async () => {
+    const clock = stopClock();
+    const { sandbox, alice } = await withParties();
+    const contractId = await assetOf(sandbox, alice);
+    sandbox.fault({ kind: 'commitLate', ms: 500 }, { path: submitPath });
+    for (const commandId of ['late', 'early']) await submit(sandbox, alice, exerciseAsset(contractId), { commandId });
+    await clock.advance(500);
+    expect((await completionsOf(sandbox, alice, 3)).slice(1)).toMatchObject([
+      { commandId: 'early', status: { code: 0 } },
+      { commandId: 'late', status: { code: 5 } },
+    ]);
+  });
+
+  it('can be held before its registration, and is then a duplicate of its repetition', async () => {
+    const clock = stopClock();
+    const { sandbox, alice } = await withParties();
+    const send = (submissionId: string) => submit(sandbox, alice, createAsset(alice), { submissionId });
+    sandbox.fault({ kind: 'commitLate', before: 'registration', ms: 500, how: 'reset' }, { path: submitPath });
+    await expect(send('sub-1')).rejects.toThrow('fetch failed');
+    expect((await send('sub-2')).status).toBe(200);
+    await clock.advance(500);
+    expect(await completionsOf(sandbox, alice, 2)).toMatchObject([
+      { submissionId: 'sub-2', status: { code: 0 } },
+      { submissionId: 'sub-1', status: { code: 6 } },
+    ]);
+    expect(sandbox.updates).toHaveLength(1);
   });
 });

@@ -1,37 +1,32 @@
 import { describe, expect, it } from '@jest/globals';
-import { failure, listAt, post } from './client.js';
+import { at, failure, keys, post, stream, textAt } from './client.js';
 import {
   assetOf,
   commandsOf,
+  completionsIn,
   completionsOf,
   completionsPath,
   createAsset,
+  exerciseAsset,
+  submit,
   submitPath,
-  withHosted,
+  withParties,
 } from './commands.js';
-import { createCommand, executePath, prepareAndSign } from './requests.js';
-import { stream } from './webSockets.js';
+import { execute, forParty, prepareAndSign } from './requests.js';
 
-const commandCompletionsPath = '/v2/commands/command-completions';
-const idle = (path: string, ms = 0) => `${path}?stream_idle_timeout_ms=${ms}`;
+const newerPath = '/v2/commands/command-completions';
 
 /** Two commands of alice and one of bob, each of another user. */
 async function world() {
-  const hosted = await withHosted({ earlyCheckpointMs: false });
-  const { sandbox, alice } = hosted;
+  const { sandbox, alice } = await withParties({ earlyCheckpointMs: false });
   const bob = sandbox.hostedParty('bob');
   await assetOf(sandbox, alice);
   await assetOf(sandbox, bob, { userId: 'bobs-app' });
-  await post(sandbox, submitPath, commandsOf(alice, createAsset(alice), { actAs: [alice, bob] }));
-  const list = (path: string, fields: object, query = 'stream_idle_timeout_ms=0') =>
+  await submit(sandbox, alice, createAsset(alice), { actAs: [alice, bob] });
+  const list = (path: string, fields: object = {}, query = 'stream_idle_timeout_ms=0') =>
     post(sandbox, `${path}?${query}`, { userId: 'app', parties: [alice], ...fields });
-  const found = async (path: string, fields: object = {}, query?: string) =>
-    listAt((await list(path, fields, query)).json).map(
-      (element) =>
-        (element as { completionResponse: { Completion: { value: { offset: number; actAs: string[] } } } })
-          .completionResponse.Completion.value,
-    );
-  return { ...hosted, bob, list, found };
+  const found = async (...request: Parameters<typeof list>) => completionsIn(await list(...request));
+  return { sandbox, alice, bob, list, found };
 }
 
 describe('a list of completions', () => {
@@ -41,19 +36,18 @@ describe('a list of completions', () => {
       { offset: 1, actAs: [alice] },
       { offset: 3, actAs: [alice] },
     ]);
-    expect(await found(completionsPath, { parties: [bob, alice], beginExclusive: 1 })).toMatchObject([
-      { offset: 3, actAs: [alice, bob] },
-    ]);
+    const both = { parties: [bob, alice], beginExclusive: 1 };
+    expect(await found(completionsPath, both)).toMatchObject([{ offset: 3, actAs: [alice, bob] }]);
     expect(await found(completionsPath, { userId: 'other' })).toEqual([]);
     expect(await found(completionsPath, {}, 'limit=1')).toMatchObject([{ offset: 1 }]);
   });
 
   it('has all users and, on request, all parties at its newer path, since 3.5', async () => {
     const { sandbox, bob, found, list } = await world();
-    expect(await found(commandCompletionsPath, { parties: [bob] })).toMatchObject([{ offset: 2 }, { offset: 3 }]);
-    expect(await found(commandCompletionsPath, { parties: undefined })).toHaveLength(3);
+    expect(await found(newerPath, { parties: [bob] })).toMatchObject([{ offset: 2 }, { offset: 3 }]);
+    expect(await found(newerPath, { parties: undefined })).toHaveLength(3);
     sandbox.configure({ profile: '3.4' });
-    expect((await list(commandCompletionsPath, {})).status).toBe(404);
+    expect((await list(newerPath)).status).toBe(404);
     expect(await found(completionsPath)).toHaveLength(2);
   });
 
@@ -67,55 +61,127 @@ describe('a list of completions', () => {
     ]);
   });
 
-  it('is refused outside of the ledger, and without parties or a user', async () => {
+  it.each([
+    [{ beginExclusive: 4 }, 'OFFSET_AFTER_LEDGER_END'],
+    [{ beginExclusive: -1 }, 'NEGATIVE_OFFSET'],
+    [{ beginExclusive: 1 }, 'PARTICIPANT_PRUNED_DATA_ACCESSED'],
+    [{ beginExclusive: 2, parties: [] }, 'MISSING_FIELD'],
+    [{ beginExclusive: 2, userId: undefined }, 'INVALID_TOKEN'],
+  ])('is refused outside of the ledger, and without parties or a user: %j', async (fields, code) => {
     const { sandbox, list } = await world();
-    const refusal = async (fields: object) => list(completionsPath, fields);
-    expect(await refusal({ beginExclusive: 4 })).toMatchObject(failure(400, 'OFFSET_AFTER_LEDGER_END'));
-    expect(await refusal({ beginExclusive: -1 })).toMatchObject(failure(400, 'NEGATIVE_OFFSET'));
-    expect(await refusal({ parties: [] })).toMatchObject(failure(400, 'MISSING_FIELD'));
-    expect(await refusal({ userId: undefined })).toMatchObject(failure(400, 'INVALID_TOKEN'));
     sandbox.prune(2);
-    expect(await refusal({ beginExclusive: 1 })).toMatchObject(failure(400, 'PARTICIPANT_PRUNED_DATA_ACCESSED'));
-    expect((await refusal({ beginExclusive: 2 })).json).toHaveLength(1);
+    expect(await list(completionsPath, fields)).toMatchObject(failure(400, code));
+    expect((await list(completionsPath, { beginExclusive: 2 })).json).toHaveLength(1);
   });
 
   it('forgets what a backup does not have, and remembers the commit before', async () => {
-    const { sandbox, alice } = await withHosted();
-    const body = commandsOf(alice, createAsset(alice));
-    await post(sandbox, submitPath, body);
-    await post(sandbox, submitPath, { ...body, deduplicationPeriod: { DeduplicationOffset: { value: 1 } } });
+    const { sandbox, alice } = await withParties();
+    await submit(sandbox, alice, createAsset(alice));
+    await submit(sandbox, alice, createAsset(alice), {
+      deduplicationPeriod: { DeduplicationOffset: { value: 1 } },
+    });
     sandbox.restore(1);
     expect(await completionsOf(sandbox, alice)).toMatchObject([{ offset: 1 }]);
-    expect(await post(sandbox, submitPath, body)).toMatchObject({
-      status: 409,
-      json: { context: { completion_offset: '1' } },
-    });
+    const duplicate = failure(409, 'DUPLICATE_COMMAND', { context: { completion_offset: '1' } });
+    expect(await submit(sandbox, alice, createAsset(alice))).toMatchObject(duplicate);
   });
 
   it('has the submissions that external parties sign', async () => {
-    const { sandbox } = await withHosted({ profile: '3.6' });
-    const eve = sandbox.externalParty('eve');
-    const body = await prepareAndSign(sandbox, eve, createCommand);
-    for (const submissionId of ['sub-1', 'sub-2']) await post(sandbox, executePath, { ...body, submissionId });
-    const { json } = await post(sandbox, idle(commandCompletionsPath), { parties: [eve.party] });
-    expect(json).toMatchObject([
-      { completionResponse: { Completion: { value: { submissionId: 'sub-1', transactionHash: expect.any(String) } } } },
-      { completionResponse: { Completion: { value: { submissionId: 'sub-2', status: { code: 6 } } } } },
+    const { sandbox, eve } = await withParties({ profile: '3.6' });
+    const body = await prepareAndSign(sandbox, eve);
+    for (const submissionId of ['sub-1', 'sub-2']) await execute(sandbox, body, { submissionId });
+    const listed = await post(sandbox, `${newerPath}?stream_idle_timeout_ms=0`, { parties: [eve.party] });
+    expect(completionsIn(listed)).toMatchObject([
+      { submissionId: 'sub-1', transactionHash: expect.any(String) },
+      { submissionId: 'sub-2', status: { code: 6 } },
     ]);
   });
 });
 
 describe('a stream of completions', () => {
   it('continues as they are written', async () => {
-    const { sandbox, alice } = await withHosted({ earlyCheckpointMs: false });
+    const { sandbox, alice } = await withParties({ earlyCheckpointMs: false });
     await assetOf(sandbox, alice);
-    const client = await stream(sandbox, { parties: [alice] }, { path: commandCompletionsPath });
+    const client = await stream(sandbox, { parties: [alice] }, { path: newerPath });
     await client.received(1);
     sandbox.fault({ kind: 'reject', code: 'LOCAL_VERDICT_LOCKED_CONTRACTS' }, { path: submitPath });
-    await post(sandbox, submitPath, commandsOf(alice, createAsset(alice)));
-    expect(await client.received(2)).toMatchObject([
-      { completionResponse: { Completion: { value: { status: { code: 0 } } } } },
-      { completionResponse: { Completion: { value: { status: { code: 10 } } } } },
-    ]);
+    await submit(sandbox, alice, createAsset(alice));
+    const codes = (await client.received(2)).map((element) =>
+      at(element, 'completionResponse', 'Completion', 'value', 'status', 'code'),
+    );
+    expect(codes).toEqual([0, 10]);
+  });
+});
+
+const hasPeriod = (completion: unknown) => at(completion, 'deduplicationPeriod') !== undefined;
+
+/** An asset of alice, and commands to reassign it. */
+async function reassignable() {
+  const { sandbox, alice } = await withParties();
+  const [source = '', target = ''] = sandbox.synchronizers;
+  const contractId = await assetOf(sandbox, alice);
+  const bodyOf = (command: object) => ({
+    reassignmentCommands: { commandId: 'move', userId: 'app', submitter: alice, commands: [{ command }] },
+  });
+  const move = (command: object, fields: object = {}) =>
+    post(sandbox, '/v2/commands/submit-and-wait-for-reassignment', { ...bodyOf(command), ...fields });
+  const unassignCommand = (fields: object = {}) => ({
+    UnassignCommand: { value: { contractId, source, target, ...fields } },
+  });
+  const unassign = (fields?: object) => move(unassignCommand(fields), { eventFormat: forParty(alice) });
+  const unassigned = async () =>
+    textAt((await unassign()).json, 'reassignment', 'events', 0, 'JsUnassignedEvent', 'value', 'reassignmentId');
+  const assign = (reassignmentId: string) => move({ AssignCommand: { value: { reassignmentId, source, target } } });
+  const unassignAsync = () => post(sandbox, '/v2/commands/async/submit-reassignment', bodyOf(unassignCommand({})));
+  return { sandbox, alice, source, target, contractId, unassign, unassigned, assign, unassignAsync };
+}
+
+describe('reassignment commands', () => {
+  it('unassign and assign a contract, each with a completion without deduplication', async () => {
+    const { sandbox, alice, source, target, contractId, unassign, assign } = await reassignable();
+    const { json } = await unassign();
+    const value = { contractId, source, target, submitter: alice };
+    expect(json).toMatchObject({
+      reassignment: { synchronizerId: source, commandId: 'move', events: [{ JsUnassignedEvent: { value } }] },
+    });
+    const id = textAt(json, 'reassignment', 'events', 0, 'JsUnassignedEvent', 'value', 'reassignmentId');
+    expect((await assign(id)).json).toMatchObject({ reassignment: { synchronizerId: target, events: [] } });
+    const completions = await completionsOf(sandbox, alice);
+    expect(completions).toMatchObject([{}, { commandId: 'move' }, { commandId: 'move', actAs: [alice], offset: 3 }]);
+    expect(completions.map(hasPeriod)).toEqual([true, false, false]);
+    expect((await submit(sandbox, alice, exerciseAsset(contractId))).status).toBe(200);
+  });
+
+  it('fail by the state of the contract if they are repeated', async () => {
+    const { contractId, source, unassign, unassigned, assign } = await reassignable();
+    expect(await unassign({ target: source })).toMatchObject(failure(400, 'INVALID_ARGUMENT'));
+    const id = await unassigned();
+    expect(await unassign()).toMatchObject(failure(404, 'UNASSIGNMENT_ACTIVENESS_CHECK_FAILED'));
+    expect(await assign(contractId)).toMatchObject(failure(404, 'REASSIGNMENT_VALIDATION_FAILED'));
+    await assign(id);
+    expect(await assign(id)).toMatchObject(failure(409, 'ASSIGNMENT_ALREADY_COMPLETED'));
+  });
+
+  it('can be sent without waiting', async () => {
+    const { sandbox, unassignAsync } = await reassignable();
+    expect(await unassignAsync()).toMatchObject({ status: 200, json: {} });
+    expect(sandbox.updates).toHaveLength(2);
+  });
+});
+
+describe('contracts on different synchronizers', () => {
+  it('are reassigned automatically if configured, with the command id of the submission', async () => {
+    const { sandbox, alice, target, contractId } = await reassignable();
+    const other = await assetOf(sandbox, alice, { commandId: 'other', synchronizerId: target });
+    const body = commandsOf(alice, undefined, { commands: [exerciseAsset(contractId), exerciseAsset(other)] });
+    expect(await post(sandbox, submitPath, body)).toMatchObject(failure(400, 'NO_COMMON_SYNCHRONIZER'));
+    sandbox.configure({ automaticReassignments: true });
+    expect((await post(sandbox, submitPath, { ...body, synchronizerId: target })).status).toBe(200);
+    const completions = (await completionsOf(sandbox, alice)).slice(2);
+    expect(completions).toMatchObject(Array<object>(3).fill({ commandId: 'cmd-1', status: { code: 0 } }));
+    expect(new Set(completions.map((completion) => at(completion, 'updateId'))).size).toBe(3);
+    expect(completions.map(hasPeriod)).toEqual([false, false, true]);
+    expect(sandbox.updates.slice(2).flatMap(keys)).toEqual(['Reassignment', 'Reassignment', 'Transaction']);
+    expect((await submit(sandbox, alice, createAsset(alice), { commandId: 'x' })).status).toBe(200);
   });
 });

@@ -1,10 +1,41 @@
-import type { ExternalParty, Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
-import { post, type Reply, sandboxWith, textAt } from './client.js';
+import type {
+  ExternalParty,
+  Sandbox,
+  SandboxOptions,
+  WireCreatedEvent,
+  WireEventInput,
+  WireUpdateInput,
+} from '../../src/sandbox/index.js';
+import { at, keys, listAt, post, type Reply, sandboxWith, textAt } from './client.js';
 
-export const anyParty = { filtersByParty: {}, filtersForAnyParty: { cumulative: [] }, verbose: false };
+// Formats and filters
 
-export const forParty = (party: string, ...cumulative: readonly unknown[]) => ({
-  filtersByParty: { [party]: { cumulative: cumulative.map((identifierFilter) => ({ identifierFilter })) } },
+export const wildcard = (includeCreatedEventBlob = false) => ({
+  WildcardFilter: { value: { includeCreatedEventBlob } },
+});
+
+export const template = (templateId: string, includeCreatedEventBlob = false) => ({
+  TemplateFilter: { value: { templateId, includeCreatedEventBlob } },
+});
+
+export const byInterface = (interfaceId: string, includeInterfaceView = true, includeCreatedEventBlob = false) => ({
+  InterfaceFilter: { value: { interfaceId, includeInterfaceView, includeCreatedEventBlob } },
+});
+
+const cumulativeOf = (filters: readonly object[]) => ({
+  cumulative: filters.map((identifierFilter) => ({ identifierFilter })),
+});
+
+export const forAny = (...filters: readonly object[]) => ({
+  filtersByParty: {},
+  filtersForAnyParty: cumulativeOf(filters),
+  verbose: false,
+});
+
+export const anyParty = forAny();
+
+export const forParty = (party: string, ...filters: readonly object[]) => ({
+  filtersByParty: { [party]: cumulativeOf(filters) },
   verbose: false,
 });
 
@@ -22,6 +53,12 @@ export const everything = {
   includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties: [] } },
 };
 
+// Updates
+
+export const updatesPath = '/v2/updates';
+
+export const flatsPath = '/v2/updates/flats';
+
 /** A request for all updates, without an end. */
 export const tail = { beginExclusive: 0, updateFormat: everything };
 
@@ -30,38 +67,120 @@ export const upTo = (endInclusive: number) => ({ ...tail, endInclusive });
 
 /** Reads the updates up to the ledger end, by default all. */
 export const readUpdates = (sandbox: Sandbox, fields: object = {}): Promise<Reply> =>
-  post(sandbox, '/v2/updates', { ...upTo(sandbox.ledgerEnd), ...fields });
+  post(sandbox, updatesPath, { ...upTo(sandbox.ledgerEnd), ...fields });
+
+export const transaction = (...events: readonly WireEventInput[]): WireUpdateInput => ({
+  Transaction: { value: { events } },
+});
 
 /** A transaction that creates one contract. */
-export const creation = (fields: object = {}) => ({ Transaction: { value: { events: [{ CreatedEvent: fields }] } } });
+export const creation = (fields: Partial<WireCreatedEvent> = {}) => transaction({ CreatedEvent: fields });
 
-/** Starts a sandbox that hosts an external party. */
-export async function withParty(options?: SandboxOptions) {
+/** Transactions that create contracts. */
+export const creationsOf = (count: number, fields: Partial<WireCreatedEvent> = {}): readonly WireUpdateInput[] =>
+  Array.from({ length: count }, () => creation(fields));
+
+/** Transactions that create contracts with these ids. */
+export const creations = (...contractIds: readonly string[]): readonly WireUpdateInput[] =>
+  contractIds.map((contractId) => creation({ contractId }));
+
+/** A transaction that archives a contract. */
+export const archive = (contractId: string): WireUpdateInput => transaction({ ArchivedEvent: { contractId } });
+
+export const unassign = (contractId: string): WireUpdateInput => ({
+  Reassignment: { value: { events: [{ JsUnassignedEvent: { value: { contractId } } }] } },
+});
+
+export const assign = (contractId: string, createdEvent: Partial<WireCreatedEvent> = {}): WireUpdateInput => ({
+  Reassignment: { value: { events: [{ JsAssignmentEvent: { createdEvent: { ...createdEvent, contractId } } }] } },
+});
+
+/** Starts a sandbox with three transactions. */
+export async function sandboxWithThree(options?: SandboxOptions): Promise<Sandbox> {
   const sandbox = await sandboxWith(options);
-  return { sandbox, eve: sandbox.externalParty('eve') };
+  sandbox.append(...creationsOf(3));
+  return sandbox;
 }
 
-export const preparePath = '/v2/interactive-submission/prepare';
-export const executePath = '/v2/interactive-submission/executeAndWaitForTransaction';
-export const createCommand = {
-  CreateCommand: { templateId: '#assets:Main:Asset', createArguments: { amount: '1.0' } },
-};
+// Active contracts
 
-export const prepareBody = (party: string, command: unknown, commandId = 'cmd-1') => ({
+export const contractsPath = '/v2/state/active-contracts';
+
+export const pagePath = `${contractsPath}-page`;
+
+/** Reads a list of the active contracts, by default all at the ledger end. */
+export const list = (sandbox: Sandbox, fields: object = {}, query = ''): Promise<Reply> =>
+  post(sandbox, contractsPath + query, { activeAtOffset: sandbox.ledgerEnd, eventFormat: anyParty, ...fields });
+
+/** Reads a page of the active contracts. */
+export const page = (sandbox: Sandbox, fields: object = {}): Promise<Reply> =>
+  post(sandbox, pagePath, { eventFormat: anyParty, ...fields });
+
+/** Entries in short: the kind, the contract, and where it is. */
+export const outline = (elements: unknown): readonly string[] => listAt(elements).map(outlineOf);
+
+function outlineOf(element: unknown): string {
+  const entry = at(element, 'contractEntry');
+  const [kind = ''] = keys(entry);
+  const value = at(entry, kind);
+  const synchronizer = at(value, 'synchronizerId') ?? at(value, 'unassignedEvent', 'target');
+  const place = typeof synchronizer === 'string' ? [synchronizer.replace(/::.*/, '')] : [];
+  const created = at(value, 'createdEvent') ?? at(value, 'assignedEvent', 'createdEvent');
+  return [kind.replace('Js', ''), textAt(created, 'contractId'), ...place].join(' ');
+}
+
+// Submissions
+
+export const assetId = '#sandbox-assets:Main:Asset';
+
+export const create = (templateId: string, createArguments: object) => ({
+  CreateCommand: { templateId, createArguments },
+});
+
+/** Creates a contract of a template that the sandbox does not know yet. */
+export const createCommand = create('#assets:Main:Asset', { amount: '1.0' });
+
+export const exercise = (templateId: string, contractId: string, choice = 'Archive', choiceArgument: object = {}) => ({
+  ExerciseCommand: { templateId, contractId, choice, choiceArgument },
+});
+
+export const archiveCommand = (contractId: string) => exercise('#assets:Main:Asset', contractId);
+
+export const absoluteTime = (value: string) => ({ time: { MinLedgerTimeAbs: { value } } });
+
+export const relativeTime = (seconds: number) => ({ time: { MinLedgerTimeRel: { value: { seconds, nanos: 0 } } } });
+
+export const preparePath = '/v2/interactive-submission/prepare';
+
+export const executePath = '/v2/interactive-submission/executeAndWaitForTransaction';
+
+export const prepareBody = (party: string, command: unknown, fields: object = {}) => ({
   userId: '',
-  commandId,
+  commandId: 'cmd-1',
   commands: [command],
   actAs: [party],
   readAs: [],
   synchronizerId: '',
   packageIdSelectionPreference: [],
+  ...fields,
 });
 
+export const prepare = (sandbox: Sandbox, party: string, command: unknown = createCommand, fields: object = {}) =>
+  post(sandbox, preparePath, prepareBody(party, command, fields));
+
 /** Prepares and signs a command. Returns the body of the execute request. */
-export async function prepareAndSign(sandbox: Sandbox, signer: ExternalParty, command: unknown, commandId?: string) {
-  const { json } = await post(sandbox, preparePath, prepareBody(signer.party, command, commandId));
-  return executeBody(json, signer.party, signer.sign(textAt(json, 'preparedTransactionHash')));
+export async function prepareAndSign(
+  sandbox: Sandbox,
+  signer: ExternalParty,
+  command?: unknown,
+  fields: object = {},
+): Promise<object> {
+  return signed((await prepare(sandbox, signer.party, command, fields)).json, signer);
 }
+
+/** The body of an execute request for the transaction of a prepare response, signed. */
+export const signed = (prepared: unknown, { party, sign }: ExternalParty) =>
+  executeBody(prepared, party, sign(textAt(prepared, 'preparedTransactionHash')));
 
 /** The body of an execute request for the transaction of a prepare response. */
 export function executeBody(prepared: unknown, party: string, ...signatures: readonly unknown[]) {
@@ -74,19 +193,11 @@ export function executeBody(prepared: unknown, party: string, ...signatures: rea
   };
 }
 
-export const archiveCommand = (contractId: string, templateId = '#assets:Main:Asset') => ({
-  ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: {} },
-});
+export const execute = (sandbox: Sandbox, body: object, fields: object = {}) =>
+  post(sandbox, executePath, { ...body, ...fields });
 
-/** Creates a contract. Returns its id. */
-export async function createContract(sandbox: Sandbox, owner: ExternalParty, command: unknown = createCommand) {
-  const { json } = await post(sandbox, executePath, await prepareAndSign(sandbox, owner, command, 'creation'));
+/** Creates a contract of an external party. Returns its id. */
+export async function createContract(sandbox: Sandbox, owner: ExternalParty, command?: unknown) {
+  const { json } = await execute(sandbox, await prepareAndSign(sandbox, owner, command, { commandId: 'creation' }));
   return textAt(json, 'transaction', 'events', 0, 'CreatedEvent', 'contractId');
-}
-
-/** Starts a sandbox with three transactions. */
-export async function sandboxWithThree(): Promise<Sandbox> {
-  const sandbox = await sandboxWith();
-  sandbox.append(creation(), creation(), creation());
-  return sandbox;
 }

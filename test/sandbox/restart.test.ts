@@ -5,12 +5,8 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { type Sandbox, startSandbox, type WireUpdate } from '../../src/sandbox/index.js';
 import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';
 import { stopClock, until } from '../helpers/time.js';
-import { createCommand, creation, executePath, prepareAndSign, readUpdates, tail } from './requests.js';
-import { connectTo, failure, get, listAt, offsets, post, requestReceived, sandboxWith } from './client.js';
-
-const end = '/v2/state/ledger-end';
-
-const portOf = ({ url }: Sandbox) => Number(new URL(url).port);
+import { connectTo, endPath, failure, get, listAt, offsets, post, requestReceived, sandboxWith } from './client.js';
+import { creation, creationsOf, execute, prepareAndSign, readUpdates, tail, updatesPath, upTo } from './requests.js';
 
 const idOf = (update: WireUpdate): string => updateValue(update).updateId;
 
@@ -25,12 +21,19 @@ async function isUp(sandbox: Sandbox): Promise<boolean> {
   return up;
 }
 
+/** Sends a request that waits, and is lost with the restart. */
+async function pendingRequest(sandbox: Sandbox): Promise<{ readonly lost: Promise<void> }> {
+  const path = `${updatesPath}?limit=3&stream_idle_timeout_ms=60000`;
+  const lost = expect(post(sandbox, path, { ...tail, beginExclusive: sandbox.ledgerEnd })).rejects.toThrow();
+  await requestReceived(sandbox);
+  return { lost };
+}
+
 describe('a restart', () => {
   it('loses pending requests and listens at the same URL with other settings', async () => {
     const sandbox = await sandboxWith({ maxListElements: 10 });
-    sandbox.append(creation(), creation());
-    const lost = expect(post(sandbox, '/v2/updates?limit=3&stream_idle_timeout_ms=60000', tail)).rejects.toThrow();
-    await requestReceived(sandbox);
+    sandbox.append(...creationsOf(2));
+    const { lost } = await pendingRequest(sandbox);
     const { url } = sandbox;
     const back = sandbox.restart({ profile: '3.4', maxListElements: 1 });
     sandbox.append(creation());
@@ -39,32 +42,22 @@ describe('a restart', () => {
     expect(sandbox.requests[0]).toMatchObject({ aborted: false });
     expect(sandbox.requests[0]?.status).toBeUndefined();
     expect((await get(sandbox, '/v2/version')).json).toMatchObject({ version: expect.stringMatching(/^3\.4/) });
-    expect((await post(sandbox, '/v2/updates', { ...tail, endInclusive: 3 })).status).toBe(413);
-    expect(offsets(await post(sandbox, '/v2/updates?limit=1', { ...tail, endInclusive: 3 }))).toEqual([1]);
+    expect((await readUpdates(sandbox)).status).toBe(413);
+    expect(offsets(await post(sandbox, `${updatesPath}?limit=1`, upTo(3)))).toEqual([1]);
   });
 
   it('can put another ledger at the same address, of which pending requests see nothing', async () => {
     const sandbox = await sandboxWith();
     sandbox.generate(20, { seed: 1, variants: ['Transaction'] });
     const before = sandbox.updates.slice(0, 5).map(idOf);
-    const pending = post(sandbox, '/v2/updates?limit=3&stream_idle_timeout_ms=60000', {
-      ...tail,
-      beginExclusive: sandbox.ledgerEnd,
-    });
-    const lost = expect(pending).rejects.toThrow();
-    await requestReceived(sandbox);
-    let shared = 0;
-    await sandbox.restart({
-      participantId: 'other::1220ab',
-      whileDown: () => {
-        shared = sandbox.updates.slice(0, 2).map(updateValue).at(-1)?.offset ?? 0;
-        sandbox.restore(shared);
-        sandbox.generate(40, { seed: 2, variants: ['Transaction'] });
-      },
-    });
+    const { lost } = await pendingRequest(sandbox);
+    const whileDown = () => {
+      sandbox.restore(sandbox.updates.slice(0, 2).map(updateValue).at(-1)?.offset ?? 0);
+      sandbox.generate(40, { seed: 2, variants: ['Transaction'] });
+    };
+    await sandbox.restart({ participantId: 'other::1220ab', whileDown });
     await lost;
-    const { json } = await readUpdates(sandbox);
-    expect(listAt(json).length).toBeGreaterThan(20);
+    expect(listAt((await readUpdates(sandbox)).json).length).toBeGreaterThan(20);
     const after = sandbox.updates.slice(0, 5).map(idOf);
     expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
     expect(after.slice(2).some((id) => before.includes(id))).toBe(false);
@@ -99,15 +92,15 @@ describe('a restart', () => {
   it('keeps ledger, parties, deduplication, faults and the log', async () => {
     const sandbox = await sandboxWith();
     const eve = sandbox.externalParty('eve');
-    const execution = await prepareAndSign(sandbox, eve, createCommand);
-    expect((await post(sandbox, executePath, execution)).status).toBe(200);
-    sandbox.fault({ kind: 'status', status: 503 }, { path: end });
+    const execution = await prepareAndSign(sandbox, eve);
+    expect((await execute(sandbox, execution)).status).toBe(200);
+    sandbox.fault({ kind: 'status', status: 503 }, { path: endPath });
     await sandbox.restart();
     expect(sandbox.parties).toContain(eve.party);
-    expect(await post(sandbox, executePath, execution)).toMatchObject(failure(409, 'DUPLICATE_COMMAND'));
-    expect((await get(sandbox, end)).status).toBe(503);
+    expect(await execute(sandbox, execution)).toMatchObject(failure(409, 'DUPLICATE_COMMAND'));
+    expect((await get(sandbox)).status).toBe(503);
     // the duplicate takes an offset
-    expect((await get(sandbox, end)).text).toBe('{"offset":2}');
+    expect((await get(sandbox)).text).toBe('{"offset":2}');
     expect(sandbox.requests.map(({ status }) => status)).toEqual([200, 200, 409, 503, 200]);
   });
 
@@ -121,7 +114,7 @@ describe('a restart', () => {
     sandbox.append(creation());
     await clock.advance(1);
     await back;
-    expect((await get(sandbox, end)).text).toBe('{"offset":1}');
+    expect((await get(sandbox)).text).toBe('{"offset":1}');
   });
 
   it('waits for the restart before it', async () => {
@@ -131,10 +124,8 @@ describe('a restart', () => {
     const second = sandbox.restart({ downMs: 20, maxListElements: 1 }).then(() => ups.push('second'));
     await Promise.all([first, second]);
     expect(ups).toEqual(['first', 'second']);
-    sandbox.append(creation(), creation());
+    sandbox.append(...creationsOf(2));
     expect((await readUpdates(sandbox)).status).toBe(413);
-    await sandbox.close();
-    expect(await isUp(sandbox)).toBe(false);
   });
 
   it('fails if the port is taken meanwhile, and can be repeated', async () => {
@@ -142,14 +133,14 @@ describe('a restart', () => {
     const sandbox = await sandboxWith();
     const back = expect(sandbox.restart({ downMs: 500 })).rejects.toThrow('EADDRINUSE');
     await clock.hasTimer();
-    const other = createServer().listen(portOf(sandbox), '127.0.0.1');
+    const other = createServer().listen(Number(new URL(sandbox.url).port), '127.0.0.1');
     await once(other, 'listening');
     await clock.advance(500);
     await back;
     await new Promise((resolve) => other.close(resolve));
     expect(await isUp(sandbox)).toBe(false);
     await sandbox.restart();
-    expect((await get(sandbox, end)).status).toBe(200);
+    expect((await get(sandbox)).status).toBe(200);
   });
 
   it('stops waiting when the sandbox is closed, and leaves no server running', async () => {
@@ -170,6 +161,8 @@ describe('a restart', () => {
     await sandbox.close();
     expect(await isUp(sandbox)).toBe(false);
     await back;
+    // a closed sandbox is not reopened
+    await sandbox.restart();
     expect(await isUp(sandbox)).toBe(false);
   });
 
@@ -187,28 +180,11 @@ describe('a restart', () => {
     expect(await isUp(sandbox)).toBe(false);
   });
 
-  it('does not reopen a closed sandbox', async () => {
-    const sandbox = await startSandbox();
-    await sandbox.close();
-    await sandbox.restart();
-    expect(await isUp(sandbox)).toBe(false);
-  });
-
   it('can be repeated, and requests work at once after each restart', async () => {
     const sandbox = await sandboxWith();
     for (let times = 1; times <= 20; times++) {
       await sandbox.restart();
-      expect((await get(sandbox, end)).status).toBe(200);
+      expect((await get(sandbox)).status).toBe(200);
     }
-  });
-});
-
-describe('await using', () => {
-  it('closes the sandbox, as often as it is called', async () => {
-    const sandbox = await startSandbox();
-    await sandbox[Symbol.asyncDispose]();
-    expect(await isUp(sandbox)).toBe(false);
-    await sandbox[Symbol.asyncDispose]();
-    await sandbox.close();
   });
 });

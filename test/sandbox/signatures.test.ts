@@ -1,17 +1,14 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { HostedParty, Sandbox } from '../../src/sandbox/index.js';
-import { post, sandboxWith, textAt } from './client.js';
-import { createCommand, executeBody, executePath, prepareBody, preparePath } from './requests.js';
+import { failure, sandboxWith, textAt } from './client.js';
+import { execute, executeBody, prepare } from './requests.js';
 
 const ed25519 = () => generateKeyPairSync('ed25519');
 const ec = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve });
 const spki = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' });
-const multihash = (bytes: Uint8Array): string =>
-  `1220${createHash('sha256')
-    .update(Buffer.from([0, 0, 0, 12]))
-    .update(bytes)
-    .digest('hex')}`;
+const purpose = Buffer.from([0, 0, 0, 12]);
+const multihash = (bytes: Uint8Array) => `1220${createHash('sha256').update(purpose).update(bytes).digest('hex')}`;
 
 const schemes = {
   ed25519: ['SIGNATURE_FORMAT_CONCAT', 'SIGNING_ALGORITHM_SPEC_ED25519', null],
@@ -20,28 +17,22 @@ const schemes = {
 } as const;
 
 /** Signs a hash as a client does. */
-function signature(scheme: keyof typeof schemes, privateKey: KeyObject, signedBy: string, hash: Uint8Array) {
+const signer = (scheme: keyof typeof schemes, privateKey: KeyObject, signedBy: string) => (hash: Uint8Array) => {
   const [format, signingAlgorithmSpec, digest] = schemes[scheme];
   return { format, signingAlgorithmSpec, signedBy, signature: sign(digest, hash, privateKey).toString('base64') };
-}
+};
 
-type Signature = ReturnType<typeof signature>;
+type Sign = (hash: Uint8Array) => object;
 
-/** Prepares for a party, and executes with signatures of the hash. */
-async function submit(
-  sandbox: Sandbox,
-  { party }: HostedParty,
-  signatures: (hash: Uint8Array) => readonly Partial<Record<keyof Signature, string>>[],
-) {
-  const { json } = await post(sandbox, preparePath, prepareBody(party, createCommand));
+/** Prepares for a party, and executes with signatures of the hash, by default for the same party. */
+async function submit(sandbox: Sandbox, { party }: HostedParty, signs: readonly Sign[], signedFor = party) {
+  const { json } = await prepare(sandbox, party);
   const hash = Buffer.from(textAt(json, 'preparedTransactionHash'), 'base64');
-  return post(sandbox, executePath, executeBody(json, party, ...signatures(hash)));
+  return execute(sandbox, executeBody(json, signedFor, ...signs.map((made) => made(hash))));
 }
 
-const failure = (cause: string) => ({
-  status: 400,
-  json: { code: 'FAILED_TO_EXECUTE_TRANSACTION', errorCategory: 8, cause: expect.stringContaining(cause) },
-});
+const refused = (cause: string) =>
+  failure(400, 'FAILED_TO_EXECUTE_TRANSACTION', { errorCategory: 8, cause: expect.stringContaining(cause) });
 
 describe('a party whose key the caller holds', () => {
   it.each([
@@ -53,16 +44,11 @@ describe('a party whose key the caller holds', () => {
   ] as const)('is hosted with %s, and signs with it', async (_, scheme, { publicKey, privateKey }, form) => {
     const sandbox = await sandboxWith();
     const party = sandbox.externalParty('eve', { publicKey: form(publicKey) });
-    const bytes = scheme === 'ed25519' ? spki(publicKey).subarray(-32) : spki(publicKey);
-    expect(party).toEqual({
-      party: `eve::${multihash(bytes)}`,
-      fingerprint: multihash(bytes),
-      fingerprints: [multihash(bytes)],
-      threshold: 1,
-    });
+    const fingerprint = multihash(scheme === 'ed25519' ? spki(publicKey).subarray(-32) : spki(publicKey));
+    const hosted = { party: `eve::${fingerprint}`, fingerprint, fingerprints: [fingerprint], threshold: 1 };
+    expect(party).toEqual(hosted);
     expect(sandbox.parties).toContain(party.party);
-    const made = (hash: Uint8Array) => [signature(scheme, privateKey, party.fingerprint, hash)];
-    expect((await submit(sandbox, party, made)).status).toBe(200);
+    expect((await submit(sandbox, party, [signer(scheme, privateKey, fingerprint)])).status).toBe(200);
     expect(sandbox.updates).toHaveLength(1);
   });
 
@@ -70,21 +56,13 @@ describe('a party whose key the caller holds', () => {
     'is hosted by a key of WebCrypto: %j',
     async (algorithm) => {
       const sandbox = await sandboxWith();
-      const { publicKey } = (await crypto.subtle.generateKey(algorithm, false, ['sign', 'verify'])) as CryptoKeyPair;
-      const der = Buffer.from(await crypto.subtle.exportKey('spki', publicKey));
-      expect(sandbox.externalParty('eve', { publicKey })).toEqual(sandbox.externalParty('eve', { publicKey: der }));
+      const pair = (await crypto.subtle.generateKey(algorithm, false, ['sign', 'verify'])) as CryptoKeyPair;
+      const der = Buffer.from(await crypto.subtle.exportKey('spki', pair.publicKey));
+      const hosted = sandbox.externalParty('eve', { publicKey: pair.publicKey });
+      expect(hosted).toEqual(sandbox.externalParty('eve', { publicKey: der }));
+      expect(() => sandbox.externalParty('eve', { publicKey: pair.privateKey })).toThrow(TypeError);
     },
   );
-
-  it('may sign with the older name of the Ed25519 format', async () => {
-    const sandbox = await sandboxWith();
-    const { publicKey, privateKey } = ed25519();
-    const party = sandbox.externalParty('eve', { publicKey: spki(publicKey) });
-    const made = (hash: Uint8Array) => [
-      { ...signature('ed25519', privateKey, party.fingerprint, hash), format: 'SIGNATURE_FORMAT_RAW' },
-    ];
-    expect((await submit(sandbox, party, made)).status).toBe(200);
-  });
 
   it('needs a public key of a supported algorithm', async () => {
     const sandbox = await sandboxWith();
@@ -92,8 +70,6 @@ describe('a party whose key the caller holds', () => {
     expect(hosting(spki(generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey))).toThrow(TypeError);
     expect(hosting(spki(ec('secp521r1').publicKey))).toThrow(TypeError);
     expect(hosting(Buffer.from('no key'))).toThrow();
-    const pair = await crypto.subtle.generateKey({ name: 'Ed25519' }, true, ['sign', 'verify']);
-    expect(() => sandbox.externalParty('eve', { publicKey: pair.privateKey })).toThrow(TypeError);
     expect(sandbox.parties).toHaveLength(4);
   });
 });
@@ -104,56 +80,68 @@ describe('a signature', () => {
     const [ed, p256] = [ed25519(), ec('prime256v1')];
     const edParty = sandbox.externalParty('ed', { publicKey: spki(ed.publicKey) });
     const ecParty = sandbox.externalParty('ec', { publicKey: spki(p256.publicKey) });
-    const byEd = (hash: Uint8Array) => signature('ed25519', ed.privateKey, edParty.fingerprint, hash);
-    const byEc = (hash: Uint8Array) => signature('sha256', p256.privateKey, ecParty.fingerprint, hash);
+    const byEd = signer('ed25519', ed.privateKey, edParty.fingerprint);
+    const byEc = signer('sha256', p256.privateKey, ecParty.fingerprint);
     return { sandbox, edParty, ecParty, byEd, byEc, p256 };
   }
 
-  it('must be present, valid and of the hash', async () => {
-    const { sandbox, edParty, ecParty, byEd, byEc } = await withKeys();
-    expect(await submit(sandbox, edParty, () => [])).toMatchObject(failure('0 valid'));
-    const garbled = (hash: Uint8Array) => [{ ...byEd(hash), signature: Buffer.alloc(64).toString('base64') }];
-    expect(await submit(sandbox, edParty, garbled)).toMatchObject(
-      failure('0 valid signatures from distinct keys (1 invalid)'),
-    );
-    const cut = (hash: Uint8Array) => [{ ...byEc(hash), signature: 'MEUC' }];
-    expect(await submit(sandbox, ecParty, cut)).toMatchObject(failure('is wrong'));
-    expect(await submit(sandbox, edParty, () => [byEd(Buffer.alloc(32))])).toMatchObject(failure('is wrong'));
-    expect(await submit(sandbox, ecParty, () => [byEc(Buffer.alloc(32))])).toMatchObject(failure('is wrong'));
-    expect(sandbox.updates).toEqual([]);
+  type Keys = Awaited<ReturnType<typeof withKeys>>;
+
+  /** The wrong signatures, by party. */
+  it.each<[string, string, 'edParty' | 'ecParty', (keys: Keys) => readonly Sign[]]>([
+    ['0 valid', 'absent', 'edParty', () => []],
+    [
+      '0 valid signatures from distinct keys (1 invalid)',
+      'of other bytes',
+      'edParty',
+      ({ byEd }) => [(hash) => ({ ...byEd(hash), signature: Buffer.alloc(64).toString('base64') })],
+    ],
+    ['is wrong', 'cut off', 'ecParty', ({ byEc }) => [(hash) => ({ ...byEc(hash), signature: 'MEUC' })]],
+    ['is wrong', 'of another hash', 'edParty', ({ byEd }) => [() => byEd(Buffer.alloc(32))]],
+    ['is wrong', 'of another hash, by ECDSA', 'ecParty', ({ byEc }) => [() => byEc(Buffer.alloc(32))]],
+    [
+      'does not fit the key',
+      'of another format',
+      'edParty',
+      ({ byEd }) => [(hash) => ({ ...byEd(hash), format: 'SIGNATURE_FORMAT_DER' })],
+    ],
+    [
+      'does not fit the key',
+      'of another algorithm',
+      'edParty',
+      ({ byEd }) => [(hash) => ({ ...byEd(hash), signingAlgorithmSpec: schemes.sha256[1] })],
+    ],
+    [
+      'is wrong',
+      'a concatenation of r and s',
+      'ecParty',
+      ({ byEc, p256 }) => [
+        (hash) => {
+          const bytes = sign('sha256', hash, { key: p256.privateKey, dsaEncoding: 'ieee-p1363' });
+          return { ...byEc(hash), signature: bytes.toString('base64') };
+        },
+      ],
+    ],
+    ['is not a key of the party', 'by another party', 'ecParty', ({ byEd }) => [byEd]],
+    [
+      'does not fit the key',
+      'by another party in the name of this one',
+      'ecParty',
+      ({ byEd, ecParty }) => [(hash) => ({ ...byEd(hash), signedBy: ecParty.fingerprint })],
+    ],
+    ['more than 50', 'one of 51', 'edParty', ({ byEd }) => Array<Sign>(51).fill(byEd)],
+  ])('"%s" if it is %s', async (cause, _, party, signs) => {
+    const keys = await withKeys();
+    expect(await submit(keys.sandbox, keys[party], signs(keys))).toMatchObject(refused(cause));
+    expect(keys.sandbox.updates).toEqual([]);
   });
 
-  it('must have the format and the algorithm of its key', async () => {
-    const { sandbox, edParty, ecParty, byEd, byEc, p256 } = await withKeys();
-    const inDer = (hash: Uint8Array) => [{ ...byEd(hash), format: 'SIGNATURE_FORMAT_DER' }];
-    expect(await submit(sandbox, edParty, inDer)).toMatchObject(failure('does not fit the key'));
-    const asEc = (hash: Uint8Array) => [{ ...byEd(hash), signingAlgorithmSpec: schemes.sha256[1] }];
-    expect(await submit(sandbox, edParty, asEc)).toMatchObject(failure('does not fit the key'));
-    const concat = (hash: Uint8Array) => {
-      const bytes = sign('sha256', hash, { key: p256.privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64');
-      return [{ ...byEc(hash), signature: bytes }];
-    };
-    expect(await submit(sandbox, ecParty, concat)).toMatchObject(failure('is wrong'));
-    const named = (hash: Uint8Array) => concat(hash).map((made) => ({ ...made, format: 'SIGNATURE_FORMAT_CONCAT' }));
-    expect(await submit(sandbox, ecParty, named)).toMatchObject(failure('does not fit the key'));
-  });
-
-  it('must be by a key of the party and for that party', async () => {
+  it('must be for the party, may be one of fifty, and may have the older name of its format', async () => {
     const { sandbox, edParty, ecParty, byEd } = await withKeys();
-    expect(await submit(sandbox, ecParty, (hash) => [byEd(hash)])).toMatchObject(failure('is not a key of the party'));
-    const disguised = (hash: Uint8Array) => [{ ...byEd(hash), signedBy: ecParty.fingerprint }];
-    expect(await submit(sandbox, ecParty, disguised)).toMatchObject(failure('does not fit the key'));
-    const { json } = await post(sandbox, preparePath, prepareBody(edParty.party, createCommand));
-    const hash = Buffer.from(textAt(json, 'preparedTransactionHash'), 'base64');
-    const body = executeBody(json, ecParty.party, byEd(hash));
-    expect(await post(sandbox, executePath, body)).toMatchObject(failure('is not the party of the submission'));
-  });
-
-  it('is one of at most fifty', async () => {
-    const { sandbox, edParty, byEd } = await withKeys();
-    const many = (count: number) => (hash: Uint8Array) => Array.from({ length: count }, () => byEd(hash));
-    expect(await submit(sandbox, edParty, many(51))).toMatchObject(failure('more than 50'));
-    expect((await submit(sandbox, edParty, many(50))).status).toBe(200);
+    const foreign = await submit(sandbox, edParty, [byEd], ecParty.party);
+    expect(foreign).toMatchObject(refused('is not the party of the submission'));
+    const raw = (hash: Uint8Array) => ({ ...byEd(hash), format: 'SIGNATURE_FORMAT_RAW' });
+    expect((await submit(sandbox, edParty, [...Array<Sign>(49).fill(byEd), raw])).status).toBe(200);
   });
 });
 
@@ -163,42 +151,41 @@ describe('a party with several keys', () => {
     const pairs = [ed25519(), ec('prime256v1'), ed25519()];
     const publicKeys = pairs.map(({ publicKey }) => spki(publicKey));
     const party = sandbox.externalParty('eve', { publicKeys, ...(threshold !== undefined && { threshold }) });
-    const by = (index: number) => (hash: Uint8Array) => {
-      const { publicKey, privateKey } = pairs[index] ?? ed25519();
-      const scheme = publicKey.asymmetricKeyType === 'ed25519' ? 'ed25519' : 'sha256';
-      return signature(scheme, privateKey, party.fingerprints[index] ?? '', hash);
-    };
+    const signs = pairs.map(({ publicKey, privateKey }, index) =>
+      signer(
+        publicKey.asymmetricKeyType === 'ed25519' ? 'ed25519' : 'sha256',
+        privateKey,
+        party.fingerprints[index] ?? '',
+      ),
+    );
     const submitWith = (...keys: readonly number[]) =>
-      submit(sandbox, party, (hash) => keys.map((index) => by(index)(hash)));
+      submit(
+        sandbox,
+        party,
+        keys.flatMap((index) => signs[index] ?? []),
+      );
     return { sandbox, party, submit: submitWith, publicKeys };
   }
 
-  it('has the fingerprint of the first in its id', async () => {
-    const { party } = await withThree();
-    expect(party).toMatchObject({ party: `eve::${party.fingerprints[0]}`, threshold: 3 });
-    expect(new Set(party.fingerprints).size).toBe(3);
-  });
-
-  it('must sign with as many distinct keys as the threshold', async () => {
-    const { sandbox, submit } = await withThree(2);
-    expect(await submit(0)).toMatchObject(failure('1 valid signatures from distinct keys (0 invalid) of the 2 needed'));
-    expect(await submit(1, 1)).toMatchObject(failure('1 valid'));
-    expect(sandbox.updates).toEqual([]);
-    expect((await submit(1, 2)).status).toBe(200);
-  });
-
-  it('must sign with all keys by default', async () => {
-    const { submit } = await withThree();
-    expect(await submit(0, 2)).toMatchObject(failure('2 valid'));
-    expect((await submit(0, 1, 2)).status).toBe(200);
+  it('must sign with as many distinct keys as the threshold, by default with all', async () => {
+    const two = await withThree(2);
+    const [first] = two.party.fingerprints;
+    expect(two.party).toMatchObject({ party: `eve::${first}`, threshold: 2 });
+    const cause = '1 valid signatures from distinct keys (0 invalid) of the 2 needed';
+    expect(await two.submit(0)).toMatchObject(refused(cause));
+    expect(await two.submit(1, 1)).toMatchObject(refused('1 valid'));
+    expect(two.sandbox.updates).toEqual([]);
+    expect((await two.submit(1, 2)).status).toBe(200);
+    const all = await withThree();
+    expect(await all.submit(0, 2)).toMatchObject(refused('2 valid'));
+    expect((await all.submit(0, 1, 2)).status).toBe(200);
   });
 
   it('needs at least one key, no duplicates, and a valid threshold', async () => {
     const { sandbox, publicKeys } = await withThree();
     expect(() => sandbox.externalParty('eve', { publicKeys: [] })).toThrow(RangeError);
     expect(() => sandbox.externalParty('eve', { publicKeys: [...publicKeys, ...publicKeys] })).toThrow(RangeError);
-    for (const threshold of [0, 4, 1.5, Number.NaN]) {
+    for (const threshold of [0, 4, 1.5, Number.NaN])
       expect(() => sandbox.externalParty('eve', { publicKeys, threshold })).toThrow(RangeError);
-    }
   });
 });

@@ -1,31 +1,52 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, jest } from '@jest/globals';
-import { createCommand, creation, executePath, prepareBody, preparePath, readUpdates } from './requests.js';
-import { get, post, sandboxWith } from './client.js';
+import { sandboxes } from '../helpers/localServers.js';
 
-jest.unstable_mockModule('@canton-network/core-tx-visualizer', () => {
-  throw new Error('Cannot find package');
-});
+for (const name of ['ws', '@canton-network/core-tx-visualizer'])
+  jest.unstable_mockModule(name, () => {
+    throw new Error('Cannot find package');
+  });
 
-describe('a sandbox without the packages of the vendor', () => {
-  it('reports which packages to install on prepare and execute', async () => {
+// the other helpers of this folder need the packages
+const sandboxWith = sandboxes();
+
+describe('a sandbox without its optional packages', () => {
+  it('reports which packages of the vendor to install on prepare and execute', async () => {
     const sandbox = await sandboxWith();
-    const { party } = sandbox.externalParty('eve');
-    for (const [path, body] of [
-      [preparePath, prepareBody(party, createCommand)] as const,
-      [executePath, {}] as const,
-    ]) {
-      const reply = await post(sandbox, path, body);
-      expect(reply).toMatchObject({ status: 501, type: 'text/plain; charset=UTF-8' });
-      expect(reply.text).toMatch(/@canton-network\/core-ledger-proto@\S+ @canton-network\/core-tx-visualizer@\S+$/);
+    for (const path of ['prepare', 'executeAndWaitForTransaction']) {
+      const url = `${sandbox.url}/v2/interactive-submission/${path}`;
+      const response = await fetch(url, { method: 'POST', body: '{}' });
+      expect([response.status, response.headers.get('content-type')]).toEqual([501, 'text/plain; charset=UTF-8']);
+      const text = await response.text();
+      expect(text).toMatch(/@canton-network\/core-ledger-proto@\S+ @canton-network\/core-tx-visualizer@\S+$/);
       // an error of the library quotes only this part
-      expect(reply.text.length).toBeLessThanOrEqual(200);
+      expect(text.length).toBeLessThanOrEqual(200);
     }
+  });
+
+  it('reports on an upgrade that ws must be installed, and closes the connection', async () => {
+    const sandbox = await sandboxWith();
+    const headers = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+      'sec-websocket-protocol': 'daml.ws.auth',
+    };
+    const response = await new Promise<NodeJS.ReadableStream & { readonly statusCode?: number | undefined }>(
+      (resolve) => request(`${sandbox.url}/v2/updates`, { headers }, resolve).end(),
+    );
+    expect(response.statusCode).toBe(501);
+    expect(await text(response)).toMatch(/npm install --save-dev ws@\S+\r\n$/);
+    expect(sandbox.requests).toMatchObject([{ method: 'GET', status: 501, aborted: false }]);
   });
 
   it('serves everything else', async () => {
     const sandbox = await sandboxWith();
-    sandbox.append(creation());
-    expect((await get(sandbox, '/v2/state/ledger-end')).status).toBe(200);
-    expect((await readUpdates(sandbox)).json).toHaveLength(1);
+    sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: {} }] } } });
+    const body = JSON.stringify({ endInclusive: 1, filter: { filtersForAnyParty: {} } });
+    const response = await fetch(`${sandbox.url}/v2/updates`, { method: 'POST', body });
+    expect(await response.json()).toHaveLength(1);
   });
 });

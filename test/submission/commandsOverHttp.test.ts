@@ -8,12 +8,12 @@ import {
   createAsset,
   exerciseAsset,
   transactionPath,
-  withHosted,
+  withParties,
 } from '../sandbox/commands.js';
 
 /** Submits a command to a sandbox that has a fault for the first attempt. */
 async function submit(fault: Fault, isExercise: boolean, profile: SandboxProfile = '3.5') {
-  const { sandbox, alice } = await withHosted({ profile });
+  const { sandbox, alice } = await withParties({ profile });
   const contractId = await assetOf(sandbox, alice);
   sandbox.fault(fault, { path: transactionPath });
   const ledger = createLedger({ baseUrl: sandbox.url, retry: { maxDelayMs: 100 } });
