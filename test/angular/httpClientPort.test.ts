@@ -74,11 +74,6 @@ const updates = (http: HttpTestingController) =>
   eventually(() => http.expectOne(({ url }) => url.startsWith(`${baseUrl}/v2/updates/flats`)));
 
 describe('a ledger over HttpClient', () => {
-  it('sends nothing by itself', () => {
-    const { http } = client();
-    http.verify();
-  });
-
   it('sends the same requests as without it, and puts no answer into the transfer cache', async () => {
     const { ledger, http, intercepted } = client({ token: 'a-token', headers: { 'X-Tenant': 'seven' } });
     const seen = observe(ledger.updates(all));
@@ -97,23 +92,6 @@ describe('a ledger over HttpClient', () => {
     }
     expect(intercepted).toHaveLength(2);
     seen.subscription.unsubscribe();
-  });
-
-  it('aborts its request when it is unsubscribed', async () => {
-    const { ledger, http } = client();
-    const { subscription } = observe(ledger.updates(all));
-    end(http).flush('{"offset":0}');
-    const poll = await updates(http);
-    expect(poll.cancelled).toBe(false);
-    subscription.unsubscribe();
-    expect(poll.cancelled).toBe(true);
-  });
-
-  it('reads the answer of an error status', () => {
-    const { ledger, http } = client();
-    const seen = observe(ledger.ledgerEnd());
-    end(http).flush('{"code":"PERMISSION_DENIED"}', { status: 403, statusText: 'Forbidden' });
-    expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 403 });
   });
 
   it('requests another token when one is refused', () => {

@@ -60,6 +60,14 @@ function application(
 
 const inject: <R>(make: () => R) => R = (make) => TestBed.runInInjectionContext(make);
 
+/** An application that shows the contract. */
+async function live(...options: Parameters<typeof application>) {
+  const world = application(...options);
+  const resource = inject(() => injectContracts(marbles));
+  await until(resource.isLive);
+  return { ...world, resource };
+}
+
 const idsOf = ({ value }: ContractsResource): string =>
   value()
     .map(({ contractId }) => contractId)
@@ -91,15 +99,9 @@ describe('injectContracts', () => {
     expect(brief(resource)).toBe('resolved, known yz, live');
     const color: string | undefined = resource.value()[0]?.payload?.color;
     expect(color).toBe('green');
-  });
-
-  it('has an empty value that is known only if there are no contracts', async () => {
-    const { participant } = application();
-    participant.append(archive(2, 'x'));
-    const resource = inject(() => injectContracts(marbles));
-    expect(resource.hasValue()).toBe(false);
-    await until(() => resource.hasValue());
-    expect(resource.value()).toEqual([]);
+    participant.append(archive(5, 'y'), archive(6, 'z'));
+    await until(() => resource.offset() === 6);
+    expect([resource.hasValue(), resource.value()]).toEqual([true, []]);
   });
 
   it('keeps the order of compare, and the objects of contracts that have not changed', async () => {
@@ -260,6 +262,10 @@ describe('injectContracts with a query by signals', () => {
     expect(resource.connection()).toBeUndefined();
     expect(resource.reload()).toBe(false);
     expect(service.requests).toEqual([]);
+    // JavaScript may return null
+    const noQuery = inject(() => injectContracts(() => JSON.parse('null') as typeof marbles));
+    TestBed.tick();
+    expect(brief(noQuery)).toBe('idle, unknown');
     party.set(alice);
     TestBed.tick();
     await until(resource.isLive);
@@ -267,13 +273,6 @@ describe('injectContracts with a query by signals', () => {
     expect(brief(resource)).toBe('idle, unknown');
     TestBed.tick();
     expect(brief(resource)).toBe('idle, unknown');
-  });
-
-  it('is idle with null, which JavaScript may return', () => {
-    application();
-    const noQuery = inject(() => injectContracts(() => JSON.parse('null') as typeof marbles));
-    TestBed.tick();
-    expect(brief(noQuery)).toBe('idle, unknown');
   });
 
   it('is a new view for another query, empty from the moment of the change', async () => {
@@ -402,9 +401,7 @@ describe('injectClearContracts', () => {
 describe('injectContracts when something goes wrong', () => {
   it('has the error that ends a view, no contracts, and begins again with reload', async () => {
     let isRefused = false;
-    const { participant } = application({ fault: () => (isRefused ? refusal : undefined) });
-    const resource = inject(() => injectContracts(marbles));
-    await until(resource.isLive);
+    const { participant, resource } = await live({ fault: () => (isRefused ? refusal : undefined) });
     isRefused = true;
     participant.append(create(2, 'y'));
     await until(() => resource.status() === 'error');
@@ -421,9 +418,7 @@ describe('injectContracts when something goes wrong', () => {
   });
 
   it('keeps the contracts before an update that does not decode, as stale ones beside the error', async () => {
-    const { participant } = application();
-    const resource = inject(() => injectContracts(marbles));
-    await until(resource.isLive);
+    const { participant, resource } = await live();
     participant.append(undecodable(2), create(3, 'y'));
     await until(() => resource.status() === 'error');
     expect(brief(resource)).toBe('error, known x');
@@ -460,9 +455,7 @@ describe('injectContracts when something goes wrong', () => {
 
   it('keeps the contracts as stale ones during an outage, and says why and since when', async () => {
     let isDown = false;
-    const { participant } = application({ fault: () => (isDown ? errorReply(503, 'down') : undefined) });
-    const resource = inject(() => injectContracts(marbles));
-    await until(resource.isLive);
+    const { participant, resource } = await live({ fault: () => (isDown ? errorReply(503, 'down') : undefined) });
     expect(resource.staleSince()).toBeUndefined();
     const before = Date.now();
     isDown = true;
@@ -502,9 +495,7 @@ describe('injectContracts when something goes wrong', () => {
 
   it('shows the contracts from before while it reloads', async () => {
     let isHeld = false;
-    const world = application({ fault: () => (isHeld ? NEVER : undefined) });
-    const resource = inject(() => injectContracts(marbles));
-    await until(resource.isLive);
+    const { resource, ...world } = await live({ fault: () => (isHeld ? NEVER : undefined) });
     const { value } = resource;
     const before = value();
     isHeld = true;

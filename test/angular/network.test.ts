@@ -63,13 +63,6 @@ describe('a feed through HttpClient with fetch', () => {
     expect(read.length).toBeGreaterThan(300);
   });
 
-  it('emits the same updates with parallel ranges', async () => {
-    const service = await sandbox();
-    service.generate(500);
-    const read = await offsets(overFetch(service.url), service, { maxPageSize: 50, parallelRanges: 4 });
-    expect(read).toEqual(await expected(service));
-  });
-
   it('continues after failures', async () => {
     const service = await sandbox();
     service.generate(300);

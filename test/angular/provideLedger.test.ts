@@ -12,10 +12,10 @@ import {
   runInInjectionContext,
   type EnvironmentProviders,
 } from '@angular/core';
-import { takeUntilDestroyed, toSignal } from '@angular/core/rxjs-interop';
+import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { firstValueFrom, lastValueFrom, map, NEVER, of, Subject, take, toArray } from 'rxjs';
+import { firstValueFrom, lastValueFrom, map, NEVER, of, Subject, take } from 'rxjs';
 import {
   injectLedger,
   LEDGER,
@@ -106,16 +106,6 @@ describe('provideLedger', () => {
     expect(() => ledgerOf(provideLedger({ baseUrl: 'nowhere' }))).toThrow(TypeError);
   });
 
-  it('provides a ledger that reads updates', async () => {
-    const ledger = ledgerOf(provided(service()));
-    const offsets$ = ledger.updates(all).pipe(
-      map(({ offset }) => offset),
-      take(3),
-      toArray(),
-    );
-    expect(await firstValueFrom(offsets$)).toEqual([1, 2, 3]);
-  });
-
   it('sends no more requests when the subscriber unsubscribes during a synchronous answer', () => {
     const participant = service();
     const { values, completed } = observe(ledgerOf(provided(participant)).updates(all).pipe(take(1)));
@@ -146,15 +136,6 @@ describe('provideLedger', () => {
     expect(seen).toEqual(['plain', 'observable', 'promise'].flatMap((kind) => upTo(3).map((n) => `${kind} ${n}`)));
   });
 
-  it('processes batches', async () => {
-    const sizes: number[] = [];
-    const ledger = ledgerOf(provided(service()));
-    const feed = updatesFeed(ledger, { ...all, endInclusive: 3 });
-    const options = { batch: { size: 3, withinMs: 1_000 } };
-    await lastValueFrom(processFeed(feed, (updates) => void sizes.push(updates.length), options));
-    expect(sizes).toEqual([3]);
-  });
-
   it('reports diagnostics', () => {
     const ledger = ledgerOf(provided(service()));
     const { values } = observe(ledger.diagnostics$.pipe(map(({ _tag }) => _tag)));
@@ -177,16 +158,6 @@ describe('a subscription of an injector', () => {
       open: 0,
       aborted: 1,
     });
-  });
-
-  it('ends with its signal, with toSignal', () => {
-    const participant = service();
-    const ledger = ledgerOf(provided(participant));
-    const injector = scope();
-    const latest = toSignal(ledger.updates(all), { injector: injector.get(Injector) });
-    expect(latest()).toMatchObject({ _tag: 'Transaction', offset: 3 });
-    injector.destroy();
-    expect(participant.aborted).toHaveLength(1);
   });
 });
 
@@ -241,11 +212,6 @@ describe('on a server that renders pages', () => {
     const seen = feeds.map((feed$) => observe<unknown>(feed$));
     expect(seen).toMatchObject(feeds.map(() => ({ values: [], completed: false, error: undefined })));
     expect(participant.requests).toEqual([]);
-  });
-
-  it('invalid options throw', () => {
-    const ledger = ledgerOf(server, provided(service()));
-    expect(() => ledger.updates(all, { maxPageSize: 0 })).toThrow(TypeError);
   });
 
   it('single requests are answered', () => {
