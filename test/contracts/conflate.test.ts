@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { asyncScheduler, filter, map, mergeMap, type Observable, Subject, take, timer } from 'rxjs';
+import { asyncScheduler, map, mergeMap, type Observable, Subject, take, timer } from 'rxjs';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import { effort } from '../helpers/effort.js';
@@ -82,54 +82,61 @@ describe('a conflated view', () => {
     expectSubscriptions(happening$.subscriptions).toBe('-^-------!');
   });
 
-  itInVirtualTime('merges the changes of a period into one', ({ flush }) => {
-    const make = new StepMaker();
-    const happening$ = new Subject<Happening>();
-    const view = viewOf(happening$);
-    view.state$.subscribe();
-    happening$.next(make.reset(['stays', 'goes', 'moves', 'returns', 'leaves']));
-    const seen = observe(conflate(view, 10).changes$);
-    timer(1).subscribe(() => {
-      const put = ['comes', 'passes', ['moves', 'b'], ['comes', 'b'], ['leaves', 'b']] as const;
-      happening$.next(make.page({ put }, { remove: ['goes', 'passes', 'returns', 'leaves'] }));
-      happening$.next(make.page({ put: [['moves', 'c'], 'returns'] }));
+  /** The changes of a view with some contracts, in periods of 10 ms, of which the first has what happens. */
+  const changesIn = (contractIds: readonly string[], happen: (make: StepMaker) => readonly Happening[]) =>
+    marbles(({ flush }) => {
+      const make = new StepMaker();
+      const happening$ = new Subject<Happening>();
+      const view = viewOf(happening$);
+      view.state$.subscribe();
+      happening$.next(make.reset(contractIds));
+      const seen = observe(conflate(view, 10).changes$);
+      timer(1).subscribe(() => {
+        for (const happening of happen(make)) happening$.next(happening);
+      });
+      flush();
+      expect(seen.values.slice(0, 2).map(({ _tag }) => _tag)).toEqual(['Reset', 'CaughtUp']);
+      expect(seen.times).toEqual([0, 0, ...seen.values.slice(2).map(() => 10)]);
+      return seen.values.slice(2);
     });
-    flush();
-    expect(seen.times).toEqual([0, 0, 10]);
-    expect(seen.values.slice(0, 2).map(({ _tag }) => _tag)).toEqual(['Reset', 'CaughtUp']);
-    expect(seen.values[2]).toMatchObject({
-      _tag: 'ContractsChanged',
-      offset: 4,
-      updateId: 'u4',
-      added: [contract('comes', 'b', 1)],
-      removed: [contract('leaves'), contract('goes')],
-      moved: [
-        { contract: contract('moves', 'c', 2), from: { synchronizerId: 'a' } },
-        { contract: contract('returns'), from: { synchronizerId: 'a' } },
-      ],
-    });
+
+  it('merges the changes of a period into one', () => {
+    const put = ['comes', 'passes', ['moves', 'b'], ['comes', 'b'], ['leaves', 'b']] as const;
+    const changes = changesIn(['stays', 'goes', 'moves', 'returns', 'leaves'], (make) => [
+      make.page({ put }, { remove: ['goes', 'passes', 'returns', 'leaves'] }),
+      make.page({ put: [['moves', 'c'], 'returns'] }),
+    ]);
+    expect(changes).toMatchObject([
+      {
+        _tag: 'ContractsChanged',
+        offset: 4,
+        updateId: 'u4',
+        added: [contract('comes', 'b', 1)],
+        removed: [contract('leaves'), contract('goes')],
+        moved: [
+          { contract: contract('moves', 'c', 2), from: { synchronizerId: 'a' } },
+          { contract: contract('returns'), from: { synchronizerId: 'a' } },
+        ],
+      },
+    ]);
   });
 
-  itInVirtualTime('has no change where all that came went', ({ cold, expectObservable }) => {
-    const make = new StepMaker();
-    const view = viewOf(
-      cold('a-bc-d', {
-        a: make.reset(['x']),
-        b: make.page({ put: ['y'] }),
-        c: make.page({ remove: ['y'] }),
-        d: make.checkpoint(),
-      }),
-    );
-    view.state$.subscribe();
-    expectObservable(conflate(view, 10).changes$.pipe(map(({ _tag, offset }) => `${_tag} ${offset}`)), '-^').toBe(
-      '-(ab)------c',
-      { a: 'Reset 1', b: 'CaughtUp 1', c: 'OffsetCheckpoint 4' },
-    );
-    const checkpoints$ = conflate(view, 2).changes$.pipe(
-      filter(({ _tag }) => _tag === 'OffsetCheckpoint'),
-      map(({ offset }) => offset),
-    );
-    expectObservable(checkpoints$, '-^').toBe('---c-d', { c: 3, d: 4 });
+  it('has a checkpoint in place of a change where all that came went', () => {
+    const comesAndGoes = (make: StepMaker) => [make.page({ put: ['y'] }), make.page({ remove: ['y'] })];
+    expect(changesIn(['x'], comesAndGoes)).toMatchObject([{ _tag: 'OffsetCheckpoint', offset: 3 }]);
+    const andOn = changesIn(['x'], (make) => [...comesAndGoes(make), make.checkpoint()]);
+    expect(andOn).toMatchObject([{ _tag: 'OffsetCheckpoint', offset: 4 }]);
+  });
+
+  it('has only the reset of a period with one, with the contracts at its end', () => {
+    const changes = changesIn(['x'], (make) => [
+      make.page({ put: ['y'] }),
+      make.reset(['z'], 'pruned'),
+      make.page({ put: ['w'] }),
+    ]);
+    expect(changes).toEqual([
+      { _tag: 'Reset', reason: 'pruned', offset: 4, contracts: [contract('z'), contract('w')] },
+    ]);
   });
 
   itInVirtualTime(
@@ -157,24 +164,6 @@ describe('a conflated view', () => {
       expectObservable(listOf(slow.all$()), '       -^').toBe('-a', { a: 'x' });
     },
   );
-
-  itInVirtualTime('has only the reset of a period with one, with the contracts at its end', ({ flush }) => {
-    const make = new StepMaker();
-    const happening$ = new Subject<Happening>();
-    const view = viewOf(happening$);
-    view.state$.subscribe();
-    happening$.next(make.reset(['x']));
-    const seen = observe(conflate(view, 10).changes$);
-    timer(1).subscribe(() => {
-      happening$.next(make.page({ put: ['y'] }));
-      happening$.next(make.reset(['z'], 'pruned'));
-      happening$.next(make.page({ put: ['w'] }));
-    });
-    flush();
-    expect(seen.values.slice(2)).toEqual([
-      { _tag: 'Reset', reason: 'pruned', offset: 4, contracts: [contract('z'), contract('w')] },
-    ]);
-  });
 
   it('is the view at the time of each value, for random changes, periods and times of subscription', () => {
     fc.assert(
@@ -286,8 +275,8 @@ describe("'animationFrame'", () => {
     return { frames, runFrame };
   };
 
-  it('is a frame where there are frames', () => {
-    const { frames, runFrame } = withFrames();
+  /** What is drawn of a view, and what happens to it. */
+  const drawn = () => {
     const make = new StepMaker();
     const happening$ = new Subject<Happening>();
     const view = viewOf(happening$);
@@ -295,12 +284,20 @@ describe("'animationFrame'", () => {
     happening$.next(make.reset([]));
     const seen = counted(view);
     expect(seen.values).toEqual([0]);
-    happening$.next(make.page({ put: ['x'] }));
-    happening$.next(make.page({ put: ['y'] }));
+    const add = (contractId: string): void => {
+      happening$.next(make.page({ put: [contractId] }));
+    };
+    return { seen, add };
+  };
+
+  it('is a frame where there are frames', () => {
+    const { frames, runFrame } = withFrames();
+    const { seen, add } = drawn();
+    for (const contractId of ['x', 'y']) add(contractId);
     expect(seen.values).toEqual([0]);
     runFrame();
     expect(seen.values).toEqual([0, 2]);
-    happening$.next(make.page({ put: ['z'] }));
+    add('z');
     seen.subscription.unsubscribe();
     expect(frames.size).toBe(0);
   });
@@ -308,19 +305,14 @@ describe("'animationFrame'", () => {
   it('is a second while there are no frames, because the page is hidden', async () => {
     const { frames, runFrame } = withFrames();
     const clock = stopClock();
-    const make = new StepMaker();
-    const happening$ = new Subject<Happening>();
-    const view = viewOf(happening$);
-    view.state$.subscribe();
-    happening$.next(make.reset([]));
-    const seen = counted(view);
-    happening$.next(make.page({ put: ['x'] }));
+    const { seen, add } = drawn();
+    add('x');
     await clock.advance(999);
     expect(seen.values).toEqual([0]);
     await clock.advance(1);
     expect(seen.values).toEqual([0, 1]);
     expect(frames.size).toBe(1);
-    happening$.next(make.page({ put: ['y'] }));
+    add('y');
     runFrame();
     expect(seen.values).toEqual([0, 1, 2]);
     seen.subscription.unsubscribe();

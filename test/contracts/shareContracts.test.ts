@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { NEVER } from 'rxjs';
 
@@ -17,13 +17,20 @@ import { archive, create, Marble, marbles, Paint } from './joinSupport.js';
 const keepMs = 30_000;
 const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
 
+const opened: SharedContracts[] = [];
+afterEach(() => {
+  for (const shared of opened.splice(0)) shared.clear();
+});
+
 function worldWith(options: Parameters<typeof contractsWorld>[0] = {}): ContractsWorld & { shared: SharedContracts } {
   // without the requests of diagnostics, which are not those of views
   const fault: typeof options.fault = (request, count) =>
     request.path === '/v2/state/connected-synchronizers' ? notFound : options.fault?.(request, count);
   const world = contractsWorld({ latencyMs: 1, ...options, fault });
   world.participant.append(create(1, 'x'));
-  return { ...world, shared: shareContracts(world.client) };
+  const shared = shareContracts(world.client);
+  opened.push(shared);
+  return { ...world, shared };
 }
 
 const snapshots = ({ service }: ContractsWorld): number =>
@@ -48,8 +55,6 @@ describe('shareContracts', () => {
     expect(later.values.map(idsOf)).toEqual(['y']);
     expect(idsOf(first.values.at(-1) ?? [])).toBe('y');
     expect([snapshots(world), world.service.open]).toEqual([1, 1]);
-    for (const { subscription } of [first, later]) subscription.unsubscribe();
-    shared.clear();
   });
 
   it('requests nothing before a subscription', async () => {
@@ -99,7 +104,6 @@ describe('shareContracts', () => {
     for (const party of ['a', 'b', 'a', 'b', 'c']) await visit(party);
     expect(['a', 'b', 'c'].map((party) => isKept(party))).toEqual([false, true, true]);
     expect(service.open).toBe(2);
-    shared.clear();
   });
 
   it('ends a view with its last subscriber if keepMs is 0, never if it is Infinity, and refuses a negative time', async () => {
@@ -144,8 +148,6 @@ describe('shareContracts', () => {
     const last = observe(shared.view(marbles).state$);
     expect(last.values.map(brief)).toEqual(['live x']);
     expect([snapshots(world), world.service.open]).toEqual([1, 1]);
-    for (const { subscription } of [later, last]) subscription.unsubscribe();
-    shared.clear();
   });
 
   it('reads again for all subscribers, with the previous contracts until then', async () => {
@@ -179,8 +181,7 @@ describe('shareContracts', () => {
     });
     expect(view.current().isReloading).toBeUndefined();
     expect(world.service.open).toBe(1);
-    for (const each of [states.subscription, changes.subscription, during.subscription, reloading]) each.unsubscribe();
-    shared.clear();
+    reloading.unsubscribe();
   });
 
   it('begins new views after clear, and ends those before it with their last subscriber', async () => {
