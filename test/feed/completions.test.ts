@@ -360,7 +360,7 @@ describe('under any schedule', () => {
           expect([its.service.open, its.sockets.open]).toEqual([0, 0]);
         });
       }),
-      { numRuns: effort(40, 400) },
+      { numRuns: effort(20, 400) },
     );
   });
 });

@@ -59,31 +59,32 @@ export const isEnd = ({ path }: ServiceRequest): boolean => path.endsWith('ledge
 export const waitsOf = ({ service }: World): number[] =>
   service.requests.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number);
 
-/** A world whose answers have a latency by request, and that counts the requests in flight. */
-export interface ParallelWorld extends World {
-  readonly mostOpen: () => number;
-}
-
-export interface ParallelWorldOptions {
+/** How the answers of a world arrive. */
+interface Answers {
   readonly latencyOf: (n: number, request: ServiceRequest) => number;
-  readonly onRequest?: (request: ServiceRequest) => void;
-  readonly fault?: (request: ServiceRequest, n: number) => Reply | undefined;
+  readonly onRequest?: (request: ServiceRequest, its: World) => void;
+  readonly fault?: (request: ServiceRequest, its: World) => Reply | undefined;
 }
 
-export function parallelWorld({ latencyOf, onRequest, fault }: ParallelWorldOptions): ParallelWorld {
-  let most = 0;
-  const given = world({
-    fault: (request, n): Observable<Reply> => {
-      most = Math.max(most, given.service.open);
-      onRequest?.(request);
-      const answer$ = defer(() => {
-        const wrong = fault?.(request, n);
-        return wrong === undefined ? given.ledger.reply(request) : of(wrong);
-      });
-      return timer(latencyOf(n, request)).pipe(concatMap(() => answer$));
-    },
-  });
-  return { ...given, mostOpen: () => most };
+/** Runs a feed whose answers have a latency by request, and counts the requests in flight. */
+export function playRanges({ latencyOf, onRequest, fault }: Answers, run: Run): Played & { readonly mostOpen: number } {
+  let mostOpen = 0;
+  const played = play(
+    (its) => ({
+      latencyMs: 0,
+      fault: (request, n): Observable<Reply> => {
+        mostOpen = Math.max(mostOpen, its().service.open);
+        onRequest?.(request, its());
+        const answer$ = defer(() => {
+          const wrong = fault?.(request, its());
+          return wrong === undefined ? its().ledger.reply(request) : of(wrong);
+        });
+        return timer(latencyOf(n, request)).pipe(concatMap(() => answer$));
+      },
+    }),
+    run,
+  );
+  return { ...played, mostOpen };
 }
 
 export const isBounded = ({ body }: ServiceRequest): boolean => 'endInclusive' in body;
