@@ -75,28 +75,20 @@ describe.each(uses)('the first line of logTo, for %s', (_, use) => {
     expect(line).toContain(host);
   });
 
-  it('reports a server that accepts connections and does not respond', async () => {
-    const { url } = await serve(() => undefined);
-    expect(await firstLine({ baseUrl: url }, use)).toBe(
-      `canton-rx: no response from ${new URL(url).host} for 1.5 s, still waiting`,
-    );
-  });
-
-  it('reports a server that is not a ledger', async () => {
-    const { url } = await serve((_, response) => {
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
-    });
-    expect(await firstLine({ baseUrl: url }, use)).toContain(
-      `ended with an error: ${new URL(url).host} did not answer as expected: the response is a web page`,
-    );
-  });
-
-  it('reports a server without the paths of a ledger', async () => {
-    const { url } = await serve((_, response) => {
-      response.writeHead(404, { 'content-type': 'text/plain' }).end('Not Found');
-    });
-    expect(await firstLine({ baseUrl: url }, use)).toContain(
-      `${new URL(url).host} answered 404, but not as a ledger: Not Found`,
-    );
+  it.each<[string, Parameters<typeof serve>[0], string]>([
+    ['accepts connections and does not respond', () => undefined, 'no response from HOST for 1.5 s, still waiting'],
+    [
+      'is not a ledger',
+      (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>'),
+      'ended with an error: HOST did not answer as expected: the response is a web page',
+    ],
+    [
+      'has no path of a ledger',
+      (_, response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('Not Found'),
+      'HOST answered 404, but not as a ledger: Not Found',
+    ],
+  ])('reports a server that %s', async (_, handle, line) => {
+    const { url } = await serve(handle);
+    expect(await firstLine({ baseUrl: url }, use)).toContain(line.replace('HOST', new URL(url).host));
   });
 });
