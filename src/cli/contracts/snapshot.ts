@@ -60,12 +60,12 @@ interface Request extends Names {
  * @param print - prints the contracts, which can be read, several times, until that completes
  */
 export const readSnapshot = (
-  { ledger }: Session,
+  { ledger, world: { env } }: Session,
   { at, ...names }: Request,
   print: (contracts: Iterable<SnapshotContract>) => Observable<never>,
 ): Observable<never> =>
   defer(() => {
-    const spool = new Spool();
+    const spool = new Spool(env['TMPDIR'] ?? tmpdir());
     const reassigned = new Map<string, Claim[]>();
     const onRestart = (): void => {
       spool.clear();
@@ -150,16 +150,14 @@ const readSize = 2 ** 20;
 /**
  * Lines that are kept until it is known that none is missing. The first are held in memory, and more of them in a temporary
  * file that only its owner can read, and that has no name: it is gone with the process, however that ends.
- *
- * @internal
  */
-export class Spool {
+class Spool {
   #held: string[] = [];
   #heldSize = 0;
   #file: number | undefined;
   readonly #folder: string;
 
-  constructor(folder = tmpdir()) {
+  constructor(folder: string) {
     this.#folder = folder;
   }
 

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
 import { activeContracts, contractChanges } from '../../../src/contracts/index.js';
@@ -5,9 +7,10 @@ import { createLedger } from '../../../src/ledger/createLedger.js';
 import { cantonError } from '../../../src/sandbox/index.js';
 import { until } from '../../helpers/time.js';
 import { cliWorld } from '../cliWorld.js';
-import { capture, parseLines, runCli } from '../runCli.js';
+import { capture, parseLines } from '../runCli.js';
 
 const world = cliWorld();
+const pruned = { kind: 'status', status: 400, body: cantonError('PARTICIPANT_PRUNED_DATA_ACCESSED') } as const;
 
 const contracts = async (...options: readonly string[]) => {
   const run = world.start(['contracts', ...options]);
@@ -24,6 +27,12 @@ const expected = async (): Promise<ReadonlyMap<string, unknown>> => {
   });
   return new Map(JSON.parse(JSON.stringify(facts)) as [string, unknown][]);
 };
+
+/** A change of an answer: longer titles. */
+const withTitles =
+  (text: string) =>
+  (answer: unknown): string =>
+    JSON.stringify(answer).replaceAll('"title":"', `"title":"${text}`);
 
 const printed = (text: string): ReadonlyMap<unknown, unknown> =>
   new Map(
@@ -74,28 +83,23 @@ describe('a snapshot printed by contracts', () => {
     expect(lines.every((line) => JSON.stringify(line['signatories']).includes(alice))).toBe(true);
   });
 
-  it('has rows on a terminal, never wider than it', async () => {
-    const out = capture({ isTTY: true, columns: 90 });
+  it.each([
+    [
+      90,
+      'contract       package:entity              on              payload',
+      /^00[0-9a-f]{10}… {2}sandbox-tasks:Task {10}sync\d {11}owner \w+/,
+    ],
+    // the payload has the room of the id and the synchronizer
+    [60, 'package:entity              payload', /^sandbox-tasks:Task {10}owner \w+ {2}title/],
+  ])('has rows on a terminal of %d columns, never wider than it', async (columns, heading, row) => {
+    const out = capture({ isTTY: true, columns });
     const { code } = world.start(['contracts'], { out, env: { NO_COLOR: '1' } });
 
     expect(await code).toBe(0);
     const lines = out.text().trimEnd().split('\n');
-    expect(lines[0]).toBe('contract       package:entity              on              payload');
-    expect(lines.some((line) => /^00[0-9a-f]{10}… {2}sandbox-tasks:Task {10}sync\d {11}owner \w+/.test(line))).toBe(
-      true,
-    );
-    expect(Math.max(...lines.map((line) => line.length))).toBe(90);
-  });
-
-  it('has the payload on a narrow terminal, in place of the id and the synchronizer', async () => {
-    const out = capture({ isTTY: true, columns: 60 });
-    const { code } = world.start(['contracts'], { out, env: { NO_COLOR: '1' } });
-
-    expect(await code).toBe(0);
-    const lines = out.text().trimEnd().split('\n');
-    expect(lines[0]).toBe('package:entity              payload');
-    expect(lines.some((line) => /^sandbox-tasks:Task {10}owner \w+ {2}title/.test(line))).toBe(true);
-    expect(Math.max(...lines.map((line) => line.length))).toBe(60);
+    expect(lines[0]).toBe(heading);
+    expect(lines.some((line) => row.test(line))).toBe(true);
+    expect(Math.max(...lines.map((line) => line.length))).toBe(columns);
   });
 
   it('is the same by lists, by a WebSocket and from the updates', async () => {
@@ -106,11 +110,11 @@ describe('a snapshot printed by contracts', () => {
     expect(printed((await contracts('--websocket')).out.text()).size).toBe(all.size);
   });
 
-  it('may be larger than what is held in memory', async () => {
+  it('may be larger than what is held in memory, and leaves no file', async () => {
+    const temporary = () => readdirSync(tmpdir()).filter((name) => /^canton-rx-[\da-f-]{36}$/.test(name));
+    const before = temporary();
     const all = await expected();
-    const body = (answer: unknown): string =>
-      JSON.stringify(answer).replaceAll('"title":"', `"title":"${'é'.repeat(100_000)}`);
-    world.sandbox.fault({ kind: 'rewrite', body }, { path: /active-contracts-page/ });
+    world.sandbox.fault({ kind: 'rewrite', body: withTitles('é'.repeat(100_000)) }, { path: /active-contracts-page/ });
     const { code, out } = await contracts();
 
     expect(code).toBe(0);
@@ -118,6 +122,15 @@ describe('a snapshot printed by contracts', () => {
     const ids = parseLines(out.text()).map(({ contractId }) => contractId);
     expect(new Set(ids)).toStrictEqual(new Set(all.keys()));
     expect(ids).toHaveLength(all.size);
+    expect(temporary().filter((name) => !before.includes(name))).toEqual([]);
+  });
+
+  it('names TMPDIR if it is too large for memory and no file can be created', async () => {
+    world.sandbox.fault({ kind: 'rewrite', body: withTitles('x'.repeat(100_000)) }, { path: /active-contracts-page/ });
+    const { code, err } = world.start(['contracts'], { env: { TMPDIR: '/nonexistent' } });
+
+    expect(await code).toBe(1);
+    expect(err.text()).toContain('no temporary file can be created in /nonexistent, the folder of TMPDIR: ENOENT');
   });
 
   it('has lines of JSON that are safe for a terminal, whatever the ledger sends', async () => {
@@ -181,51 +194,27 @@ describe('contracts --follow', () => {
     expect(err.text()).toContain(`${active.size} contracts at offset `);
   });
 
-  it('marks what has changed on a terminal', async () => {
+  it('marks what has changed on a terminal, prints all contracts again after a gap, and says why', async () => {
     const out = capture({ isTTY: true, columns: 100 });
     const run = world.start(['contracts', '-f'], { out, env: { NO_COLOR: '1' } });
     await until(() => out.text().includes('; changes follow ──\n'));
     world.startTraffic();
     await until(() => /^\+ 00/m.test(out.text()) && /^- 00/m.test(out.text()) && /^→ 00/m.test(out.text()));
-    run.signals.emit('SIGTERM');
-
-    expect(await run.code).toBe(0);
-  });
-
-  it('prints all contracts again after a gap, and says why', async () => {
-    const out = capture({ isTTY: true, columns: 100 });
-    const run = world.start(['contracts', '-f'], { out, env: { NO_COLOR: '1' } });
-    await until(() => out.text().includes('; changes follow ──\n'));
-    world.sandbox.fault(
-      { kind: 'status', status: 400, body: cantonError('PARTICIPANT_PRUNED_DATA_ACCESSED') },
-      { path: /updates/, times: 1 },
-    );
-    world.startTraffic();
+    world.sandbox.fault(pruned, { path: /updates/, times: 1 });
     await until(() => out.text().includes('── all contracts again: the ledger was pruned meanwhile ──\n'));
     run.signals.emit('SIGTERM');
 
     expect(await run.code).toBe(0);
   });
-});
 
-describe('contracts --follow at an address where another ledger appears', () => {
-  it.each([
-    ['of another participant', { participantId: 'other::1220ab' }],
-    ['of the same participant, from a backup', { participantId: undefined }],
-  ])('prints a reset, and the contracts of that ledger alone: one %s', async (_, changes) => {
+  it('prints a reset, and the contracts of another ledger at the address alone', async () => {
     const { sandbox } = world;
-    const run = runCli(['contracts', '--ledger', sandbox.url, '-f']);
+    const run = world.start(['contracts', '-f']);
     const lines = (): ReturnType<typeof parseLines> => parseLines(run.out.text());
-    // a request is pending then
-    await until(() => sandbox.requests.some(({ path, status }) => path.includes('/updates') && status === undefined));
-    // an update proves which ledger it is; without one, only the participant does
-    if (changes.participantId === undefined) {
-      sandbox.generate(250);
-      await until(() => lines().some(({ _tag }) => _tag === 'ContractsChanged'));
-    }
+    await world.pending();
     const end = sandbox.ledgerEnd;
     await sandbox.restart({
-      ...(changes.participantId !== undefined && changes),
+      participantId: 'other::1220ab',
       whileDown: () => {
         sandbox.restore(0);
         while (sandbox.ledgerEnd <= end + 100) sandbox.generate(100, { seed: 77 });
@@ -237,10 +226,9 @@ describe('contracts --follow at an address where another ledger appears', () => 
     run.signals.emit('SIGTERM');
 
     expect(await run.code).toBe(0);
-    const after = lines()
-      .slice(start)
-      .filter(({ _tag }) => _tag === 'Contract');
-    expect(after.map(({ contractId }) => contractId).sort()).toEqual([...(await expected()).keys()].sort());
+    const after = lines().slice(start);
+    const ids = after.filter(({ _tag }) => _tag === 'Contract').map(({ contractId }) => contractId);
+    expect(ids.sort()).toEqual([...(await expected()).keys()].sort());
   });
 });
 
@@ -257,8 +245,7 @@ describe('the end of contracts', () => {
   });
 
   it('is 130 if it is interrupted while --follow prints all contracts again', async () => {
-    const body = (answer: unknown): string =>
-      JSON.stringify(answer).replaceAll('"title":"', `"title":"${'x'.repeat(100_000)}`);
+    const body = withTitles('x'.repeat(100_000));
     world.sandbox.fault({ kind: 'rewrite', body }, { path: /active-contracts-page/, times: Infinity });
     let isSlow = false;
     let read = (): void => undefined;
@@ -271,10 +258,7 @@ describe('the end of contracts', () => {
     });
     const run = world.start(['contracts', '--follow'], { out });
     await until(() => out.text().includes('"_tag":"Contract"'));
-    world.sandbox.fault(
-      { kind: 'status', status: 400, body: cantonError('PARTICIPANT_PRUNED_DATA_ACCESSED') },
-      { path: /updates/, times: 1 },
-    );
+    world.sandbox.fault(pruned, { path: /updates/, times: 1 });
     world.startTraffic();
     await until(() => isSlow && out.output.writableLength > 2 ** 20);
     run.signals.emit('SIGINT');
@@ -294,30 +278,6 @@ describe('the end of contracts', () => {
     const { code, err } = await contracts('--at', '99999');
     expect(code).toBe(1);
     expect(err.text()).toBe(`canton-rx: the ledger ends at offset ${world.sandbox.ledgerEnd}, before --at 99999\n`);
-  });
-
-  it('has the next step for a template that is not known', async () => {
-    const { code, out, err } = await contracts('--template', '#sandbox-tasks:Tasks.Model:Tusk');
-
-    expect([code, out.text()]).toStrictEqual([1, '']);
-    expect(err.text()).toMatch(
-      /^canton-rx: the participant does not know the template #sandbox-tasks:Tasks\.Model:Tusk: check .*\n$/,
-    );
-  });
-
-  it('is explained as check does it, with its exit code', async () => {
-    await world.restart({ checkToken: () => false });
-    const refused = world.start(['contracts'], { env: { CANTON_RX_LEDGER_TOKEN: 's3cret' } });
-
-    expect(await refused.code).toBe(5);
-    expect(refused.err.text()).toMatch(
-      /^canton-rx: 127\.0\.0\.1:\d+ refuses the token\.\n(.*\n)*\n✗ token {2}token refused \(401\)\n +→ /,
-    );
-    expect(refused.err.text()).not.toContain('s3cret');
-    await world.sandbox.close();
-    const down = await contracts();
-    expect(down.code).toBe(3);
-    expect(down.err.text()).toContain('✗ reachable  connection refused: nothing listens on this port\n');
   });
 });
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Pool, type PoolClient } from 'pg';
-import { NEVER, type Observable, Subscription } from 'rxjs';
+import { finalize, NEVER, type Observable, Subscription } from 'rxjs';
 import { acsDelta, createLedger, isLedgerError, type Ledger, type LedgerOptions, logTo } from '../../../src/index.js';
 import { RelayError } from '../../../src/nats/index.js';
 import { contractsProjection, postgresStore, projectionSql } from '../../../src/postgres/index.js';
@@ -95,6 +95,9 @@ describe('the runbook', () => {
   });
 });
 
+/** Ends what tests have started. */
+const ends: (() => unknown)[] = [];
+
 /** What is observed of a service. */
 class Service {
   readonly lines: string[] = [];
@@ -103,25 +106,22 @@ class Service {
   error: unknown;
   isEnded = false;
 
-  constructor(
-    readonly ledger: Ledger,
-    run: (ledger: Ledger) => Observable<Committed>,
-  ) {
+  constructor(ledger: Ledger, committed$: Observable<Committed>) {
+    ends.push(() => {
+      this.running.unsubscribe();
+    });
     const write = (line: string): unknown => this.lines.push(line);
     this.running.add(ledger.diagnostics$.subscribe(logTo({ info: write, warn: write, error: write })));
     this.running.add(
-      run(ledger)
+      committed$
         .pipe(toStatus(ledger.ledgerEnd(), { everyMs: 100 }))
+        .pipe(finalize(() => (this.isEnded = !this.running.closed)))
         .subscribe({
           next: (status) => {
             this.status = status;
           },
           error: (error: unknown) => {
             this.error = error;
-            this.isEnded = true;
-          },
-          complete: () => {
-            this.isEnded = true;
           },
         }),
     );
@@ -138,7 +138,6 @@ describeWithPostgres('a broken service', () => {
   let server: PostgresServer;
   let admin: Pool;
   let sandbox: Sandbox;
-  const opened: { end: () => unknown }[] = [];
 
   beforeAll(async () => {
     server = await postgresServer();
@@ -149,14 +148,14 @@ describeWithPostgres('a broken service', () => {
     sandbox = await newSandbox();
   }, 60_000);
   afterAll(async () => {
-    for (const { end } of opened.reverse()) await end();
+    for (const end of ends.reverse()) await end();
     await admin.end();
     await server.stop();
   }, 60_000);
 
   async function newSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
     const started = await startSandbox(options);
-    opened.push({ end: () => started.close() });
+    ends.push(() => started.close());
     started.generate(20, { seed: 1 });
     return started;
   }
@@ -164,7 +163,7 @@ describeWithPostgres('a broken service', () => {
   const newPool = (url = server.url, max = 4): Pool => {
     const pool = new Pool({ connectionString: url, max });
     pool.on('error', () => undefined);
-    opened.push({ end: () => pool.end() });
+    ends.push(() => pool.end());
     return pool;
   };
 
@@ -188,63 +187,40 @@ describeWithPostgres('a broken service', () => {
   }
 
   const start = (parts: Parts): Service => {
-    const {
-      schema,
-      pool = newPool(),
-      url = sandbox.url,
-      handler = () => undefined,
-      options,
-      timeoutMs = 30_000,
-    } = parts;
-    const { parties = 'any', createTables = true, begin = 0, token } = parts;
-    const ledger = createLedger({ baseUrl: url, ...(token !== undefined && { token }), retry: { maxDelayMs: 200 } });
+    const { schema, pool = newPool(), url = sandbox.url, handler = () => undefined, options, token } = parts;
+    const { parties = 'any', createTables = true, begin = 0, timeoutMs = 30_000 } = parts;
+    const ledger = createLedger({ baseUrl: url, token, retry: { maxDelayMs: 200 } });
     const request = { beginExclusive: begin, updateFormat: acsDelta({ parties }) };
     const store = postgresStore({ pool, schema, createTables, timeoutMs, pollMs: 50 });
-    const service = new Service(ledger, () =>
-      processFeed(updatesFeed(ledger, request), handler, {
-        ...options,
-        name: 'balances',
-        store,
-      } as ProcessOptions<PoolClient>),
-    );
-    opened.push({
-      end: () => {
-        service.running.unsubscribe();
-      },
-    });
-    return service;
+    const processOptions = { ...options, name: 'balances', store } as ProcessOptions<PoolClient>;
+    return new Service(ledger, processFeed(updatesFeed(ledger, request), handler, processOptions));
   };
 
-  const project = (schema: string, name: string, url: string, pool = newPool(), store = 'public'): Service => {
-    const ledger = createLedger({ baseUrl: url });
+  const project = (schema: string, name: string): Service => {
+    const ledger = createLedger({ baseUrl: sandbox.url });
     const query = { parties: 'any' } as const;
+    const pool = newPool();
+    const store = postgresStore({ pool, schema: 'public', pollMs: 50 });
     const handler = contractsProjection({ pool, schema, query });
-    const service = new Service(ledger, () =>
-      processFeed(contractsFeed(ledger, query), handler, {
-        name,
-        store: postgresStore({ pool, schema: store, pollMs: 50 }),
-      }),
-    );
-    opened.push({
-      end: () => {
-        service.running.unsubscribe();
-      },
-    });
-    return service;
+    return new Service(ledger, processFeed(contractsFeed(ledger, query), handler, { name, store }));
   };
 
   const caughtUp = (service: Service): Promise<void> =>
     until(() => service.status?.state === 'caughtUp' && service.ready === '200');
-  const stopped = async (service: Service): Promise<void> => {
+  /** Starts a service, stops it when it has caught up, changes its cursor by SQL, and starts it again. */
+  const startWith = async (schema: string, cursor: string): Promise<Service> => {
+    const service = start({ schema });
+    await caughtUp(service);
     service.running.unsubscribe();
-    await Promise.resolve();
+    await admin.query(`UPDATE ${schema}.canton_rx_cursors SET cursor = ${cursor}`);
+    return start({ schema });
   };
   const fails = (): never => {
     throw new Error('the account does not exist');
   };
 
   /** Breaks a service, and returns it. */
-  const situations: Readonly<Record<string, (schema: string) => Promise<Service>>> = {
+  const situations: Readonly<Record<string, (schema: string) => Service | Promise<Service>>> = {
     standby: async (schema) => {
       await caughtUp(start({ schema }));
       return start({ schema });
@@ -263,13 +239,11 @@ describeWithPostgres('a broken service', () => {
       return leader;
     },
     'catching-up': (schema) =>
-      Promise.resolve(
-        start({
-          schema,
-          handler: ({ offset }) => (offset > 5 ? NEVER : undefined),
-          options: { commitEvery: { updates: 1 } },
-        }),
-      ),
+      start({
+        schema,
+        handler: ({ offset }) => (offset > 5 ? NEVER : undefined),
+        options: { commitEvery: { updates: 1 } },
+      }),
     'ledger-down': async (schema) => {
       const own = await startSandbox();
       await own.close();
@@ -295,41 +269,17 @@ describeWithPostgres('a broken service', () => {
       own.prune(10);
       return start({ schema, url: own.url, begin: 1 });
     },
-    'other-participant': async (schema) => {
-      const service = start({ schema });
-      await caughtUp(service);
-      await stopped(service);
-      await admin.query(
-        `UPDATE ${schema}.canton_rx_cursors SET cursor = jsonb_set(cursor::jsonb, '{participantId}', '"other"')`,
-      );
-      return start({ schema });
-    },
-    'ledger-replaced': async (schema) => {
-      const service = start({ schema });
-      await caughtUp(service);
-      await stopped(service);
-      await admin.query(
-        `UPDATE ${schema}.canton_rx_cursors SET cursor = jsonb_set(cursor::jsonb, '{lastUpdate,updateId}', '"gone"')`,
-      );
-      return start({ schema });
-    },
+    'other-participant': (schema) => startWith(schema, `jsonb_set(cursor::jsonb, '{participantId}', '"other"')`),
+    'ledger-replaced': (schema) => startWith(schema, `jsonb_set(cursor::jsonb, '{lastUpdate,updateId}', '"gone"')`),
     'other-request': async (schema) => {
       const service = start({ schema });
       await caughtUp(service);
       // a standby, as in a rolling update
       return start({ schema, parties: ['alice::1220'] });
     },
-    'cursor-unreadable': async (schema) => {
-      const service = start({ schema });
-      await caughtUp(service);
-      await stopped(service);
-      await admin.query(`UPDATE ${schema}.canton_rx_cursors SET cursor = jsonb_set(cursor::jsonb, '{version}', '2')`);
-      return start({ schema });
-    },
-    'database-down': (schema) =>
-      Promise.resolve(start({ schema, pool: newPool('postgres://postgres@127.0.0.1:1/postgres') })),
-    'password-refused': (schema) =>
-      Promise.resolve(start({ schema, pool: newPool(server.url.replace('postgres@', 'guarded:wrong@')) })),
+    'cursor-unreadable': (schema) => startWith(schema, `jsonb_set(cursor::jsonb, '{version}', '2')`),
+    'database-down': (schema) => start({ schema, pool: newPool('postgres://postgres@127.0.0.1:1/postgres') }),
+    'password-refused': (schema) => start({ schema, pool: newPool(server.url.replace('postgres@', 'guarded:wrong@')) }),
     'password-rotated': async (schema) => {
       await admin.query(`CREATE ROLE rotated LOGIN; GRANT ALL ON SCHEMA ${schema} TO rotated`);
       const service = start({ schema, pool: newPool(server.url.replace('postgres@', 'rotated@')) });
@@ -338,10 +288,8 @@ describeWithPostgres('a broken service', () => {
       await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotated'`);
       return service;
     },
-    'user-refused': (schema) =>
-      Promise.resolve(start({ schema, pool: newPool(server.url.replace('postgres@', 'guest@')) })),
-    'database-missing': (schema) =>
-      Promise.resolve(start({ schema, pool: newPool(server.url.replace(/[^/]*$/, 'missing')) })),
+    'user-refused': (schema) => start({ schema, pool: newPool(server.url.replace('postgres@', 'guest@')) }),
+    'database-missing': (schema) => start({ schema, pool: newPool(server.url.replace(/[^/]*$/, 'missing')) }),
     'rights-missing': async (schema) => {
       const service = start({ schema });
       await caughtUp(service);
@@ -351,20 +299,18 @@ describeWithPostgres('a broken service', () => {
       // a standby, as in a rolling update
       return start({ schema, pool: newPool(server.url.replace('postgres@', 'reader@')) });
     },
-    'tables-missing': (schema) => Promise.resolve(start({ schema, createTables: false })),
+    'tables-missing': (schema) => start({ schema, createTables: false }),
     'later-tables': async (schema) => {
       await admin.query(
         `DROP SCHEMA ${schema}; ${projectionSql(schema)}; INSERT INTO ${schema}.projection_versions VALUES (99)`,
       );
-      return project(schema, 'later', sandbox.url);
+      return project(schema, 'later');
     },
     'pool-leaked': async (schema) => {
       const pool = newPool(server.url, 1);
       const leaked = await pool.connect();
-      opened.push({
-        end: () => {
-          leaked.release();
-        },
+      ends.push(() => {
+        leaked.release();
       });
       return start({ schema, pool, timeoutMs: 500 });
     },
@@ -372,14 +318,12 @@ describeWithPostgres('a broken service', () => {
       const first = start({ schema, handler: () => undefined });
       await caughtUp(first);
       const own = await newSandbox();
-      await stopped(first);
+      first.running.unsubscribe();
       await admin.query(`DELETE FROM ${schema}.canton_rx_cursors`);
       const client = await admin.connect();
-      opened.push({
-        end: async () => {
-          await client.query('ROLLBACK');
-          client.release();
-        },
+      ends.push(async () => {
+        await client.query('ROLLBACK');
+        client.release();
       });
       let isLocked = false;
       return start({
@@ -394,21 +338,14 @@ describeWithPostgres('a broken service', () => {
         },
       });
     },
-    'handler-fails': (schema) => Promise.resolve(start({ schema, handler: fails })),
-    'handler-failed': (schema) =>
-      Promise.resolve(start({ schema, handler: fails, options: { handlerRetry: { giveUpAfterMs: 0 } } })),
+    'handler-fails': (schema) => start({ schema, handler: fails }),
+    'handler-failed': (schema) => start({ schema, handler: fails, options: { handlerRetry: { giveUpAfterMs: 0 } } }),
     'handler-timeout': (schema) =>
-      Promise.resolve(
-        start({ schema, handler: (_, tx) => tx.query('SELECT pg_sleep(60)'), options: { handlerTimeoutMs: 300 } }),
-      ),
+      start({ schema, handler: (_, tx) => tx.query('SELECT pg_sleep(60)'), options: { handlerTimeoutMs: 300 } }),
     'update-parked': (schema) =>
-      Promise.resolve(
-        start({ schema, handler: fails, options: { onPoison: 'park', handlerRetry: { giveUpAfterMs: 0 } } }),
-      ),
+      start({ schema, handler: fails, options: { onPoison: 'park', handlerRetry: { giveUpAfterMs: 0 } } }),
     'update-skipped': (schema) =>
-      Promise.resolve(
-        start({ schema, handler: fails, options: { onPoison: 'skip', handlerRetry: { giveUpAfterMs: 0 } } }),
-      ),
+      start({ schema, handler: fails, options: { onPoison: 'skip', handlerRetry: { giveUpAfterMs: 0 } } }),
     'stop-abandons': async (schema) => {
       const stopping = new AbortController();
       let isCalled = false;
@@ -426,16 +363,16 @@ describeWithPostgres('a broken service', () => {
     },
     'projection-replaced': async (schema) => {
       await admin.query(`DROP SCHEMA ${schema}`);
-      const first = project(schema, 'replaced', sandbox.url);
+      const first = project(schema, 'replaced');
       await caughtUp(first);
-      await stopped(first);
+      first.running.unsubscribe();
       await admin.query("DELETE FROM canton_rx_cursors WHERE name = 'replaced'");
-      return project(schema, 'replaced', sandbox.url);
+      return project(schema, 'replaced');
     },
     'projection-taken': async (schema) => {
       await admin.query(`DROP SCHEMA ${schema}`);
-      await caughtUp(project(schema, 'taken first', sandbox.url));
-      return project(schema, 'taken second', sandbox.url);
+      await caughtUp(project(schema, 'taken first'));
+      return project(schema, 'taken second');
     },
   };
 

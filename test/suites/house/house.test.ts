@@ -73,7 +73,6 @@ describe('src', () => {
   it('has no export that only its own file and tests use, but for what is tested alone', () => {
     expect(exportsWithoutImporter(files)).toEqual([
       'cli/Session.ts: loadTransport',
-      'cli/contracts/snapshot.ts: Spool',
       'cli/progress.ts: retryNotices',
       'cli/replay/writeRange.ts: ReplayProgress',
       'cli/replay/writeRange.ts: formatReplayProgress',
