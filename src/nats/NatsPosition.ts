@@ -9,7 +9,7 @@ import { DecodeError, OrderError } from '../errors/feed.js';
 import type { FeedPosition } from '../process/CheckpointStore.js';
 import type { FeedEntry } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
-import { offsetHeader } from './relayStream.js';
+import { offsetIn } from './relayStream.js';
 
 /**
  * A position in the stream of a relay.
@@ -55,7 +55,7 @@ export function toEntry(
   const element = parseJson(message);
   const result = UpdateElement.decode(element);
   const content = result._tag === 'Right' && isWork(result.right) ? result.right : undefined;
-  const offset = content?.offset ?? headOfElement(element).offset ?? headerOffset(message);
+  const offset = content?.offset ?? headOfElement(element).offset ?? offsetIn(message.headers);
   const problems = result._tag === 'Left' ? problemsOf(result.left) : notFromRelay;
   if (offset === undefined || (content === undefined && !emitUndecoded))
     throw new DecodeError(`${stream}/${sequence}`, problems, offset);
@@ -74,9 +74,4 @@ function parseJson(message: Msg): unknown {
   } catch {
     return undefined;
   }
-}
-
-function headerOffset({ headers }: Msg): Offset | undefined {
-  const offset = Number(headers?.has(offsetHeader) === true ? headers.get(offsetHeader) : NaN);
-  return Offset.is(offset) ? offset : undefined;
 }

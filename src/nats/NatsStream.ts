@@ -17,7 +17,6 @@ import {
   concatMap,
   of,
 } from 'rxjs';
-import { Offset } from '../codecs/scalars.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { quotable } from '../errors/internal/message.js';
 import { ConnectionError } from '../errors/request.js';
@@ -30,7 +29,7 @@ import {
   createdAgainError,
   gapError,
 } from './RelayError.js';
-import { idHeader, offsetHeader } from './relayStream.js';
+import { idHeader, offsetIn } from './relayStream.js';
 import type { Delivery, NatsPosition } from './NatsPosition.js';
 
 /** The stream of a relay, as one run of a processor reads it. */
@@ -91,12 +90,7 @@ export const readHead = (stream: NatsStream, query: MessageQuery): Observable<Me
     const { streams } = await stream.js.jetstreamManager(false);
     return undefinedIfMissing(streams.getMessage(stream.stream, query));
   }).pipe(
-    map((message) => {
-      if (message === undefined || message === null) return undefined;
-      const { header } = message;
-      const offset = Number(header.get(offsetHeader) || NaN);
-      return { offset: Offset.is(offset) ? offset : undefined, id: header.get(idHeader) };
-    }),
+    map((message) => (message ? { offset: offsetIn(message.header), id: message.header.get(idHeader) } : undefined)),
   );
 
 /**

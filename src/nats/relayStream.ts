@@ -49,7 +49,14 @@ interface Message {
 }
 
 /** The header with the update's offset. */
-export const offsetHeader = 'Canton-Offset';
+const offsetHeader = 'Canton-Offset';
+
+/** Returns the offset in the headers of a message; `undefined` for a message that is not from a relay. */
+export function offsetIn(hdrs: MsgHdrs | undefined): Offset | undefined {
+  const text = hdrs?.get(offsetHeader) ?? '';
+  const offset = text === '' ? NaN : Number(text);
+  return Offset.is(offset) ? offset : undefined;
+}
 
 /** Returns the message of an update. The server rejects it if it does not directly follow its predecessor. */
 export function toMessage(update: Work, { stream, sequence, update: before }: Predecessor): Message {
@@ -146,8 +153,8 @@ export async function readStreamEnd(
 }
 
 function offsetOfMessage(stream: string, { seq, header }: StoredMsg): Offset {
-  const offset = Number(header.get(offsetHeader) || NaN);
-  if (!Offset.is(offset)) throw new RelayError('stream', stream, `message ${seq} is not from a relay`);
+  const offset = offsetIn(header);
+  if (offset === undefined) throw new RelayError('stream', stream, `message ${seq} is not from a relay`);
   return offset;
 }
 

@@ -13,7 +13,7 @@ import { traceProcessor, traceUpdates } from './feeds.js';
 import { countUndecodable, Followers } from './metrics.js';
 import { endSpan, Recorder, safely, stopwatch, type Telemetry } from './Recorder.js';
 import { countedService, tracedService, type Tracing } from './requests.js';
-import { inContext, linkTo, onOutcome, type Outcome } from './traceContext.js';
+import { inContext, linkTo, linksToActive, onOutcome, type Outcome } from './traceContext.js';
 
 /**
  * Creates a ledger like `createLedger`, with spans and metrics through the OpenTelemetry API. Each request has a span
@@ -166,11 +166,9 @@ function traceSubmission(
 
 /** The span of an action: in a separate trace, because a rule has no end, linked to those of its contract and of the rule. */
 function actionOptions(action: RuleAction, outer: Context): SpanOptions {
-  const active = trace.getSpanContext(outer);
-  const subscriber = active !== undefined && trace.isSpanContextValid(active) ? [{ context: active }] : [];
   return {
     root: true,
-    links: [linkTo(action) ?? [], subscriber].flat(),
+    links: [linkTo(action) ?? [], ...linksToActive(outer)].flat(),
     attributes: { 'canton_rx.rule.name': action.rule, 'canton.contract.id': action.contractId },
   };
 }

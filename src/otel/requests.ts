@@ -8,7 +8,7 @@ import type { Call, Interceptor, Link, SocketInterceptor } from '../http/Link.js
 import type { Ledger } from '../ledger/Ledger.js';
 import { countDiagnostic, type Followers } from './metrics.js';
 import { endSpan, type Recorder, safely, stopwatch } from './Recorder.js';
-import { headersFor, inContext, onOutcome } from './traceContext.js';
+import { headersFor, inContext, linksToActive, onOutcome } from './traceContext.js';
 
 /** What sends requests: one use of a ledger, such as a subscription to a feed. */
 interface Sender {
@@ -144,12 +144,10 @@ const traceSockets =
  */
 function startClientSpan(name: string, sender: Sender, recorder: Recorder, attributes: Attributes) {
   const outer = sender.context();
-  const active = trace.getSpanContext(outer);
-  const isLinked = sender.isFeed && active !== undefined && trace.isSpanContextValid(active);
   const options = {
     kind: SpanKind.CLIENT,
     root: sender.isFeed,
-    links: isLinked ? [{ context: active }] : [],
+    links: sender.isFeed ? linksToActive(outer) : [],
     attributes: { ...sender.attributes, ...attributes },
   };
   const span = recorder.startSpan(name, options, outer);

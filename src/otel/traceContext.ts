@@ -82,6 +82,12 @@ export function linkTo(update: Traced | object): Link | undefined {
   return context === undefined ? undefined : { context };
 }
 
+/** Returns a link to the span that is active in a context, if there is one. */
+export function linksToActive(outer: Context): Link[] {
+  const active = trace.getSpanContext(outer);
+  return active !== undefined && isSpanContextValid(active) ? [{ context: active }] : [];
+}
+
 /**
  * Returns the headers that propagate a context to the participant: those of the program's propagator, and always those
  * of W3C Trace Context, which participants read.
@@ -269,9 +275,7 @@ export function startHandlerCall(
   const isBatch = Array.isArray(work);
   const updates = [work].flat();
   const [first] = updates;
-  const processor = trace.getSpanContext(outer);
-  const links: Link[] = updates.flatMap((update) => linkTo(update) ?? []);
-  if (processor !== undefined && trace.isSpanContextValid(processor)) links.push({ context: processor });
+  const links = [...updates.flatMap((update) => linkTo(update) ?? []), ...linksToActive(outer)];
   const own: Attributes = isBatch
     ? { 'canton.updates.count': updates.length, 'canton.updates.last_offset': updates.at(-1)?.offset }
     : {

@@ -6,10 +6,8 @@ import { toStorableJson } from '../../src/postgres/projection/tables.js';
 import type { ContractsWork } from '../../src/process/index.js';
 import { archived, created, exercised, transactionOf } from '../helpers/contractEvents.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
-import { batchesOf, contractsOf, withoutCopy, worksOf, write } from './projectionWorks.js';
+import { batchesOf, contractsOf, creates, sync, viewOf, withoutCopy, worksOf, write } from './projectionWorks.js';
 import { withDatabase } from './support.js';
-
-const sync = 'sync-a::1220ab';
 
 /** A transaction with a record time. */
 const transactionAt = (offset: number, time: string, events: readonly object[]): object => {
@@ -53,7 +51,7 @@ describeWithPostgres("a projection's functions", () => {
 
   it('find templates by any name that is not ambiguous, and say what else there is', async () => {
     const at = (offset: number, templateId: string, packageName: string): object =>
-      transactionOf(offset, sync, [created({ contractId: `00${offset}`, offset, templateId, packageName })]);
+      creates(`00${offset}`, offset, { templateId, packageName });
     const types = {
       iou: contractType('#finance:Main:Iou', t.unknown),
       later: contractType('#late:Main:Later', t.unknown),
@@ -94,13 +92,7 @@ describeWithPostgres("a projection's functions", () => {
     async (where) => {
       const odd = { ...texts, [texts.quotes]: texts.lines, deep: [{ list: [null, true, 1.5, [texts.unicode]] }] };
       const parties = ['party \\ "a",{b}', 'NULL', ''];
-      const event = created({
-        contractId: '001',
-        offset: 1,
-        createArgument: odd,
-        ...{ contractKey: odd, signatories: parties },
-      });
-      const works = worksOf([transactionOf(1, sync, [event])]);
+      const works = worksOf([creates('001', 1, { createArgument: odd, contractKey: odd, signatories: parties })]);
       const contracts = works.flatMap((work) => (work._tag === 'ContractsChanged' ? work.added : []));
       const handler = contractsProjection({ pool: database.pool, query: { parties: 'any' } });
       if (where === 'in a change') await project(works);
@@ -119,8 +111,8 @@ describeWithPostgres("a projection's functions", () => {
     async (where) => {
       const argument = { 'a\0': 'b\0c', half: 'x\uD800y', whole: '\u{1F600}', literal: String.raw`\u0000 \ud800` };
       const works = worksOf([
-        transactionOf(1, sync, [created({ contractId: '001', offset: 1, createArgument: argument })]),
-        transactionOf(2, sync, [created({ contractId: '002', offset: 2, createArgument: { a: String.raw`\u0000` } })]),
+        creates('001', 1, { createArgument: argument }),
+        creates('002', 2, { createArgument: { a: String.raw`\u0000` } }),
       ]);
       const contracts = works.flatMap((work) => (work._tag === 'ContractsChanged' ? work.added : []));
       await project(where === 'in a change' ? works : batchesOf('start', 2, contracts));
@@ -133,23 +125,18 @@ describeWithPostgres("a projection's functions", () => {
   );
 
   it('have a row for each view of a contract, and one for a contract without arguments', async () => {
-    const view = (viewValue: unknown, code = 0): object => ({
-      interfaceId: 'ii:Api:Holding',
-      viewStatus: { code },
-      viewValue,
-    });
     const types = { holding: interfaceType('#holdings:Api:Holding', t.unknown) };
     const elements = [
       transactionOf(1, sync, [
-        created({ contractId: '001', offset: 1, interfaceViews: [view({ owner: 'alice' })] }),
+        created({ contractId: '001', offset: 1, interfaceViews: [viewOf({ owner: 'alice' })] }),
         created({
           contractId: '002',
           offset: 1,
           nodeId: 1,
           createArgument: null,
-          interfaceViews: [view({ owner: 'bob' })],
+          interfaceViews: [viewOf({ owner: 'bob' })],
         }),
-        created({ contractId: '003', offset: 1, nodeId: 2, createArgument: null, interfaceViews: [view(null, 9)] }),
+        created({ contractId: '003', offset: 1, nodeId: 2, createArgument: null, interfaceViews: [viewOf(null, 9)] }),
       ]),
       transactionOf(2, sync, [archived('001', 2)]),
     ];
@@ -171,11 +158,6 @@ describeWithPostgres("a projection's functions", () => {
   });
 
   it('have the payloads of the snapshot after pruning, also where a view has failed since, or is storable again', async () => {
-    const holding = (viewValue: unknown, code = 0): object => ({
-      interfaceId: 'ii:Api:Holding',
-      viewStatus: { code },
-      viewValue,
-    });
     const contracts = (...given: readonly { readonly argument: object; readonly view: object }[]) =>
       contractsOf([
         transactionOf(
@@ -197,14 +179,14 @@ describeWithPostgres("a projection's functions", () => {
       read(`SELECT contract_id, payload_type, payload, contract_key, as_sent FROM contracts.active()
         ORDER BY contract_id, payload_type DESC`);
     const before = contracts(
-      { argument: { text: 'a\0b' }, view: holding({ owner: 'bob' }) },
-      { argument: { text: 'ab' }, view: holding(null, 9) },
-      { argument: { text: 'same' }, view: holding({ owner: 'x\0' }) },
+      { argument: { text: 'a\0b' }, view: viewOf({ owner: 'bob' }) },
+      { argument: { text: 'ab' }, view: viewOf(null, 9) },
+      { argument: { text: 'same' }, view: viewOf({ owner: 'x\0' }) },
     );
     const after = contracts(
-      { argument: { text: 'ab' }, view: holding(null, 9) },
-      { argument: { text: 'a\0b' }, view: holding({ owner: 'eve' }) },
-      { argument: { text: 'same' }, view: holding({ owner: 'y\0' }) },
+      { argument: { text: 'ab' }, view: viewOf(null, 9) },
+      { argument: { text: 'a\0b' }, view: viewOf({ owner: 'eve' }) },
+      { argument: { text: 'same' }, view: viewOf({ owner: 'y\0' }) },
     );
     await project(batchesOf('start', 5, after));
     const expected = await rows();
@@ -254,9 +236,7 @@ describeWithPostgres("a projection's functions", () => {
   });
 
   it('read at an offset until a transaction ends, and then at the latest again', async () => {
-    const at = (offset: number): object =>
-      transactionOf(offset, sync, [created({ contractId: `00${offset}`, offset })]);
-    await project(worksOf([at(1), at(2)]));
+    await project(worksOf([creates('001', 1), creates('002', 2)]));
     await withSession(async (run) => {
       const one = async (sql: string): Promise<unknown> => Object.values((await run(sql))[0] ?? {})[0];
       await run('BEGIN');
@@ -323,13 +303,7 @@ describeWithPostgres("a projection's functions", () => {
 
   it('use indexes on payloads, with conditions on what they return', async () => {
     const elements = Array.from({ length: 400 }, (_, index) =>
-      transactionOf(index + 1, sync, [
-        created({
-          contractId: `c${index}`,
-          offset: index + 1,
-          createArgument: { owner: `party ${index}`, size: index },
-        }),
-      ]),
+      creates(`c${index}`, index + 1, { createArgument: { owner: `party ${index}`, size: index } }),
     );
     await project(worksOf(elements));
     await read(`SELECT contracts.create_index_for_contract('marble owner', 'Marble', '{owner}')`);
@@ -370,8 +344,8 @@ describeWithPostgres("a projection's functions", () => {
     for (const sql of ['active(NULL, 6)', "active('asset', 6)", 'summary_active(6)']) await expectCode(sql, '22003');
     await expectCode("creates('Nope') WHERE contract_id = 'none'", '42704');
     const both = [
-      transactionOf(8, sync, [created({ contractId: '001', offset: 8, templateId: 'a:Main:Token', packageName: 'a' })]),
-      transactionOf(9, sync, [created({ contractId: '002', offset: 9, templateId: 'b:Main:Token', packageName: 'b' })]),
+      creates('001', 8, { templateId: 'a:Main:Token', packageName: 'a' }),
+      creates('002', 9, { templateId: 'b:Main:Token', packageName: 'b' }),
     ];
     await project(worksOf(both).slice(1), { query: { parties: 'any', types } });
     for (const sql of ["active('Nope')", "creates('Nope', 1000, 2000)", "archives('Nope')"])
@@ -390,10 +364,9 @@ describeWithPostgres("a projection's functions", () => {
   });
 
   it('find the newest contracts by an index, whether many or few have the name', async () => {
-    const types = [1, 2, 3].map((offset) =>
-      created({ contractId: `00${offset}`, offset, templateId: `p:Main:T${offset}` }),
+    await project(
+      worksOf([1, 2, 3].map((offset) => creates(`00${offset}`, offset, { templateId: `p:Main:T${offset}` }))),
     );
-    await project(worksOf(types.map((event, index) => transactionOf(index + 1, sync, [event]))));
     await read(`INSERT INTO contracts.projection_contracts (generation, template_pk, created_at_offset, created_node_id,
         created_effective_at, reassignment_counter, contract_id, signatories, observers, witnesses, payload,
         archived_at_offset)
@@ -419,7 +392,7 @@ describeWithPostgres("a projection's functions", () => {
   });
 
   it('run no other SQL than that of an index', async () => {
-    await project(worksOf([transactionOf(1, sync, [created({ contractId: '001', offset: 1 })])]));
+    await project(worksOf([creates('001', 1)]));
     await read('CREATE TABLE other (id int)');
     const evil = `(1)); DROP TABLE other; --`;
     for (const kind of ['btree', 'gin']) {

@@ -5,6 +5,7 @@ import { ContractsFold } from '../../src/contracts/ContractsFold.js';
 import { makeContract } from '../../src/contracts/Contract.js';
 import type { ProjectionHandler } from '../../src/postgres/index.js';
 import type { ContractsWork, ResetBatch } from '../../src/process/index.js';
+import { created, transactionOf } from '../helpers/contractEvents.js';
 import { decodeUpdate } from '../helpers/foldLaw.js';
 
 /** How a handler is run. */
@@ -62,6 +63,20 @@ export function worksOf(elements: readonly object[], types?: ContractTypes): rea
   const fold = new ContractsFold(makeContract(types));
   return [...batchesOf('start', 0, []), ...elements.flatMap((element) => fold.apply(decodeUpdate(element)) ?? [])];
 }
+
+/** A synchronizer. */
+export const sync = 'sync-a::1220ab';
+
+/** A transaction in its wire form that creates a contract. */
+export const creates = (contractId: string, offset: number, more: object = {}): object =>
+  transactionOf(offset, sync, [created({ contractId, offset, ...more })]);
+
+/** A view of a contract; of a code other than 0 for one that failed. */
+export const viewOf = (viewValue: unknown, code = 0): object => ({
+  interfaceId: 'ii:Api:Holding',
+  viewStatus: { code },
+  viewValue,
+});
 
 /** A client that cannot copy, as that of `pg-native`. */
 export const withoutCopy = (client: PoolClient): PoolClient =>

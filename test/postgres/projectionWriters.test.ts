@@ -6,13 +6,10 @@ import { contractType, interfaceType } from '../../src/index.js';
 import type { ContractTypes } from '../../src/contracts/Contract.js';
 import { contractsProjection, type ProjectionHandler } from '../../src/postgres/index.js';
 import type { ContractsWork } from '../../src/process/index.js';
-import { created, transactionOf } from '../helpers/contractEvents.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { until } from '../helpers/time.js';
-import { batchesOf, contractsOf, worksOf, write } from './projectionWorks.js';
+import { batchesOf, contractsOf, creates, viewOf, worksOf, write } from './projectionWorks.js';
 import { withDatabase } from './support.js';
-
-const sync = 'sync-a::1220ab';
 
 describeWithPostgres('a projection', () => {
   const database = withDatabase();
@@ -25,15 +22,13 @@ describeWithPostgres('a projection', () => {
     const handler = contractsProjection({ pool: database.pool, query: { parties: 'any', types } });
     return (works: readonly ContractsWork[]): Promise<void> => write(database.pool, handler, works, 1, { processor });
   };
-  const one = (contractId: string, offset: number, more: object = {}): object =>
-    transactionOf(offset, sync, [created({ contractId, offset, ...more })]);
   const many = (prefix: string, count: number, more: object = {}): readonly object[] =>
-    Array.from({ length: count }, (_, index) => one(`${prefix}${index}`, index + 1, more));
+    Array.from({ length: count }, (_, index) => creates(`${prefix}${index}`, index + 1, more));
 
   it('has one writer: a processor of another name is refused, and removes nothing (G50)', async () => {
     const [a, b] = [start('a'), start('b')];
     const load = (prefix: string) => batchesOf('start', 10, contractsOf(many(prefix, 6)), 2);
-    const change = (contractId: string, offset: number) => worksOf([one(contractId, offset)]).slice(1);
+    const change = (contractId: string, offset: number) => worksOf([creates(contractId, offset)]).slice(1);
     const isRefused = { _tag: 'CursorError', reason: 'conflict', processor: 'b' };
 
     await a(load('a').slice(0, 1));
@@ -97,25 +92,24 @@ describeWithPostgres('a projection', () => {
     const iou = contractType('#finance:Main:Iou', t.unknown);
     const holding = interfaceType('#holdings:Api:Holding', t.unknown);
     const finance = { packageName: 'finance', interfaceViews: [] };
-    const view = { interfaceId: 'ii:Api:Holding', viewStatus: { code: 0 }, viewValue: { owner: 'alice' } };
     const elements = [
-      one('001', 1, { ...finance, templateId: 'v1:Main:Iou', interfaceViews: [view] }),
-      one('002', 2, { ...finance, templateId: 'v2:Main:Iou' }),
+      creates('001', 1, { ...finance, templateId: 'v1:Main:Iou', interfaceViews: [viewOf({ owner: 'alice' })] }),
+      creates('002', 2, { ...finance, templateId: 'v2:Main:Iou' }),
     ];
     const first = { token: iou, held: holding };
     await start('a', first)(batchesOf('start', 10, contractsOf(elements, first)));
     expect(await ids('contracts.active($1)', ['token'])).toEqual(['001', '002']);
     const second = { coin: iou, kept: holding };
-    await start('a', second)(worksOf([one('011', 11, { ...finance, templateId: 'v2:Main:Iou' })], second).slice(1));
+    await start('a', second)(worksOf([creates('011', 11, { ...finance, templateId: 'v2:Main:Iou' })], second).slice(1));
     expect(await ids('contracts.active($1)', ['coin'])).toEqual(['001', '002', '011']);
     expect(await ids('contracts.active($1)', ['kept'])).toEqual(['001']);
     expect(await ids(`contracts.active() WHERE type_name IN ('token', 'held')`)).toEqual([]);
     for (const name of ['token', 'held'])
       await expect(ids('contracts.active($1)', [name])).rejects.toThrow('no template');
     // types of the query, where there were none
-    await start('a')(worksOf([one('012', 12)]).slice(1));
+    await start('a')(worksOf([creates('012', 12)]).slice(1));
     expect(await ids('contracts.active($1)', ['finance:Main:Iou'])).toEqual(['001', '002', '011']);
-    await start('a', first)(worksOf([one('013', 13)]).slice(1));
+    await start('a', first)(worksOf([creates('013', 13)]).slice(1));
     expect(await ids('contracts.active($1)', ['token'])).toEqual(['001', '002', '011']);
     expect(await ids('contracts.active($1)', ['holdings:Api:Holding'])).toEqual(['001']);
   });
@@ -124,8 +118,8 @@ describeWithPostgres('a projection', () => {
     const templateId = `${'01'.repeat(32)}:Main:Iou`;
     const types = { token: contractType(templateId, t.unknown) };
     const iou = { packageName: 'finance', templateId };
-    await start('a', types)(batchesOf('start', 10, contractsOf([one('001', 1, iou)], types)));
-    await start('a', types)(worksOf([one('002', 11, { ...iou, templateId: 'v2:Main:Iou' })]).slice(1));
+    await start('a', types)(batchesOf('start', 10, contractsOf([creates('001', 1, iou)], types)));
+    await start('a', types)(worksOf([creates('002', 11, { ...iou, templateId: 'v2:Main:Iou' })]).slice(1));
     for (const name of ['finance:Main:Iou', 'Main:Iou', 'Iou'])
       expect(await ids('contracts.active($1)', [name])).toEqual(['001', '002']);
     expect(await ids('contracts.active($1)', ['token'])).toEqual(['001']);
