@@ -40,7 +40,7 @@ const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
 
 /** A participant with a contract `x`, and an application with its ledger. */
 function application(
-  options: VirtualContractsOptions & Pick<WorldOptions, 'fault'> = {},
+  { retryMs = 5, ...options }: VirtualContractsOptions & Pick<WorldOptions, 'fault'> & { retryMs?: number } = {},
   injectTokens?: () => () => string,
 ): ContractsWorld {
   const world = contractsWorld({ latencyMs: 1, ...options });
@@ -50,7 +50,7 @@ function application(
       provideZonelessChangeDetection(),
       { provide: TransferState, useValue: new TransferState() },
       provideLedger(() => {
-        const retry = { baseDelayMs: 5, maxDelayMs: 5 };
+        const retry = { baseDelayMs: retryMs, maxDelayMs: retryMs };
         return { baseUrl, port: world.service.port, token: injectTokens?.(), retry };
       }),
     ],
@@ -206,7 +206,7 @@ describe('injectContracts in the form of a resource of Angular', () => {
 
   it('marks contracts of another ledger, until it is reloaded', async () => {
     const clock = stopClock();
-    const { participant } = application();
+    const { participant } = application({ retryMs: 500 });
     participant.append(create(2, 'y'));
     const resource = inject(() => injectContracts(marbles));
     await clock.advance(100);

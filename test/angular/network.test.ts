@@ -114,11 +114,11 @@ describe('a feed through HttpClient with fetch', () => {
     const ledger = overFetch(service.url);
     const app = TestBed.inject(ApplicationRef);
     const endStartup = TestBed.inject(PendingTasks).add();
-    const feed = () => ledger.updates(all, { idleTimeoutMs: 1_500 });
+    const feed = () => ledger.updates(all, { idleTimeoutMs: 600 });
     const polls = () => service.requests.filter(({ query }) => 'stream_idle_timeout_ms' in query).length;
     const { subscription } = observe(feed());
     await until(() => polls() > 0);
-    subscription.add(timer(700).pipe(concatMap(feed)).subscribe());
+    subscription.add(timer(250).pipe(concatMap(feed)).subscribe());
     await until(() => polls() > 2);
     endStartup();
     const stable$ = from(app.whenStable()).pipe(map(() => 'stable'));
