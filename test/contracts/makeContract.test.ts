@@ -20,6 +20,7 @@ const Int = new t.Type<bigint, string, unknown>(
 const toyView = { interfaceId: '1220ee:Toys:Toy', viewStatus: { code: 0 }, viewValue: { label: 'ball' } };
 const failedView = { interfaceId: '1220ee:Toys:Toy', viewStatus: { code: 9, message: 'no package' }, viewValue: null };
 
+// how types match and decode, the tests of contractType say
 describe('makeContract: types', () => {
   it('has the facts of the created event, and decodes its arguments', () => {
     const contract = made({ marble: Marble }, {});
@@ -40,30 +41,10 @@ describe('makeContract: types', () => {
     });
   });
 
-  it('matches a template by the name of its package, its module and its entity', () => {
-    const types = { marble: Marble };
-    expect(made(types, { templateId: '1220ffff:Marbles:Marble' })?.type).toBe('marble');
-    expect(made(types, { packageName: 'other' })).toBeUndefined();
-    expect(made(types, { templateId: '1220aaaa:More.Marbles:Marble' })).toBeUndefined();
-    expect(made(types, { templateId: '1220aaaa:Marbles:Marbles' })).toBeUndefined();
-  });
-
-  it('matches a template that is given by the id of its package in that package only', () => {
-    const packageId = '1220aaaa'.padEnd(64, '0');
-    const types = { marble: contractType(`${packageId}:Marbles:Marble`, t.unknown) };
-    expect(made(types, { templateId: `${packageId}:Marbles:Marble` })?.type).toBe('marble');
-    expect(made(types, { templateId: '1220bbbb:Marbles:Marble' })).toBeUndefined();
-  });
-
   it('has the first type that a contract matches', () => {
     expect(made({ toy: Toy, marble: Marble }, { interfaceViews: [toyView] })?.type).toBe('toy');
     expect(made({ marble: Marble, toy: Toy }, { interfaceViews: [toyView] })?.type).toBe('marble');
     expect(made({ toy: Toy, marble: Marble }, {})?.type).toBe('marble');
-  });
-
-  it('has the view of an interface for its payload, whatever the package and without arguments (pitfall 42)', () => {
-    const contract = made({ toy: Toy }, { interfaceViews: [toyView], createArgument: null });
-    expect(contract).toMatchObject({ _tag: 'Contract', type: 'toy', payload: { label: 'ball' } });
   });
 
   it('has every contract as it is without types', () => {
@@ -89,23 +70,6 @@ describe('makeContract: decoding', () => {
     expect(reported[0]).toBe(contract);
   });
 
-  it('drops the value that generated decoders write into their messages (pitfall 39)', () => {
-    const error = { at: 'input.color', message: 'expected "red", got "secret"', input: { color: 'secret' } };
-    const type = { templateId: marble, decoder: { run: () => ({ ok: false as const, error }) }, ...encoder };
-    const contract = made({ marble: type }, {});
-    expect(problemsOf(contract)).toEqual([{ path: 'createArgument.color', expected: '"red"' }]);
-  });
-
-  it('takes a decoder that throws for one that fails', () => {
-    const run = (): never => {
-      throw new Error('secret');
-    };
-    const contract = made({ marble: { templateId: marble, decoder: { run }, ...encoder } }, {});
-    expect(contract?._tag).toBe('UndecodedContract');
-    expect(problemsOf(contract)).toHaveLength(1);
-    expect(JSON.stringify(problemsOf(contract))).not.toContain('secret');
-  });
-
   it('shows a view that failed, with its status (pitfall 40) (G32)', () => {
     const contract = made({ toy: Toy }, { interfaceViews: [failedView] });
     expect(contract).toMatchObject({
@@ -116,19 +80,6 @@ describe('makeContract: decoding', () => {
     });
     expect(JSON.parse(JSON.stringify(contract))).not.toHaveProperty('argument');
     expect(problemsOf(contract)).toHaveLength(1);
-  });
-
-  it('decodes contracts of a newer package, and keeps those with variants that it does not know (pitfall 41)', () => {
-    const Draw = contractType(marble, t.type({ color: t.keyof({ red: null, blue: null }), note: optional }));
-    const newer = (createArgument: object): AnyContract | undefined => made({ marble: Draw }, { createArgument });
-    expect(newer({ color: 'red', added: 1 })?.type).toBe('marble');
-    expect(newer({ color: 'red', note: null })?.type).toBe('marble');
-    expect(newer({ color: 'ultraviolet' })).toMatchObject({ _tag: 'UndecodedContract', expectedType: 'marble' });
-  });
-
-  it('does not decode a template without arguments (pitfall 42)', () => {
-    const contract = made({ marble: Marble }, { createArgument: null });
-    expect(contract).toMatchObject({ _tag: 'UndecodedContract', expectedType: 'marble' });
   });
 });
 
@@ -171,11 +122,6 @@ describe('makeContract: plain data', () => {
     );
   });
 });
-
-/** What makes a type a template. */
-const encoder = { encode: (payload: unknown) => payload };
-
-const optional = t.union([t.string, t.null, t.undefined]);
 
 function made(
   types: ContractTypes | undefined,
