@@ -23,10 +23,11 @@ export interface EventFormat {
  *
  * @category Requests
  */
-export const EventFormat: t.Type<EventFormat, unknown> = exact<EventFormat>('EventFormat', {
-  ...partyFilters,
-  verbose: withDefault(flag, false),
-});
+export const EventFormat: t.Type<EventFormat, unknown> = /* @__PURE__ */ (() =>
+  exact<EventFormat>('EventFormat', {
+    ...partyFilters,
+    verbose: withDefault(flag, false),
+  }))();
 
 /**
  * Selects the parties whose hosting changes are included.
@@ -48,14 +49,16 @@ interface TopologyFormat {
   readonly includeParticipantAuthorizationEvents?: Opt<ParticipantAuthorizationFormat>;
 }
 
-const ParticipantAuthorizationFormat = exact<ParticipantAuthorizationFormat>('ParticipantAuthorizationFormat', {
-  parties: withDefault(repeated(Party), []),
-});
+const ParticipantAuthorizationFormat = /* @__PURE__ */ (() =>
+  exact<ParticipantAuthorizationFormat>('ParticipantAuthorizationFormat', {
+    parties: withDefault(repeated(Party), []),
+  }))();
 
 /** Codec of `TopologyFormat`. */
-const TopologyFormat: t.Type<TopologyFormat, unknown> = exact<TopologyFormat>('TopologyFormat', {
-  includeParticipantAuthorizationEvents: nullable(ParticipantAuthorizationFormat),
-});
+const TopologyFormat: t.Type<TopologyFormat, unknown> = /* @__PURE__ */ (() =>
+  exact<TopologyFormat>('TopologyFormat', {
+    includeParticipantAuthorizationEvents: nullable(ParticipantAuthorizationFormat),
+  }))();
 
 /**
  * The kind of events in a transaction.
@@ -68,7 +71,7 @@ const TopologyFormat: t.Type<TopologyFormat, unknown> = exact<TopologyFormat>('T
 type TransactionShape = 'TRANSACTION_SHAPE_ACS_DELTA' | 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
 
 /** Codec of `TransactionShape`. */
-const TransactionShape: t.Type<TransactionShape, TransactionShape> = oneOfStrings<TransactionShape>(
+const TransactionShape: t.Type<TransactionShape, TransactionShape> = /* @__PURE__ */ oneOfStrings<TransactionShape>(
   'TransactionShape',
   'TRANSACTION_SHAPE_ACS_DELTA',
   'TRANSACTION_SHAPE_LEDGER_EFFECTS',
@@ -87,10 +90,11 @@ export interface TransactionFormat {
 }
 
 /** Codec of `TransactionFormat`. */
-export const TransactionFormat: t.Type<TransactionFormat, unknown> = exact<TransactionFormat>('TransactionFormat', {
-  eventFormat: EventFormat,
-  transactionShape: TransactionShape,
-});
+export const TransactionFormat: t.Type<TransactionFormat, unknown> = /* @__PURE__ */ (() =>
+  exact<TransactionFormat>('TransactionFormat', {
+    eventFormat: EventFormat,
+    transactionShape: TransactionShape,
+  }))();
 
 /**
  * Selects updates. {@link acsDelta} and {@link ledgerEffects} build one without the nesting.
@@ -124,11 +128,12 @@ export interface LedgerEffectsFormat extends UpdateFormat {
  *
  * @category Requests
  */
-export const UpdateFormat: t.Type<UpdateFormat, unknown> = exact<UpdateFormat>('UpdateFormat', {
-  includeTransactions: nullable(TransactionFormat),
-  includeReassignments: nullable(EventFormat),
-  includeTopologyEvents: nullable(TopologyFormat),
-});
+export const UpdateFormat: t.Type<UpdateFormat, unknown> = /* @__PURE__ */ (() =>
+  exact<UpdateFormat>('UpdateFormat', {
+    includeTransactions: nullable(TransactionFormat),
+    includeReassignments: nullable(EventFormat),
+    includeTopologyEvents: nullable(TopologyFormat),
+  }))();
 
 /**
  * Options of {@link acsDelta} and {@link ledgerEffects}.
