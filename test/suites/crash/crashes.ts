@@ -196,7 +196,7 @@ export function parameters(allKills: number, killsInCi: number): Parameters {
   const count = kills === undefined ? effort(allKills, allKills, killsInCi) : Number(kills);
   const chosen = {
     kills: count,
-    updates: updates === undefined ? Math.min(20_000, 400 * count) : Number(updates),
+    updates: updates === undefined ? Math.min(20_000, 250 * count) : Number(updates),
     seed: seed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(seed),
   };
   print(`${chosen.kills} kills over ${chosen.updates} updates, seed ${chosen.seed}`);

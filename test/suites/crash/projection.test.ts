@@ -36,7 +36,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
   it(
     'its processors and the database at any moment, while others read it, the ledger is pruned now and then, and once restored (G48)',
     async () => {
-      const given = await world({ ...one, updates: one.updates / 14 });
+      const given = await world({ ...one, updates: one.updates / 9 });
       const { sandbox } = given;
       const notes = join(folder, 'observations');
       const orders = { ledgerUrl: sandbox.url, storeUrl: database.server.url, commitEvery };
@@ -60,7 +60,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
         const { kills, phases } = await runWithCrashes(
           { what: 'a projection', processes: 2, start, moments, server: database.server, afterKill },
           given,
-          { ...one, updates: one.updates / 14 },
+          { ...one, updates: one.updates / 9 },
         );
         // a gap at the end, whatever the others have met
         sandbox.generate(40, { seed: one.seed });
