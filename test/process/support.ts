@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, jest } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest } from '@jest/globals';
 import { defer, delay, map, of, takeUntil, tap, timer, type Observable, type ObservableInput } from 'rxjs';
 import type { Offset } from '../../src/codecs/scalars.js';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
@@ -7,14 +7,18 @@ import type { CheckpointStore, Cursor } from '../../src/process/CheckpointStore.
 import type {
   BatchHandler,
   BatchProcessOptions,
+  CommitEvery,
   Committed,
   Handler,
   HandlerResult,
   ProcessOptions,
   Work,
+  WorkOptions,
 } from '../../src/process/ProcessOptions.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import { updatesFeed, type UpdatesFeedOptions } from '../../src/process/updatesFeed.js';
+import { observe } from '../helpers/observe.js';
+import { marbles } from '../helpers/time.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 
 /** For the tests of a file: `Math.random` gives 0.5. */
@@ -137,6 +141,61 @@ export function recordingHandler(durationMs = 0): {
     return undefined;
   };
   return { handled, started: begun, handle };
+}
+
+/** How {@link run} runs a processor; all else is as in most tests. */
+export interface RunOptions {
+  /** The number of updates that the ledger has at the start. */
+  readonly updates?: number;
+  readonly world?: WorldOptions;
+  /** Changes the ledger before the processor begins, or plans that. */
+  readonly prepare?: (world: ProcessWorld) => void;
+  readonly store?: PlainStore;
+  /** Handles an update; `record` is the handler that records it. */
+  readonly handle?: (update: Work, record: (update: Work) => HandlerResult) => HandlerResult;
+  /** How long the handler takes that records. */
+  readonly handlerMs?: number;
+  readonly options?: WorkOptions & UpdatesFeedOptions & { readonly commitEvery?: CommitEvery };
+  readonly request?: TestRequest;
+  /** When the processor is unsubscribed. */
+  readonly ms?: number;
+}
+
+/** Runs a processor with a store in virtual time, and returns what it did. */
+export function run({
+  updates = 10,
+  world: worldOptions = {},
+  prepare,
+  store = new PlainStore(),
+  handle = (update, record) => record(update),
+  handlerMs = 0,
+  options = {},
+  request,
+  ms = 100_000,
+}: RunOptions = {}) {
+  return marblesResult(({ flush }) => {
+    const made = processWorld(updates, worldOptions);
+    prepare?.(made);
+    const recorded = recordingHandler(handlerMs);
+    const diagnostics = observe(made.client.diagnostics$);
+    const handler = (update: Work): HandlerResult => handle(update, recorded.handle);
+    const seen = observe(made.process(handler, { store, name, ...options }, request).pipe(until(ms)));
+    flush();
+    expect(made.service.open).toBe(0);
+    const { handled, started } = recorded;
+    return { store, handled, started, seen, error: seen.error, diagnostics: diagnostics.values };
+  });
+}
+
+/** Runs a test in virtual time, and returns its result. */
+function marblesResult<A>(test: (helpers: Parameters<Parameters<typeof marbles>[0]>[0]) => A): A {
+  const results: A[] = [];
+  marbles((helpers) => {
+    results.push(test(helpers));
+  });
+  const [result] = results;
+  if (result === undefined) throw new Error('the test has no result');
+  return result;
 }
 
 /** Unsubscribes after a virtual time. */

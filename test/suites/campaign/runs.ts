@@ -21,7 +21,7 @@ export interface Runs {
  * The part of a campaign that CI plays, each time with another seed, unless a campaign names a number for CI.
  * `npm run campaign` plays all of it.
  */
-const shareInCi = 0.1;
+const shareInCi = 0.07;
 
 /**
  * The number of schedules and their seed. The seed is printed, so that a failure can be repeated:
