@@ -171,14 +171,11 @@ describe('options that need no ledger', () => {
   it.each([
     [['--help'], 'canton-rx tail '],
     [['-h'], 'canton-rx sandbox'],
-    [['tail', '--help'], '--token-file FILE'],
     [['check', '--help'], 'Exit codes: 0 no problems'],
-    [['replay', '-h'], '--out FILE'],
     [['demo', '-h'], 'watch a feed and two signed submissions'],
     [['help'], 'canton-rx tail '],
     [['help', 'replay'], '--out FILE'],
     [['tail', '--ledger', 'nonsense', '--help'], '--token-file FILE'],
-    [['sandbox', '-h'], '--profile LINE'],
   ])('%j prints help', async (line, expected) => {
     const { code, out, err } = runCli(line);
 
@@ -195,48 +192,24 @@ describe('options that need no ledger', () => {
     expect(out.text()).toBe(`${version}\n`);
   });
 
-  const updateOptions = [
-    'ledger',
-    'token-file',
-    'party',
-    'template',
-    'effects',
-    'variant',
-    'synchronizer',
-    'from',
-    'to',
-  ];
+  const updateOptions = 'ledger token-file party template effects variant synchronizer from to';
   it.each([
-    ['check', ['ledger', 'token-file', 'party', 'json']],
-    ['tail', [...updateOptions, 'json', 'pretty', 'websocket']],
-    ['contracts', ['ledger', 'token-file', 'party', 'template', 'at', 'follow', 'json', 'pretty', 'websocket']],
-    ['replay', [...updateOptions, 'out']],
-    [
-      'project',
-      ['ledger', 'token-file', 'party', 'template', 'database', 'schema', 'exercises', 'keep-archived', 'log-every'],
-    ],
-    ['sandbox', ['port', 'profile', 'updates', 'rate', 'seed', 'token', 'token-file', 'cors']],
-    ['demo', []],
-  ])(
-    'the help of %s has a usage line, every option and examples, in lines of at most 96 columns',
-    async (command, options) => {
-      const { code, out } = runCli([command, '--help']);
-      await code;
+    ['check', 'ledger token-file party json'],
+    ['tail', `${updateOptions} json pretty websocket`],
+    ['contracts', 'ledger token-file party template at follow json pretty websocket'],
+    ['replay', `${updateOptions} out`],
+    ['project', 'ledger token-file party template database schema exercises keep-archived log-every'],
+    ['sandbox', 'port profile updates rate seed token token-file cors'],
+  ])('the help of %s has a usage line, options and examples, of at most 96 columns', async (command, options) => {
+    const { code, out } = runCli([command, '--help']);
+    await code;
 
-      expect(out.text()).toContain(`\nUsage: canton-rx ${command}`);
-      expect(out.text()).toMatch(new RegExp(`\\nExamples?:\n  canton-rx ${command}`));
-      expect(out.text().endsWith('\n\n')).toBe(false);
-      for (const option of options) expect(out.text()).toContain(`--${option} `);
-      expect(
-        Math.max(
-          ...out
-            .text()
-            .split('\n')
-            .map((line) => line.length),
-        ),
-      ).toBeLessThanOrEqual(96);
-    },
-  );
+    expect(out.text()).toContain(`\nUsage: canton-rx ${command}`);
+    expect(out.text()).toMatch(new RegExp(`\nExamples?:\n  canton-rx ${command}`));
+    expect(out.text().endsWith('\n\n')).toBe(false);
+    for (const option of options.split(' ')) expect(out.text()).toContain(`--${option} `);
+    expect(out.text()).not.toMatch(/^.{97}/m);
+  });
 });
 
 describe('suggest', () => {

@@ -56,6 +56,14 @@ describeWithPostgres('canton-rx processors and parked', () => {
   const offsetOf = async (name: string): Promise<string> =>
     new RegExp(String.raw`^${name}\toffset (\d+)`, 'm').exec((await cli('processors', 'list'))[1])?.[1] ?? 'none';
 
+  /** Runs a projection under a name. */
+  const project = (name: string, schema?: string) => {
+    const ledger = createLedger({ baseUrl: world.sandbox.url });
+    const query = { parties: 'any' } as const;
+    const handler = contractsProjection({ pool, query, ...(schema !== undefined && { schema }) });
+    return observe(processFeed(contractsFeed(ledger, query), handler, { name, store: postgresStore({ pool }) }));
+  };
+
   it('skips the update on which a processor has failed, and no other', async () => {
     const offsets = await offsetsOf('probe');
     const offset = offsets[7] ?? 0;
@@ -110,15 +118,6 @@ describeWithPostgres('canton-rx processors and parked', () => {
   });
 
   it('starts a processor over only if it is stopped, and the projection of it', async () => {
-    const ledger = createLedger({ baseUrl: world.sandbox.url });
-    const query = { parties: 'any' } as const;
-    const project = (name: string) =>
-      observe(
-        processFeed(contractsFeed(ledger, query), contractsProjection({ pool, query }), {
-          name,
-          store: postgresStore({ pool }),
-        }),
-      );
     const first = project('first');
     await until(() => first.values.at(-1)?.isCaughtUp === true);
     expect(await cli('processors', 'reset', '--name', 'first')).toEqual([
@@ -141,15 +140,8 @@ describeWithPostgres('canton-rx processors and parked', () => {
   });
 
   it('starts a processor over together with its projection, or not at all', async () => {
-    const ledger = createLedger({ baseUrl: world.sandbox.url });
-    const query = { parties: 'any' } as const;
     await lastValueFrom(migrateProjection({ pool, schema: 'atomic' }));
-    const run = observe(
-      processFeed(contractsFeed(ledger, query), contractsProjection({ pool, query, schema: 'atomic' }), {
-        name: 'atomic',
-        store: postgresStore({ pool }),
-      }),
-    );
+    const run = project('atomic', 'atomic');
     await until(() => run.values.at(-1)?.isCaughtUp === true);
     run.subscription.unsubscribe();
     await until(async () => /^atomic\t.*\tstopped$/m.test((await cli('processors', 'list'))[1]));

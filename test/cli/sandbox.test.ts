@@ -12,33 +12,21 @@ import { parseLines, runCli } from './runCli.js';
 const urlIn = (lines: readonly string[]): string => /^http:\S+/.exec(lines[0] ?? '')?.[0] ?? '';
 
 describe('canton-rx sandbox', () => {
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'])(
-    'serves a ledger until %s, and prints commands to read it',
-    async (signal) => {
-      const { code, out, err, signals } = runCli([
-        'sandbox',
-        '--port',
-        '0',
-        '--updates',
-        '50',
-        '--seed',
-        '7',
-        '--profile',
-        '3.4',
-      ]);
-      const url = urlIn(await out.lines(4));
-      const tail = runCli(['tail', '--ledger', url, '--to', '50']);
+  it('serves a ledger until a signal, and prints commands to read it', async () => {
+    const options = ['--updates', '50', '--seed', '7', '--profile', '3.4'];
+    const { code, out, err, signals } = runCli(['sandbox', '--port', '0', ...options]);
+    const url = urlIn(await out.lines(4));
+    const tail = runCli(['tail', '--ledger', url, '--to', '50']);
 
-      expect(await tail.code).toBe(0);
-      expect(parseLines(tail.out.text()).length).toBeGreaterThan(10);
-      expect(out.text()).toContain(`canton-rx tail --ledger ${url}\n`);
-      expect(out.text()).toContain('Canton 3.4');
-      signals.emit(signal);
-      expect(await code).toBe(0);
-      expect(err.text()).toBe('stopped\n');
-      await expect(fetch(`${url}/v2/version`)).rejects.toThrow();
-    },
-  );
+    expect(await tail.code).toBe(0);
+    expect(parseLines(tail.out.text()).length).toBeGreaterThan(10);
+    expect(out.text()).toContain(`canton-rx tail --ledger ${url}\n`);
+    expect(out.text()).toContain('Canton 3.4');
+    signals.emit('SIGTERM');
+    expect(await code).toBe(0);
+    expect(err.text()).toBe('stopped\n');
+    await expect(fetch(`${url}/v2/version`)).rejects.toThrow();
+  });
 
   it('generates updates at a rate', async () => {
     const { code, out, signals } = runCli(['sandbox', '--port', '0', '--rate', '200']);
