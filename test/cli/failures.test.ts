@@ -115,16 +115,6 @@ describe('a failure of the ledger in tail', () => {
     expect(refused.err.text()).toContain('✗ token  token refused (401)');
   });
 
-  it('has the next step and the offset if a token is refused later', async () => {
-    const run = world.start(['tail']);
-    await run.out.lines(10);
-    world.sandbox.fault({ kind: 'status', status: 401 }, { path: /updates|ledger-end/ });
-    world.startTraffic();
-
-    expect(await run.code).toBe(1);
-    expect(run.err.text()).toMatch(/requires a token.*\nresume with --from \d+\n$/s);
-  });
-
   it('is reported at once if the first request cannot connect', async () => {
     await world.sandbox.close();
     const { code, err } = await world.tail();
@@ -217,14 +207,5 @@ describe('a failure of the ledger in tail', () => {
     world.sandbox.fault({ kind: 'status', status: 403, body: cantonError('NA') }, { path: /connected-synchronizers/ });
 
     expect((await world.tail('--party', 'x::1220aa', '--to', '20')).code).toBe(0);
-  });
-
-  it('is retried once the feed runs', async () => {
-    const run = world.start(['tail', '--to', String(world.sandbox.ledgerEnd)]);
-    world.sandbox.fault({ kind: 'reset' }, { path: '/v2/updates/flats', times: 2 });
-
-    expect(await run.code).toBe(0);
-    const { out } = await world.tail('--to', String(world.sandbox.ledgerEnd));
-    expect(run.out.text()).toBe(out.text());
   });
 });

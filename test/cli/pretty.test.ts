@@ -8,61 +8,24 @@ import { updateArbitrary } from '../helpers/arbitraries/index.js';
 const withoutColours = (_: unknown, text: string): string => text;
 const visibleColours = (format: unknown, text: string): string => `<${String(format)}>${text}</>`;
 
-const created = (entity: string, more: object = {}): object => ({
-  CreatedEvent: {
-    offset: 12,
-    nodeId: 0,
-    contractId: '00ab',
-    templateId: `ab12:Main:${entity}`,
-    packageName: 'assets',
-    createdAt: '2026-07-24T10:00:00Z',
-    signatories: ['alice::1220aa'],
-    observers: ['bob::1220bb'],
-    witnessParties: ['alice::1220aa'],
-    ...more,
-  },
+const common = { offset: 12, nodeId: 0, contractId: '00ab', packageName: 'assets', witnessParties: ['dora::1220dd'] };
+const parties = { signatories: ['alice::1220aa'], observers: ['bob::1220bb'] };
+const created = (entity: string): object => ({
+  CreatedEvent: { ...common, ...parties, templateId: `ab12:Main:${entity}`, createdAt: '2026-07-24T10:00:00Z' },
 });
+const choice = { choice: 'Split', actingParties: ['carol::1220cc'], lastDescendantNodeId: 1 };
 const exercised = (consuming: boolean): object => ({
-  ExercisedEvent: {
-    offset: 12,
-    nodeId: 1,
-    contractId: '00ab',
-    templateId: 'ab12:Main:Asset',
-    packageName: 'assets',
-    choice: 'Split',
-    actingParties: ['carol::1220cc'],
-    consuming,
-    witnessParties: [],
-    lastDescendantNodeId: 1,
-  },
+  ExercisedEvent: { ...common, ...choice, templateId: 'ab12:Main:Asset', consuming },
 });
-const archived = {
-  ArchivedEvent: {
-    offset: 12,
-    nodeId: 2,
-    contractId: '00ab',
-    templateId: 'ab12:Main:Offer',
-    packageName: 'assets',
-    witnessParties: ['dora::1220dd'],
-  },
-};
-const transaction = (events: readonly object[], more: object = {}): Update => {
-  const value = {
-    updateId: '1220ab',
-    effectiveAt: '2026-07-24T10:00:00Z',
-    recordTime: '2026-07-24T10:00:00.123456Z',
-    offset: 12,
-    synchronizerId: 'global::1220ff',
-    events,
-    ...more,
-  };
-  return decodedUpdate({ Transaction: { value } });
-};
+const archived = { ArchivedEvent: { ...common, templateId: 'ab12:Main:Offer' } };
 const decodedUpdate = (wire: object): Update => {
   const decoded = Update.decode(wire);
-  if (decoded._tag === 'Left')
-    throw new Error(JSON.stringify(decoded.left.map(({ context }) => context.map(({ key }) => key))));
+  if (decoded._tag === 'Left') throw new Error(JSON.stringify(decoded.left[0]?.context.map(({ key }) => key)));
   return decoded.right;
+};
+const transaction = (events: readonly object[], recordTime = '2026-07-24T10:00:00.123456Z'): Update => {
+  const ids = { updateId: '1220ab', offset: 12, synchronizerId: 'global::1220ff' };
+  return decodedUpdate({ Transaction: { value: { ...ids, effectiveAt: recordTime, recordTime, events } } });
 };
 const rowOf = (update: Update, columns = 120): string =>
   prettyRows(
@@ -83,7 +46,7 @@ describe('the row of an update', () => {
 
   it('follows a heading with its day, once for each day', () => {
     const rows = prettyRows(() => 60, withoutColours);
-    const next = transaction([], { recordTime: '2026-07-25T00:00:00Z' });
+    const next = transaction([], '2026-07-25T00:00:00Z');
 
     expect(rows(transaction([])).split('\n')).toHaveLength(3);
     expect(rows(transaction([])).split('\n')).toHaveLength(2);
