@@ -85,14 +85,15 @@ describe('executeAndWaitForTransaction', () => {
     });
   });
 
-  it('emits a transaction without events', async () => {
-    const { ledger, request } = await setUp();
+  it.each([false, true])('emits the transaction without events if the format shows none; lost: %p', async (isLost) => {
+    const { sandbox, ledger, request } = await setUp();
     const transactionFormat = {
       eventFormat: { filtersByParty: { 'somebody::1220ab': { cumulative: [] } } },
       transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
     } as const;
+    if (isLost) sandbox.fault({ kind: 'reset', when: 'after' }, { path });
     const transaction = await lastValueFrom(ledger.executeAndWaitForTransaction({ ...request, transactionFormat }));
-    expect(transaction).toMatchObject({ _tag: 'Transaction', events: [] });
+    expect(transaction).toMatchObject({ _tag: 'Transaction', offset: 1, events: [] });
   });
 
   it('aborts the request when it is unsubscribed', async () => {
@@ -124,17 +125,6 @@ describe('executeAndWaitForTransaction', () => {
     sandbox.fault({ kind: 'status', status: 404, body: notFound.text }, { path: byOffsetPath });
     const transaction = await lastValueFrom(ledger.executeAndWaitForTransaction(request));
     expect(transaction).toMatchObject({ commandId: 'create-1', offset: 1 });
-  });
-
-  it('reads the transaction without events if the format shows none of them', async () => {
-    const { sandbox, ledger, request } = await setUp();
-    const transactionFormat = {
-      eventFormat: { filtersByParty: { 'somebody::1220ab': { cumulative: [] } } },
-      transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
-    } as const;
-    sandbox.fault({ kind: 'reset', when: 'after' }, { path });
-    const transaction = await lastValueFrom(ledger.executeAndWaitForTransaction({ ...request, transactionFormat }));
-    expect(transaction).toMatchObject({ commandId: 'create-1', offset: 1, events: [] });
   });
 
   it('sends once without recovery; the outcome is unknown until the same Observable is subscribed to again', async () => {
