@@ -1,10 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { follow, streamRange } from '../../src/sandbox/endpoints/follow.js';
-import { completeUpdates } from '../../src/sandbox/ledger/append.js';
+import { follow } from '../../src/sandbox/endpoints/follow.js';
+import type { Call } from '../../src/sandbox/http/Call.js';
 import { Participant } from '../../src/sandbox/participant/Participant.js';
 import { Settings } from '../../src/sandbox/participant/Settings.js';
-import { creation } from './requests.js';
 
 let participant: Participant;
 let client: AbortController;
@@ -33,45 +32,26 @@ afterEach(() => {
 /** Ledger subscriptions, timers and abort listeners. */
 const resources = () => [subscriptions, jest.getTimerCount(), getEventListeners(client.signal, 'abort').length];
 
-const anyParty = { byParty: new Map(), anyParty: [{ kind: 'wildcard', id: '', blob: false, view: false }] } as const;
-
-const selection = { transactions: { events: anyParty, ledgerEffects: false } };
-
+/** A stream of the offsets of the ledger. */
 const stream = () =>
-  follow(
-    {
-      participant,
-      signal: client.signal,
-      method: 'GET',
-      path: '/v2/updates',
-      headers: {},
-      body: '',
-      query: new URLSearchParams(),
-      trace: { id: '', context: null },
-      fault: undefined,
-      timeoutAnswer: { status: 503, body: '' },
-      isAuthorized: () => true,
-    },
-    {
-      beginExclusive: 0,
-      read: (beginExclusive, upTo) =>
-        streamRange({ beginExclusive, endInclusive: undefined, descending: false, selection }, upTo, participant),
-      envelope: (checkpoint) => ({ update: checkpoint }),
-    },
-  );
+  follow({ participant, signal: client.signal, method: 'GET', isAuthorized: () => true } as Call, {
+    beginExclusive: 0,
+    read: (_, upTo) => [{ upTo }],
+    envelope: (checkpoint) => checkpoint,
+  });
 
 describe('an open-ended stream that waits', () => {
-  it.each([
+  it.each<[string, object | undefined, () => unknown]>([
     [
       'a change of the ledger',
-      { update: { Transaction: {} } },
+      { upTo: 2 },
       () => {
-        participant.ledger.commit(completeUpdates([{ update: creation() }], participant));
+        participant.ledger.advance(2);
       },
     ],
     [
       'the idle time',
-      { update: { OffsetCheckpoint: {} } },
+      { OffsetCheckpoint: {} },
       () => {
         jest.advanceTimersByTime(1);
       },
@@ -83,7 +63,7 @@ describe('an open-ended stream that waits', () => {
         client.abort();
       },
     ],
-  ] as const)('resumes after %s, and releases its timer and listeners', async (_, element, happen) => {
+  ])('resumes after %s, and releases its timer and listeners', async (_, element, happen) => {
     const next = stream().next();
     expect(resources()).toEqual([1, 1, 1]);
     jest.advanceTimersByTime(999);

@@ -287,6 +287,18 @@ describe('an appended reassignment', () => {
     expect([id(2), id(3)]).toEqual([id(4), id(5)]);
     expect(new Set([id(2), id(3), id(6)]).size).toBe(3);
   });
+
+  it('completes the half with its counter if there are several', async () => {
+    const sandbox = await sandboxWith();
+    const [first, second] = sandbox.synchronizers;
+    sandbox.append(assign('00aa'), assign('00aa'));
+    for (const [reassignmentCounter, source, target] of [[2, second, first] as const, [1, first, second] as const]) {
+      const value = { contractId: '00aa', reassignmentCounter };
+      sandbox.append({ Reassignment: { value: { events: [{ JsUnassignedEvent: { value } }] } } });
+      const late = at(sandbox.updates.at(-1), 'Reassignment', 'value', 'events', 0, 'JsUnassignedEvent', 'value');
+      expect(late).toMatchObject({ source, target, reassignmentCounter });
+    }
+  });
 });
 
 describe('contention', () => {
