@@ -5,7 +5,16 @@ import { observe, offsets } from '../helpers/observe.js';
 import { upTo } from '../helpers/world.js';
 import { checkpoint, unknownVariant, transaction } from '../helpers/wire.js';
 import { marbles } from '../helpers/time.js';
-import { mockPlatform, name, PlainStore, until, recordingHandler, processWorld } from './support.js';
+import {
+  mockPlatform,
+  name,
+  PlainStore,
+  type ProcessWorld,
+  processWorld,
+  recordingHandler,
+  run,
+  until,
+} from './support.js';
 
 mockPlatform();
 
@@ -75,197 +84,133 @@ describe('a handler', () => {
   });
 
   it('gets no checkpoint, but the cursor moves past it', () => {
-    marbles(({ flush }) => {
-      const { ledger, process } = processWorld();
-      const store = new PlainStore();
-      ledger.append(3, transaction(3));
-      ledger.append(5, checkpoint(5));
-      const { handled, handle } = recordingHandler();
-      observe(process(handle, { store, name }).pipe(until(1_000)));
-      flush();
-      expect(handled).toEqual([3]);
-      expect(store.cursor).toMatchObject({ offset: 5, lastUpdate: { offset: 3, updateId: '12203' } });
+    const { handled, store } = run({
+      updates: 0,
+      prepare: ({ ledger }) => {
+        ledger.append(3, transaction(3));
+        ledger.append(5, checkpoint(5));
+      },
     });
+    expect(handled).toEqual([3]);
+    expect(store.cursor).toMatchObject({ offset: 5, lastUpdate: { offset: 3, updateId: '12203' } });
   });
 
   it('gets the selected updates, and the cursor moves past the others', () => {
-    marbles(({ flush }) => {
-      const { process } = processWorld(10);
-      const store = new PlainStore();
-      const { handled, handle } = recordingHandler();
-      const seen = observe(
-        process(handle, { store, name, select: ({ offset }) => offset % 5 === 0 && offset < 10 }).pipe(until(1_000)),
-      );
-      flush();
-      expect(handled).toEqual([5]);
-      expect(store.cursor).toMatchObject({ offset: 10, lastUpdate: { offset: 10 } });
-      expect(seen.values.map(({ offset, handled: count }) => [offset, count])).toContainEqual([10, 1]);
-    });
+    const { handled, store, seen } = run({ options: { select: ({ offset }) => offset === 5 } });
+    expect(handled).toEqual([5]);
+    expect(store.cursor).toMatchObject({ offset: 10, lastUpdate: { offset: 10 } });
+    expect(seen.values.map(({ offset, handled: count }) => [offset, count])).toContainEqual([10, 1]);
   });
 
   it('gets updates of unknown variants', () => {
-    marbles(({ flush }) => {
-      const { ledger, process } = processWorld();
-      ledger.append(1, unknownVariant(1));
-      const tags: Work['_tag'][] = [];
-      observe(process(({ _tag }) => void tags.push(_tag)).pipe(until(1_000)));
-      flush();
-      expect(tags).toEqual(['UnknownUpdate']);
+    const tags: Work['_tag'][] = [];
+    run({
+      updates: 0,
+      prepare: ({ ledger }) => {
+        ledger.append(1, unknownVariant(1));
+      },
+      handle: ({ _tag }) => void tags.push(_tag),
     });
+    expect(tags).toEqual(['UnknownUpdate']);
   });
 });
 
 describe('the cursor', () => {
   it('moves past offsets without an update of the request', () => {
-    marbles(({ flush }) => {
-      const { ledger, process } = processWorld(3);
+    const prepare = ({ ledger }: ProcessWorld): void => {
       ledger.end = 5_000;
-      const store = new PlainStore();
-      observe(process(recordingHandler().handle, { store, name }).pipe(until(1_000)));
-      flush();
-      expect(store.cursor).toMatchObject({ offset: 5_000, lastUpdate: { offset: 3 } });
-    });
+    };
+    expect(run({ updates: 3, prepare }).store.cursor).toMatchObject({ offset: 5_000, lastUpdate: { offset: 3 } });
   });
 
   it('is not saved repeatedly while nothing happens', () => {
-    marbles(({ flush }) => {
-      const { process } = processWorld(3);
-      const store = new PlainStore();
-      const seen = observe(process(recordingHandler().handle, { store, name }).pipe(until(3_600_000)));
-      flush();
-      // at the start, and after the page
-      expect(store.saves.map(({ offset }) => offset)).toEqual([0, 3]);
-      expect(seen.values.length).toBeLessThan(5);
-    });
+    const { store, seen } = run({ updates: 3, ms: 3_600_000 });
+    // at the start, and after the page
+    expect(offsets(store.saves)).toEqual([0, 3]);
+    expect(seen.values.length).toBeLessThan(5);
   });
 
-  it('has what is needed to verify it after a restart', () => {
-    marbles(({ flush }) => {
-      const { process } = processWorld(3);
-      const store = new PlainStore();
-      observe(process(recordingHandler().handle, { store, name }).pipe(until(1_000)));
-      flush();
-      expect(store.cursor).toEqual({
-        version: 1,
-        offset: 3,
-        lastUpdate: { offset: 3, updateId: '12203' },
-        recordTimes: { 'sync1::1220ab': '2026-07-24T10:00:00Z' },
-        participantId: 'participant1::1220ab',
-        selection: expect.stringMatching(/^fnv1a:[0-9a-f]{16}$/),
-      });
-    });
-  });
-
-  it('is saved on a page over plain HTTP, which has no crypto.subtle', () => {
+  it('has what is needed to verify it after a restart, also on a page over plain HTTP, without crypto.subtle', () => {
     jest.spyOn(crypto, 'subtle', 'get').mockReturnValue(undefined as never);
-    marbles(({ flush }) => {
-      const { process } = processWorld(3);
-      const store = new PlainStore();
-      const seen = observe(process(recordingHandler().handle, { store, name }).pipe(until(1_000)));
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(store.cursor).toMatchObject({ offset: 3 });
+    expect(run({ updates: 3 }).store.cursor).toEqual({
+      version: 1,
+      offset: 3,
+      lastUpdate: { offset: 3, updateId: '12203' },
+      recordTimes: { 'sync1::1220ab': '2026-07-24T10:00:00Z' },
+      participantId: 'participant1::1220ab',
+      selection: expect.stringMatching(/^fnv1a:[0-9a-f]{16}$/),
     });
   });
 
   it('is emitted first, with or without a store', () => {
+    const request = { beginExclusive: 4 };
+    const stored = run({ updates: 9, request });
+    const again = run({ updates: 9, store: stored.store });
     marbles(({ flush }) => {
-      const { process } = processWorld(9);
-      const unstored = observe(process(recordingHandler().handle, {}, { beginExclusive: 4 }).pipe(until(1_000)));
-      const store = new PlainStore();
-      const stored = observe(
-        process(recordingHandler().handle, { store, name }, { beginExclusive: 4 }).pipe(until(1_000)),
-      );
-      flush();
-      const again = observe(process(recordingHandler().handle, { store, name }).pipe(until(1_000)));
+      const unstored = observe(processWorld(9).process(recordingHandler().handle, {}, request).pipe(until(1_000)));
       flush();
       const begin = { offset: 4, recordTimes: {}, handled: 0, isCaughtUp: false };
       expect(unstored.values[0]).toEqual(begin);
-      expect(stored.values[0]).toEqual(begin);
-      expect(again.values[0]).toMatchObject({ offset: 9, handled: 0 });
-      expect(store.saves).toHaveLength(2);
+      expect(stored.seen.values[0]).toEqual(begin);
     });
+    expect(again.seen.values[0]).toMatchObject({ offset: 9, handled: 0 });
+    expect(stored.store.saves).toHaveLength(2);
   });
 
   it('has the latest record time of each synchronizer, which never decreases', () => {
-    marbles(({ flush }) => {
-      const { ledger, process } = processWorld();
-      ledger.append(1, timed(1, '2026-01-01T10:00:00.5Z', 'a'));
-      ledger.append(2, timed(2, '2026-01-01T10:00:00Z', 'a'));
-      ledger.append(3, timed(3, '2025-01-01T10:00:00Z', 'b'));
-      const seen = observe(process(recordingHandler().handle, { commitEvery: { updates: 1 } }).pipe(until(1_000)));
-      flush();
-      const latest = seen.values.filter(({ handled }) => handled > 0).map(({ recordTimes }) => recordTimes);
-      expect(latest).toEqual([
-        { a: '2026-01-01T10:00:00.5Z' },
-        { a: '2026-01-01T10:00:00.5Z' },
-        { a: '2026-01-01T10:00:00.5Z', b: '2025-01-01T10:00:00Z' },
-      ]);
+    const { seen } = run({
+      updates: 0,
+      prepare: ({ ledger }) => {
+        ledger.append(1, timed(1, '2026-01-01T10:00:00.5Z', 'a'));
+        ledger.append(2, timed(2, '2026-01-01T10:00:00Z', 'a'));
+        ledger.append(3, timed(3, '2025-01-01T10:00:00Z', 'b'));
+      },
+      options: { commitEvery: { updates: 1 } },
     });
+    const latest = seen.values.filter(({ handled }) => handled > 0).map(({ recordTimes }) => recordTimes);
+    expect(latest).toEqual([
+      { a: '2026-01-01T10:00:00.5Z' },
+      { a: '2026-01-01T10:00:00.5Z' },
+      { a: '2026-01-01T10:00:00.5Z', b: '2025-01-01T10:00:00Z' },
+    ]);
   });
 });
 
 describe('commits', () => {
   it('follow a number of updates, and the end of a page', () => {
-    marbles(({ flush }) => {
-      const { process } = processWorld(25);
-      const store = new PlainStore();
-      const options = { store, name, maxPageSize: 10, commitEvery: { updates: 4 } };
-      const seen = observe(process(recordingHandler().handle, options).pipe(until(1_000)));
-      flush();
-      const expected = [4, 8, 10, 14, 18, 20, 24, 25];
-      expect(offsets(store.saves)).toEqual([0, ...expected]);
-      const commits = seen.values.filter(({ handled }) => handled > 0);
-      expect(offsets(commits)).toEqual(expected);
-      expect(commits.map(({ handled }) => handled)).toEqual([4, 4, 2, 4, 4, 2, 4, 1]);
-      expect(commits.map(({ isCaughtUp }) => isCaughtUp)).toEqual([...Array<boolean>(7).fill(false), true]);
-    });
+    const { store, seen } = run({ updates: 25, options: { maxPageSize: 10, commitEvery: { updates: 4 } } });
+    const expected = [4, 8, 10, 14, 18, 20, 24, 25];
+    expect(offsets(store.saves)).toEqual([0, ...expected]);
+    const commits = seen.values.filter(({ handled }) => handled > 0);
+    expect(offsets(commits)).toEqual(expected);
+    expect(commits.map(({ handled }) => handled)).toEqual([4, 4, 2, 4, 4, 2, 4, 1]);
+    expect(commits.map(({ isCaughtUp }) => isCaughtUp)).toEqual([...Array<boolean>(7).fill(false), true]);
   });
 
   it.each([
-    ['that time has passed', 100, { ms: 250 }],
-    ['a second has passed, by default', 400, undefined],
-  ])('follow the update that is being handled when %s', (_, durationMs, commitEvery) => {
-    marbles(({ flush }) => {
-      const { process } = processWorld(10);
-      const store = new PlainStore();
-      observe(process(recordingHandler(durationMs).handle, { store, name, commitEvery }).pipe(until(10_000)));
-      flush();
-      expect(offsets(store.saves)).toEqual([0, 3, 6, 9, 10]);
-    });
+    ['that time has passed', 100, { commitEvery: { ms: 250 } }],
+    ['a second has passed, by default', 400, {}],
+  ])('follow the update that is being handled when %s', (_, handlerMs, options) => {
+    expect(offsets(run({ handlerMs, options }).store.saves)).toEqual([0, 3, 6, 9, 10]);
   });
 
   it('are emitted after the save', () => {
-    marbles(({ flush }) => {
-      const { process } = processWorld(3);
-      const store = new PlainStore(undefined, 70);
-      const seen = observe(
-        process(recordingHandler(100).handle, { store, name, commitEvery: { updates: 1 } }).pipe(until(2_000)),
-      );
-      flush();
-      const times = seen.values.flatMap(({ handled }, i) => (handled > 0 ? [seen.times[i] ?? 0] : []));
-      expect(times.map((at) => at - (times[0] ?? 0))).toEqual([0, 170, 340]);
+    const { seen } = run({
+      ...{ updates: 3, handlerMs: 100, store: new PlainStore(undefined, 70) },
+      options: { commitEvery: { updates: 1 } },
     });
+    const times = seen.values.flatMap(({ handled }, i) => (handled > 0 ? [seen.times[i] ?? 0] : []));
+    expect(times.map((at) => at - (times[0] ?? 0))).toEqual([0, 170, 340]);
   });
 
   it('end with the request', () => {
-    marbles(({ flush }) => {
-      const { process, service } = processWorld(500);
-      const store = new PlainStore();
-      const { handled, handle } = recordingHandler();
-      const seen = observe(process(handle, { store, name }, { endInclusive: 300 }));
-      flush();
-      expect(seen).toMatchObject({ completed: true, error: undefined });
-      expect(seen.values.at(-1)).toMatchObject({ offset: 300 });
-      expect(handled).toEqual(upTo(300));
-      expect(service.open).toBe(0);
-      const again = observe(process(handle, { store, name }, { endInclusive: 300 }));
-      flush();
-      const less = observe(process(handle, { store, name }, { endInclusive: 200 }));
-      flush();
-      expect(handled).toHaveLength(300);
-      expect(again).toMatchObject({ completed: true, error: undefined });
-      expect(less).toMatchObject({ completed: true, error: undefined });
-    });
+    const session = (endInclusive: number, store = new PlainStore()) =>
+      run({ updates: 500, store, request: { endInclusive } });
+    const { seen, handled, store } = session(300);
+    expect(seen).toMatchObject({ completed: true, error: undefined });
+    expect(seen.values.at(-1)).toMatchObject({ offset: 300 });
+    expect(handled).toEqual(upTo(300));
+    for (const end of [300, 200])
+      expect(session(end, store)).toMatchObject({ handled: [], seen: { completed: true, error: undefined } });
   });
 });
