@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { of, switchMap, takeUntil, timer } from 'rxjs';
-import { observe } from '../helpers/observe.js';
+import { of, timer } from 'rxjs';
+import { observe, offsets } from '../helpers/observe.js';
 import type { ServiceRequest, Reply } from '../helpers/scripted.js';
 import { fill, updateFormat, upTo } from '../helpers/world.js';
 import { transaction, transactionWithId, errorBody, errorReply, ok } from '../helpers/wire.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import { updatesFeed } from '../../src/process/updatesFeed.js';
 import { marbles } from '../helpers/time.js';
-import { mockPlatform, name, PlainStore, until, recordingHandler, processWorld } from './support.js';
+import { mockPlatform, name, PlainStore, type ProcessWorld, processWorld, run } from './support.js';
 
 mockPlatform();
 
@@ -25,105 +25,95 @@ describe('an error of the feed', () => {
     ['updates out of order', 'OrderError', ok([transaction(5)])],
     ['no connection until the retries end', 'ConnectionError', new Error('ECONNREFUSED')],
   ])('ends the processor after the updates before it: %s', (_, _tag, reply) => {
-    marbles(({ flush }) => {
-      const { process, service } = processWorld(40, {
+    const { error, handled, store, seen } = run({
+      updates: 40,
+      world: {
         client: { retry: { giveUpAfterMs: 1_000 } },
         fault: (request) => (isBeyond(request) ? reply : undefined),
-      });
-      const store = new PlainStore(undefined, 10);
-      const { handled, handle } = recordingHandler(300);
-      const seen = observe(process(handle, { store, name, maxPageSize: 20 }));
-      flush();
-      expect(seen.error).toMatchObject({ _tag });
-      expect(handled).toEqual(upTo(20));
-      expect(store.cursor).toMatchObject({ offset: 20 });
-      expect(seen.values.at(-1)).toMatchObject({ offset: 20 });
-      expect(seen.endedAt).toBeGreaterThan(6_000);
-      expect(service.open).toBe(0);
+      },
+      store: new PlainStore(undefined, 10),
+      handlerMs: 300,
+      options: { maxPageSize: 20 },
     });
+    expect(error).toMatchObject({ _tag });
+    expect(handled).toEqual(upTo(20));
+    expect(store.cursor).toMatchObject({ offset: 20 });
+    expect(seen.values.at(-1)).toMatchObject({ offset: 20 });
+    expect(seen.endedAt).toBeGreaterThan(6_000);
   });
 });
 
 describe('a gap', () => {
   it('is skipped with onGap, and the cursor moves past it', () => {
-    marbles(({ flush }) => {
-      const { ledger, process } = processWorld(40);
-      ledger.pruned = 30;
-      const store = new PlainStore();
-      const { handled, handle } = recordingHandler();
-      observe(process(handle, { store, name, onGap: () => of(30) }).pipe(until(5_000)));
-      flush();
-      expect(handled).toEqual(upTo(40).slice(30));
-      expect(store.saves.map(({ offset }) => offset)).toEqual([0, 30, 40]);
+    const { handled, store } = run({
+      updates: 40,
+      prepare: ({ ledger }) => {
+        ledger.pruned = 30;
+      },
+      options: { onGap: () => of(30) },
     });
+    expect(handled).toEqual(upTo(40).slice(30));
+    expect(offsets(store.saves)).toEqual([0, 30, 40]);
   });
 
   it('of a ledger that was reset is skipped backwards, and the cursor moves back', () => {
-    marbles(({ flush }) => {
-      const { ledger, process } = processWorld(40);
-      const store = new PlainStore();
-      const { handled, handle } = recordingHandler();
-      const seen = observe(process(handle, { store, name, onGap: () => of(5) }).pipe(until(60_000)));
-      timer(2_000).subscribe(() => {
-        ledger.restore(10);
-      });
-      timer(40_000).subscribe(() => {
-        fill(ledger, 11);
-      });
-      flush();
-      expect(seen.error).toBeUndefined();
-      expect(handled).toEqual([...upTo(40), 6, 7, 8, 9, 10, 11]);
-      expect(store.saves.map(({ offset }) => offset)).toEqual([0, 40, 5, 10, 11]);
-      expect(store.saves[2]).not.toHaveProperty('lastUpdate.offset');
+    const { error, handled, store } = run({
+      updates: 40,
+      prepare: ({ ledger }) => {
+        timer(2_000).subscribe(() => {
+          ledger.restore(10);
+        });
+        timer(40_000).subscribe(() => {
+          fill(ledger, 11);
+        });
+      },
+      options: { onGap: () => of(5) },
     });
+    expect(error).toBeUndefined();
+    expect(handled).toEqual([...upTo(40), 6, 7, 8, 9, 10, 11]);
+    expect(offsets(store.saves)).toEqual([0, 40, 5, 10, 11]);
+    expect(store.saves[2]).not.toHaveProperty('lastUpdate.offset');
   });
 });
 
-const others = (...all: readonly number[]) =>
-  all.map((offset) => ({ offset, element: transactionWithId(offset, `other${offset}`) }));
-
 describe('a running processor whose ledger is replaced', () => {
+  /** Puts a ledger with other updates in the place of the first, after a time. */
+  const replaceAfter =
+    (ms: number, updates: number) =>
+    ({ ledger }: ProcessWorld): void => {
+      timer(ms).subscribe(() => {
+        const others = upTo(updates).map((offset) => ({
+          offset,
+          element: transactionWithId(offset, `other${offset}`),
+        }));
+        ledger.replace(others, updates);
+      });
+    };
+
   it.each([
     ['after the updates that it has handled', 20_000],
     ['while it catches up', 30],
   ])('ends with a CursorError, and handles nothing of the other ledger: %s (G46)', (_, atMs) => {
-    marbles(({ flush }) => {
-      const { ledger, process } = processWorld(40);
-      const handled: unknown[] = [];
-      const store = new PlainStore();
-      const options = { name: 'log', store, maxPageSize: 10 };
-      const committed$ = process((update) => {
-        handled.push('updateId' in update ? update.updateId : undefined);
-      }, options);
-      const seen = observe(committed$.pipe(takeUntil(timer(60_000))));
-      timer(atMs).subscribe(() => {
-        ledger.replace(others(...upTo(90)), 90);
-      });
-      flush();
-      expect(handled).toEqual(upTo(handled.length).map((offset) => `1220${offset}`));
-      expect(handled.length).toBeGreaterThan(0);
-      expect(seen.error).toMatchObject({ _tag: 'CursorError', reason: 'ledger', processor: 'log' });
-      expect(store.cursor?.offset).toBe(handled.length);
+    const ids: unknown[] = [];
+    const { error, store } = run({
+      updates: 40,
+      prepare: replaceAfter(atMs, 90),
+      handle: (update) => {
+        ids.push('updateId' in update ? update.updateId : undefined);
+      },
+      options: { maxPageSize: 10 },
     });
+    expect(ids).toEqual(upTo(ids.length).map((offset) => `1220${offset}`));
+    expect(ids.length).toBeGreaterThan(0);
+    expect(error).toMatchObject({ _tag: 'CursorError', reason: 'ledger', processor: name });
+    expect(store.cursor?.offset).toBe(ids.length);
   });
 
   it('is recognized by its cursor if it has handled nothing since it was started', () => {
-    marbles(({ flush }) => {
-      const { ledger, process } = processWorld(9);
-      const handled: number[] = [];
-      const options = { name: 'log', store: new PlainStore() };
-      const committed$ = process((update) => {
-        handled.push(update.offset);
-      }, options);
-      observe(committed$.pipe(takeUntil(timer(5_000))));
-      const second = observe(timer(10_000).pipe(switchMap(() => committed$)));
-      timer(15_000).subscribe(() => {
-        ledger.replace(others(...upTo(30)), 30);
-      });
-      flush();
-      expect(handled).toEqual(upTo(9));
-      expect(second.error).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
-    });
+    const { store } = run({ updates: 9 });
+    const { handled, error } = run({ updates: 9, store, prepare: replaceAfter(5_000, 30) });
+    expect(handled).toEqual([]);
+    expect(error).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
   });
 });
 
