@@ -8,7 +8,7 @@ import { type ContractsResource, injectContracts, injectLedger } from '../../src
 import { ContractsTestingController, provideContractsTesting } from '../../src/angular/testing/index.js';
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
 import type { ContractTypes } from '../../src/contracts/Contract.js';
-import './support.js';
+import { inject } from './support.js';
 
 afterEach(() => {
   TestBed.resetTestingModule();
@@ -30,8 +30,6 @@ function controller(): ContractsTestingController {
   });
   return TestBed.inject(ContractsTestingController);
 }
-const inject: <R>(make: () => R) => R = (make) => TestBed.runInInjectionContext(make);
-
 /** The contracts of a query, by default all IOUs, as a component has them. */
 const show = (types: ContractTypes = { iou: Iou }, parties: readonly string[] | 'any' = 'any') =>
   inject(() => injectContracts({ types, parties }));

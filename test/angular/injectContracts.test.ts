@@ -27,7 +27,7 @@ import { stopClock, until } from '../helpers/time.js';
 import { contractsWorld, type ContractsWorld, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
 import type { WorldOptions } from '../helpers/world.js';
-import './support.js';
+import { inject } from './support.js';
 
 afterEach(() => {
   TestBed.resetTestingModule();
@@ -57,8 +57,6 @@ function application(
   });
   return world;
 }
-
-const inject: <R>(make: () => R) => R = (make) => TestBed.runInInjectionContext(make);
 
 /** An application that shows the contract. */
 async function live(...options: Parameters<typeof application>) {

@@ -29,7 +29,7 @@ import { marble } from '../helpers/contractEvents.js';
 import { stopClock, until } from '../helpers/time.js';
 import { contractsWorld, type ContractsWorld } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
-import './support.js';
+import { inject } from './support.js';
 
 afterEach(() => {
   TestBed.resetTestingModule();
@@ -67,8 +67,6 @@ function transferred(state: TransferState): TransferState {
   Object.assign(copy, { store: JSON.parse(state.toJson()) as object });
   return copy;
 }
-
-const inject: <R>(make: () => R) => R = (make) => TestBed.runInInjectionContext(make);
 
 describe('injectContracts on a server', () => {
   it('reads one snapshot, and leaves nothing open', async () => {

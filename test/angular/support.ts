@@ -29,3 +29,6 @@ export function ledgerOf(...providers: readonly (Provider | EnvironmentProviders
   TestBed.configureTestingModule({ providers: [...providers] });
   return TestBed.runInInjectionContext(injectLedger);
 }
+
+/** Calls a function in the injection context of the application. */
+export const inject: <R>(make: () => R) => R = (make) => TestBed.runInInjectionContext(make);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { asyncScheduler, map, mergeMap, type Observable, Subject, take, timer } from 'rxjs';
+import { asyncScheduler, map, mergeMap, NEVER, type Observable, Subject, take, timer } from 'rxjs';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import { effort } from '../helpers/effort.js';
@@ -44,6 +44,10 @@ afterEach(() => {
 });
 
 describe('a conflated view', () => {
+  it('throws for a period that is not positive', () => {
+    expect(() => conflate(viewOf(NEVER), 0)).toThrow(TypeError);
+  });
+
   itInVirtualTime(
     'emits the first value at once, then the latest, at most once per period (pitfall 48)',
     ({ cold, expectObservable }) => {

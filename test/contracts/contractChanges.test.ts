@@ -5,7 +5,7 @@ import { EMPTY, type Observable, of, takeUntil, timer } from 'rxjs';
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
 import type { Contract, UndecodedContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
-import { activeContracts, contractChanges, liveContracts } from '../../src/contracts/index.js';
+import { activeContracts, contractChanges, type ContractsOptions, liveContracts } from '../../src/contracts/index.js';
 import type { ContractQuery } from '../../src/contracts/ContractQuery.js';
 import { logTo } from '../../src/diagnostics/logTo.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
@@ -28,15 +28,6 @@ describe('contractChanges', () => {
     const seen = [observe(changes$), observe(changes$)];
     flush();
     expect(seen.map(({ values }) => values)).toEqual(Array(2).fill(['Reset 2 start a', 'CaughtUp 2']));
-  });
-
-  it('throws at once for a mistake in the program', () => {
-    const { client } = contractsWorld();
-    expect(() => contractChanges(client, { parties: [] })).toThrow(TypeError);
-    const other = { ...client, updates: () => EMPTY };
-    expect(() => contractChanges(other, marbles)).toThrow('ledger.updates must be');
-    expect(() => contractChanges(client, marbles, { maxPageSize: 0 })).toThrow(TypeError);
-    expect(() => contractChanges(client, marbles, { maxSnapshotPageSize: 1.5 })).toThrow(TypeError);
   });
 
   it('fails for a party or template that cannot exist, without a request', () => {
@@ -152,10 +143,13 @@ describe('contractChanges', () => {
 
 const denied = errorReply(403, errorBody('PERMISSION_DENIED', 7));
 
-const uses: readonly [string, (ledger: Ledger) => Observable<unknown>][] = [
-  ['activeContracts', (ledger) => activeContracts(ledger, marbles)],
-  ['contractChanges', (ledger) => contractChanges(ledger, marbles)],
-  ['liveContracts', (ledger) => liveContracts(ledger, marbles).all$()],
+const uses: readonly [
+  string,
+  (ledger: Ledger, options?: ContractsOptions, query?: ContractQuery) => Observable<unknown>,
+][] = [
+  ['activeContracts', (ledger, options, query = marbles) => activeContracts(ledger, query, options)],
+  ['contractChanges', (ledger, options, query = marbles) => contractChanges(ledger, query, options)],
+  ['liveContracts', (ledger, options, query = marbles) => liveContracts(ledger, query, options).all$()],
 ];
 
 /** The ends that are reported, and the error lines. */
@@ -171,8 +165,19 @@ function endOf(ledger: Ledger, use: (ledger: Ledger) => Observable<unknown>): { 
   return { ends, errors };
 }
 
-describe.each(uses)('the end of %s', (name, use) => {
-  itInVirtualTime('is reported and logged once if the participant refuses the snapshot', ({ flush }) => {
+describe.each(uses)('%s', (name, use) => {
+  it('throws for mistakes in the program', () => {
+    const { client } = contractsWorld();
+    expect(() => use({ ...client, updates: () => EMPTY })).toThrow('ledger.updates must be');
+    expect(() => use(client, { maxPageSize: 0 })).toThrow(TypeError);
+    expect(() => use(client, { maxSnapshotPageSize: 1.5 })).toThrow(TypeError);
+    const withoutParties = () => use(client, {}, { parties: [] });
+    // a snapshot is the one reader that looks at its query when it is subscribed to
+    if (name === 'activeContracts') expect(observe(withoutParties()).error).toBeInstanceOf(TypeError);
+    else expect(withoutParties).toThrow(TypeError);
+  });
+
+  itInVirtualTime('reports and logs its end once if the participant refuses the snapshot', ({ flush }) => {
     const ledger = createLedger({
       baseUrl: 'http://ledger.example',
       port: ({ url }) => of(url.includes('ledger-end') ? { status: 200, headers: {}, text: '{"offset":9}' } : denied),
@@ -183,7 +188,7 @@ describe.each(uses)('the end of %s', (name, use) => {
     expect(errors).toEqual([expect.stringContaining('feed 1: ended with an error: ledger.example answered 403')]);
   });
 
-  itInVirtualTime('is reported once if nothing fails', ({ flush }) => {
+  itInVirtualTime('reports its end once if nothing fails', ({ flush }) => {
     const { client } = contractsWorld({ latencyMs: 5 });
     const { ends, errors } = endOf(client, use);
     flush();

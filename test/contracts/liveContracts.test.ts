@@ -4,7 +4,6 @@ import {
   concatMap,
   config,
   distinctUntilChanged,
-  EMPTY,
   filter,
   map,
   type Observable,
@@ -16,13 +15,9 @@ import {
 } from 'rxjs';
 import type { LiveContracts } from '../../src/contracts/liveContracts.js';
 import type { LiveState } from '../../src/contracts/LiveState.js';
-import { createLedger } from '../../src/ledger/createLedger.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { itInVirtualTime } from '../helpers/time.js';
 import { answered, contract, type Happening, ids, retryIn, StepMaker, unavailable, viewOf } from './scriptedJoin.js';
-
-const { conflate } = await import('../../src/contracts/conflate.js');
-const { liveContracts } = await import('../../src/contracts/liveContracts.js');
 
 /** A state in short. */
 const brief = (state: LiveState): string =>
@@ -47,15 +42,6 @@ const changesOf = ({ changes$ }: Pick<LiveContracts, 'changes$'>): Observable<st
 const listOf = (all$: Observable<Parameters<typeof ids>[0]>): Observable<string> => all$.pipe(map(ids));
 
 describe('liveContracts', () => {
-  it('throws at once for invalid options, an invalid query, and an object that is no ledger', () => {
-    const ledger = createLedger({ baseUrl: 'http://ledger.example' });
-    expect(() => liveContracts(ledger, { parties: [] })).toThrow(TypeError);
-    expect(() => liveContracts(ledger, { parties: 'any' }, { maxPageSize: 0 })).toThrow(TypeError);
-    const other = { ...ledger, updates: () => EMPTY };
-    expect(() => liveContracts(other, { parties: 'any' })).toThrow('ledger.updates must be');
-    expect(() => conflate(liveContracts(ledger, { parties: 'any' }), 0)).toThrow(TypeError);
-  });
-
   itInVirtualTime(
     'is loading at once, has no contracts then, and is live when a step has reached the ledger end (pitfall 50)',
     ({ cold, expectObservable }) => {

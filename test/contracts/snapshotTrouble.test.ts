@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { concatMap, defer, delay, EMPTY, type Observable, of, repeat, takeUntil, timer } from 'rxjs';
+import { concatMap, defer, delay, type Observable, of, repeat, takeUntil, timer } from 'rxjs';
 import { activeContracts } from '../../src/contracts/activeContracts.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { ResponseTooLargeError } from '../../src/errors/request.js';
@@ -367,13 +367,5 @@ describe('activeContracts', () => {
     observe(activeContracts(client, { parties }).pipe(takeUntil(timer(10))));
     flush();
     expect([service.open, service.aborted.length]).toEqual([0, 1]);
-  });
-
-  it('refuses mistakes in the program', () => {
-    const { client } = contractsWorld();
-    expect(() => activeContracts({ ...client, updates: () => EMPTY }, { parties })).toThrow(TypeError);
-    expect(() => activeContracts(client, { parties }, { maxSnapshotPageSize: 0 })).toThrow(TypeError);
-    expect(observe(activeContracts(client, { parties: [] })).error).toBeInstanceOf(TypeError);
-    expect(observe(activeContracts(client, { parties: ['ä'] })).error).toMatchObject({ _tag: 'InvalidRequestError' });
   });
 });
