@@ -125,6 +125,18 @@ describe('canton-rx check', () => {
     });
     expect({ code: known.code, party: known.finding('party') }).toStrictEqual({ code: 0, party: undefined });
   });
+
+  it('has nothing against a party that the participant lists, and hosts on no synchronizer', async () => {
+    const sandbox = await sandboxWith();
+    const known = (answer: unknown): string =>
+      JSON.stringify(answer).replaceAll(/"party":"alice::/g, '"party":"carol::');
+    sandbox.fault({ kind: 'rewrite', body: known }, { path: /parties$/ });
+    const carol = (sandbox.parties[0] ?? '').replace('alice', 'carol');
+    const { code, finding } = await runCheck(sandbox.url, {}, ['--party', carol]);
+
+    expect(carol).toMatch(/^carol::/);
+    expect({ code, party: finding('party') }).toStrictEqual({ code: 0, party: undefined });
+  });
 });
 
 describe('the report', () => {

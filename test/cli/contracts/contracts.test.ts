@@ -34,6 +34,17 @@ const withTitles =
   (answer: unknown): string =>
     JSON.stringify(answer).replaceAll('"title":"', `"title":"${text}`);
 
+/** An entry of an answer with active contracts. */
+interface ActiveEntry {
+  readonly contractEntry: {
+    readonly JsActiveContract?: {
+      readonly createdEvent: object;
+      readonly synchronizerId: string;
+      readonly reassignmentCounter: number;
+    };
+  };
+}
+
 const printed = (text: string): ReadonlyMap<unknown, unknown> =>
   new Map(
     parseLines(text).map(({ contractId, location, reassignmentCounter, payload }) => [
@@ -55,6 +66,28 @@ describe('a snapshot printed by contracts', () => {
     expect(err.text()).toMatch(
       new RegExp(`^[\\d ]+ contracts(, \\d+ in flight)? at offset ${world.sandbox.ledgerEnd}: sandbox-`),
     );
+  });
+
+  it('has a contract where it is active, and not what was before: an entry that it is assigned changes nothing', async () => {
+    const all = await expected();
+    const assigned = (answer: unknown): unknown => {
+      const { activeContracts: entries, ...rest } = answer as { readonly activeContracts: readonly ActiveEntry[] };
+      const claims = entries.flatMap(({ contractEntry: { JsActiveContract: active }, ...others }) => {
+        if (active === undefined) return [];
+        const { createdEvent, synchronizerId: target, reassignmentCounter } = active;
+        const assignedEvent = { createdEvent, source: 'former::1220ab', target, reassignmentCounter };
+        const facts = { reassignmentId: '1220ab', submitter: 'alice::1220ab' };
+        return [
+          { ...others, contractEntry: { JsIncompleteAssigned: { assignedEvent: { ...facts, ...assignedEvent } } } },
+        ];
+      });
+      return { ...rest, activeContracts: [...entries, ...claims] };
+    };
+    world.sandbox.fault({ kind: 'rewrite', body: assigned }, { path: /active-contracts-page/, times: Infinity });
+    const { code, out } = await contracts();
+
+    expect(code).toBe(0);
+    expect(printed(out.text())).toStrictEqual(all);
   });
 
   it('is that of an earlier offset with --at', async () => {
