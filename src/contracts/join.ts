@@ -1,12 +1,13 @@
 import { concatAll, concatMap, defer, type MonoTypeOperatorFunction, type Observable, retry, skip, timer } from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import { Offset } from '../codecs/scalars.js';
-import { type DiagnosticOf, reportWithout } from '../diagnostics/Diagnostic.js';
+import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { DecodeError, LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, withRetried } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
 import type { Page } from '../feed/Page.js';
 import type { Step } from '../feed/LedgerFeed.js';
+import { reportWithout } from '../feed/Service.js';
 import { createLedgerFeed, isGapError } from '../feed/UpdatesOptions.js';
 import { steps } from '../feed/updates.js';
 import { RetryBudget } from '../http/retry.js';

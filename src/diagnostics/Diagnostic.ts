@@ -58,14 +58,6 @@ export type DiagnosticOf<T extends DiagnosticBody['_tag']> = Extract<DiagnosticB
  */
 export type Report = (body: () => DiagnosticBody) => void;
 
-/** Returns the report function of one of several feeds that are reported as one: without some diagnostics. */
-export const reportWithout =
-  (report: Report, ...tags: readonly DiagnosticBody['_tag'][]): Report =>
-  (body) => {
-    const diagnostic = body();
-    if (!tags.includes(diagnostic._tag)) report(() => diagnostic);
-  };
-
 /**
  * A diagnostic of the active contracts, in addition to those of their feed.
  *

@@ -1,6 +1,6 @@
 import { asyncScheduler, type Observable, Subject } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import type { Diagnostic, DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
+import type { Diagnostic, DiagnosticBody, DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
 import type { Link } from '../http/Link.js';
 
 /** The paths that serve updates: the documented one, and the one that replaces it in 3.6. */
@@ -97,6 +97,14 @@ export class Service {
     return this.reportFor(this.learned.newFeed(), processor);
   }
 }
+
+/** Returns the report function of one of several feeds that are reported as one: without some diagnostics. */
+export const reportWithout =
+  (report: Report, ...tags: readonly DiagnosticBody['_tag'][]): Report =>
+  (body) => {
+    const diagnostic = body();
+    if (!tags.includes(diagnostic._tag)) report(() => diagnostic);
+  };
 
 /** What the feeds of a ledger have learned about a participant. A method that has something to report returns it. */
 class Learned {

@@ -17,7 +17,6 @@ import {
 import type { Offset } from '../codecs/scalars.js';
 import { text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
-import { reportWithout } from '../diagnostics/Diagnostic.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { decodeWith, exchange } from '../http/exchange.js';
@@ -26,7 +25,7 @@ import type { Evidence } from './Continuity.js';
 import type { AnyFeed } from './LedgerFeed.js';
 import type { FeedElement, Page } from './Page.js';
 import { noteOutage, requestPage, resetIfBeyondEnd } from './pageRequest.js';
-import type { Service } from './Service.js';
+import { reportWithout, type Service } from './Service.js';
 
 /**
  * Emits each step of a feed. After an outage, first proves that the ledger is still the one that the feed reads: nothing

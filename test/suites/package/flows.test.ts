@@ -21,7 +21,7 @@ const program = join(root, 'node_modules', '.cache', 'flows', 'flow.mjs');
 const limits: readonly { readonly flow: FlowName; readonly atMost: number }[] = [
   { flow: 'updates', atMost: 20 },
   { flow: 'executeAndWaitForTransaction', atMost: 16 },
-  { flow: 'process', atMost: 36 },
+  { flow: 'process', atMost: 30 },
 ];
 
 describeWithPostgres('the files of a flow', () => {
