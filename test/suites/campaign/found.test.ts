@@ -5,6 +5,9 @@ import { observe, offsets } from '../../helpers/observe.js';
 import { fill, upTo, world } from '../../helpers/world.js';
 import { marbles } from '../../helpers/time.js';
 import { errorReply, notFound, ok } from '../../helpers/wire.js';
+import { describeError, findFlaws, findMissing, findReplacementFlaws } from './flaws.js';
+import { play } from './play.js';
+import type { FaultRule, Schedule } from './Schedule.js';
 
 const isEnd = (path: string): boolean => path.endsWith('ledger-end');
 
@@ -109,5 +112,127 @@ describe('bugs that the campaign found', () => {
       expect(bounds.length).toBeGreaterThan(3);
       expect(new Set(bounds)).toEqual(new Set([100_000]));
     });
+  });
+});
+
+describe('what the model took for a flaw of the feed', () => {
+  /** A schedule in which the feed follows from the beginning of a ledger that has these gaps between its updates. */
+  const scheduleOf = (
+    gaps: readonly number[],
+    { withoutId, ...changes }: Partial<Schedule> & { readonly withoutId?: number },
+  ): Schedule => ({
+    ledger: gaps.map((gap, i) => ({ gap, sample: i === withoutId ? 77 : 0, afterMs: 0 })),
+    ...{ changes: [], known: gaps.length, begin: 0, bound: null, isDownward: false, isLegacy: false, profile: '3.4' },
+    ...{ latencyMs: 400, spreadMs: 0, jitter: 0, checkpointMs: null, lag: null, token: null, onGap: null },
+    ...{ maxListElements: 40, maxPageSize: 10, parallelRanges: 2, idleTimeoutMs: 1, giveUpAfterMs: 1_000_000 },
+    ...{ faults: [], socketFaults: [] },
+    ...changes,
+  });
+  const within = (fromMs: number, forMs: number, fault: FaultRule['fault']): FaultRule => ({
+    ...{ on: 'any', when: { fromMs, forMs } },
+    fault,
+  });
+  const at = (request: number, on: FaultRule['on'], fault: FaultRule['fault']): FaultRule => ({
+    ...{ on, when: { request } },
+    fault,
+  });
+
+  it.each<readonly [string, Schedule]>([
+    [
+      // a prefetched page without an update ID cannot be looked up
+      'a page that is read again in parts requests the same rest of its range as before the outage',
+      scheduleOf([1, 1, 1, 1, 921, 1, 3_185, 1, 1, 1, 1, 1, 4_360, 3_856, 1_446, 1_973, 862, 296, 720, 555], {
+        ...{ withoutId: 12, maxPageSize: 12, parallelRanges: 16, jitter: 408_998_953 },
+        faults: [
+          within(8_630, 4_658, { kind: 'reset', afterMs: 0 }),
+          within(14_769, 2_382, { kind: 'twice' }),
+          at(22, 'any', { kind: 'status', status: '501 path', afterMs: 0 }),
+          within(16_174, 3_008, { kind: 'cut', at: 893 }),
+          at(1, 'any', { kind: 'never' }),
+          at(12, 'bounded', { kind: 'status', status: '429 seconds', afterMs: 0 }),
+          at(34, 'page', { kind: 'reset', afterMs: 2_000 }),
+          within(5_756, 4_924, { kind: 'reset', afterMs: 2_000 }),
+        ],
+      }),
+    ],
+    [
+      'a page of one update without an ID is read again, which is no look-up of that update',
+      scheduleOf([69, 1, 1, 1, 268, 1, 1, 1, 753], {
+        ...{ withoutId: 7, profile: '3.6 gone', maxListElements: 2, maxPageSize: 6 },
+        faults: [within(913, 9_199, { kind: 'never' })],
+        lag: { fromMs: 20_000, forMs: 3_133, by: 46 },
+      }),
+    ],
+    [
+      'after a silent socket, a page does not decode, and the proof that it waits for need not',
+      scheduleOf([], {
+        ledger: [1, 0].map((afterMs) => ({ gap: 1, sample: 0, afterMs })),
+        ...{ known: 0, latencyMs: 1, maxListElements: 1, maxPageSize: 1, parallelRanges: 1 },
+        faults: [within(8_010, 11_995, { kind: 'undecodable', at: 0 })],
+        socketFaults: [{ socket: 1, fault: { kind: 'silent', after: 1 } }],
+      }),
+    ],
+    [
+      'after timeouts, a feed that reads one range after the other passes narrow ranges without an update',
+      scheduleOf([], {
+        ledger: [
+          ...Array.from({ length: 15 }, (__, i) => ({ gap: 1, sample: i === 14 ? 77 : 0, afterMs: 0 })),
+          { gap: 1, sample: 0, afterMs: 1_604 },
+          { gap: 4_416, sample: 0, afterMs: 0 },
+        ],
+        ...{ known: 15, begin: 380, latencyMs: 1, parallelRanges: 1, socketFaults: null },
+        faults: [
+          at(17, 'any', { kind: 'reset', afterMs: 0 }),
+          at(13, 'any', { kind: 'reset', afterMs: 0 }),
+          at(6, 'any', { kind: 'late', byMs: 15_958 }),
+          at(4, 'any', { kind: 'late', byMs: 15_774 }),
+          at(26, 'any', { kind: 'reset', afterMs: 0 }),
+        ],
+      }),
+    ],
+    [
+      'the token for the proof after an outage fails, so that the proof is not even requested',
+      scheduleOf([1, 1, 1, 1, 1, 1, 7, 3_734, 758, 1, 334, 5, 4_805, 35, 2_426, 3_408, 4_103, 1, 28], {
+        ...{ bound: 54_216, spreadMs: 500, maxPageSize: 20, parallelRanges: 16, socketFaults: null },
+        ...{ profile: '3.6 gone', changes: [{ kind: 'restart', atMs: 2, maxListElements: 18 }] },
+        faults: [
+          at(35, 'any', { kind: 'status', status: '429 redacted', afterMs: 0 }),
+          { ...within(3, 11_750, { kind: 'status', status: '429 redacted', afterMs: 0 }), on: 'end' },
+        ],
+        token: {
+          ...{ validMs: 19_936, cachedMs: 13_890, refusal: '401 redacted' },
+          trouble: { kind: 'fails', fromMs: 15_989, forMs: 3_504 },
+        },
+      }),
+    ],
+    [
+      'the tokens for the rest of a page and for the proof fail, one after the other',
+      scheduleOf([32, 3_247, 35, 1, 4_862, 1, 14, 31, 2_925, 37, 34, 26, 1, 1, 1, 1_188, 4_494, 29, 4_338, 3_589], {
+        ...{ latencyMs: 1, spreadMs: 500, maxPageSize: 16, parallelRanges: null, profile: '3.6 gone' },
+        faults: [at(4, 'bounded', { kind: 'status', status: '503 text', afterMs: 0 })],
+        token: {
+          ...{ validMs: 20_814, cachedMs: 11_992, refusal: '409 expired' },
+          trouble: { kind: 'fails', fromMs: 1_077, forMs: 5_808 },
+        },
+      }),
+    ],
+  ])('%s', (_, schedule) => {
+    const outcome = play(schedule);
+    const { error } = outcome.seen;
+    expect(findFlaws(outcome)).toEqual([]);
+    if (error === undefined) expect(findMissing(outcome)).toEqual([]);
+    else expect(describeError(error)).toContain('DecodeError');
+  });
+
+  it('a slow service with one update a page needs long for another ledger that is longer', () => {
+    const growth = Array.from({ length: 200 }, () => ({ gap: 1, sample: 0, afterMs: 0 }));
+    const replaced = play(
+      scheduleOf([1, 1], {
+        ...{ spreadMs: 500, maxListElements: 1, maxPageSize: 1, parallelRanges: 1, socketFaults: null },
+        changes: [{ kind: 'replace', atMs: 10, downMs: 1_000, shared: 0, growth, isOtherParticipant: false }],
+      }),
+    );
+    expect(replaced.violations).toEqual([]);
+    expect(findReplacementFlaws(replaced)).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import { migrateProjection } from '../../../src/postgres/index.js';
 import type { Sandbox, WireUpdate } from '../../../src/sandbox/index.js';
 import { updateValue } from '../../../src/sandbox/wire/WireUpdate.js';
 import { describeWithPostgres } from '../../helpers/postgresServer.js';
+import { until } from '../../helpers/time.js';
 import { parameters, print, runWithCrashes } from './crashes.js';
 import { withDatabase } from './database.js';
 import { LedgerStates } from './LedgerStates.js';
@@ -45,16 +46,23 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
       const isLong = one.kills >= 40;
       let former: readonly WireUpdate[] = [];
       const restoredAt = Math.ceil(one.kills / 3);
+      let prunedTo = 0;
+      /** Whether a query has rows; not if the database is down, or has no tables yet. */
+      const has = (sql: string): Promise<boolean> =>
+        database.pool.query(sql).then(
+          ({ rows }) => rows.length > 0,
+          () => false,
+        );
       const afterKill = async (killed: number): Promise<void> => {
-        if (killed === restoredAt && isLong) former = restore(sandbox, one.seed);
-        // until the contracts are loaded again, what is pruned cannot be compared with what the processor has
-        const isReloaded = (): Promise<boolean> =>
-          database.pool.query("SELECT FROM loads WHERE reason = 'ledgerReset'").then(
-            ({ rows }) => rows.length > 0,
-            () => false,
-          );
-        if (one.random() < 0.25 && (killed < restoredAt || !isLong || (await isReloaded())))
-          sandbox.prune(Math.max(0, given.end() - Math.floor(one.random() * 6)));
+        // what is pruned cannot be compared with what the processor has: it loads first what it needs to know its ledger
+        if (killed === restoredAt && isLong) {
+          await until(() => has(`SELECT FROM contracts.latest_offset() AS latest WHERE latest >= ${prunedTo}`));
+          former = restore(sandbox, one.seed);
+        }
+        const isKnown = killed < restoredAt || !isLong || (await has("SELECT FROM loads WHERE reason = 'ledgerReset'"));
+        if (one.random() >= 0.25 || !isKnown) return;
+        prunedTo = Math.max(0, given.end() - Math.floor(one.random() * 6));
+        sandbox.prune(prunedTo);
       };
       try {
         const { kills, phases } = await runWithCrashes(
