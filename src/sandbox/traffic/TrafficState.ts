@@ -112,10 +112,13 @@ export class TrafficState {
       .filter(({ contractId }) => this.#ids.has(contractId));
     this.#late = incomplete
       .flatMap(({ half }) => ('assigned' in half ? { ...half.assigned, created: half.assigned.createdEvent } : []))
-      .filter(({ created: { contractId }, source }) => {
+      .filter(({ created: { contractId }, source, reassignmentCounter }) => {
+        // a contract that has come back to the source does not leave it by an earlier reassignment
         const isOnSource = contracts
           .stateOf(contractId)
-          ?.active.some(({ synchronizerId }) => synchronizerId === source);
+          ?.active.some(
+            (active) => active.synchronizerId === source && active.reassignmentCounter < reassignmentCounter,
+          );
         return isOnSource === true && this.#ids.has(contractId);
       });
   }
