@@ -11,7 +11,7 @@ import { type Attempt, commandsBody, type CommandSubmission, hasNames, usesForma
 import { proveStart } from './LedgerStart.js';
 import { type AttemptOutcome, decideAttempt } from './outcome.js';
 import { readCommitted, readDuplicate, readTransaction, unknownAfter } from './readCommitted.js';
-import { readUsedContracts, settle } from './settle.js';
+import { readUsedContracts, settle } from './settleCommands.js';
 
 /** The state of the attempts of one subscription. */
 interface CommandAttempts {

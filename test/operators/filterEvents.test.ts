@@ -6,7 +6,7 @@ import type { Update } from '../../src/codecs/Update.js';
 import { DecodeError } from '../../src/errors/feed.js';
 import type { UndecodedUpdate } from '../../src/feed/Page.js';
 import { filterEvents } from '../../src/operators/filterEvents.js';
-import { ofEvent } from '../../src/operators/byTag.js';
+import { ofEvent } from '../../src/operators/ofVariant.js';
 import { ofTemplate } from '../../src/operators/ofTemplate.js';
 import {
   added,

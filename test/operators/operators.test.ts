@@ -3,7 +3,7 @@ import { either as E } from 'fp-ts';
 import { mergeMap, type Observable, of, type OperatorFunction, Subject, take } from 'rxjs';
 import type { Timestamp } from '../../src/codecs/scalars.js';
 import type { Update } from '../../src/codecs/Update.js';
-import { ofEvent, ofVariant } from '../../src/operators/byTag.js';
+import { ofEvent, ofVariant } from '../../src/operators/ofVariant.js';
 import { filterEvents } from '../../src/operators/filterEvents.js';
 import { onSynchronizer } from '../../src/operators/onSynchronizer.js';
 import { ofTemplate } from '../../src/operators/ofTemplate.js';

@@ -1,7 +1,7 @@
 import { lastValueFrom, take, toArray } from 'rxjs';
 import { ledgerEffects } from '../../src/codecs/UpdateFormat.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
-import { ofVariant } from '../../src/operators/byTag.js';
+import { ofVariant } from '../../src/operators/ofVariant.js';
 import { webSocketTransport } from '../../src/ws/browser.js';
 
 /** The result of the page. */

@@ -24,7 +24,7 @@ import type {
   ExercisedEventOf,
   UndecodedEvent,
 } from '../../../src/operators/ContractEvent.js';
-import { ofEvent } from '../../../src/operators/byTag.js';
+import { ofEvent } from '../../../src/operators/ofVariant.js';
 import { ofTemplate } from '../../../src/operators/ofTemplate.js';
 import type { EventOf } from '../../../src/operators/toEvents.js';
 import type { Inventory as Former } from '../../fixtures/codegen34/lib/index.js';
