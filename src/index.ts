@@ -36,12 +36,12 @@ export type { Diagnostic } from './diagnostics/Diagnostic.js';
 export { logTo, type LineLogger } from './diagnostics/logTo.js';
 
 // Operators
-export { awaitIngested } from './operators/ofSubmission.js';
+export { awaitIngested } from './operators/ofTransaction.js';
 export { filterEvents, type FilteredUpdate } from './operators/filterEvents.js';
-export { ofChange } from './operators/ofSubmission.js';
+export { ofChange } from './operators/ofTransaction.js';
 export { ofEvent } from './operators/ofVariant.js';
 export { ofTemplate } from './operators/ofTemplate.js';
-export { ofTransaction } from './operators/ofSubmission.js';
+export { ofTransaction } from './operators/ofTransaction.js';
 export { ofVariant } from './operators/ofVariant.js';
 export { onSynchronizer } from './operators/onSynchronizer.js';
 export { recordTimes } from './operators/recordTimes.js';
@@ -86,7 +86,7 @@ export type { CommandsRequest } from './codecs/SubmissionRequest.js';
 export type { CommandsOptions } from './submission/submitCommands.js';
 export type { SubmittedTransaction } from './codecs/Transaction.js';
 export type { DisclosedContract, PreparedSubmission, PrepareRequest } from './codecs/SubmissionRequest.js';
-export type { PartyDetails } from './codecs/TopologyTransaction.js';
+export type { PartyDetails } from './codecs/PartyDetails.js';
 export type { DeduplicationPeriod, ExecuteRequest, Signature } from './codecs/ExecuteRequest.js';
 export type { Signer, Verifier } from './submission/Signer.js';
 export { fingerprintOf, webCryptoSigner } from './submission/Signer.js';

@@ -2,7 +2,7 @@ import type { Observable } from 'rxjs';
 import type { CommandsRequest, PreparedSubmission, PrepareRequest } from '../codecs/SubmissionRequest.js';
 import type { CompletionResponse, CompletionsRequest } from '../codecs/Completion.js';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
-import type { PartyDetails } from '../codecs/TopologyTransaction.js';
+import type { PartyDetails } from '../codecs/PartyDetails.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';

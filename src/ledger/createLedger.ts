@@ -1,5 +1,5 @@
 import { concatMap, defer, EMPTY, expand, type Observable } from 'rxjs';
-import { PartiesPage, type PartyDetails } from '../codecs/TopologyTransaction.js';
+import { PartiesPage, type PartyDetails } from '../codecs/PartyDetails.js';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { tokenProblem } from '../errors/request.js';

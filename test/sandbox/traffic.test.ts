@@ -171,7 +171,8 @@ function moves({ updates }: Sandbox): readonly string[] {
 }
 
 describe('generated reassignments', () => {
-  it.each(Array.from({ length: effort(2, 50) }, (_, index) => index + 1))(
+  // with seed 5, a contract comes back to a synchronizer that it left by a half which a restore has removed
+  it.each([5, ...Array.from({ length: effort(1, 49) }, (_, index) => index + 6)])(
     'keep the order of each synchronizer, also after a restore, with seed %i',
     async (seed) => {
       const sandbox = await sandboxWith({ synchronizers: three });

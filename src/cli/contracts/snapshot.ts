@@ -60,12 +60,13 @@ interface Request extends Names {
  * @param print - prints the contracts, which can be read, several times, until that completes
  */
 export const readSnapshot = (
-  { ledger, world: { env } }: Session,
+  { ledger, world }: Session,
   { at, ...names }: Request,
   print: (contracts: Iterable<SnapshotContract>) => Observable<never>,
 ): Observable<never> =>
   defer(() => {
-    const spool = new Spool(env['TMPDIR'] ?? tmpdir());
+    const { TMPDIR = '' } = world.env;
+    const spool = new Spool(TMPDIR === '' ? tmpdir() : TMPDIR);
     const reassigned = new Map<string, Claim[]>();
     const onRestart = (): void => {
       spool.clear();

@@ -65,8 +65,11 @@ function* readElements(request: ListRequest, participant: Participant): Generato
   for (const { position, ...element } of readSnapshot(request, participant)) {
     // the ledger may be pruned while the entries are sent
     checkPruned(offset, participant.ledger);
-    const token = encodeToken([checksum, position.index, position.offset ?? null]);
-    yield { ...element, ...(checksum !== undefined && { streamContinuationToken: token }) };
+    if (checksum === undefined) {
+      yield element;
+      continue;
+    }
+    yield { ...element, streamContinuationToken: encodeToken([checksum, position.index, position.offset ?? null]) };
   }
 }
 

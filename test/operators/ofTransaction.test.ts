@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { catchError, of } from 'rxjs';
 import { CompletionElement, type CompletionResponse } from '../../src/codecs/Completion.js';
-import { awaitIngested, ofChange, ofTransaction } from '../../src/operators/ofSubmission.js';
+import { awaitIngested, ofChange, ofTransaction } from '../../src/operators/ofTransaction.js';
 import { decode } from '../codecs/support.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { completion, completionCheckpoint, rejection } from '../helpers/wire.js';
