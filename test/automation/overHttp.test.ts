@@ -6,6 +6,7 @@ import {
   automate,
   type AutomationOptions,
   type Rule,
+  RuleError,
 } from '../../src/automation/index.js';
 import { ApiError } from '../../src/errors/ApiError.js';
 import { PrunedError } from '../../src/errors/feed.js';
@@ -121,6 +122,31 @@ describe('a rule, over HTTP', () => {
 });
 
 describe('a rule over a participant that is pruned', () => {
+  it('needs done or a store for actions that do not archive their contract when the participant is pruned (G70)', async () => {
+    const { sandbox, newLedger, rule, submit, create } = await world(3);
+    const store = memoryStore();
+    await first(automate(newLedger(), rule('Touch'), { ...options, store }), 3);
+    sandbox.prune(sandbox.ledgerEnd);
+    const bare = await first(automate(newLedger(), rule('Touch'), options), 3);
+    expect(
+      bare.map((acted) => acted._tag === 'Failed' && acted.error instanceof RuleError && acted.error.reason),
+    ).toEqual(['pruned', 'pruned', 'pruned']);
+    expect(bare.some((acted) => 'retryAt' in acted)).toBe(false);
+    // the store knows, and so does done; new contracts, and actions that archive their contract, are not affected
+    const quiet = merge(
+      automate(newLedger(), rule('Touch'), { ...options, store }),
+      automate(newLedger(), rule('Touch', { name: 'other', done: () => true }), options),
+    );
+    const seen: Acted[] = [];
+    const running = quiet.subscribe((acted) => seen.push(acted));
+    await submit(create(3));
+    await until(() => seen.length === 1);
+    running.unsubscribe();
+    expect(tags(seen)).toEqual(['Committed']);
+    expect(tags(await first(automate(newLedger(), rule('Archive'), options), 4))).toEqual(Array(4).fill('Committed'));
+    expect(sandbox.updates).toHaveLength(1 + 3 + 2 + 4);
+  });
+
   it('resumes with a store after an action that neither creates nor archives', async () => {
     const { ledger, rule } = await world(1);
     const touch = rule('Touch');

@@ -103,7 +103,7 @@ describe('a failure of the ledger in tail', () => {
   it('is a token that is required: without one, none is refused', async () => {
     await world.restart({ checkToken: (token) => token === 'letmein' });
     const without = await world.tail();
-    const env = { CANTON_RX_LEDGER_TOKEN: 'other' };
+    const env = { CANTON_RX_LEDGER_TOKEN: 's3cret-other' };
     const refused = world.start(['tail'], { env });
 
     expect([without.code, await refused.code]).toEqual([5, 5]);
@@ -113,6 +113,7 @@ describe('a failure of the ledger in tail', () => {
     expect(refused.err.text()).toMatch(/^canton-rx: 127\.0\.0\.1:\d+ refuses the token\.\n/);
     expect(without.err.text()).toContain('→ give one with --token-file FILE or CANTON_RX_LEDGER_TOKEN');
     expect(refused.err.text()).toContain('✗ token  token refused (401)');
+    expect(refused.out.text() + refused.err.text()).not.toContain('s3cret');
   });
 
   it('is reported at once if the first request cannot connect', async () => {

@@ -70,6 +70,21 @@ describe('the changes of contracts', () => {
     expect(seen.values).toEqual(['Reset 2 start a,b', 'ContractsChanged 3 -a', 'ContractsChanged 5 +c', 'CaughtUp 5']);
   });
 
+  it('have nothing of a snapshot that could not be completed', () => {
+    const { seen } = follow({
+      given: [create(2, 'a', 'b')],
+      options: inOnes,
+      fault: (request, count, { participant }) => {
+        if (isSnapshot(request) && count === 3) {
+          participant.append(archive(3, 'a'), create(5, 'c'));
+          participant.ledger.pruned = 4;
+        }
+        return undefined;
+      },
+    });
+    expect(seen.values).toEqual(['Reset 5 start b,c', 'CaughtUp 5']);
+  });
+
   it('are requested in one format: that of the snapshot, of transactions and of reassignments (pitfall 25)', () => {
     const { service } = follow({ forMs: 1_000 });
     const snapshots = service.requests.filter(isSnapshot);

@@ -203,6 +203,17 @@ describe('shareContracts', () => {
     shared.clear();
     expect(world.service.open).toBe(0);
   });
+
+  it('shares nothing between ledgers', async () => {
+    const clock = stopClock();
+    const [one, other] = [worldWith(), worldWith()];
+    other.participant.append(create(2, 'y'));
+    const seen = [one, other].map(({ shared }) => observe(shared.view(marbles).all$()));
+    await clock.advance(100);
+    expect(seen.map(({ values }) => idsOf(values.at(-1) ?? []))).toEqual(['x', 'xy']);
+    for (const { subscription } of seen) subscription.unsubscribe();
+    for (const { shared } of [one, other]) shared.clear();
+  });
 });
 
 describe('queries of shared contracts', () => {

@@ -23,6 +23,7 @@ describe.each(['3.3', '3.4', '3.5', '3.6', '3.7'] as const)('a feed of a %s part
     const sandbox = await start({ profile });
     sandbox.generate(effort(1_500, 10_000), { seed: 7 });
     const before = allOffsets(sandbox);
+    expect(before.length).toBeGreaterThanOrEqual(1_500);
     const caughtUp = before.at(-1) ?? 0;
     const range = { beginExclusive: before[9] ?? 0, endInclusive: before[249] ?? 0 };
     const bounded$ = ledgerOf(sandbox).updates({ ...range, updateFormat });

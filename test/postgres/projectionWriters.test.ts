@@ -88,6 +88,15 @@ describeWithPostgres('a projection', () => {
     expect(await read('SELECT contracts.oldest_offset() AS o')).toEqual([{ o: '10' }]);
   });
 
+  it('has each change once, although a cursor from before it makes its own processor apply it again', async () => {
+    const a = start('a');
+    await a(batchesOf('start', 10, contractsOf(many('a', 2))));
+    const change = worksOf([creates('a11', 11)]).slice(1);
+    await a(change);
+    await expect(a(change)).rejects.toThrow(/does not end before offset 11: another processor writes it/);
+    expect(await ids('contracts.creates()')).toEqual(['a0', 'a1', 'a11']);
+  });
+
   it('names what is in it as the query does that its processor has now', async () => {
     const iou = contractType('#finance:Main:Iou', t.unknown);
     const holding = interfaceType('#holdings:Api:Holding', t.unknown);

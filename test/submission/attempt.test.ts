@@ -347,7 +347,8 @@ describe('the first response to a submission', () => {
   ])('leaves the outcome unknown if it may follow a commit: %s', (_, reply) => {
     const lost = play({ execute: [[reply]] }, { recover: false }).seen;
     const found = play({ execute: [[reply], [duplicate()]] }).seen;
-    expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'ApiError' } });
+    const lastError = { _tag: 'ApiError', status: 'status' in reply ? reply.status : NaN };
+    expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError });
     expect(found.values).toMatchObject([{ offset: 11 }]);
   });
 });

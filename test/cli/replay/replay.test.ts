@@ -285,6 +285,22 @@ describe('resuming a replay', () => {
     expect(manifest()).not.toHaveProperty('complete');
   });
 
+  it('fails on a ledger that was reset, and does not change the file', async () => {
+    await run();
+    markIncomplete();
+    truncateSync(file(), Math.floor(size() / 2));
+    const whole = content().slice(0, content().lastIndexOf('\n') + 1);
+    await world.restart({}, 20);
+    const { code, err } = await run();
+
+    expect(code).toBe(1);
+    expect(err).toContain('The cursor is beyond the ledger end.');
+    expect(err).toContain('the offsets of the file do not apply to the ledger any more: choose another file\n');
+    expect(err).not.toContain('the same command');
+    expect(content()).toBe(whole);
+    expect(manifest()).not.toHaveProperty('complete');
+  });
+
   it('is possible after Ctrl-C, which leaves complete lines and is not a success', async () => {
     world.sandbox.fault({ kind: 'hang' }, { path: /flats/, after: 1, times: 50 });
     const { code, err, signals } = start('--to', String(world.sandbox.ledgerEnd + 1_000));
