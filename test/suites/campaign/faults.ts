@@ -3,7 +3,7 @@ import { delay, map, NEVER, type Observable, of, timer } from 'rxjs';
 import { ResponseTooLargeError } from '../../../src/errors/request.js';
 import type { Reply, ServiceRequest } from '../../helpers/scripted.js';
 import type { Entry, VirtualLedger, VirtualOptions } from '../../helpers/virtualLedger.js';
-import { errorReply, invalid, ok } from '../../helpers/wire.js';
+import { errorReply, ok } from '../../helpers/wire.js';
 import { isBounded, isDownward, isPage, isPoll, markBadPage } from './requests.js';
 import type { Fault, FaultRule, SocketFault } from './Schedule.js';
 import { passing, refusing, statuses, stopping, turning } from './statuses.js';
@@ -126,8 +126,14 @@ function spoilElement(reply: Reply, ledger: VirtualLedger, at: number): Reply {
   const bad = entries[at % entries.length];
   if (bad === undefined) return reply;
   const before = entries.slice(0, at % entries.length);
-  const spoilt = ok(entries.map((entry) => (entry === bad ? invalid(entry.offset) : entry.element)));
+  const spoilt = ok(entries.map((entry) => (entry === bad ? withoutFields(entry) : entry.element)));
   return markUndecodable(spoilt, before, bad.offset);
+}
+
+/** An update without most of its fields. Its ID stays: with another one, it would be that of another ledger. */
+function withoutFields({ offset, element }: Entry): object {
+  const [, updateId] = /"updateId":"([^"]*)"/.exec(JSON.stringify(element)) ?? [];
+  return { update: { Transaction: { value: { offset, updateId } } } };
 }
 
 const markOutOfOrder = (reply: Reply): Reply => markBadPage(reply, { tag: 'OrderError', good: [] });

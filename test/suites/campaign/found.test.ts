@@ -173,6 +173,14 @@ describe('what the model took for a flaw of the feed', () => {
       }),
     ],
     [
+      'the only update does not decode while it is looked up: with its own ID, it is no other ledger',
+      scheduleOf([], {
+        ledger: [{ gap: 1, sample: 0, afterMs: 1 }],
+        ...{ known: 0, latencyMs: 1, maxListElements: 1, maxPageSize: 1, parallelRanges: 1 },
+        faults: [within(20_956, 9_548, { kind: 'undecodable', at: 0 })],
+      }),
+    ],
+    [
       'after timeouts, a feed that reads one range after the other passes narrow ranges without an update',
       scheduleOf([], {
         ledger: [
