@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { concatMap, delay, NEVER, of, throwError, timer } from 'rxjs';
-import { automate, toAutomationStatus } from '../../src/automation/index.js';
+import { automate, type AutomationOptions, toAutomationStatus } from '../../src/automation/index.js';
 import { isLedgerError } from '../../src/index.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { committedIds } from '../helpers/virtualTasks.js';
@@ -9,558 +9,438 @@ import {
   brief,
   createReceipt,
   exerciseOn,
+  ids,
+  minute,
   reasonOf,
   receiptOf,
   ruleOf,
+  run,
   type TaskRule,
   touchIt,
+  type VirtualRun,
   virtually,
 } from './support.js';
 
-const minute = 60_000;
-const ids = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `c${n}`);
+/** A signal, and how to abort it at a time. */
+function stopAt(ms: number) {
+  const controller = new AbortController();
+  const abort = (): void => {
+    controller.abort();
+  };
+  return { signal: controller.signal, later: [[ms, abort] as const] };
+}
 
 describe('a run of a rule', () => {
-  it('acts on as many contracts at the same time as concurrency says', () => {
-    for (const concurrency of [1, 3, 8])
-      virtually(
-        minute,
-        ({ tasks, start }) => {
-          tasks.create(...ids(24));
-          start({}, { concurrency });
-          return () => {
-            expect(tasks.commits).toHaveLength(24);
-            const times = tasks.attempts.map(({ atMs }) => atMs);
-            const most = times.map((at) => times.filter((other) => other >= at && other < at + 10).length);
-            expect(Math.max(...most)).toBe(concurrency);
-          };
-        },
-        { latencyMs: 1, commitMs: 9 },
-      );
+  it.each([1, 3, 8])('acts on as many contracts at the same time as concurrency says: %i', (concurrency) => {
+    const { tasks } = run(ids(24), { concurrency, participant: { latencyMs: 1, commitMs: 9 } });
+    expect(tasks.commits).toHaveLength(24);
+    const times = tasks.attempts.map(({ atMs }) => atMs);
+    const most = times.map((at) => times.filter((other) => other >= at && other < at + 10).length);
+    expect(Math.max(...most)).toBe(concurrency);
   });
 
   it('aborts at once when it is unsubscribed', () => {
-    virtually(minute, ({ tasks, start, at }) => {
-      tasks.create(...ids(5));
-      const seen = start({}, { concurrency: 2 });
-      at(7, () => {
-        seen.subscription.unsubscribe();
-        expect(tasks.service.open).toBe(0);
-      });
-      return () => {
-        expect(seen.values).toEqual([]);
-        // what the participant has received takes effect
-        expect(tasks.attempts.length).toBeLessThanOrEqual(2);
-      };
-    });
+    let open: number | undefined;
+    const stop = ({ tasks, stop }: VirtualRun): void => {
+      stop();
+      open = tasks.service.open;
+    };
+    const { acted, tasks } = run(ids(5), { concurrency: 2, later: [[7, stop]] });
+    expect(open).toBe(0);
+    expect(acted).toEqual([]);
+    // what the participant has received takes effect
+    expect(tasks.attempts.length).toBeLessThanOrEqual(2);
   });
 
   it('begins nothing after signal, finishes what is in progress, and completes (G72)', () => {
-    virtually(
-      minute,
-      ({ tasks, start, at }) => {
-        tasks.create(...ids(5));
-        const stop = new AbortController();
-        const seen = start({}, { concurrency: 2, signal: stop.signal });
-        at(100, () => {
-          expect(tasks.attempts).toHaveLength(2);
-          stop.abort();
-        });
-        return () => {
-          expect(brief(seen)).toEqual(['Committed c0', 'Committed c1']);
-          expect(seen.completed).toBe(true);
-          expect(seen.endedAt).toBeLessThan(1_100);
-          expect(tasks.attempts).toHaveLength(2);
-        };
-      },
-      { commitMs: 1_000 },
-    );
+    const options = { concurrency: 2, participant: { commitMs: 1_000 } };
+    const { acted, seen, tasks } = run(ids(5), { ...options, ...stopAt(100) });
+    expect(acted).toEqual(['Committed c0', 'Committed c1']);
+    expect(seen.completed).toBe(true);
+    expect(seen.endedAt).toBeLessThan(1_100);
+    expect(tasks.attempts.map(({ atMs }) => atMs < 100)).toEqual([true, true]);
   });
 
   it('abandons after stopWithinMs what is still in progress', () => {
-    virtually(
-      2 * minute,
-      ({ tasks, start, at }) => {
-        tasks.create('a', 'b');
-        const stop = new AbortController();
-        const seen = start({}, { signal: stop.signal, stopWithinMs: 3_000 });
-        at(1_000, () => {
-          stop.abort();
-        });
-        return () => {
-          expect(seen.values).toEqual([]);
-          expect(seen.completed).toBe(true);
-          expect(seen.endedAt).toBe(4_000);
-        };
-      },
-      { commitMs: 15_000 },
-    );
+    const options = { stopWithinMs: 3_000, participant: { commitMs: 15_000 } };
+    const { seen } = run(['a', 'b'], { ...options, ...stopAt(1_000) });
+    expect(seen).toMatchObject({ values: [], completed: true, endedAt: 4_000 });
   });
 
-  it('stops at once if nothing is in progress, while it decides, waits for its turn, or has not begun', () => {
-    const cases: readonly Partial<TaskRule>[] = [{ where: () => false }, { act: () => NEVER }];
-    for (const changes of cases)
-      virtually(minute, ({ tasks, start, at }) => {
-        tasks.create('a');
-        const store = memoryStore();
-        const stop = new AbortController();
-        const early = new AbortController();
-        early.abort();
-        const seen = [
-          start(changes, { signal: stop.signal, store }),
-          start(changes, { signal: stop.signal, store }),
-          start(changes, { signal: early.signal }),
-        ];
-        at(1_000, () => {
-          stop.abort();
-        });
-        return () => {
-          expect(seen.map(({ completed, endedAt }) => [completed, endedAt])).toEqual([
-            [true, 1_000],
-            [true, 1_000],
-            [true, 0],
-          ]);
-          expect(tasks.attempts).toEqual([]);
-        };
-      });
+  it.each<[string, Partial<TaskRule>]>([
+    ['nothing is in progress', { where: () => false }],
+    ['it decides', { act: () => NEVER }],
+  ])('stops at once if %s, or it waits for its turn, or has not begun', (_, changes) => {
+    const store = memoryStore();
+    const { signal, later } = stopAt(1_000);
+    const { runs, tasks } = virtually(minute, ({ tasks, start, runs, at }) => {
+      tasks.create('a');
+      start({ ...changes, signal, store });
+      start({ ...changes, signal, store });
+      start({ ...changes, signal: AbortSignal.abort() });
+      for (const step of later) at(...step);
+      return { runs, tasks };
+    });
+    expect(runs).toMatchObject([1_000, 1_000, 0].map((endedAt) => ({ completed: true, endedAt })));
+    expect(tasks.attempts).toEqual([]);
   });
 
   it('passes the request to submit, and may not know what it returns', () => {
-    virtually(minute, ({ tasks, start, ledger }) => {
+    const requests: object[] = [];
+    const seen = virtually(minute, ({ tasks, start, ledger }) => {
       tasks.create('a');
-      const requests: object[] = [];
-      const seen = start(
-        { act: touchIt },
-        {
-          submit: (request) => {
-            requests.push(request);
-            if (requests.length === 1) throw new Error('no keys');
-            if (requests.length === 2) return of();
-            return ledger.submitAndWaitForTransaction(request);
-          },
-        },
-      );
-      return () => {
-        expect(brief(seen)).toEqual(['Failed a: Error', 'Failed a: EmptyError', 'Committed a']);
-        expect(requests[2]).toMatchObject({
-          commandId: 'rule:a',
-          userId: 'me',
-          deduplicationPeriod: { DeduplicationOffset: { value: 0 } },
-        });
+      const submit: AutomationOptions['submit'] = (request) => {
+        requests.push(request);
+        if (requests.length === 1) throw new Error('no keys');
+        return requests.length === 2 ? of() : ledger.submitAndWaitForTransaction(request);
       };
+      return start({ act: touchIt, submit });
+    });
+    expect(brief(seen)).toEqual(['Failed a: Error', 'Failed a: EmptyError', 'Committed a']);
+    expect(requests[2]).toMatchObject({
+      commandId: 'rule:a',
+      userId: 'me',
+      deduplicationPeriod: { DeduplicationOffset: { value: 0 } },
     });
   });
 });
 
 describe('several runs of a rule', () => {
   it('commit each action once without a store, at the cost of a request each', () => {
-    virtually(minute, ({ tasks, start }) => {
+    const { runs, tasks } = virtually(minute, ({ tasks, start, runs }) => {
       tasks.create(...ids(20));
-      const runs = [0, 1, 2].map(() => start({ act: touchIt }, {}, tasks.connect()));
-      return () => {
-        expect(new Set(committedIds(tasks)).size).toBe(20);
-        expect(tasks.commits).toHaveLength(20);
-        for (const seen of runs) expect(seen.values.map(({ _tag }) => _tag)).toEqual(Array(20).fill('Committed'));
-        expect(tasks.attempts.length).toBeLessThan(200);
-      };
+      for (let n = 0; n < 3; n += 1) start({ act: touchIt }, tasks.connect());
+      return { runs, tasks };
     });
+    expect(committedIds(tasks).toSorted()).toEqual(
+      ids(20)
+        .map((id) => `rule:${id}`)
+        .toSorted(),
+    );
+    for (const seen of runs) expect(seen.values.map(({ _tag }) => _tag)).toEqual(Array(20).fill('Committed'));
+    expect(tasks.attempts.length).toBeLessThan(200);
   });
 
   it('act one after the other with a store (G65)', () => {
-    virtually(5 * minute, ({ tasks, start, at }) => {
-      tasks.create(...ids(3));
-      const store = memoryStore();
-      const first = start({ act: touchIt }, { store }, tasks.connect());
-      const second = start({ act: touchIt }, { store }, tasks.connect());
-      at(2_000, () => {
-        expect(second.values).toEqual([]);
-        tasks.create('d');
-      });
-      at(4_000, () => {
-        first.subscription.unsubscribe();
-      });
-      at(6_000, () => {
-        tasks.create('e');
-      });
-      return () => {
-        expect(brief(first)).toHaveLength(4);
-        // it remembers what the first one has done
-        expect(brief(second)).toEqual(['Committed e']);
-        expect(tasks.attempts).toHaveLength(5);
-      };
+    const store = memoryStore();
+    const { acted, others, seen, tasks } = run(ids(3), {
+      act: touchIt,
+      forMs: 5 * minute,
+      store,
+      later: [
+        [0, ({ start, tasks }) => start({ act: touchIt, store }, tasks.connect())],
+        [2_000, 'create', 'd'],
+        [4_000, ({ runs }) => runs[0]?.subscription.unsubscribe()],
+        [6_000, 'create', 'e'],
+      ],
     });
+    expect(acted).toHaveLength(4);
+    expect(Math.max(...seen.times)).toBeLessThan(4_000);
+    // it remembers what the first one has done
+    expect(others).toEqual([['Committed e']]);
+    expect(tasks.attempts).toHaveLength(5);
   });
 });
 
 describe('a rule that waits for its name', () => {
   it('does not end although its store fails from time to time', () => {
-    virtually(10 * 60 * minute, ({ tasks, start }) => {
-      tasks.create('a');
-      const memory = memoryStore();
-      let holds = 0;
-      const hold: typeof memory.hold = (name, standBy) => {
-        holds += 1;
-        if (holds > 8) return memory.hold(name, standBy);
-        return timer(60 * minute).pipe(concatMap(() => throwError(() => new Error('failover'))));
-      };
-      const seen = start({ act: touchIt }, { store: { ...memory, hold } });
-      return () => {
-        expect(seen.error).toBeUndefined();
-        expect(brief(seen)).toEqual(['Committed a']);
-      };
-    });
+    const memory = memoryStore();
+    let holds = 0;
+    const hold: typeof memory.hold = (name, standBy) => {
+      holds += 1;
+      if (holds > 8) return memory.hold(name, standBy);
+      return timer(60 * minute).pipe(concatMap(() => throwError(() => new Error('failover'))));
+    };
+    const options = { forMs: 10 * 60 * minute, store: { ...memory, hold } };
+    const { acted, seen } = run(['a'], { act: touchIt, ...options });
+    expect(seen.error).toBeUndefined();
+    expect(acted).toEqual(['Committed a']);
   });
 });
 
+/** Starts a rule again on a participant that was pruned. */
+const restart =
+  (how: Partial<TaskRule> & AutomationOptions, prune = true) =>
+  ({ tasks, start, stop }: VirtualRun): void => {
+    stop();
+    tasks.faultOf = () => undefined;
+    if (prune) tasks.prune();
+    start(how, tasks.connect());
+  };
+
 describe('a rule on a participant that was pruned', () => {
-  it('acts again on nothing when its actions archive their contracts (G70)', () => {
-    const cases: readonly (readonly [string, Partial<TaskRule>])[] = [
-      ['Archive', { act: archiveIt }],
-      ['Accept', { consumes: true, act: ({ contractId }) => exerciseOn(contractId, 'Accept') }],
-    ];
-    for (const [, changes] of cases)
-      virtually(minute, ({ tasks, start }) => {
-        tasks.create('a', 'b');
+  const accept: TaskRule['act'] = ({ contractId }) => exerciseOn(contractId, 'Accept');
+  const isMarble: TaskRule['where'] = ({ type }) => type === 'marble';
+  const isA: TaskRule['where'] = ({ contractId }) => contractId === 'a';
+  const receipts: Partial<TaskRule> = {
+    act: ({ contractId }) => createReceipt(contractId),
+    done: ({ contractId }, contracts) => contracts.has(receiptOf(contractId)),
+    where: isMarble,
+  };
+
+  it.each<[string, Partial<TaskRule>]>([
+    ['Archive', { act: archiveIt }],
+    ['Accept', { consumes: true, act: accept }],
+  ])('acts again on nothing when its actions archive their contracts: %s (G70)', (_, changes) => {
+    const { acted, tasks } = run(['a', 'b'], {
+      ...changes,
+      before: (tasks) => {
         tasks.prune();
-        const seen = start(changes);
-        return () => {
-          expect(brief(seen)).toEqual(['Committed a', 'Committed b']);
-          // the first actions learn from where the participant recognizes repetitions
-          expect(tasks.attempts.at(-1)?.since).toBe(1);
-        };
-      });
+      },
+    });
+    expect(acted).toEqual(['Committed a', 'Committed b']);
+    // the first actions learn from where the participant recognizes repetitions
+    expect(tasks.attempts.at(-1)?.since).toBe(1);
   });
 
+  /** Acts on contracts before the pruned offset, one of which is due later, and on some after it. */
+  const learn = (old: readonly string[], created: readonly string[], delayed: string, changes: Partial<TaskRule>) => {
+    let isLater = false;
+    return run(old, {
+      ...changes,
+      dueAt: ({ contractId }) => (contractId === delayed && !isLater ? undefined : new Date(0)),
+      forMs: 5 * minute,
+      before: (tasks) => {
+        tasks.archive('none');
+        tasks.prune();
+        tasks.create(...created);
+      },
+      later: [
+        [10_000, () => (isLater = true)],
+        [10_000, 'create', 'other'],
+      ],
+    }).acted;
+  };
+
   it('acts on older contracts once it has learned that the choice archives its contract', () => {
-    virtually(5 * minute, ({ tasks, start, at }) => {
-      tasks.create('old', 'later');
-      tasks.archive('other');
-      tasks.prune();
-      tasks.create('new');
-      const accept: TaskRule['act'] = ({ contractId }) => exerciseOn(contractId, 'Accept');
-      let isLater = false;
-      const seen = start({
-        act: accept,
-        dueAt: ({ contractId }) => (contractId === 'later' && !isLater ? undefined : new Date(0)),
-      });
-      at(10_000, () => {
-        isLater = true;
-        tasks.create('other');
-      });
-      return () => {
-        expect([...brief(seen)].sort()).toEqual([
-          'Committed later',
-          'Committed new',
-          'Committed other',
-          'Failed old: RuleError pruned',
-        ]);
-      };
-    });
+    const acted = learn(['old', 'later'], ['new'], 'later', { act: accept });
+    expect(acted.toSorted()).toEqual([
+      'Committed later',
+      'Committed new',
+      'Committed other',
+      'Failed old: RuleError pruned',
+    ]);
   });
 
   it('does not learn that from a transaction with other commands, which may have archived it', () => {
-    virtually(5 * minute, ({ tasks, start, at }) => {
-      tasks.create('old');
-      tasks.archive('other');
-      tasks.prune();
-      tasks.create('x', 'y');
-      let isLater = false;
-      const seen = start({
-        act: ({ contractId }) =>
-          contractId === 'x'
-            ? [exerciseOn('x', 'Accept'), exerciseOn('y', 'Archive')]
-            : exerciseOn(contractId, 'Accept'),
-        dueAt: ({ contractId }) => (contractId === 'old' && !isLater ? undefined : new Date(0)),
-        where: ({ contractId }) => contractId !== 'y',
-      });
-      at(10_000, () => {
-        isLater = true;
-        tasks.create('y2');
-      });
-      return () => {
-        expect(brief(seen).slice(0, 2)).toEqual(['Committed x', 'Failed old: RuleError pruned']);
-      };
+    const acted = learn(['old'], ['x', 'y'], 'old', {
+      act: ({ contractId: id }) => [exerciseOn(id, 'Accept'), ...(id === 'x' ? [exerciseOn('y', 'Archive')] : [])],
+      where: ({ contractId }) => contractId !== 'y',
     });
+    expect(acted.slice(0, 2)).toEqual(['Committed x', 'Failed old: RuleError pruned']);
   });
 
   it('does not act on an older contract without a store or done, and says why, once (G70)', () => {
-    virtually(30 * minute, ({ tasks, start, at }) => {
-      tasks.create('a', 'b');
-      const first = start({ act: touchIt, where: ({ contractId }) => contractId === 'a' });
-      let second: typeof first | undefined;
-      at(10_000, () => {
-        first.subscription.unsubscribe();
-        tasks.prune();
-        second = start({ act: touchIt });
-      });
-      at(20_000, () => {
-        tasks.create('c');
-      });
-      return () => {
-        expect(committedIds(tasks)).toEqual(['rule:a', 'rule:c']);
-        expect(second && [...brief(second)].sort()).toEqual([
-          'Committed c',
-          'Failed a: RuleError pruned',
-          'Failed b: RuleError pruned',
-        ]);
-        expect(tasks.attempts.length).toBeLessThan(10);
-      };
+    const { commits, others, tasks } = run(['a', 'b'], {
+      act: touchIt,
+      where: isA,
+      forMs: 30 * minute,
+      later: [
+        [10_000, restart({ act: touchIt })],
+        [20_000, 'create', 'c'],
+      ],
     });
+    expect(commits).toEqual(['rule:a', 'rule:c']);
+    expect(others[0]?.toSorted()).toEqual(['Committed c', 'Failed a: RuleError pruned', 'Failed b: RuleError pruned']);
+    expect(tasks.attempts.length).toBeLessThan(10);
   });
 
   it('acts on an older contract for which done is false (G70)', () => {
-    virtually(30 * minute, ({ tasks, start, at }) => {
-      const changes: Partial<TaskRule> = {
-        act: ({ contractId }) => createReceipt(contractId),
-        done: ({ contractId }, contracts) => contracts.has(receiptOf(contractId)),
-      };
-      tasks.create('a', 'b');
-      const first = start({ ...changes, where: ({ contractId }) => contractId === 'a' });
-      let second: typeof first | undefined;
-      at(10_000, () => {
-        first.subscription.unsubscribe();
-        tasks.prune();
-        second = start({ ...changes, where: ({ type }) => type === 'marble' });
-      });
-      return () => {
-        expect(committedIds(tasks)).toEqual(['rule:a', 'rule:b']);
-        expect(second && brief(second)).toEqual(['Committed b']);
-      };
-    });
+    const { commits, others } = run(['a', 'b'], { ...receipts, where: isA, later: [[10_000, restart(receipts)]] });
+    expect(commits).toEqual(['rule:a', 'rule:b']);
+    expect(others).toEqual([['Committed b']]);
   });
 
   it('does not trust done for contracts that are older than the pruned offset', () => {
-    virtually(30 * minute, ({ tasks, start, at }) => {
-      tasks.create('a');
-      const changes: Partial<TaskRule> = {
-        where: ({ type }) => type === 'marble',
-        done: ({ contractId }, contracts) => contracts.has(receiptOf(contractId)),
-      };
-      // it decides for a long time, and another run acts and is forgotten meanwhile
-      const slow = start({ ...changes, act: ({ contractId }) => of(createReceipt(contractId)).pipe(delay(10_000)) });
-      at(2_000, () => {
-        start({ ...changes, act: ({ contractId }) => createReceipt(contractId) }, {}, tasks.connect());
-      });
-      at(4_000, () => {
-        tasks.prune();
-      });
-      return () => {
-        expect(committedIds(tasks)).toEqual(['rule:a']);
-        expect(slow.values).toEqual([]);
-      };
+    // it decides for a long time, and another run acts and is forgotten meanwhile
+    const act: TaskRule['act'] = ({ contractId }) => of(createReceipt(contractId)).pipe(delay(10_000));
+    const { acted, commits } = run(['a'], {
+      ...receipts,
+      act,
+      forMs: 30 * minute,
+      later: [
+        [2_000, ({ start, tasks }) => start({ ...receipts }, tasks.connect())],
+        [4_000, 'prune'],
+      ],
     });
+    expect(commits).toEqual(['rule:a']);
+    expect(acted).toEqual([]);
   });
 
   it('remembers with a store what it has done, and what it may have done (G70)', () => {
-    virtually(60 * minute, ({ tasks, start, at }) => {
-      const store = memoryStore();
-      tasks.create('a', 'b', 'c');
-      tasks.faultOf = (commandId) =>
-        commandId === 'rule:b' ? { kind: 'lostResponse', how: 'silence', afterMs: 1 } : undefined;
-      const changes = { act: touchIt, where: ({ contractId }: { contractId: string }) => contractId !== 'c' };
-      const first = start(changes, { store });
-      let second: typeof first | undefined;
-      at(10_000, () => {
-        first.subscription.unsubscribe();
-        tasks.faultOf = () => undefined;
-        tasks.create('d');
-        tasks.prune();
-        second = start({ act: touchIt, where: ({ type }) => type === 'marble' }, { store }, tasks.connect());
-      });
-      return () => {
-        // c was never begun, and d is new
-        expect([...committedIds(tasks)].sort()).toEqual(['rule:a', 'rule:b', 'rule:c', 'rule:d']);
-        expect(second && [...brief(second)].sort()).toEqual([
-          'Committed c',
-          'Committed d',
-          'Failed b: RuleError pruned',
-        ]);
-      };
+    const store = memoryStore();
+    const { commits, others } = run(['a', 'b', 'c'], {
+      act: touchIt,
+      where: ({ contractId }) => contractId !== 'c',
+      forMs: 60 * minute,
+      store,
+      faultOf: (id) => (id === 'rule:b' ? { kind: 'lostResponse', how: 'silence', afterMs: 1 } : undefined),
+      later: [
+        [10_000, 'create', 'd'],
+        [10_000, restart({ act: touchIt, where: isMarble, store })],
+      ],
     });
+    // c was never begun, and d is new
+    expect(commits.toSorted()).toEqual(['rule:a', 'rule:b', 'rule:c', 'rule:d']);
+    expect(others[0]?.toSorted()).toEqual(['Committed c', 'Committed d', 'Failed b: RuleError pruned']);
   });
 
   it('settles with a store what it may have done, if the participant still knows', () => {
-    virtually(60 * minute, ({ tasks, start, at }) => {
-      const store = memoryStore();
-      tasks.create('a');
-      tasks.faultOf = () => ({ kind: 'lostResponse', how: 'silence', afterMs: 1 });
-      const first = start({ act: touchIt }, { store });
-      let second: typeof first | undefined;
-      at(10_000, () => {
-        first.subscription.unsubscribe();
-        tasks.faultOf = () => undefined;
-        second = start({ act: touchIt }, { store }, tasks.connect());
-      });
-      return () => {
-        expect(committedIds(tasks)).toEqual(['rule:a']);
-        expect(second && brief(second)).toEqual(['Committed a again']);
-      };
+    const store = memoryStore();
+    const { commits, others } = run(['a'], {
+      act: touchIt,
+      forMs: 60 * minute,
+      store,
+      faultOf: () => ({ kind: 'lostResponse', how: 'silence', afterMs: 1 }),
+      later: [[10_000, restart({ act: touchIt, store }, false)]],
     });
+    expect(commits).toEqual(['rule:a']);
+    expect(others).toEqual([['Committed a again']]);
   });
 
   it('keeps in its store only what concerns active contracts', () => {
-    virtually(60 * minute, ({ tasks, start, at }) => {
-      const store = memoryStore();
-      tasks.create('a', 'b');
-      start({ act: touchIt }, { store });
-      at(10_000, () => {
-        tasks.archive('a');
-      });
-      at(20_000, () => {
-        tasks.create('c');
-      });
-      return () => {
-        const [record] = [...(store.load('rule') as readonly unknown[])];
-        expect(record).toMatchObject({ actions: [{ commandId: 'rule:b' }, { commandId: 'rule:c' }] });
-      };
+    const store = memoryStore();
+    run(['a', 'b'], {
+      act: touchIt,
+      store,
+      later: [
+        [10_000, 'archive', 'a'],
+        [20_000, 'create', 'c'],
+      ],
     });
+    const [record] = [...(store.load('rule') as readonly unknown[])];
+    expect(record).toMatchObject({ actions: [{ commandId: 'rule:b' }, { commandId: 'rule:c' }] });
   });
 });
 
 describe('a rule on contracts that were moved', () => {
-  it('does not act again after a restart', () => {
-    for (const isPruned of [false, true])
-      virtually(30 * minute, ({ tasks, start, at }) => {
-        tasks.create('a');
-        const first = start({ act: touchIt });
-        at(5_000, () => {
-          tasks.unassign('a');
-          tasks.assign('a');
-        });
-        at(10_000, () => {
-          first.subscription.unsubscribe();
-          if (isPruned) tasks.prune();
-          tasks.unassign('a');
-          tasks.assign('a');
-          start({ act: touchIt }, {}, tasks.connect());
-        });
-        return () => {
-          expect(committedIds(tasks)).toEqual(['rule:a']);
-        };
-      });
+  it.each([false, true])('does not act again after a restart, whether pruned (%p)', (prune) => {
+    const move = [5_000, 10_000].flatMap((ms) => [[ms, 'unassign', 'a'] as const, [ms, 'assign', 'a'] as const]);
+    const { commits } = run(['a'], {
+      act: touchIt,
+      forMs: 30 * minute,
+      later: [...move.slice(0, 2), [10_000, restart({ act: touchIt }, prune)], ...move.slice(2)],
+    });
+    expect(commits).toEqual(['rule:a']);
   });
 });
 
 describe('a ledger that is replaced', () => {
   it('is acted on from its beginning, and nothing of the first one is (G71)', () => {
-    virtually(10 * minute, ({ tasks, start, at }) => {
-      tasks.create('a', 'b');
-      const decided: string[] = [];
-      const seen = start({
-        dueAt: ({ contractId }) => new Date(contractId === 'b' ? 50_000 : 0),
-        act: (contract, context) => {
-          decided.push(contract.contractId);
-          return archiveIt(contract, context);
-        },
-      });
-      at(30_000, () => {
-        tasks.replace('n', 'b2');
-      });
-      return () => {
-        expect(decided).toEqual(['a', 'n', 'b2']);
-        expect(committedIds(tasks)).toEqual(['rule:a', 'rule:n', 'rule:b2']);
-        expect(seen.error).toBeUndefined();
-      };
+    const decided: string[] = [];
+    const { commits, seen } = run(['a', 'b'], {
+      dueAt: ({ contractId }) => new Date(contractId === 'b' ? 50_000 : 0),
+      act: (contract, context) => {
+        decided.push(contract.contractId);
+        return archiveIt(contract, context);
+      },
+      forMs: 10 * minute,
+      later: [[30_000, 'replace', 'n', 'b2']],
     });
+    expect(decided).toEqual(['a', 'n', 'b2']);
+    expect(commits).toEqual(['rule:a', 'rule:n', 'rule:b2']);
+    expect(seen.error).toBeUndefined();
   });
 
   it('is refused with a store (G71)', () => {
-    virtually(10 * minute, ({ tasks, start, at }) => {
-      tasks.create('a');
-      const seen = start({ act: touchIt }, { store: memoryStore() });
-      at(30_000, () => {
-        tasks.replace('n');
-      });
-      return () => {
-        expect(brief(seen)).toEqual(['Committed a']);
-        expect(isLedgerError(seen.error, 'CursorError')).toBe(true);
-        expect(reasonOf(seen.error)).toBe('CursorError participant');
-        expect(tasks.attempts).toHaveLength(1);
-      };
-    });
+    const options = { forMs: 10 * minute, store: memoryStore(), later: [[30_000, 'replace', 'n']] } as const;
+    const { acted, seen, tasks } = run(['a'], { act: touchIt, ...options });
+    expect(acted).toEqual(['Committed a']);
+    expect(isLedgerError(seen.error, 'CursorError')).toBe(true);
+    expect(reasonOf(seen.error)).toBe('CursorError participant');
+    expect(tasks.attempts).toHaveLength(1);
   });
 });
 
 describe('the status of an automation', () => {
-  it('shows what it does', () => {
-    virtually(10 * minute, ({ tasks, ledger, watch, at }) => {
-      tasks.create('a', 'b', 'c', 'd');
-      tasks.faultOf = (commandId) => (commandId === 'rule:b' ? { kind: 'refused', code: 'DAML_FAILURE' } : undefined);
-      const rule = ruleOf({ dueAt: ({ contractId }) => new Date(contractId === 'c' ? 300_000 : 0) });
-      const retry = { baseDelayMs: 300_000 };
-      const seen = watch(automate(ledger, rule, { retry }).pipe(toAutomationStatus()));
-      at(100_000, () => {
-        tasks.archive('b');
-      });
-      return () => {
-        expect(seen.values.find(({ at }) => at > 50_000)).toMatchObject({
-          role: 'leader',
-          state: 'running',
-          due: 0,
-          running: 0,
-          waiting: 2,
-          failed: 1,
-          failures: [{ contractId: 'b', message: expect.stringContaining('DAML_FAILURE') as unknown }],
-          lagMs: 0,
-          committed: 2,
-          obsolete: 0,
-          offset: 3,
-        });
-        expect(seen.values.at(-1)).toMatchObject({ waiting: 0, failed: 0, committed: 3 });
-        const differences = seen.times.slice(1).map((ms, index) => ms - (seen.times[index] ?? 0));
-        expect(Math.max(...differences)).toBeLessThanOrEqual(1_000);
-      };
+  /** Watches the status of a rule on some contracts. */
+  function statusOf(contractIds: readonly string[], { forMs = minute, prepare, ...how }: Watched) {
+    const seen = virtually(forMs, (world) => {
+      const { tasks, ledger, watch } = world;
+      tasks.create(...contractIds);
+      prepare?.(world);
+      return watch(automate(ledger, ruleOf(how), how).pipe(toAutomationStatus()));
     });
+    return { ...seen, at: (ms: number) => seen.values.find(({ at }) => at >= ms) };
+  }
+  interface Watched extends Partial<TaskRule>, AutomationOptions {
+    readonly forMs?: number;
+    readonly prepare?: (world: VirtualRun) => void;
+  }
+
+  it('shows what it does', () => {
+    const dueAt: TaskRule['dueAt'] = ({ contractId }) => new Date(contractId === 'c' ? 300_000 : 0);
+    const { at, values, times } = statusOf(['a', 'b', 'c', 'd'], {
+      dueAt,
+      forMs: 10 * minute,
+      retry: { baseDelayMs: 300_000 },
+      prepare: ({ tasks, at }) => {
+        tasks.faultOf = (id) => (id === 'rule:b' ? { kind: 'refused', code: 'DAML_FAILURE' } : undefined);
+        at(100_000, () => {
+          tasks.archive('b');
+        });
+      },
+    });
+    expect(at(50_000)).toMatchObject({
+      role: 'leader',
+      state: 'running',
+      due: 0,
+      running: 0,
+      waiting: 2,
+      failed: 1,
+      failures: [{ contractId: 'b', message: expect.stringContaining('DAML_FAILURE') as unknown }],
+      lagMs: 0,
+      committed: 2,
+      obsolete: 0,
+      offset: 3,
+    });
+    expect(values.at(-1)).toMatchObject({ waiting: 0, failed: 0, committed: 3 });
+    const differences = times.slice(1).map((ms, index) => ms - (times[index] ?? 0));
+    expect(Math.max(...differences)).toBeLessThanOrEqual(1_000);
   });
 
   it('shows who waits, what starts, what is stale, and what pauses', () => {
-    virtually(10 * minute, ({ tasks, ledger, watch, at }) => {
-      tasks.create('a');
-      const store = memoryStore();
-      tasks.faultOf = () => ({ kind: 'rejected', code: 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT', afterMs: 1 });
-      const retry = { baseDelayMs: 60_000 };
-      const [first, second] = [0, 1].map(() =>
-        watch(automate(ledger, ruleOf(), { store, retry }).pipe(toAutomationStatus())),
-      );
-      at(20_000, () => {
-        tasks.goDown(10_000);
-      });
-      return () => {
-        const at = (ms: number) => first?.values.find((status) => status.at >= ms);
-        expect(at(5_000)).toMatchObject({ role: 'leader', state: 'paused', due: 0, waiting: 1, failed: 1 });
-        expect(at(25_000)).toMatchObject({ role: 'leader', state: 'stale' });
-        expect(second?.values[5]).toMatchObject({ role: 'standby', state: 'waiting', due: 0 });
-      };
+    const options = { store: memoryStore(), retry: { baseDelayMs: minute } };
+    const others: ReturnType<typeof statusOf>['values'][] = [];
+    const { at } = statusOf(['a'], {
+      ...options,
+      prepare: ({ tasks, ledger, watch, at }) => {
+        tasks.faultOf = () => ({ kind: 'rejected', code: 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT', afterMs: 1 });
+        at(1, () => others.push(watch(automate(ledger, ruleOf(), options).pipe(toAutomationStatus())).values));
+        at(20_000, () => {
+          tasks.goDown(10_000);
+        });
+      },
     });
+    expect(at(5_000)).toMatchObject({ role: 'leader', state: 'paused', due: 0, waiting: 1, failed: 1 });
+    expect(at(25_000)).toMatchObject({ role: 'leader', state: 'stale' });
+    expect(others[0]?.[5]).toMatchObject({ role: 'standby', state: 'waiting', due: 0 });
   });
 
   it('does not count contracts that are archived before they are due', () => {
-    virtually(minute, ({ tasks, ledger, watch, at }) => {
-      tasks.create(...ids(3));
-      const rule = ruleOf({ dueAt: () => new Date(100 * minute) });
-      const seen = watch(automate(ledger, rule).pipe(toAutomationStatus()));
-      at(10_000, () => {
-        tasks.archive('c0');
-        tasks.archive('c1');
-      });
-      return () => {
-        expect(seen.values[5]).toMatchObject({ waiting: 3 });
-        expect(seen.values.at(-1)).toMatchObject({ waiting: 1 });
-      };
+    const { values } = statusOf(ids(3), {
+      dueAt: () => new Date(100 * minute),
+      prepare: ({ tasks, at }) => {
+        at(10_000, () => {
+          tasks.archive('c0');
+          tasks.archive('c1');
+        });
+      },
     });
+    expect(values[5]).toMatchObject({ waiting: 3 });
+    expect(values.at(-1)).toMatchObject({ waiting: 1 });
   });
 
   it('shows how long the oldest contract has been due', () => {
-    virtually(minute, ({ tasks, ledger, watch }) => {
-      tasks.create(...ids(3));
-      tasks.faultOf = () => ({ kind: 'slow', ms: 15_000 });
-      const seen = watch(automate(ledger, ruleOf(), { concurrency: 1 }).pipe(toAutomationStatus()));
-      return () => {
-        expect(seen.values.find(({ at }) => at >= 10_000)).toMatchObject({ due: 2, running: 1 });
-        expect(seen.values.find(({ at }) => at >= 10_000)?.lagMs).toBeGreaterThan(9_000);
-        expect(seen.values.at(-1)).toMatchObject({ due: 0, lagMs: 0, committed: 3 });
-      };
+    const { at, values } = statusOf(ids(3), {
+      concurrency: 1,
+      prepare: ({ tasks }) => {
+        tasks.faultOf = () => ({ kind: 'slow', ms: 15_000 });
+      },
     });
+    expect(at(10_000)).toMatchObject({ due: 2, running: 1 });
+    expect(at(10_000)?.lagMs).toBeGreaterThan(9_000);
+    expect(values.at(-1)).toMatchObject({ due: 0, lagMs: 0, committed: 3 });
   });
 
   it('requires automate as its source, and a valid time', () => {
@@ -571,50 +451,27 @@ describe('the status of an automation', () => {
 });
 
 describe('automate', () => {
-  it.each([
-    ['no name', { name: '' }],
-    ['a name with a colon', { name: 'a:b' }],
-    ['a long name', { name: 'a'.repeat(61) }],
-    ['no party', { actAs: [] }],
-    ['a party instead of a list', { actAs: 'alice' as never }],
-    ['no act', { act: undefined as never }],
-    ['no parties in its query', { query: { parties: 'alice' as never } }],
-  ])('throws a TypeError for a rule with %s', (_, changes) => {
-    virtually(10, ({ ledger }) => {
-      expect(() => automate(ledger, ruleOf(changes))).toThrow(TypeError);
-      return () => undefined;
-    });
-  });
-
-  it.each([
-    { concurrency: 0 },
-    { concurrency: 1.5 },
-    { concurrency: NaN },
-    { actTimeoutMs: 0 },
-    { actTimeoutMs: NaN },
-    { stopWithinMs: -1 },
-    { stopWithinMs: NaN },
-    { retry: { baseDelayMs: 0 } },
-    { retry: { maxDelayMs: NaN } },
-  ])('throws a TypeError for %j', (options) => {
-    virtually(10, ({ ledger }) => {
-      expect(() => automate(ledger, ruleOf(), options)).toThrow(TypeError);
-      return () => undefined;
-    });
+  it.each<[string, Partial<TaskRule>, AutomationOptions]>([
+    ['no name', { name: '' }, {}],
+    ['a name with a colon', { name: 'a:b' }, {}],
+    ['a long name', { name: 'a'.repeat(61) }, {}],
+    ['no party', { actAs: [] }, {}],
+    ['a party instead of a list', { actAs: 'alice' as never }, {}],
+    ['no act', { act: undefined as never }, {}],
+    ['no parties in its query', { query: { parties: 'alice' as never } }, {}],
+    ...[0, 1.5, NaN].map((n): [string, object, object] => [`concurrency ${n}`, {}, { concurrency: n }]),
+    ...[0, NaN].map((n): [string, object, object] => [`actTimeoutMs ${n}`, {}, { actTimeoutMs: n }]),
+    ...[-1, NaN].map((n): [string, object, object] => [`stopWithinMs ${n}`, {}, { stopWithinMs: n }]),
+    ['no delay before a retry', {}, { retry: { baseDelayMs: 0 } }],
+    ['a delay that is not a number', {}, { retry: { maxDelayMs: NaN } }],
+  ])('throws a TypeError for %s', (_, changes, options) => {
+    const ledger = virtually(10, (world) => world.ledger);
+    expect(() => automate(ledger, ruleOf(changes), options)).toThrow(TypeError);
   });
 
   it('takes infinite times', () => {
-    virtually(minute, ({ tasks, start, at }) => {
-      tasks.create('a');
-      const stop = new AbortController();
-      const seen = start({}, { actTimeoutMs: Infinity, stopWithinMs: Infinity, signal: stop.signal });
-      at(5_000, () => {
-        stop.abort();
-      });
-      return () => {
-        expect(brief(seen)).toEqual(['Committed a']);
-        expect(seen.completed).toBe(true);
-      };
-    });
+    const { acted, seen } = run(['a'], { actTimeoutMs: Infinity, stopWithinMs: Infinity, ...stopAt(5_000) });
+    expect(acted).toEqual(['Committed a']);
+    expect(seen.completed).toBe(true);
   });
 });

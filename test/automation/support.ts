@@ -5,10 +5,14 @@ import type { Command } from '../../src/index.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import { Marble, Paint } from '../contracts/joinSupport.js';
 import { observe, type Observed } from '../helpers/observe.js';
-import { VirtualTasks } from '../helpers/virtualTasks.js';
+import { committedIds, VirtualTasks } from '../helpers/virtualTasks.js';
 import { later, runVirtually } from '../helpers/virtualTime.js';
 
-export const alice = 'alice::1220ab';
+const alice = 'alice::1220ab';
+
+export const minute = 60_000;
+
+export const ids = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `c${n}`);
 
 /** The types of the contracts of {@link VirtualTasks}: a receipt is a paint. */
 export const types = { marble: Marble, paint: Paint };
@@ -44,46 +48,92 @@ export const ruleOf = (changes: Partial<TaskRule> = {}): TaskRule => ({
   ...changes,
 });
 
-/** A run in virtual time. */
+/** Runs of rules in virtual time. */
 export interface VirtualRun {
   readonly tasks: VirtualTasks;
   readonly ledger: Ledger;
+  /** The runs of rules so far. */
+  readonly runs: readonly Observed<Acted>[];
   /** Runs a rule until the test ends it. */
-  readonly start: (changes?: Partial<TaskRule>, options?: AutomationOptions, ledger?: Ledger) => Observed<Acted>;
+  readonly start: (how: Partial<TaskRule> & AutomationOptions, ledger?: Ledger) => Observed<Acted>;
   /** Records something until the test ends it. */
   readonly watch: <A>(source$: Observable<A>) => Observed<A>;
+  /** Ends everything. */
+  readonly stop: () => void;
   /** Does something later. */
   readonly at: (ms: number, action: () => void) => void;
 }
 
-/** Runs a test in virtual time, ends all its runs after a while, and then checks what the test returns. */
-export function virtually(
-  forMs: number,
-  test: (run: VirtualRun) => () => void,
-  options: ConstructorParameters<typeof VirtualTasks>[0] = {},
-): void {
-  let check: (() => void) | undefined;
+type TaskOptions = ConstructorParameters<typeof VirtualTasks>[0];
+
+/** Runs a test in virtual time, ends its runs after a while, and then returns what the test returned. */
+export function virtually<A>(forMs: number, test: (run: VirtualRun) => A, options: TaskOptions = {}): A {
+  const results: A[] = [];
   runVirtually(() => {
     const tasks = new VirtualTasks(options);
     const ledger = tasks.connect();
     const all: Observed<unknown>[] = [];
-    const watch = <A>(source$: Observable<A>): Observed<A> => {
+    const runs: Observed<Acted>[] = [];
+    const watch = <B>(source$: Observable<B>): Observed<B> => {
       const seen = observe(source$);
       all.push(seen);
       return seen;
     };
-    check = test({
-      tasks,
-      ledger,
-      watch,
-      at: later,
-      start: (changes, options, other = ledger) => watch(automate(other, ruleOf(changes), options)),
-    });
-    later(forMs, () => {
+    const start: VirtualRun['start'] = (how, other = ledger) => {
+      const seen = watch(automate(other, ruleOf(how), how));
+      runs.push(seen);
+      return seen;
+    };
+    const stop = (): void => {
       for (const { subscription } of all) subscription.unsubscribe();
-    });
+    };
+    results.push(test({ tasks, ledger, runs, watch, start, stop, at: later }));
+    later(forMs, stop);
   });
-  check?.();
+  setClock(0)();
+  return results[0] as A;
+}
+
+/** What happens in a run after some milliseconds: a change of the participant, or something else. */
+type Step =
+  | readonly [atMs: number, change: 'archive' | 'assign' | 'unassign', contractId: string]
+  | readonly [atMs: number, change: 'create' | 'replace', ...contractIds: string[]]
+  | readonly [atMs: number, change: 'goDown', ms: number]
+  | readonly [atMs: number, change: 'prune']
+  | readonly [atMs: number, act: (run: VirtualRun) => void];
+
+/** A rule, the options of its run, and what happens meanwhile; all else is as in most tests. */
+export interface RunOptions extends Partial<TaskRule>, AutomationOptions {
+  /** When it is unsubscribed, in milliseconds. */
+  readonly forMs?: number;
+  /** Changes the participant once it has the contracts, before the rule runs. */
+  readonly before?: (tasks: VirtualTasks) => void;
+  readonly later?: readonly Step[];
+  /** The faults of attempts to submit. */
+  readonly faultOf?: VirtualTasks['faultOf'];
+  readonly participant?: TaskOptions;
+}
+
+/** Runs a rule on some contracts in virtual time, and returns what it did, and what each run did that was started later. */
+export function run(
+  contractIds: readonly string[],
+  { forMs = minute, before, later: steps = [], faultOf, participant, ...how }: RunOptions = {},
+) {
+  const begin = (world: VirtualRun) => {
+    const { tasks, runs, start, at } = world;
+    tasks.create(...contractIds);
+    before?.(tasks);
+    if (faultOf !== undefined) tasks.faultOf = faultOf;
+    const seen = start(how);
+    for (const [ms, act, ...parameters] of steps)
+      at(ms, () => {
+        if (typeof act === 'function') act(world);
+        else (tasks[act] as (...all: unknown[]) => void).call(tasks, ...parameters);
+      });
+    return { tasks, seen, runs };
+  };
+  const { tasks, seen, runs } = virtually(forMs, begin, participant);
+  return { tasks, seen, acted: brief(seen), others: runs.slice(1).map(brief), commits: committedIds(tasks) };
 }
 
 /** What a run did, on one line each. */
@@ -102,11 +152,9 @@ export function reasonOf(error: unknown): string {
   return typeof reason === 'string' ? `${error.name} ${reason}` : error.name;
 }
 
-/** Sets the clock of the machine, but not its timers, for as long as a function of a test runs virtual time. */
-export function setClock(shiftMs: number): () => void {
-  const { now } = asyncScheduler;
+const { now } = asyncScheduler;
+
+/** Sets the clock of the machine, but not its timers, until the test ends. */
+export const setClock = (shiftMs: number) => (): void => {
   Object.assign(asyncScheduler, { now: () => now.call(asyncScheduler) + shiftMs });
-  return () => {
-    Object.assign(asyncScheduler, { now });
-  };
-}
+};
