@@ -7,7 +7,7 @@ import { marbles } from '../helpers/time.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { fill } from '../helpers/world.js';
 import { mockPlatform, name, PlainStore, processWorld, until } from './support.js';
-import { MemoryTransactions, recordEffect, type Fate } from './transactionalStore.js';
+import { MemoryTransactions, type Fate, type Tx } from './transactionalStore.js';
 
 mockPlatform();
 
@@ -224,19 +224,19 @@ describe('under any schedule', () => {
             committed,
           );
           ({ committed } = store);
-          const handle = recordEffect(() =>
+          const handle = (offset: number, { effects }: Tx) =>
             defer(() => {
               const n = calls++;
               return timer(schedule.worksMs[n % schedule.worksMs.length] ?? 0).pipe(
                 concatMap(() => {
                   if (!isAlive()) return NEVER;
-                  return schedule.handlerFails.includes(n) ? throwError(() => new Error('mine')) : of(true);
+                  if (schedule.handlerFails.includes(n)) return throwError(() => new Error('mine'));
+                  return of(effects.push(offset));
                 }),
               );
-            }),
-          );
+            });
           stores.push(store);
-          return { store, handle: (offset, tx) => handle({ offset }, tx) };
+          return { store, handle };
         });
         expect(committed?.effects).toEqual(all);
         expect(JSON.parse(committed?.json ?? '')).toMatchObject({ offset: all.at(-1) });

@@ -1,99 +1,112 @@
 import { describe, expect, it } from '@jest/globals';
-import { EMPTY, of, tap, throwError, timer } from 'rxjs';
+import { EMPTY, tap, throwError, timer } from 'rxjs';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { connectionOf, withConnection } from '../../src/ledger/connection.js';
+import type { CheckpointStore, Cursor, TransactionalStore } from '../../src/process/CheckpointStore.js';
 import { contractsFeed, type ContractsWork } from '../../src/process/contractsFeed.js';
-import type { Cursor } from '../../src/process/CheckpointStore.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';
-import type { HandlerResult } from '../../src/process/ProcessOptions.js';
-import { isReady, toStatus } from '../../src/process/ProcessStatus.js';
+import type { Committed, HandlerResult } from '../../src/process/ProcessOptions.js';
+import { isReady, type ProcessStatus, toStatus } from '../../src/process/ProcessStatus.js';
 import { updatesFeed } from '../../src/process/updatesFeed.js';
-import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
-import { observe, type Observed } from '../helpers/observe.js';
+import { observe } from '../helpers/observe.js';
+import type { Reply } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
-import { updateFormat } from '../helpers/world.js';
 import { checkpoint, errorBody, errorReply } from '../helpers/wire.js';
+import { updateFormat } from '../helpers/world.js';
 import { type ContractsWorld, contractsTable, contractsWorld, describeWork, positionIn } from './contractsSupport.js';
-import { mockPlatform, name, PlainStore, until } from './support.js';
+import { abortAfter, mockPlatform, name, PlainStore, until } from './support.js';
 import { MemoryTransactions, type Tx } from './transactionalStore.js';
 
 mockPlatform();
 
 const each = { commitEvery: { updates: 1 } };
 const positions = ({ saves }: PlainStore) => saves.map(positionIn);
+const shuttingDown = errorReply(503, errorBody('SERVER_IS_SHUTTING_DOWN', 1));
 
-/** Runs a processor on a ledger for some time. */
-function run(
-  prepare: (world: ContractsWorld) => void,
-  {
-    store = new PlainStore(),
-    batchSize = 2,
-    onGap = 'reload',
-    ms = 20_000,
-    table = contractsTable(),
-    ...options
-  }: {
-    readonly store?: PlainStore;
-    readonly batchSize?: number;
-    readonly onGap?: 'reload' | 'fail';
-    readonly ms?: number;
-    readonly table?: ReturnType<typeof contractsTable>;
-    readonly commitEvery?: { readonly updates: number };
-    readonly handle?: (work: ContractsWork) => HandlerResult;
-    readonly signal?: AbortSignal;
-    readonly handlerRetry?: { readonly giveUpAfterMs: number };
-    readonly participantId?: string;
-    readonly counters?: Readonly<Record<string, number>>;
-  } = {},
+/** How {@link run} runs a processor; all else is as in most tests. */
+interface RunOptions<S> {
+  /** Changes the ledger before the processor begins, or plans that. */
+  readonly prepare?: (world: ContractsWorld) => void;
+  /** The updates that are committed after ten seconds. */
+  readonly later?: string;
+  readonly fault?: (path: string, world: ContractsWorld) => Reply | undefined;
+  readonly store?: S;
+  readonly batchSize?: number;
+  readonly maxPageSize?: number;
+  readonly onGap?: 'reload' | 'fail';
+  readonly table?: ReturnType<typeof contractsTable>;
+  /** Handles works in place of the table. */
+  readonly handle?: (work: ContractsWork, tx: Tx) => HandlerResult;
+  /** Gives the works to a handler of batches. */
+  readonly batch?: { readonly size: number; readonly withinMs: number };
+  readonly commitEvery?: { readonly updates: number };
+  readonly handlerRetry?: { readonly giveUpAfterMs: number };
+  readonly stopWithinMs?: number;
+  /** When its signal is aborted. */
+  readonly abortAt?: number;
+  readonly onStatus?: (status: ProcessStatus) => void;
+  readonly participantId?: string;
+  readonly counters?: Readonly<Record<string, number>>;
+  /** When the processor is unsubscribed. */
+  readonly ms?: number;
+}
+
+/** Runs a processor on a ledger with some updates, and returns what it did. */
+function run<S extends CheckpointStore | TransactionalStore<Tx> = PlainStore>(
+  updates: string,
+  how: RunOptions<S> = {},
 ) {
-  let seen: Observed<{ readonly offset: number; readonly isCaughtUp: boolean }> | undefined;
-  let snapshots: readonly number[] = [];
-  const { handle = table.handle, participantId, counters, ...rest } = options;
-  marbles(({ flush }) => {
-    const world = contractsWorld(participantId === undefined ? {} : { participantId }, counters);
-    ({ snapshots } = world);
-    prepare(world);
-    const feed = world.contractsFeed({ batchSize }, { onGap });
-    seen = observe(processFeed(feed, handle, { store, name, ...rest }).pipe(until(ms)));
+  const { prepare, later, fault, store = new PlainStore() as unknown as S, table = contractsTable(), ...others } = how;
+  const { batchSize = 2, maxPageSize = 200, onGap = 'reload', handle = table.handle, batch, ...more } = others;
+  const { abortAt, onStatus, participantId = 'participant1::1220ab', counters, ms = 60_000, ...options } = more;
+  return marbles(({ flush }) => {
+    const world = contractsWorld({ participantId, fault: ({ path }) => fault?.(path, world) }, counters);
+    world.play(updates);
+    prepare?.(world);
+    if (later !== undefined)
+      timer(10_000).subscribe(() => {
+        world.play(later);
+      });
+    const diagnostics = observe(world.client.diagnostics$);
+    const feed = world.contractsFeed({ batchSize, maxPageSize }, { onGap });
+    const signal = abortAt === undefined ? undefined : abortAfter(abortAt);
+    const all = { store: store as TransactionalStore<Tx>, name, ...options, ...(signal && { signal }) };
+    const batches: (readonly string[])[] = [];
+    const committed$ =
+      batch === undefined
+        ? processFeed(feed, handle, all)
+        : processFeed(feed, (works) => void batches.push(works.map(describeWork)), {
+            ...all,
+            batch,
+            commitEvery: undefined,
+          });
+    const commits: Committed[] = [];
+    const work$ = committed$.pipe(
+      tap((committed) => commits.push(committed)),
+      until(ms),
+    );
+    const seen = observe<unknown>(onStatus === undefined ? work$ : work$.pipe(toStatus(feed.end$), tap(onStatus)));
     flush();
     expect(world.service.open).toBe(0);
+    const { snapshots, service } = world;
+    const { error, completed: isCompleted } = seen;
+    const result = { store, table, works: table.works, ids: [...table.ids], batches, snapshots, service };
+    return { ...result, commits, error, isCompleted, diagnostics: diagnostics.values };
   });
-  return {
-    store,
-    table,
-    works: table.works,
-    ids: [...table.ids],
-    snapshots,
-    commits: seen?.values ?? [],
-    error: seen?.error,
-    isCompleted: seen?.completed ?? false,
-  };
 }
 
 /** Five contracts, of which one is archived, at offset 6. */
-const five = ({ commit }: ContractsWorld): void => {
-  commit(2, ['a', 'b', 'c']);
-  commit(4, ['d', 'e', 'f']);
-  commit(6, [], ['b']);
-};
+const five = '@2+a+b+c @4+d+e+f @6-b';
+
+const stored = (cursor: unknown): PlainStore => new PlainStore().withRecord(cursor);
 
 /** The store of a processor that has them. */
-const storeAt6 = (): PlainStore => new PlainStore().withRecord(run(five).store.cursor);
-
-const archiveAll = ({ commit }: ContractsWorld): void => {
-  commit(1, ['a']);
-  commit(3, [], ['a']);
-};
+const storeAt6 = (): PlainStore => stored(run(five).store.cursor);
 
 describe('contracts to work on', () => {
   it('come in batches, and then as the changes of each update', () => {
-    const { works, ids, commits } = run((world) => {
-      five(world);
-      timer(10_000).subscribe(() => {
-        world.commit(8, ['g'], ['a']);
-        world.commit(9, ['h']);
-      });
-    });
+    const { works, ids, commits } = run(five, { later: '@8+g-a @9+h' });
     expect(works).toEqual(['start@6[a c', 'start@6 d e', 'start@6 f]', '@8+g-a', '@9+h']);
     expect(ids).toEqual(['c', 'd', 'e', 'f', 'g', 'h']);
     expect(commits.at(-1)).toMatchObject({ offset: 9, isCaughtUp: true });
@@ -111,15 +124,10 @@ describe('contracts to work on', () => {
   });
 
   it.each([
-    ['on an empty ledger', (): void => undefined, 0],
-    ['if all of them are archived', archiveAll, 3],
-  ])('are one empty batch %s, and changes follow', (_, prepare, offset) => {
-    const { works, store } = run((world) => {
-      prepare(world);
-      timer(10_000).subscribe(() => {
-        world.commit(offset + 1, ['g']);
-      });
-    });
+    ['on an empty ledger', '', 0],
+    ['if all of them are archived', '@1+a @3-a', 3],
+  ])('are one empty batch %s, and changes follow', (_, updates, offset) => {
+    const { works, store } = run(updates, { later: `@${offset + 1}+g` });
     expect(works).toEqual([`start@${offset}[]`, `@${offset + 1}+g`]);
     expect(positions(store)[1]).toEqual({ offset });
   });
@@ -132,12 +140,7 @@ describe('contracts to work on', () => {
     [6, 5],
   ])('are %i in batches of %i', (count, batchSize) => {
     const all = Array.from({ length: count }, (_, index) => `c${index}`);
-    const { works, ids } = run(
-      ({ commit }) => {
-        commit(1, all);
-      },
-      { batchSize },
-    );
+    const { works, ids } = run(`@1+${all.join('+')}`, { batchSize });
     expect(works).toHaveLength(Math.ceil(count / batchSize));
     expect(works.filter((work) => work.includes('['))).toHaveLength(1);
     expect(works.filter((work) => work.includes(']'))).toHaveLength(1);
@@ -145,27 +148,17 @@ describe('contracts to work on', () => {
   });
 
   it('are given to a handler of batches, too', () => {
-    const got: string[][] = [];
-    marbles(({ flush }) => {
-      const world = contractsWorld();
-      five(world);
-      const batch = { size: 2, withinMs: 100 };
-      observe(
-        processFeed(world.contractsFeed({ batchSize: 2 }), (works) => void got.push(works.map(describeWork)), {
-          batch,
-        }).pipe(until(10_000)),
-      );
-      flush();
-    });
-    expect(got).toEqual([['start@6[a c', 'start@6 d e'], ['start@6 f]']]);
+    const { batches } = run(five, { batch: { size: 2, withinMs: 100 } });
+    expect(batches).toEqual([['start@6[a c', 'start@6 d e'], ['start@6 f]']]);
   });
 
   it('move the cursor with checkpoints, which the handler does not get', () => {
-    const { works, store } = run((world) => {
-      five(world);
-      timer(10_000).subscribe(() => {
-        world.ledger.append(12, checkpoint(12));
-      });
+    const { works, store } = run(five, {
+      prepare: ({ ledger }) => {
+        timer(10_000).subscribe(() => {
+          ledger.append(12, checkpoint(12));
+        });
+      },
     });
     expect(works).toHaveLength(3);
     expect(store.cursor).toMatchObject({ offset: 12, recordTimes: { 'sync1::1220ab': expect.any(String) } });
@@ -179,79 +172,47 @@ describe('a processor of contracts that is restarted', () => {
     expect(positionIn(first.store.cursor)).toEqual({ offset: 0, loading: 2, reason: 'start' });
     const table = contractsTable();
     table.ids.add('x');
-    const { works, ids, store } = run(
-      (world) => {
-        five(world);
-        world.commit(7, [], ['c']);
-      },
-      { store: new PlainStore().withRecord(first.store.cursor), table },
-    );
+    const { works, ids, store } = run(`${five} @7-c`, { store: stored(first.store.cursor), table });
     expect(works).toEqual(['start@7[a d', 'start@7 e f]']);
     expect(ids).toEqual(['a', 'd', 'e', 'f']);
     expect(positionIn(store.cursor)).toEqual({ offset: 7 });
   });
 
   it('after the load gets only the changes after its cursor (pitfall 54)', () => {
-    const { works, snapshots, store } = run(
-      (world) => {
-        five(world);
-        world.commit(7, ['g'], ['d']);
-      },
-      { store: storeAt6() },
-    );
+    const { works, snapshots, store } = run(`${five} @7+g-d`, { store: storeAt6() });
     expect(works).toEqual(['@7+g-d']);
     expect(snapshots).toEqual([6]);
     expect(positionIn(store.cursor)).toEqual({ offset: 7 });
   });
 
   it('gets the last value of a contract that was archived meanwhile', () => {
-    const removed: unknown[] = [];
-    run(
-      (world) => {
-        five(world);
-        world.commit(7, [], ['d']);
-      },
-      {
-        store: storeAt6(),
-        handle: (work) => {
-          if (work._tag === 'ContractsChanged') removed.push(...work.removed.map(({ createdEvent }) => createdEvent));
-        },
-      },
-    );
-    expect(removed).toMatchObject([{ contractId: 'd', createArgument: { size: 7 } }]);
+    const works: ContractsWork[] = [];
+    run(`${five} @7-d`, { store: storeAt6(), handle: (work) => void works.push(work) });
+    const createdEvent = { contractId: 'd', createArgument: { size: 7 } };
+    expect(works).toMatchObject([{ _tag: 'ContractsChanged', removed: [{ createdEvent }] }]);
   });
 
   it('resumes from a record with null in place of what is absent', () => {
-    const record = { ...storeAt6().cursor, loading: null, reason: null };
-    const { works, error } = run(five, { store: new PlainStore().withRecord(record) });
+    const { works, error } = run(five, { store: stored({ ...storeAt6().cursor, loading: null, reason: null }) });
     expect(works).toEqual([]);
     expect(error).toBeUndefined();
   });
 
   it('keeps no sign of a load in a store that keeps undefined', () => {
-    const store = memoryStore();
-    marbles(({ flush }) => {
-      const world = contractsWorld();
-      five(world);
-      const feed = world.contractsFeed({ batchSize: 2 });
-      observe(processFeed(feed, () => undefined, { store, name, ...each }).pipe(until(10_000)));
-      flush();
-    });
+    const { store } = run(five, { ...each, store: memoryStore() });
     const [record] = store.load(name) as readonly Cursor[];
     expect(positionIn(record)).toEqual({ offset: 6 });
   });
 });
 
 describe('a processor of contracts whose ledger was pruned after its cursor', () => {
-  const pruned = (world: ContractsWorld): void => {
-    five(world);
-    world.commit(8, ['g'], ['a']);
-    world.commit(9, [], ['c']);
-    world.ledger.pruned = 8;
+  const updates = `${five} @8+g-a @9-c`;
+  const prune = ({ ledger }: ContractsWorld): void => {
+    ledger.pruned = 8;
   };
 
   it('gets all contracts again, and counts as incomplete until it has them', () => {
-    const { works, store } = run(pruned, { store: storeAt6(), ...each });
+    const { works, store } = run(updates, { prepare: prune, store: storeAt6(), ...each });
     expect(works).toEqual(['pruned@9[d e', 'pruned@9 f g]']);
     expect(positions(store)).toEqual([
       { offset: 0, loading: 0, reason: 'pruned' },
@@ -261,34 +222,22 @@ describe('a processor of contracts whose ledger was pruned after its cursor', ()
   });
 
   it('keeps the reason if that load is interrupted', () => {
-    const first = run(pruned, { store: storeAt6(), ...each, ...failAfter(1) });
-    const { works } = run(pruned, { store: new PlainStore().withRecord(first.store.cursor) });
+    const first = run(updates, { prepare: prune, store: storeAt6(), ...each, ...failAfter(1) });
+    const { works } = run(updates, { prepare: prune, store: stored(first.store.cursor) });
     expect(works).toEqual(['pruned@9[d e', 'pruned@9 f g]']);
   });
 
   it('is not ready before it has them', () => {
     const ready: (readonly [boolean, boolean])[] = [];
-    const store = storeAt6();
-    marbles(({ flush }) => {
-      const world = contractsWorld();
-      pruned(world);
-      const table = contractsTable();
-      const feed = world.contractsFeed({ batchSize: 1 });
-      const handler = (work: ContractsWork) => {
-        table.handle(work);
-        return timer(2_000);
-      };
-      const work$ = processFeed(feed, handler, { store, name, ...each }).pipe(until(20_000));
-      observe(
-        work$.pipe(
-          toStatus(feed.end$),
-          tap((status) => {
-            if (table.works.length > 0) ready.push([isReady(status, { maxLagOffsets: 5 }), table.ids.size === 4]);
-          }),
-        ),
-      );
-      flush();
-    });
+    const table = contractsTable();
+    const handle = (work: ContractsWork) => {
+      table.handle(work);
+      return timer(2_000);
+    };
+    const onStatus = (status: ProcessStatus): void => {
+      if (table.works.length > 0) ready.push([isReady(status, { maxLagOffsets: 5 }), table.ids.size === 4]);
+    };
+    run(updates, { prepare: prune, store: storeAt6(), ...each, batchSize: 1, handle, onStatus });
     expect(ready.filter(([isUp, isWhole]) => isUp && !isWhole)).toEqual([]);
     expect(ready.at(-1)).toEqual([true, true]);
   });
@@ -298,25 +247,25 @@ describe('a processor of contracts whose ledger was pruned after its cursor', ()
     const store = new MemoryTransactions(undefined, undefined, committed);
     const sizes = new Set<number>();
     let failures = 0;
-    marbles(({ flush }) => {
-      const world = contractsWorld();
-      pruned(world);
-      const handler = (work: ContractsWork, { effects }: Tx) => {
+    run(updates, {
+      prepare: (world) => {
+        prune(world);
+        for (let at = 0; at < 10_000; at += 10) timer(at).subscribe(() => sizes.add(committed.effects.length));
+      },
+      store,
+      batchSize: Infinity,
+      handle: (work, { effects }) => {
         if (work._tag !== 'ResetBatch') return;
         effects.push(...work.contracts.map(({ offset }) => offset));
-        failures += 1;
-        if (failures === 1) throw new Error('busy');
-      };
-      for (let at = 0; at < 10_000; at += 10) timer(at).subscribe(() => sizes.add(committed.effects.length));
-      observe(processFeed(world.contractsFeed({ batchSize: Infinity }), handler, { store, name }).pipe(until(20_000)));
-      flush();
+        if ((failures += 1) === 1) throw new Error('busy');
+      },
     });
     expect([...sizes]).toEqual([0, 4]);
     expect(positionIn(store.cursor)).toEqual({ offset: 9 });
   });
 
   it("ends with a PrunedError if the query says 'fail'", () => {
-    const { works, error, store } = run(pruned, { store: storeAt6(), onGap: 'fail' });
+    const { works, error, store } = run(updates, { prepare: prune, store: storeAt6(), onGap: 'fail' });
     expect(works).toEqual([]);
     expect(error).toMatchObject({ _tag: 'PrunedError', earliestOffset: 8 });
     expect(positionIn(store.cursor)).toEqual({ offset: 6 });
@@ -325,24 +274,12 @@ describe('a processor of contracts whose ledger was pruned after its cursor', ()
 
 describe('a processor of contracts whose ledger was replaced', () => {
   /** Another ledger with the same participant id, which has other updates at the same offsets. */
-  const replaced = (world: ContractsWorld): void => {
-    world.commit(1, ['x', 'y', 'z']);
-    world.commit(9, ['w']);
-  };
+  const another = '@1+x+y+z @9+w';
   /** The store of a processor that has handled an update of the old one. */
-  const storeAt7 = (): PlainStore => {
-    const { store } = run(
-      (world) => {
-        five(world);
-        world.commit(7, ['g']);
-      },
-      { store: storeAt6() },
-    );
-    return new PlainStore().withRecord(store.cursor);
-  };
+  const storeAt7 = (): PlainStore => stored(run(`${five} @7+g`, { store: storeAt6() }).store.cursor);
 
   it('gets all contracts again, and forgets what it knew of the old ledger', () => {
-    const { works, store, ids } = run(replaced, { store: storeAt7(), ...each });
+    const { works, store, ids, diagnostics } = run(another, { store: storeAt7(), ...each });
     expect(works).toEqual(['ledgerReset@9[x y', 'ledgerReset@9 z w]']);
     expect(ids).toEqual(['x', 'y', 'z', 'w']);
     expect(positions(store)).toEqual([
@@ -351,141 +288,102 @@ describe('a processor of contracts whose ledger was replaced', () => {
       { offset: 9 },
     ]);
     expect(store.cursor).not.toHaveProperty('lastUpdate');
-    // so that the next restart does not find it missing again
-    expect(run(replaced, { store: new PlainStore().withRecord(store.cursor) }).works).toEqual([]);
-  });
-
-  it('reports the gap at the start, with the offset from which it resumes', () => {
-    let reported: Observed<Diagnostic> | undefined;
-    const { store } = run(
-      (world) => {
-        replaced(world);
-        reported = observe(world.client.diagnostics$);
-      },
-      { store: storeAt7() },
-    );
-    expect(store.cursor?.offset).toBe(9);
-    expect(reported?.values.filter(({ _tag }) => _tag === 'GapFound')).toMatchObject([
+    expect(diagnostics.filter(({ _tag }: Diagnostic) => _tag === 'GapFound')).toMatchObject([
       { cursor: 7, resumesFrom: 0, processor: name, cause: { _tag: 'LedgerResetError', cursor: 7 } },
     ]);
+    // so that the next restart does not find it missing again
+    expect(run(another, { store: stored(store.cursor) }).works).toEqual([]);
   });
 
-  it.each([
-    ['after the first load', five],
-    [
-      'after a load because of pruning',
-      (world: ContractsWorld): void => {
-        five(world);
-        world.ledger.pruned = 6;
+  it.each<[string, () => PlainStore, number]>([
+    ['after the first load', () => new PlainStore(), 0],
+    ['after a load because of pruning', storeAt6, 6],
+  ])('%s, when no update has been handled since, gets all contracts again', (_, before, pruned) => {
+    const { store, table } = run(five, {
+      store: before(),
+      prepare: ({ ledger }) => {
+        ledger.pruned = pruned;
       },
-    ],
-  ])('%s, when no update has been handled since, gets all contracts again', (_, before) => {
-    const { store, table } = run(before, before === five ? {} : { store: storeAt6() });
+    });
     expect(store.cursor).not.toHaveProperty('lastUpdate');
-    const { works, ids } = run(replaced, { table, store: new PlainStore().withRecord(store.cursor) });
+    const { works, ids } = run(another, { table, store: stored(store.cursor) });
     expect(works.slice(-2)).toEqual(['ledgerReset@9[x y', 'ledgerReset@9 z w]']);
     expect(ids).toEqual(['x', 'y', 'z', 'w']);
   });
 
-  it.each<[string, readonly string[], Record<string, number>, readonly string[]]>([
-    ['that are the same, in another order', ['b', 'a'], { b: 1 }, []],
-    ['that are fewer', ['a'], {}, ['ledgerReset@2[a]']],
-    ['of which one is another', ['a', 'c'], { c: 1 }, ['ledgerReset@2[a c]']],
-    ['of which one was reassigned', ['a', 'b'], { b: 2 }, ['ledgerReset@2[a b]']],
-  ])('by one with contracts %s, after the first load, is recognized by them', (_, ids, counters, expected) => {
-    const load = (contracts: readonly string[], options: Parameters<typeof run>[1]) =>
-      run(({ commit }) => {
-        commit(2, contracts);
-      }, options);
-    const { store } = load(['a', 'b'], { counters: { b: 1 } });
-    expect(load(ids, { counters, store: new PlainStore().withRecord(store.cursor) }).works).toEqual(expected);
+  it.each<[string, string, Record<string, number>, readonly string[]]>([
+    ['that are the same, in another order', '@2+b+a', { b: 1 }, []],
+    ['that are fewer', '@2+a', {}, ['ledgerReset@2[a]']],
+    ['of which one is another', '@2+a+c', { c: 1 }, ['ledgerReset@2[a c]']],
+    ['of which one was reassigned', '@2+a+b', { b: 2 }, ['ledgerReset@2[a b]']],
+  ])('by one with contracts %s, after the first load, is recognized by them', (_, updates, counters, expected) => {
+    const { store } = run('@2+a+b', { counters: { b: 1 } });
+    expect(run(updates, { counters, store: stored(store.cursor) }).works).toEqual(expected);
   });
 
   it('goes on after the first load if the contracts are the same, also past checkpoints', () => {
-    const quiet = (world: ContractsWorld): void => {
-      five(world);
-      world.ledger.append(7, checkpoint(7));
-    };
-    const { store } = run(quiet);
-    const { works } = run(
-      (world) => {
-        quiet(world);
-        world.commit(8, ['g']);
-      },
-      { store: new PlainStore().withRecord(store.cursor) },
-    );
-    expect(works).toEqual(['@8+g']);
+    const restart = (updates: string, store = new PlainStore()) =>
+      run(five, {
+        prepare: ({ ledger, play }) => {
+          ledger.append(7, checkpoint(7));
+          play(updates);
+        },
+        store,
+      });
+    const { store } = restart('');
+    expect(restart('@8+g', stored(store.cursor)).works).toEqual(['@8+g']);
   });
+
+  /** Restores an older backup after a time. */
+  const restoreAfter =
+    (ms: number) =>
+    ({ restore }: ContractsWorld): void => {
+      timer(ms).subscribe(() => {
+        restore(4);
+      });
+    };
 
   it('is not ready while the contracts of the new one are read', () => {
     const states: string[] = [];
-    marbles(({ flush }) => {
-      const world = contractsWorld({
-        fault: ({ path }) =>
-          path.startsWith('/v2/state/active-contracts') && world.ledger.end === 4
-            ? of(errorReply(503, errorBody('SERVER_IS_SHUTTING_DOWN', 1)))
-            : undefined,
-      });
-      five(world);
-      world.commit(7, ['g']);
-      timer(10_000).subscribe(() => {
-        world.restore(4);
-      });
-      const feed = world.contractsFeed();
-      const work$ = processFeed(feed, () => undefined, { store: new PlainStore(), name }).pipe(until(100_000));
-      observe(
-        work$.pipe(
-          toStatus(feed.end$),
-          tap((status) => states.push(`${status.state} ${isReady(status)}`)),
-        ),
-      );
-      flush();
+    run(`${five} @7+g`, {
+      fault: (path, { ledger }) =>
+        path.startsWith('/v2/state/active-contracts') && ledger.end === 4 ? shuttingDown : undefined,
+      prepare: restoreAfter(10_000),
+      onStatus: (status) => states.push(`${status.state} ${isReady(status)}`),
+      ms: 100_000,
     });
     expect(states).toContain('caughtUp true');
     expect(states.at(-1)).toBe('catchingUp false');
   });
 
   it('is told so by a batch of its own', () => {
-    const got: (readonly string[])[] = [];
-    marbles(({ flush }) => {
-      const world = contractsWorld();
-      five(world);
-      timer(70_000).subscribe(() => {
-        world.commit(12, ['g']);
-      });
-      timer(71_000).subscribe(() => {
-        world.restore(4);
-      });
-      const batch = { size: 50, withinMs: 60_000 };
-      const handler = (works: readonly ContractsWork[]) => {
-        got.push(works.map(describeWork));
-      };
-      const options = { store: new PlainStore(), name, batch };
-      observe(processFeed(world.contractsFeed({ batchSize: 10 }), handler, options).pipe(until(400_000)));
-      flush();
+    const { batches } = run(five, {
+      prepare: (world) => {
+        timer(70_000).subscribe(() => {
+          world.play('@12+g');
+        });
+        restoreAfter(71_000)(world);
+      },
+      batch: { size: 50, withinMs: 60_000 },
+      batchSize: 10,
+      ms: 400_000,
     });
-    expect(got).toEqual([['start@6[a c d e f]'], ['@12+g'], ['ledgerReset@4[a b c d e f]']]);
+    expect(batches).toEqual([['start@6[a c d e f]'], ['@12+g'], ['ledgerReset@4[a b c d e f]']]);
   });
 
   it('has no reason where its store has null for what is absent', () => {
     const record = { ...run(five, { ...each, ...failAfter(0) }).store.cursor, reason: null, digest: null };
-    const { works } = run(five, { store: new PlainStore().withRecord(record) });
-    expect(works[0]).toBe('start@6[a c');
+    expect(run(five, { store: stored(record) }).works[0]).toBe('start@6[a c');
   });
 
   it("is refused with a CursorError if the query says 'fail'", () => {
-    const { works, error } = run(replaced, { store: storeAt7(), onGap: 'fail' });
+    const { works, error } = run(another, { store: storeAt7(), onGap: 'fail' });
     expect(works).toEqual([]);
     expect(error).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
   });
 
   it('and ends before its cursor, gets all contracts again', () => {
-    const { works, store, error } = run(
-      ({ commit }) => {
-        commit(3, ['x']);
-      },
-      { store: storeAt7(), ms: 60_000 },
-    );
+    const { works, store, error } = run('@3+x', { store: storeAt7() });
     expect(error).toBeUndefined();
     expect(works).toEqual(['ledgerReset@3[x]']);
     expect(positionIn(store.cursor)).toEqual({ offset: 3 });
@@ -493,16 +391,7 @@ describe('a processor of contracts whose ledger was replaced', () => {
   });
 
   it('by an older backup while it runs, gets all contracts again', () => {
-    const { works, store, error, ids } = run(
-      (world) => {
-        five(world);
-        world.commit(7, ['g']);
-        timer(10_000).subscribe(() => {
-          world.restore(4);
-        });
-      },
-      { ms: 60_000, batchSize: 10 },
-    );
+    const { works, store, error, ids } = run(`${five} @7+g`, { prepare: restoreAfter(10_000), batchSize: 10 });
     expect(error).toBeUndefined();
     expect(works).toEqual(['start@7[a c d e f g]', 'ledgerReset@4[a b c d e f]']);
     expect(ids).toHaveLength(6);
@@ -515,52 +404,34 @@ describe('a processor of contracts whose ledger was replaced', () => {
     ['by that of another participant, which is pruned', 'other::1220ab', 0, 9],
     ['by that of another participant, after pruning', 'other::1220ab', 8, 0],
   ])('%s while it reads the contracts after a restart, gets all contracts again', (_, participantId, pruned, then) => {
-    const store = storeAt7();
-    const table = contractsTable();
-    marbles(({ flush }) => {
-      // the first request is refused if the ledger is pruned
-      let requests = pruned === 0 ? 1 : 2;
-      const world = contractsWorld({
-        fault: ({ path }) => {
-          if (path !== '/v2/state/active-contracts') return undefined;
-          requests -= 1;
-          if (requests !== 0) return undefined;
-          world.restore(0);
-          world.ledger.pruned = then;
-          world.ledger.reconfigure({ participantId });
-          replaced(world);
-          return of(errorReply(503, errorBody('SERVER_IS_SHUTTING_DOWN', 1)));
-        },
-      });
-      five(world);
-      world.commit(7, ['g']);
-      world.commit(8, ['h']);
-      world.ledger.pruned = pruned;
-      observe(processFeed(world.contractsFeed(), table.handle, { store, name }).pipe(until(60_000)));
-      flush();
+    // the first request is refused if the ledger is pruned
+    let requests = pruned === 0 ? 1 : 2;
+    const { works } = run(`${five} @7+g @8+h`, {
+      store: storeAt7(),
+      batchSize: 100,
+      prepare: ({ ledger }) => {
+        ledger.pruned = pruned;
+      },
+      fault: (path, { ledger, restore, play }) => {
+        if (path !== '/v2/state/active-contracts' || (requests -= 1) !== 0) return undefined;
+        restore(0);
+        ledger.pruned = then;
+        ledger.reconfigure({ participantId });
+        play(another);
+        return shuttingDown;
+      },
     });
-    expect(table.works).toEqual(['ledgerReset@9[x y z w]']);
+    expect(works).toEqual(['ledgerReset@9[x y z w]']);
   });
 
   it('goes on if the ledger is the same after an outage while it reads the contracts after a restart', () => {
-    const { store } = run(five);
-    const table = contractsTable();
-    marbles(({ flush }) => {
-      let hasFailed = false;
-      const world = contractsWorld({
-        fault: ({ path }) => {
-          if (path !== '/v2/state/active-contracts' || hasFailed) return undefined;
-          hasFailed = true;
-          return of(errorReply(503, errorBody('SERVER_IS_SHUTTING_DOWN', 1)));
-        },
-      });
-      five(world);
-      world.commit(7, ['g']);
-      const resumed = new PlainStore().withRecord(store.cursor);
-      observe(processFeed(world.contractsFeed(), table.handle, { store: resumed, name }).pipe(until(60_000)));
-      flush();
+    let requests = 0;
+    const { works } = run(`${five} @7+g`, {
+      store: storeAt6(),
+      fault: (path) => (path === '/v2/state/active-contracts' && (requests += 1) === 1 ? shuttingDown : undefined),
     });
-    expect(table.works).toEqual(['@7+g']);
+    expect(requests).toBeGreaterThan(1);
+    expect(works).toEqual(['@7+g']);
   });
 
   it('by that of another participant is refused with a CursorError', () => {
@@ -572,37 +443,33 @@ describe('a processor of contracts whose ledger was replaced', () => {
 
 describe('a handler of contracts', () => {
   it('that is stopped in the middle of a load saves that it is not complete', () => {
-    const stopping = new AbortController();
     const table = contractsTable();
-    const { works, isCompleted, store } = run(five, {
-      table,
-      signal: stopping.signal,
-      handle: (work) => {
-        if (table.works.length === 1) stopping.abort();
-        table.handle(work);
-        return timer(10);
-      },
-    });
+    const handle = (work: ContractsWork) => {
+      table.handle(work);
+      return timer(1_000);
+    };
+    const { works, isCompleted, store } = run(five, { table, handle, abortAt: 1_500 });
     expect(works).toEqual(['start@6[a c', 'start@6 d e']);
     expect(isCompleted).toBe(true);
     expect(positionIn(store.cursor)).toEqual({ offset: 0, loading: 2, reason: 'start' });
   });
 
   it('that hangs has no more than two pages of changes requested', () => {
-    marbles(({ flush }) => {
-      const world = contractsWorld();
-      five(world);
-      for (let n = 10; n < 1_000; n += 1)
-        timer(n * 20).subscribe(() => {
-          world.commit(n, [`c${n}`]);
-        });
-      const feed = world.contractsFeed({ batchSize: 2, maxPageSize: 10 });
-      observe(processFeed(feed, () => timer(36_000_000), { stopWithinMs: 0 }).pipe(until(1_000_000)));
-      flush();
-      const ends = world.service.requests.map(({ body }) => Number(body['beginExclusive'] ?? 0));
-      // the snapshot at 6 is three batches, and the next page is requested before they are handled
-      expect(Math.max(...ends)).toBeLessThanOrEqual(6 + 2 * 10 + 10);
+    const { service } = run(five, {
+      prepare: ({ commit }) => {
+        for (let n = 10; n < 1_000; n += 1)
+          timer(n * 20).subscribe(() => {
+            commit(n, [`c${n}`]);
+          });
+      },
+      handle: () => timer(36_000_000),
+      maxPageSize: 10,
+      stopWithinMs: 0,
+      ms: 1_000_000,
     });
+    const ends = service.requests.map(({ body }) => Number(body['beginExclusive'] ?? 0));
+    // the snapshot at 6 is three batches, and the next page is requested before they are handled
+    expect(Math.max(...ends)).toBeLessThanOrEqual(6 + 2 * 10 + 10);
   });
 });
 
@@ -625,7 +492,7 @@ describe('contractsFeed', () => {
     const handled: string[] = [];
     marbles(({ flush }) => {
       const world = contractsWorld();
-      five(world);
+      world.play(five);
       const connection = connectionOf(world.client);
       if (connection === undefined) throw new Error('it is a ledger');
       const ledger = withConnection(
@@ -671,17 +538,13 @@ describe('contractsFeed', () => {
     ['of other contracts', ({ contractsFeed }) => contractsFeed({}, { parties: ['bob::1220ab'] }) as never],
   ])('refuses the cursor of a feed %s (pitfall 35)', (_, other) => {
     const store = new PlainStore();
-    let seen: Observed<unknown> | undefined;
     marbles(({ flush }) => {
       const world = contractsWorld();
-      five(world);
+      world.play(five);
       observe(processFeed(other(world), () => undefined, { store, name }).pipe(until(10_000)));
-      timer(20_000).subscribe(() => {
-        seen = observe(processFeed(world.contractsFeed(), () => undefined, { store, name }));
-      });
       flush();
     });
-    expect(seen?.error).toMatchObject({ _tag: 'CursorError', reason: 'selection' });
+    expect(run(five, { store }).error).toMatchObject({ _tag: 'CursorError', reason: 'selection' });
   });
 });
 

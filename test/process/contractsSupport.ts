@@ -20,6 +20,8 @@ const latencyMs = 5;
 export interface ContractsWorld extends World {
   /** Commits an update that creates some contracts and archives others. */
   readonly commit: (offset: number, created: readonly string[], archived?: readonly string[]) => void;
+  /** Commits updates in the words of {@link describeWork}: `@6+c-a` creates `c` and archives `a` at offset 6. */
+  readonly play: (updates: string) => void;
   /** Returns the ledger to an earlier end. */
   readonly restore: (offset: number) => void;
   readonly contractsFeed: (
@@ -68,16 +70,24 @@ export function contractsWorld(
     return of(snapshotAt(Number(request.body['activeAtOffset']))).pipe(delay(latencyMs));
   };
   const made = world({ latencyMs, participantId: 'participant1::1220ab', ...options, fault });
+  const commit: ContractsWorld['commit'] = (offset, ids, archivedIds = []) => {
+    commits.push({ offset, created: ids, archived: archivedIds });
+    const events = [
+      ...ids.map((contractId, nodeId) => created({ contractId, offset, nodeId })),
+      ...archivedIds.map((contractId, index) => archived(contractId, offset, ids.length + index)),
+    ];
+    made.ledger.append(offset, transactionOf(offset, synchronizer, events));
+  };
   return {
     ...made,
     snapshots,
-    commit: (offset, ids, archivedIds = []) => {
-      commits.push({ offset, created: ids, archived: archivedIds });
-      const events = [
-        ...ids.map((contractId, nodeId) => created({ contractId, offset, nodeId })),
-        ...archivedIds.map((contractId, index) => archived(contractId, offset, ids.length + index)),
-      ];
-      made.ledger.append(offset, transactionOf(offset, synchronizer, events));
+    commit,
+    play: (updates) => {
+      for (const [, offset, changes = ''] of updates.matchAll(/@(\d+)(\S*)/g)) {
+        const idsAfter = (sign: string) =>
+          [...changes.matchAll(RegExp(`\\${sign}(\\w+)`, 'g'))].map(([, id = '']) => id);
+        commit(Number(offset), idsAfter('+'), idsAfter('-'));
+      }
     },
     restore: (end) => {
       commits = commits.filter(({ offset }) => offset <= end);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { asyncScheduler, delay, of, tap, timer } from 'rxjs';
-import type { HttpPort } from '../../src/http/HttpPort.js';
-import type { ProcessOptions, Work } from '../../src/process/ProcessOptions.js';
+import { asyncScheduler, defer, lastValueFrom, type Observable, of, switchMap, tap, timer } from 'rxjs';
+import type { Handler, Work } from '../../src/process/ProcessOptions.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import { updatesFeed } from '../../src/process/updatesFeed.js';
@@ -11,10 +10,20 @@ import { scriptedService } from '../helpers/scripted.js';
 import { fill, updateFormat, upTo } from '../helpers/world.js';
 import { transaction, ok } from '../helpers/wire.js';
 import { marbles } from '../helpers/time.js';
-import { mockPlatform, name, PlainStore, until, recordingHandler, processWorld } from './support.js';
+import {
+  mockPlatform,
+  name,
+  PlainStore,
+  type ProcessWorld,
+  processWorld,
+  recordingHandler,
+  run,
+  until,
+} from './support.js';
 
 mockPlatform();
 
+const hang = () => timer(36_000_000);
 const isPage = (path: string): boolean => path.startsWith('/v2/updates');
 
 /** A ledger with very many updates, whose pages are created on request. */
@@ -24,43 +33,52 @@ function endless(end: number, latencyMs: number) {
     if (!isPage(path)) return of(ok({ offset: end, participantId: 'participant1::1220ab' }));
     const begin = Number(body['beginExclusive']);
     const size = Math.min(Number(query['limit']), Number(body['endInclusive'] ?? end) - begin);
-    const reply$ = of(ok(upTo(size).map((n) => transaction(begin + n))));
-    const counted$ = reply$.pipe(
+    const reply$ = defer(() => {
+      count.delivered += size;
+      return of(ok(upTo(size).map((n) => transaction(begin + n))));
+    });
+    return latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
+  });
+  return { client: createLedger({ baseUrl: 'http://ledger.example', port: service.port }), count };
+}
+
+/** How many updates are delivered and not handled, at most and at least. */
+class Pending {
+  handled = 0;
+  most = 0;
+  least = Infinity;
+
+  constructor(private readonly delivered: () => number) {}
+
+  /** Handles some updates, which takes a time. */
+  handle(updates: number, ms: number) {
+    this.note();
+    return timer(ms).pipe(
       tap(() => {
-        count.delivered += size;
+        this.note();
+        if (this.handled > 0) this.least = Math.min(this.least, this.delivered() - this.handled - updates);
+        this.handled += updates;
       }),
     );
-    return latencyMs === 0 ? counted$ : counted$.pipe(delay(latencyMs));
-  });
-  const port: HttpPort = service.port;
-  const client = createLedger({ baseUrl: 'http://ledger.example', port });
-  return { client, count, service };
+  }
+
+  private note(): void {
+    this.most = Math.max(this.most, this.delivered() - this.handled);
+  }
 }
 
 describe('a slow handler', () => {
   it.each([1, 7, 200])('has at most two pages of %i pending, and never none (G44)', (maxPageSize) => {
     marbles(({ flush }) => {
       const { client, count } = endless(100_000, 5);
-      let handled = 0;
-      let most = 0;
-      let least = Infinity;
-      const request = { beginExclusive: 0, updateFormat };
-      observe(
-        processFeed(updatesFeed(client, request, { maxPageSize }), () => {
-          most = Math.max(most, count.delivered - handled);
-          return timer(60).pipe(
-            tap(() => {
-              handled += 1;
-              if (handled > 1) least = Math.min(least, count.delivered - handled);
-            }),
-          );
-        }).pipe(until(60_000)),
-      );
+      const pending = new Pending(() => count.delivered);
+      const feed = updatesFeed(client, { beginExclusive: 0, updateFormat }, { maxPageSize });
+      observe(processFeed(feed, () => pending.handle(1, 60)).pipe(until(60_000)));
       flush();
-      expect(handled).toBeGreaterThan(900);
-      expect(most).toBeLessThanOrEqual(2 * maxPageSize);
+      expect(pending.handled).toBeGreaterThan(900);
+      expect(pending.most).toBeLessThanOrEqual(2 * maxPageSize);
       // the next page has arrived before the last one is handled
-      expect(least).toBeGreaterThan(0);
+      expect(pending.least).toBeGreaterThan(0);
     });
   });
 
@@ -74,61 +92,41 @@ describe('a slow handler', () => {
     (maxPageSize, size) => {
       marbles(({ flush }) => {
         const { client, count } = endless(100_000, 5);
-        let handled = 0;
-        let most = 0;
-        observe(
-          processFeed(
-            updatesFeed(client, { beginExclusive: 0, updateFormat }, { maxPageSize }),
-            (works: readonly Work[]) => {
-              most = Math.max(most, count.delivered - handled);
-              return timer(1_000).pipe(
-                tap(() => {
-                  most = Math.max(most, count.delivered - handled);
-                  handled += works.length;
-                }),
-              );
-            },
-            { batch: { size, withinMs: 100 } },
-          ).pipe(until(60_000)),
-        );
+        const pending = new Pending(() => count.delivered);
+        const feed = updatesFeed(client, { beginExclusive: 0, updateFormat }, { maxPageSize });
+        const handle = (works: readonly Work[]) => pending.handle(works.length, 1_000);
+        observe(processFeed(feed, handle, { batch: { size, withinMs: 100 } }).pipe(until(60_000)));
         flush();
         // full batches, one after the other
-        expect(handled).toBeGreaterThan(57 * size);
-        expect(most).toBeLessThanOrEqual(Math.max(maxPageSize, 2 * size - 1) + maxPageSize);
+        expect(pending.handled).toBeGreaterThan(57 * size);
+        expect(pending.most).toBeLessThanOrEqual(Math.max(maxPageSize, 2 * size - 1) + maxPageSize);
       });
     },
   );
 
   it('that hangs requests nothing beyond the next page (G44)', () => {
-    marbles(({ flush }) => {
-      const { process, service } = processWorld(1_000);
-      observe(process(() => timer(3_600_000), { stopWithinMs: 0 }).pipe(until(3_000_000)));
-      flush();
-      expect(service.requests.filter(({ path }) => isPage(path))).toHaveLength(2);
-    });
+    const hangs = () => timer(3_600_000);
+    const { service } = run({ updates: 1_000, handle: hangs, options: { stopWithinMs: 0 }, ms: 3_000_000 });
+    expect(service.requests.filter(({ path }) => isPage(path))).toHaveLength(2);
   });
 
-  it.each<[string, ProcessOptions & { readonly batch?: undefined }]>([
-    ['updates', {}],
-    ['updates, and with a store', { store: new PlainStore(), name }],
-  ])('that hangs polls a quiet ledger no more often than a page has %s', (_, more) => {
-    marbles(({ flush }) => {
-      const { process, service } = processWorld(1);
-      const options = { maxPageSize: 10, stopWithinMs: 0, ...more };
-      observe(process(() => timer(36_000_000), options).pipe(until(30_000_000)));
-      flush();
-      expect(service.requests.filter(({ path }) => isPage(path)).length).toBeLessThanOrEqual(12);
-    });
-  });
+  const quiet = { maxPageSize: 10, stopWithinMs: 0 };
+  const batched = { maxPageSize: 5, stopWithinMs: 0, batch: { size: 5, withinMs: 100 } };
 
-  it('of batches that hangs polls a quiet ledger no more often than two batches have updates', () => {
+  it.each<[string, number, (world: ProcessWorld) => Observable<unknown>]>([
+    ['a page has updates', 1, ({ process }) => process(hang, quiet)],
+    [
+      'a page has updates, with a store',
+      1,
+      ({ process }) => process(hang, { ...quiet, store: new PlainStore(), name }),
+    ],
+    ['two batches have updates', 5, ({ processBatches }) => processBatches(hang, batched)],
+  ])('that hangs polls a quiet ledger no more often than %s', (_, updates, start) => {
     marbles(({ flush }) => {
-      const { processBatches, service } = processWorld(5);
-      const batch = { size: 5, withinMs: 100 };
-      const options = { maxPageSize: 5, stopWithinMs: 0, batch };
-      observe(processBatches(() => timer(36_000_000), options).pipe(until(30_000_000)));
+      const made = processWorld(updates);
+      observe(start(made).pipe(until(30_000_000)));
       flush();
-      expect(service.requests.filter(({ path }) => isPage(path)).length).toBeLessThanOrEqual(12);
+      expect(made.service.requests.filter(({ path }) => isPage(path)).length).toBeLessThanOrEqual(12);
     });
   });
 
@@ -136,20 +134,14 @@ describe('a slow handler', () => {
     marbles(({ flush }) => {
       const { ledger, processBatches } = processWorld(1);
       const batches: (readonly [number, number])[] = [];
+      const handle = (works: readonly Work[]) => void batches.push([works.length, asyncScheduler.now()]);
       const options = { maxPageSize: 1, batch: { size: 2, withinMs: 3_600_000 } };
       timer(600_000).subscribe(() => {
         fill(ledger, 2, 3);
       });
-      observe(
-        processBatches((works) => void batches.push([works.length, asyncScheduler.now()]), options).pipe(
-          until(5_000_000),
-        ),
-      );
+      observe(processBatches(handle, options).pipe(until(5_000_000)));
       flush();
-      expect(batches).toEqual([
-        [2, expect.any(Number)],
-        [1, expect.any(Number)],
-      ]);
+      expect(batches.map(([size]) => size)).toEqual([2, 1]);
       expect(batches[0]?.[1]).toBeLessThan(601_000);
     });
   });
@@ -157,38 +149,27 @@ describe('a slow handler', () => {
   it('has no more pending while updates arrive one at a time', () => {
     marbles(({ flush }) => {
       const { ledger, process, service } = processWorld();
-      let delivered = 0;
-      let handled = 0;
-      let most = 0;
-      observe(
-        process(
-          () =>
-            timer(1_000).pipe(
-              tap(() => {
-                handled += 1;
-                delivered = Math.max(...service.requests.map(({ body }) => Number(body['beginExclusive'] ?? 0)));
-                most = Math.max(most, delivered - handled);
-              }),
-            ),
-          { maxPageSize: 10 },
-        ).pipe(until(120_000)),
+      const pending = new Pending(() =>
+        Math.max(...service.requests.map(({ body }) => Number(body['beginExclusive'] ?? 0))),
       );
+      observe(process(() => pending.handle(1, 1_000), { maxPageSize: 10 }).pipe(until(120_000)));
       for (const n of upTo(500))
         timer(n * 200).subscribe(() => {
           fill(ledger, n);
         });
       flush();
-      expect(handled).toBeGreaterThan(100);
-      expect(most).toBeLessThanOrEqual(20);
+      expect(pending.handled).toBeGreaterThan(100);
+      expect(pending.most).toBeLessThanOrEqual(20);
     });
   });
 
   it('is not pushed updates over a WebSocket, whatever the options', () => {
     marbles(({ flush }) => {
       const { ledger, sockets, websocket, process } = processWorld(5);
-      const options = { ...websocket, maxPageSize: 200 };
       const handled: number[] = [];
-      observe(process(({ offset }) => void handled.push(offset), options).pipe(until(10_000)));
+      observe(
+        process(({ offset }) => void handled.push(offset), { ...websocket, maxPageSize: 200 }).pipe(until(10_000)),
+      );
       timer(5_000).subscribe(() => {
         fill(ledger, 6);
       });
@@ -200,21 +181,17 @@ describe('a slow handler', () => {
 });
 
 describe('a fast handler', () => {
-  it('gets pages as fast as the service sends them', () => {
+  // the ledger end and ten pages; and the slow handler takes as long for a page as the service
+  it.each([
+    [0, 11 * 20 + 5],
+    [0.1, 12 * 20 + 10],
+  ])('gets pages as fast as the service sends them: %d ms for each update', (durationMs, mostMs) => {
     marbles(({ flush }) => {
-      const { process } = processWorld(2_000, { latencyMs: 20 });
-      // the slow handler takes as long for a page as the service
-      const { handled, handle } = recordingHandler();
-      const slow = recordingHandler(0.1);
-      const fast = observe(process(handle, {}, { endInclusive: 2_000 }));
-      const both = observe(process(slow.handle, {}, { endInclusive: 2_000 }));
+      const { handled, handle } = recordingHandler(durationMs);
+      const seen = observe(processWorld(2_000, { latencyMs: 20 }).process(handle, {}, { endInclusive: 2_000 }));
       flush();
       expect(handled).toEqual(upTo(2_000));
-      expect(slow.handled).toEqual(upTo(2_000));
-      // the ledger end and ten pages
-      expect(fast.endedAt).toBeLessThanOrEqual(11 * 20 + 5);
-      // and then the updates of the last page
-      expect(both.endedAt).toBeLessThanOrEqual(12 * 20 + 10);
+      expect(seen.endedAt).toBeLessThanOrEqual(mostMs);
     });
   });
 });
@@ -224,6 +201,23 @@ const many = effort(10_000, 100_000);
 const fewer = Math.floor(many / 10);
 
 describe('very many updates', () => {
+  /** Processes the updates of a ledger to its end, in real time. */
+  const processAll = async (end: number, latencyMs: number, maxPageSize: number, handle: Handler, options = {}) => {
+    const { client, count } = endless(end, latencyMs);
+    let handled = 0;
+    let most = 0;
+    const feed = updatesFeed(client, { beginExclusive: 0, endInclusive: end, updateFormat }, { maxPageSize });
+    const handler: Handler = (update, ...context) => {
+      handled += 1;
+      if (update.offset !== handled) throw new Error(`${update.offset} is out of order`);
+      most = Math.max(most, count.delivered - handled);
+      return handle(update, ...context);
+    };
+    await lastValueFrom(processFeed(feed, handler, options));
+    expect(handled).toBe(end);
+    expect(most).toBeLessThanOrEqual(2 * maxPageSize);
+  };
+
   it.each<[string, number, number, number, { readonly commitEvery?: { readonly updates: number } }]>([
     ['in synchronous pages of 200', many, 0, 200, {}],
     ['in pages of 2000', many, 1, 2_000, {}],
@@ -232,63 +226,31 @@ describe('very many updates', () => {
     ['in pages of one', fewer, 0, 1, {}],
   ])(
     'that take no time do not overflow the stack, %s, and at most two pages are pending',
-    async (_, end, latencyMs, size, how) => {
-      const { client, count } = endless(end, latencyMs);
-      let handled = 0;
-      let most = 0;
-      const store = new PlainStore();
-      await new Promise<void>((resolve, reject) => {
-        processFeed(
-          updatesFeed(client, { beginExclusive: 0, endInclusive: end, updateFormat }, { maxPageSize: size }),
-          ({ offset }) => {
-            handled += 1;
-            if (offset !== handled) throw new Error(`${offset} is out of order`);
-            most = Math.max(most, count.delivered - handled);
-          },
-          { store, name, ...how },
-        ).subscribe({ error: reject, complete: resolve });
-      });
-      expect(handled).toBe(end);
-      expect(most).toBeLessThanOrEqual(2 * size);
-    },
+    (_, end, latencyMs, maxPageSize, how) =>
+      processAll(end, latencyMs, maxPageSize, () => undefined, { store: new PlainStore(), name, ...how }),
   );
 
-  it('of which the first of a page takes time do not overflow the stack', async () => {
-    const end = many;
-    const { client } = endless(end, 0);
-    let handled = 0;
-    await new Promise<void>((resolve, reject) => {
-      processFeed(
-        updatesFeed(client, { beginExclusive: 0, endInclusive: end, updateFormat }, { maxPageSize: 5_000 }),
-        () => {
-          handled += 1;
-          return handled % 5_000 === 1 ? Promise.resolve() : undefined;
-        },
-      ).subscribe({ error: reject, complete: resolve });
-    });
-    expect(handled).toBe(end);
-  });
+  it('of which the first of a page takes time do not overflow the stack', () =>
+    processAll(many, 0, 5_000, ({ offset }) => (offset % 5_000 === 1 ? Promise.resolve() : undefined)));
 
   it('that arrive one by one while the handler is busy do not overflow the stack', () => {
-    marbles(({ flush }) => {
-      const count = effort(1_000, 4_000);
-      const { ledger, process } = processWorld(0, { maxListElements: 5_000 });
-      const handled: number[] = [];
-      observe(
-        process(
-          ({ offset }) => {
-            handled.push(offset);
-            return offset === 1 ? timer(200_000) : undefined;
-          },
-          { maxPageSize: 5_000 },
-        ).pipe(until(300_000)),
-      );
-      for (const n of upTo(count))
-        timer(n * 40).subscribe(() => {
-          fill(ledger, n);
-        });
-      flush();
-      expect(handled).toEqual(upTo(count));
+    const count = effort(1_000, 4_000);
+    const { handled } = run({
+      updates: 0,
+      world: { maxListElements: 5_000 },
+      prepare: ({ ledger }) => {
+        for (const n of upTo(count))
+          timer(n * 40).subscribe(() => {
+            fill(ledger, n);
+          });
+      },
+      handle: (update, record) => {
+        void record(update);
+        return update.offset === 1 ? timer(200_000) : undefined;
+      },
+      options: { maxPageSize: 5_000 },
+      ms: 300_000,
     });
+    expect(handled).toEqual(upTo(count));
   });
 });

@@ -1,49 +1,39 @@
-import { describe, expect, it, jest } from '@jest/globals';
-import {
-  catchError,
-  concat,
-  concatMap,
-  defer,
-  map,
-  NEVER,
-  type Observable,
-  of,
-  startWith,
-  take,
-  throwError,
-  timer,
-} from 'rxjs';
+import { describe, expect, it } from '@jest/globals';
+import { catchError, concat, concatMap, defer, NEVER, of, startWith, take, throwError, timer } from 'rxjs';
+import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { acsDelta } from '../../src/codecs/UpdateFormat.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { logTo } from '../../src/diagnostics/logTo.js';
 import { HandlerError } from '../../src/errors/process.js';
 import type { Transactions } from '../../src/process/CheckpointStore.js';
-import type { HandlerResult } from '../../src/process/ProcessOptions.js';
+import type { HandlerResult, Work } from '../../src/process/ProcessOptions.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
-import { mockPlatform, name, PlainStore, processWorld, recordingHandler, until } from './support.js';
+import type { WorldOptions } from '../helpers/world.js';
+import { mockPlatform, name, PlainStore, processWorld, run, until } from './support.js';
 import { holdingBy, MemoryTransactions, type Tx } from './transactionalStore.js';
 
 mockPlatform();
 
+/** Subscribes after some milliseconds. */
+const delaySubscription =
+  <A>(ms: number): MonoTypeOperatorFunction<A> =>
+  (source) =>
+    timer(ms).pipe(concatMap(() => source));
+
 const otherFormat = acsDelta({ parties: ['bob::1220ab'] });
 
 /** The diagnostics of these kinds, each with its time in seconds. */
-const linesOf = (
-  seen: { readonly values: readonly { readonly _tag: string; readonly at: number }[] },
-  ...tags: string[]
-) => seen.values.filter(({ _tag }) => tags.includes(_tag)).map(({ _tag, at }) => `${Math.round(at / 1_000)} ${_tag}`);
+const linesOf = (values: readonly Diagnostic[], ...tags: string[]) =>
+  values.filter(({ _tag }) => tags.includes(_tag)).map(({ _tag, at }) => `${Math.round(at / 1_000)} ${_tag}`);
 
 describe('a handler that does not end', () => {
   it('is reported after 30 s, with its processor and its offset', () => {
-    marbles(({ flush }) => {
-      const { client, process } = processWorld(3);
-      const seen = observe(client.diagnostics$);
-      const handler = ({ offset }: { readonly offset: number }) => (offset === 2 ? timer(41_000) : of(true));
-      observe(process(handler, { store: new PlainStore(), name }).pipe(until(60_000)));
-      flush();
-      expect(linesOf(seen, 'HandlerDelayed')).toEqual(['30 HandlerDelayed', '35 HandlerDelayed', '40 HandlerDelayed']);
-      expect(seen.values.find(({ _tag }) => _tag === 'HandlerDelayed')).toMatchObject({ processor: name, offset: 2 });
-    });
+    const handle = ({ offset }: Work) => (offset === 2 ? timer(41_000) : of(true));
+    const { diagnostics } = run({ updates: 3, handle, ms: 60_000 });
+    const lines = ['30 HandlerDelayed', '35 HandlerDelayed', '40 HandlerDelayed'];
+    expect(linesOf(diagnostics, 'HandlerDelayed')).toEqual(lines);
+    expect(diagnostics.find(({ _tag }) => _tag === 'HandlerDelayed')).toMatchObject({ processor: name, offset: 2 });
   });
 
   it.each([
@@ -54,26 +44,14 @@ describe('a handler that does not end', () => {
       const { process } = processWorld(3);
       const store = new PlainStore();
       const handled: number[] = [];
-      const first = observe(
-        process(({ offset }) => (offset === 2 ? hang() : of(true)), {
-          store,
-          name,
-          onPoison: 'skip',
-          handlerTimeoutMs: 7_000,
-        }),
-      );
-      observe(
-        timer(1_000).pipe(
-          concatMap(() => process(({ offset }) => void handled.push(offset), { store, name })),
-          until(20_000),
-        ),
-      );
+      const handle = ({ offset }: Work) => (offset === 2 ? hang() : of(true));
+      const first = observe(process(handle, { store, name, onPoison: 'skip', handlerTimeoutMs: 7_000 }));
+      const second$ = process(({ offset }) => void handled.push(offset), { store, name });
+      observe(second$.pipe(delaySubscription(1_000), until(20_000)));
       flush();
+      const cause = { message: 'it did not end within 7 s (handlerTimeoutMs)' };
       expect(first.error).toBeInstanceOf(HandlerError);
-      expect(first.error).toMatchObject({
-        offset: 2,
-        cause: { message: 'it did not end within 7 s (handlerTimeoutMs)' },
-      });
+      expect(first.error).toMatchObject({ offset: 2, cause });
       // no advice to skip the update: those before it may not be committed
       expect(String(first.error)).toMatch(
         /Next: .* every update since the last commit is handled again\n.*#a-slow-handler$/,
@@ -84,57 +62,38 @@ describe('a handler that does not end', () => {
   });
 
   it('is reported as abandoned if the processor is stopped meanwhile', () => {
-    marbles(({ flush }) => {
-      const { client, process } = processWorld(3);
-      const seen = observe(client.diagnostics$);
-      observe(process(() => NEVER, { store: new PlainStore(), name, stopWithinMs: 4_000 }).pipe(until(2_000)));
-      flush();
-      expect(seen.values.find(({ _tag }) => _tag === 'WorkAbandoned')).toMatchObject({ during: 'handler', offset: 1 });
-      expect(linesOf(seen, 'WorkAbandoned', 'FeedEnded')).toEqual(['6 WorkAbandoned', '6 FeedEnded']);
-    });
+    const { diagnostics } = run({ updates: 3, handle: () => NEVER, options: { stopWithinMs: 4_000 }, ms: 2_000 });
+    expect(diagnostics.find(({ _tag }) => _tag === 'WorkAbandoned')).toMatchObject({ during: 'handler', offset: 1 });
+    expect(linesOf(diagnostics, 'WorkAbandoned', 'FeedEnded')).toEqual(['6 WorkAbandoned', '6 FeedEnded']);
   });
 });
 
 describe('a commit that does not end', () => {
   it('is reported after 10 s', () => {
-    marbles(({ flush }) => {
-      const { client, process } = processWorld(3);
-      const seen = observe(client.diagnostics$);
-      class SlowStore extends PlainStore {
-        override save() {
-          return timer(16_000).pipe(map(() => true));
-        }
-      }
-      observe(process(() => undefined, { store: new SlowStore(), name }).pipe(until(15_500)));
-      flush();
-      expect(linesOf(seen, 'CommitDelayed')).toEqual(['10 CommitDelayed', '15 CommitDelayed']);
-    });
+    const store = new PlainStore((call) => (call === 'save' ? timer(16_000) : undefined));
+    const { diagnostics } = run({ updates: 3, store, ms: 15_500 });
+    expect(linesOf(diagnostics, 'CommitDelayed')).toEqual(['10 CommitDelayed', '15 CommitDelayed']);
   });
 });
 
 describe('a rollback that takes long', () => {
   it('counts as a delay of the store, not of the handler that has failed', () => {
-    marbles(({ flush }) => {
-      const { client, process } = processWorld(3);
-      const seen = observe(client.diagnostics$);
-      const memory = new MemoryTransactions();
-      const transactions: Transactions<Tx> = {
-        transact: (work) =>
-          memory.transactions
-            .transact(work)
-            .pipe(catchError((error: unknown) => timer(14_000).pipe(concatMap(() => throwError(() => error))))),
-      };
-      const store = holdingBy(memory, () => NEVER.pipe(startWith(transactions)), transactions);
-      const handler = () => timer(5_000).pipe(concatMap(() => throwError(() => new Error('mine'))));
-      const options = { store, name, handlerTimeoutMs: 8_000, handlerRetry: { giveUpAfterMs: 0 } };
-      const processed = observe(process(handler, options));
-      flush();
-      expect(processed.error).toMatchObject({ _tag: 'HandlerError', cause: { message: 'mine' } });
-      expect(linesOf(seen, 'HandlerDelayed', 'CommitDelayed', 'FeedEnded')).toEqual([
-        '18 CommitDelayed',
-        '19 FeedEnded',
-      ]);
+    const memory = new MemoryTransactions();
+    const transactions: Transactions<Tx> = {
+      transact: (work) =>
+        memory.transactions
+          .transact(work)
+          .pipe(catchError((error: unknown) => timer(14_000).pipe(concatMap(() => throwError(() => error))))),
+    };
+    const { error, diagnostics } = run({
+      updates: 3,
+      store: holdingBy(memory, () => NEVER.pipe(startWith(transactions)), transactions),
+      handle: () => timer(5_000).pipe(concatMap(() => throwError(() => new Error('mine')))),
+      options: { handlerTimeoutMs: 8_000, handlerRetry: { giveUpAfterMs: 0 } },
     });
+    expect(error).toMatchObject({ _tag: 'HandlerError', cause: { message: 'mine' } });
+    const lines = linesOf(diagnostics, 'HandlerDelayed', 'CommitDelayed', 'FeedEnded');
+    expect(lines).toEqual(['18 CommitDelayed', '19 FeedEnded']);
   });
 });
 
@@ -145,12 +104,8 @@ describe('the role of a processor', () => {
       const store = new PlainStore();
       const seen = observe(client.diagnostics$);
       const leader = observe(process(() => undefined, { store, name }).pipe(until(5_000)));
-      const standby = observe(
-        timer(1_000).pipe(
-          concatMap(() => process(() => undefined, { store, name })),
-          until(9_000),
-        ),
-      );
+      const second$ = process(() => undefined, { store, name });
+      const standby = observe(second$.pipe(delaySubscription(1_000), until(9_000)));
       flush();
       expect(leader.values.map(({ role }) => role)).not.toContain('standby');
       expect(standby.values[0]).toMatchObject({ role: 'standby', offset: 3, handled: 0, isCaughtUp: false });
@@ -173,12 +128,8 @@ describe('the role of a processor', () => {
           return count > 2 ? NEVER : timer(1_000).pipe(concatMap(() => throwError(() => new Error('no answer'))));
         }),
       );
-      const standby = observe(
-        timer(1_000).pipe(
-          concatMap(() => process(() => undefined, { store: failing, name })),
-          until(9_000),
-        ),
-      );
+      const second$ = process(() => undefined, { store: failing, name });
+      const standby = observe(second$.pipe(delaySubscription(1_000), until(9_000)));
       flush();
       expect(standby.values.map(({ role, offset }) => `${role} ${offset}`)).toEqual([
         'standby 3',
@@ -193,9 +144,8 @@ describe('the role of a processor', () => {
       const { process } = processWorld(3);
       const store = new PlainStore();
       observe(process(() => undefined, { store, name }).pipe(until(60_000)));
-      const other = observe(
-        timer(1_000).pipe(concatMap(() => process(() => undefined, { store, name }, { updateFormat: otherFormat }))),
-      );
+      const other$ = process(() => undefined, { store, name }, { updateFormat: otherFormat });
+      const other = observe(other$.pipe(delaySubscription(1_000)));
       flush();
       expect(other.error).toMatchObject({ _tag: 'CursorError', reason: 'selection' });
       expect(other.values).toEqual([]);
@@ -207,50 +157,34 @@ describe('the role of a processor', () => {
       const { client, process } = processWorld(3);
       const seen = observe(client.diagnostics$);
       let count = 0;
-      const prepare = jest.fn(() => {
-        count += 1;
-        if (count < 3) throw new Error('the tables are not there yet');
+      const prepare = () => {
+        if ((count += 1) < 3) throw new Error('the tables are not there yet');
         return of(true);
-      });
-      observe(
-        process(
-          Object.assign(() => undefined, { prepare }),
-          { store: new PlainStore(), name },
-        ).pipe(until(9_000)),
-      );
+      };
+      const handler = Object.assign(() => undefined, { prepare });
+      observe(process(handler, { store: new PlainStore(), name }).pipe(until(9_000)));
       flush();
       const lines = seen.values.flatMap((it) => {
         if (it._tag === 'RoleChanged') return it.role;
         return it._tag === 'RetryScheduled' ? it.cause.message.split('\n') : [];
       });
-      expect(lines).toEqual([
-        'starting',
-        ...Array.from({ length: 2 }, () => [
-          'The store failed: the tables are not there yet',
-          'Operation: prepare',
-          'Processor: balances',
-          'Runbook: docs/runbook.md#storeerror',
-        ]).flat(),
-        'leader',
-      ]);
+      const failure = [
+        'The store failed: the tables are not there yet',
+        'Operation: prepare',
+        'Processor: balances',
+        'Runbook: docs/runbook.md#storeerror',
+      ];
+      expect(lines).toEqual(['starting', ...failure, ...failure, 'leader']);
     });
   });
 });
 
 describe('the diagnostics of a processor', () => {
   /** The feed and the tag of each diagnostic, on a ledger that does not answer the first requests. */
-  const diagnosticsOf = (unanswered: number, untilMs: number): string[] => {
-    let lines: string[] = [];
-    marbles(({ flush }) => {
-      const { client, process } = processWorld(40, {
-        fault: (_, count) => (count <= unanswered ? new Error('ECONNREFUSED') : undefined),
-      });
-      const seen = observe(client.diagnostics$);
-      observe(process(recordingHandler().handle, { store: new PlainStore(), name }).pipe(until(untilMs)));
-      flush();
-      lines = seen.values.map(({ _tag, feed }) => `${String(feed)} ${_tag}`);
-    });
-    return lines;
+  const diagnosticsOf = (unanswered: number, ms: number): readonly string[] => {
+    const fault = (_: unknown, count: number) => (count <= unanswered ? new Error('ECONNREFUSED') : undefined);
+    const { diagnostics } = run({ updates: 40, world: { fault }, ms });
+    return diagnostics.map(({ _tag, feed }) => `${String(feed)} ${_tag}`);
   };
 
   it('are of one feed, also if requests are retried before the processor can resume', () => {
@@ -265,7 +199,7 @@ describe('the diagnostics of a processor', () => {
     marbles(({ flush }) => {
       const { client, process } = processWorld(40, { latencyMs: 0 });
       const seen = observe(client.diagnostics$);
-      observe(process(recordingHandler().handle).pipe(take(2)));
+      observe(process(() => undefined).pipe(take(2)));
       flush();
       expect(seen.values.filter(({ _tag }) => _tag === 'FeedEnded')).toMatchObject([{ feed: 1, how: 'unsubscribed' }]);
     });
@@ -277,9 +211,6 @@ describe('the diagnostics of a processor', () => {
     expect(lines.at(-1)).toBe('1 FeedEnded');
   });
 });
-
-type Process = ReturnType<typeof processWorld>['process'];
-type Options = NonNullable<Parameters<Process>[1]>;
 
 const down = throwError(() => new Error('the database is down'));
 
@@ -295,50 +226,42 @@ const fail = (): never => {
   throw new Error('no such table');
 };
 
-const storeFailures = [5_000, 0].flatMap((giveUpAfterMs) =>
-  (['hold', 'load', 'save'] as const).flatMap((call) => {
-    const options = (result$: Observable<never>): object => ({
-      name,
-      store: failing(call, result$),
-      retry: { giveUpAfterMs },
-      storeTimeoutMs: 1_000,
-    });
-    const cases: [string, object][] = [[`${call} fails, retried for ${giveUpAfterMs} ms`, options(down)]];
+type Row = readonly [title: string, handler: () => HandlerResult, options: object];
+
+const storeFailures = (['hold', 'load', 'save'] as const).flatMap((call) =>
+  [5_000, 0].flatMap((giveUpAfterMs) => {
+    const row = (how: string, result$: Observable<never>): Row => {
+      const options = { name, store: failing(call, result$), retry: { giveUpAfterMs }, storeTimeoutMs: 1_000 };
+      return [`${call} ${how}, retried for ${giveUpAfterMs} ms`, () => undefined, options];
+    };
     // a processor may wait for its name for any time
-    if (call !== 'hold') cases.push([`${call} hangs, retried for ${giveUpAfterMs} ms`, options(NEVER)]);
-    return cases;
+    return [row('fails', down), ...(call === 'hold' ? [] : [row('hangs', NEVER)])];
   }),
 );
 
 /** The ends that are reported, the error lines that are logged, and the error that the subscriber receives. */
-function endOf(handler: () => HandlerResult, options: object, participant: object = {}): object {
+function endOf(handler: () => HandlerResult, options: object, participant: WorldOptions = {}): object {
   const errors: string[] = [];
   const ends: unknown[] = [];
-  let error: unknown;
-  marbles(({ flush }) => {
+  return marbles(({ flush }) => {
     const { client, process } = processWorld(3, participant);
     const skip = (): void => undefined;
     client.diagnostics$.subscribe(logTo({ info: skip, warn: skip, error: (line) => errors.push(line) }));
     client.diagnostics$.subscribe((diagnostic) => {
       if (diagnostic._tag === 'FeedEnded') ends.push({ how: diagnostic.how, error: diagnostic.error });
     });
-    const seen = observe(process(handler, options as Options).pipe(until(200_000)));
+    const seen = observe(process(handler, options).pipe(until(200_000)));
     flush();
-    ({ error } = seen);
+    return { ends, errors, error: seen.error };
   });
-  return { ends, errors, error };
 }
 
 describe('the end of a processor', () => {
-  it.each<[string, () => HandlerResult, object]>([
+  it.each<Row>([
     ['the handler fails', fail, {}],
     ['the handler fails and is not retried', fail, { handlerRetry: { giveUpAfterMs: 0 } }],
     ['the handler fails with a store', fail, { name, store: new PlainStore() }],
-    ...storeFailures.map(([title, options]): [string, () => HandlerResult, object] => [
-      title,
-      () => undefined,
-      options,
-    ]),
+    ...storeFailures,
   ])('with an error is reported and logged once: %s', (_, handler, options) => {
     const end = endOf(handler, options);
     const error: unknown = expect.objectContaining({ _tag: expect.stringMatching(/^(Handler|Store)Error$/) });

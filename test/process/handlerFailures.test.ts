@@ -1,25 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { asyncScheduler, concatMap, of, tap, throwError, timer, type Observable } from 'rxjs';
+import { asyncScheduler, concatMap, throwError, timer } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { logTo } from '../../src/diagnostics/logTo.js';
 import { CursorError, StoreError } from '../../src/errors/process.js';
-import type { Work, HandlerResult } from '../../src/process/ProcessOptions.js';
-import { observe } from '../helpers/observe.js';
+import type { HandlerResult } from '../../src/process/ProcessOptions.js';
 import { upTo } from '../helpers/world.js';
-import { marbles } from '../helpers/time.js';
-import { mockPlatform, name, processWorld, run, type RunOptions, until } from './support.js';
-import { recordEffect, MemoryTransactions, type Tx } from './transactionalStore.js';
+import { mockPlatform, name, run, type RunOptions } from './support.js';
+import { MemoryTransactions } from './transactionalStore.js';
 
 mockPlatform();
 
 const mine = new Error('mine');
+const throws = (error: Error) => (): never => {
+  throw error;
+};
 const ways: readonly (readonly [string, () => HandlerResult])[] = [
-  [
-    'throws',
-    () => {
-      throw mine;
-    },
-  ],
+  ['throws', throws(mine)],
   ['errors', () => throwError(() => mine)],
   ['errors later', () => timer(10).pipe(concatMap(() => throwError(() => mine)))],
 ];
@@ -29,10 +25,6 @@ const failFor =
   (offsets: readonly number[], fail: () => HandlerResult): NonNullable<RunOptions['handle']> =>
   (update, record) =>
     offsets.includes(update.offset) ? fail() : record(update);
-
-const throws = (error: Error) => (): never => {
-  throw error;
-};
 
 const noRetry = { giveUpAfterMs: 0 };
 const withTag = (diagnostics: readonly Diagnostic[], tag: Diagnostic['_tag']): readonly Diagnostic[] =>
@@ -135,18 +127,10 @@ describe('a handler that fails', () => {
   });
 
   it('with a StoreError while the processor is being stopped lets it complete', () => {
-    const controller = new AbortController();
     const failLater = (): HandlerResult =>
-      timer(1_000).pipe(
-        tap(() => {
-          controller.abort();
-        }),
-        concatMap(() => throwError(() => new StoreError('publish', name, 'down'))),
-      );
-    const { seen, store } = run({
-      handle: failFor([5], failLater),
-      options: { signal: controller.signal, commitEvery: { updates: 1 } },
-    });
+      timer(1_000).pipe(concatMap(() => throwError(() => new StoreError('publish', name, 'down'))));
+    const options = { commitEvery: { updates: 1 } };
+    const { seen, store } = run({ handle: failFor([5], failLater), options, abortAt: 900 });
     expect(seen).toMatchObject({ error: undefined, completed: true });
     expect(store.cursor).toMatchObject({ offset: 4 });
   });
@@ -171,35 +155,29 @@ describe('a handler that fails', () => {
   });
 
   it('in a transaction has the updates before it rolled back, and handled again without it', () => {
-    marbles(({ flush }) => {
-      const { process } = processWorld(10);
-      const store = new MemoryTransactions();
-      const options = { store, name, onPoison: 'park', handlerRetry: { giveUpAfterMs: 3_000 } } as const;
-      const fail = (offset: number): Observable<unknown> => (offset === 5 ? throwError(() => mine) : of(true));
-      observe(process(recordEffect(fail), options).pipe(until(10_000)));
-      flush();
-      expect(store.committed.effects).toEqual([1, 2, 3, 4, 6, 7, 8, 9, 10]);
-      expect([...store.committed.parked.keys()]).toEqual([5]);
-      expect(store.cursor).toMatchObject({ offset: 10 });
-      expect(store.maxOpen).toBe(1);
+    const { store } = run({
+      store: new MemoryTransactions(),
+      handle: failFor([5], throws(mine)),
+      options: { onPoison: 'park', handlerRetry: { giveUpAfterMs: 3_000 } },
     });
+    expect(store.committed.effects).toEqual([1, 2, 3, 4, 6, 7, 8, 9, 10]);
+    expect([...store.committed.parked.keys()]).toEqual([5]);
+    expect(store.cursor).toMatchObject({ offset: 10 });
+    expect(store.maxOpen).toBe(1);
   });
 
   it('in a transaction has its own effects rolled back, and is called once if giveUpAfterMs is 0', () => {
-    marbles(({ flush }) => {
-      const store = new MemoryTransactions();
-      const started: number[] = [];
-      const half = ({ offset }: Work, tx: Tx): HandlerResult => {
-        started.push(offset);
-        tx.effects.push(offset);
-        return offset === 5 ? throwError(() => mine) : undefined;
-      };
-      const seen = observe(processWorld(10).process(half, { store, name, handlerRetry: { giveUpAfterMs: 0 } }));
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'HandlerError', offset: 5, attempts: 1 });
-      expect(store.committed.effects).toEqual([1, 2, 3, 4]);
-      expect(started.filter((offset) => offset === 5)).toHaveLength(1);
+    const { store, error, started } = run({
+      store: new MemoryTransactions(),
+      handle: (update, record) => {
+        void record(update);
+        return update.offset === 5 ? throwError(() => mine) : undefined;
+      },
+      options: { handlerRetry: noRetry },
     });
+    expect(error).toMatchObject({ _tag: 'HandlerError', offset: 5, attempts: 1 });
+    expect(store.committed.effects).toEqual([1, 2, 3, 4]);
+    expect(started.filter((offset) => offset === 5)).toHaveLength(1);
   });
 });
 

@@ -24,7 +24,7 @@ function savedCursor(request: TestRequest = {}): Cursor {
 }
 
 /** Restarts a processor with a stored record, on a ledger of twelve updates. */
-const restart = (record: unknown, options: RunOptions = {}): ReturnType<typeof run> =>
+const restart = (record: unknown, options: RunOptions = {}) =>
   run({ updates: 12, ms: 20_000, store: new PlainStore().withRecord(record), ...options });
 
 const parties = ['alice::1220ab', 'bob::1220ab'];

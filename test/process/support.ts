@@ -1,9 +1,20 @@
 import { afterEach, beforeEach, expect, jest } from '@jest/globals';
-import { defer, delay, map, of, takeUntil, tap, timer, type Observable, type ObservableInput } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  delay,
+  map,
+  of,
+  takeUntil,
+  tap,
+  timer,
+  type Observable,
+  type ObservableInput,
+} from 'rxjs';
 import type { Offset } from '../../src/codecs/scalars.js';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import type { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
-import type { CheckpointStore, Cursor } from '../../src/process/CheckpointStore.js';
+import type { CheckpointStore, Cursor, TransactionalStore } from '../../src/process/CheckpointStore.js';
 import type {
   BatchHandler,
   BatchProcessOptions,
@@ -20,6 +31,7 @@ import { updatesFeed, type UpdatesFeedOptions } from '../../src/process/updatesF
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
+import type { Tx } from './transactionalStore.js';
 
 /** For the tests of a file: `Math.random` gives 0.5. */
 export function mockPlatform(): void {
@@ -126,76 +138,88 @@ export class PlainStore implements CheckpointStore {
   }
 }
 
-/** A handler that takes some milliseconds, and records the offsets that it has started and handled. */
+/** A handler that takes some milliseconds, and records the offsets that it has started and handled, in a transaction, too. */
 export function recordingHandler(durationMs = 0): {
   readonly handled: Offset[];
   readonly started: Offset[];
-  readonly handle: (work: Work) => HandlerResult;
+  readonly handle: (work: Work, tx?: unknown) => HandlerResult;
 } {
-  const begun: Offset[] = [];
+  const started: Offset[] = [];
   const handled: Offset[] = [];
-  const handle = ({ offset }: Work): HandlerResult => {
-    begun.push(offset);
-    if (durationMs > 0) return timer(durationMs).pipe(tap(() => handled.push(offset)));
-    handled.push(offset);
+  const handle = ({ offset }: Work, tx?: unknown): HandlerResult => {
+    const record = (): void => {
+      handled.push(offset);
+      (tx as Tx | undefined)?.effects.push(offset);
+    };
+    started.push(offset);
+    if (durationMs > 0) return timer(durationMs).pipe(tap(record));
+    record();
     return undefined;
   };
-  return { handled, started: begun, handle };
+  return { handled, started, handle };
 }
 
+type AnyStore = PlainStore | TransactionalStore<Tx>;
+
 /** How {@link run} runs a processor; all else is as in most tests. */
-export interface RunOptions {
+export interface RunOptions<S extends AnyStore = PlainStore> {
   /** The number of updates that the ledger has at the start. */
   readonly updates?: number;
   readonly world?: WorldOptions;
   /** Changes the ledger before the processor begins, or plans that. */
   readonly prepare?: (world: ProcessWorld) => void;
-  readonly store?: PlainStore;
+  readonly store?: S;
   /** Handles an update; `record` is the handler that records it. */
-  readonly handle?: (update: Work, record: (update: Work) => HandlerResult) => HandlerResult;
+  readonly handle?: (update: Work, record: (update: Work) => HandlerResult, tx: Tx) => HandlerResult;
   /** How long the handler takes that records. */
   readonly handlerMs?: number;
   readonly options?: WorkOptions & UpdatesFeedOptions & { readonly commitEvery?: CommitEvery };
   readonly request?: TestRequest;
+  /** When its signal is aborted. */
+  readonly abortAt?: number;
   /** When the processor is unsubscribed. */
   readonly ms?: number;
 }
 
 /** Runs a processor with a store in virtual time, and returns what it did. */
-export function run({
+export function run<S extends AnyStore = PlainStore>({
   updates = 10,
   world: worldOptions = {},
   prepare,
-  store = new PlainStore(),
+  store = new PlainStore() as never,
   handle = (update, record) => record(update),
   handlerMs = 0,
   options = {},
   request,
+  abortAt,
   ms = 100_000,
-}: RunOptions = {}) {
-  return marblesResult(({ flush }) => {
+}: RunOptions<S> = {}) {
+  return marbles(({ flush }) => {
     const made = processWorld(updates, worldOptions);
+    const { client, service } = made;
     prepare?.(made);
     const recorded = recordingHandler(handlerMs);
-    const diagnostics = observe(made.client.diagnostics$);
-    const handler = (update: Work): HandlerResult => handle(update, recorded.handle);
-    const seen = observe(made.process(handler, { store, name, ...options }, request).pipe(until(ms)));
+    const diagnostics = observe(client.diagnostics$);
+    const handler = (update: Work, tx: Tx): HandlerResult => handle(update, (work) => recorded.handle(work, tx), tx);
+    const signal = abortAt === undefined ? options.signal : abortAfter(abortAt);
+    const all = { store: store as TransactionalStore<Tx>, name, ...options, ...(signal && { signal }) };
+    const seen = observe(made.process(handler, all, request).pipe(until(ms)));
     flush();
-    expect(made.service.open).toBe(0);
+    expect(service.open).toBe(0);
     const { handled, started } = recorded;
-    return { store, handled, started, seen, error: seen.error, diagnostics: diagnostics.values };
+    const { error, values: commits } = seen;
+    const endMs = asyncScheduler.now();
+    return { store, handled, started, seen, error, commits, diagnostics: diagnostics.values, service, endMs };
   });
 }
 
-/** Runs a test in virtual time, and returns its result. */
-function marblesResult<A>(test: (helpers: Parameters<Parameters<typeof marbles>[0]>[0]) => A): A {
-  const results: A[] = [];
-  marbles((helpers) => {
-    results.push(test(helpers));
+/** A signal that aborts after a virtual time. */
+export function abortAfter(ms: number): AbortSignal {
+  const controller = new AbortController();
+  timer(ms).subscribe(() => {
+    controller.abort();
   });
-  const [result] = results;
-  if (result === undefined) throw new Error('the test has no result');
-  return result;
+  return controller.signal;
 }
 
 /** Unsubscribes after a virtual time. */

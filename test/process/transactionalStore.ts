@@ -1,4 +1,4 @@
-import { concatMap, defer, last, map, NEVER, Observable, of, tap } from 'rxjs';
+import { concatMap, defer, last, NEVER, Observable, of } from 'rxjs';
 import { StoreError } from '../../src/errors/process.js';
 import type { Cursor, TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
 
@@ -115,12 +115,3 @@ export const holdingBy = (
   load: () => store.load(),
   save: (...args) => store.save(...args),
 });
-
-/** A handler that records its effect in the transaction. */
-export const recordEffect =
-  (work$: (offset: number) => Observable<unknown> = () => of(true)) =>
-  ({ offset }: { readonly offset: number }, tx: Tx): Observable<unknown> =>
-    work$(offset).pipe(
-      map(() => offset),
-      tap(() => tx.effects.push(offset)),
-    );
