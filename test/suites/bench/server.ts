@@ -97,11 +97,11 @@ interface ContractsPageRequest {
   readonly pageToken?: string;
 }
 
-/** The response to a submission: the first transaction. */
-const submitted = JSON.stringify({
-  transaction: (JSON.parse(pageOf(1, 1).toString()) as [{ update: { Transaction: { value: object } } }])[0].update
-    .Transaction.value,
-});
+/** The response to a submission: the first transaction. Only a ledger of transactions has one. */
+function submitted(): string {
+  const [first] = JSON.parse(pageOf(1, 1).toString()) as [{ update: { Transaction: { value: object } } }];
+  return JSON.stringify({ transaction: first.update.Transaction.value });
+}
 
 function answer(url: string, body: string, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
@@ -115,7 +115,7 @@ function answer(url: string, body: string, response: ServerResponse): void {
     return;
   }
   if (pathname === '/v2/commands/submit-and-wait-for-transaction') {
-    send(response, submitted);
+    send(response, submitted());
     return;
   }
   if (pathname === '/v2/state/active-contracts-page') {
