@@ -50,6 +50,8 @@ export class Audit {
   private taken: readonly Cover[] = [];
   private shortPages: readonly ShortPage[] = [];
   private readonly open = new Set<ServiceRequest>();
+  /** The open request that reads a range again, and what was delivered of the range before. */
+  private repetition: { readonly request: ServiceRequest; readonly covers: readonly Cover[] } | undefined;
   /** After an outage, a feed proves that the ledger is the same before it emits what was delivered. */
   private isProving = false;
   /** Whether a proof was requested and has not succeeded yet. */
@@ -130,6 +132,7 @@ export class Audit {
     this.open.delete(request);
     const forced = forcedEnd(request, reply);
     const cover = this.coverOf(request, reply, forced);
+    if (cover !== undefined && request === this.repetition?.request) this.repetition = undefined;
     const completed = this.shortPages.find(({ state }) => state === request);
     if (!isPage(request) || isDownward(request)) {
       this.descend(reply);
@@ -154,6 +157,10 @@ export class Audit {
     this.open.delete(request);
     const page = this.shortPages.find(({ state }) => state === request);
     if (page !== undefined) this.reopen(page);
+    if (request !== this.repetition?.request) return;
+    const { covers } = this.repetition;
+    this.repetition = undefined;
+    this.hold(this.feed.age(), ...covers);
   }
 
   /** The last event has no further effect: a short page whose rest was not requested stands alone. */
@@ -210,6 +217,7 @@ export class Audit {
   /** The caller has chosen where to continue. */
   jump(offset: number): void {
     this.end = undefined;
+    this.repetition = undefined;
     this.forget();
     this.cursor = offset;
   }
@@ -263,10 +271,14 @@ export class Audit {
     return [...this.taken, ...this.held, ...this.shortPages.map(({ cover }) => cover)];
   }
 
-  /** What was delivered of a range is dropped, and so is the end that it forced. All other ranges are held. */
+  /**
+   * What was delivered of a range is dropped, and so is the end that it forced, unless the request fails: then it is
+   * looked up again. All other ranges are held.
+   */
   private readAgain(request: ServiceRequest): void {
     const begin = Number(request.body['beginExclusive']);
     const bound = boundOf(request);
+    this.repetition = { request, covers: this.delivery.filter((cover) => cover.begin >= begin && cover.begin < bound) };
     this.hasProven = true;
     // a page before the range may still be emitted
     const kept = this.expected.findIndex(({ offset }) => offset > begin);

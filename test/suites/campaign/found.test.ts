@@ -156,6 +156,21 @@ describe('what the model took for a flaw of the feed', () => {
       }),
     ],
     [
+      'a prefetched page is not found, reading it again fails, and then it is found: it need not be read again',
+      scheduleOf([1, 1, 1, 1, 1, 1, 1, 1, 586, 1, 1, 1, 2_482, 1_997, 1_000], {
+        ...{ latencyMs: 1, spreadMs: 500, maxListElements: 13, maxPageSize: 23, parallelRanges: 3, socketFaults: null },
+        faults: [
+          at(15, 'bounded', { kind: 'status', status: '400 not yet', afterMs: 0 }),
+          at(27, 'page', { kind: 'reset', afterMs: 0 }),
+          at(9, 'page', { kind: 'status', status: '429 date', afterMs: 0 }),
+          at(2, 'bounded', { kind: 'status', status: '404 path', afterMs: 0 }),
+          at(22, 'page', { kind: 'status', status: '429 seconds', afterMs: 0 }),
+          at(25, 'bounded', { kind: 'status', status: '409 back-pressure', afterMs: 0 }),
+        ],
+        lag: { fromMs: 5_421, forMs: 546, by: 2 },
+      }),
+    ],
+    [
       'a page of one update without an ID is read again, which is no look-up of that update',
       scheduleOf([69, 1, 1, 1, 268, 1, 1, 1, 753], {
         ...{ withoutId: 7, profile: '3.6 gone', maxListElements: 2, maxPageSize: 6 },
