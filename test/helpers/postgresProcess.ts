@@ -4,6 +4,7 @@ import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort, isAlive, type ProcessUser, sendSignal, startProcess, type TestServer, until } from './servers.js';
 
@@ -18,6 +19,9 @@ const bin = existsSync(versions)
       .find((folder) => existsSync(join(folder, 'initdb')))
   : undefined;
 const program = (name: string): string => (bin === undefined ? name : join(bin, name));
+
+/** How long a server that stops waits for clients that close their connections, in milliseconds. */
+const maxClosingMs = 1_000;
 
 /** Whether PostgreSQL is installed. */
 export const hasPostgres = spawnSync(program('initdb'), ['--version']).status === 0;
@@ -87,10 +91,10 @@ export async function postgresServer(settings: Readonly<Record<string, string>> 
   const resume = async (): Promise<void> => {
     sendSignal([...(await children()), server.pid], 'SIGCONT');
   };
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
+  const end = async (signal: NodeJS.Signals, withinMs = 60_000): Promise<void> => {
     await resume();
     sendSignal([server.pid], signal);
-    await server.exited;
+    await Promise.race([server.exited, wait(withinMs, undefined, { ref: false })]);
   };
   const restartServer = async (): Promise<void> => {
     server = await start();
@@ -98,6 +102,8 @@ export async function postgresServer(settings: Readonly<Record<string, string>> 
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     stop: async () => {
+      // the connections of a pool that has ended may still be closing: if the server ended them, the pool would fail
+      await end('SIGTERM', maxClosingMs);
       await end('SIGINT');
       await rm(folder, { recursive: true, force: true });
     },
