@@ -1,52 +1,25 @@
 import '@angular/compiler';
-import {
-  HttpErrorResponse,
-  HttpHeaders,
-  type HttpInterceptorFn,
-  type HttpRequest,
-  HttpResponse,
-  provideHttpClient,
-  withFetch,
-  withInterceptors,
-} from '@angular/common/http';
+import type { HttpInterceptorFn, HttpRequest } from '@angular/common/http';
+import { HttpErrorResponse, HttpHeaders, HttpResponse } from '@angular/common/http';
+import { provideHttpClient, withFetch, withInterceptors } from '@angular/common/http';
 import { HttpTestingController, provideHttpClientTesting } from '@angular/common/http/testing';
 import { TestBed } from '@angular/core/testing';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  concatMap,
-  defer,
-  filter,
-  firstValueFrom,
-  from,
-  lastValueFrom,
-  map,
-  of,
-  race,
-  take,
-  tap,
-  throwError,
-  timer,
-  toArray,
-} from 'rxjs';
+import { concatMap, defer, filter, firstValueFrom, from, map, of, race, take, throwError, timer, toArray } from 'rxjs';
 import { provideLedger, withAngularHttp } from '../../src/angular/index.js';
 import { httpClientPort } from '../../src/angular/httpClientPort.js';
 import type { HttpPort } from '../../src/http/HttpPort.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import { createLedger, type LedgerOptions } from '../../src/ledger/createLedger.js';
-import { observe } from '../helpers/observe.js';
+import { observe, offsets as offsetsOf } from '../helpers/observe.js';
 import { secretsIn } from '../suites/security/secretsIn.js';
 import { all, ledgerOf } from './support.js';
 import { ApplicationRef, PendingTasks } from '@angular/core';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
-import { processFeed, updatesFeed } from '../../src/process/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { httpServer, sandboxes } from '../helpers/localServers.js';
 import { until } from '../helpers/time.js';
-
-afterEach(() => {
-  TestBed.resetTestingModule();
-});
 
 const baseUrl = 'http://ledger.example/api';
 
@@ -79,6 +52,15 @@ function portOnly(...interceptors: HttpInterceptorFn[]): { port: HttpPort; http:
   return { port: TestBed.runInInjectionContext(httpClientPort), http: TestBed.inject(HttpTestingController) };
 }
 
+/** An interceptor that fails. */
+const failing =
+  (error: unknown): HttpInterceptorFn =>
+  () =>
+    throwError(() => error);
+
+/** What is seen of a request through the port alone. */
+const seenBy = (port: HttpPort) => observe(port({ method: 'GET', url: `${baseUrl}/v2/state/ledger-end`, headers: {} }));
+
 /** Repeats an expectation for a few microtasks. */
 const eventually = async <A>(expectation: () => A): Promise<A> => {
   for (let turn = 0; turn < 50; turn++) {
@@ -100,45 +82,27 @@ describe('a ledger over HttpClient', () => {
     const { ledger, http, intercepted } = client({ token: 'a-token', headers: { 'X-Tenant': 'seven' } });
     const seen = observe(ledger.updates(all));
     const first = end(http);
-    expect(first.request.method).toBe('GET');
-    expect(first.request.body).toBeNull();
+    expect(first.request).toMatchObject({ method: 'GET', body: null });
     first.flush('{"offset":0}');
     const { request } = await updates(http);
     expect(request.method).toBe('POST');
     expect(JSON.parse(String(request.body))).toMatchObject({ beginExclusive: 0 });
     expect(request.headers.get('content-type')).toBe('application/json');
-    for (const { headers, responseType, transferCache } of intercepted) {
-      expect(headers.get('authorization')).toBe('Bearer a-token');
-      expect(headers.get('x-tenant')).toBe('seven');
-      expect({ responseType, transferCache }).toEqual({ responseType: 'text', transferCache: false });
-    }
-    expect(intercepted).toHaveLength(2);
+    const common = { responseType: 'text', transferCache: false };
+    expect(intercepted).toMatchObject([common, common]);
+    const sent = intercepted.map(({ headers }) => ['authorization', 'x-tenant'].map((name) => headers.get(name)));
+    expect(sent).toEqual(Array(2).fill(['Bearer a-token', 'seven']));
     seen.subscription.unsubscribe();
   });
 
-  it('requests another token when one is refused', () => {
-    const tokens = ['old', 'new'];
-    const { ledger, http, intercepted } = client({ token: () => tokens.shift() ?? 'none' });
-    const { values } = observe(ledger.ledgerEnd());
-    end(http).flush('', { status: 401, statusText: 'Unauthorized' });
-    end(http).flush('{"offset":7}');
-    expect(values).toEqual([7]);
-    expect(intercepted.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer old', 'Bearer new']);
-  });
-
-  it('fails with a ConnectionError without secrets where there is no answer', () => {
+  it('fails with a ConnectionError without secrets where there is no answer, and where an interceptor fails', () => {
     const { ledger, http } = client({ token: 'a-secret-token' });
     const seen = observe(ledger.ledgerEnd());
     end(http).error(new Event('error') as ProgressEvent);
-    expect(seen.error).toMatchObject({ _tag: 'ConnectionError' });
-    expect(secretsIn(seen.error, ['a-secret-token', '://'])).toEqual([]);
-  });
-
-  it('fails with a ConnectionError without secrets where an interceptor fails', () => {
-    const failing: HttpInterceptorFn = () => throwError(() => new Error('a-secret-token'));
-    const { error } = observe(client({}, failing).ledger.ledgerEnd());
-    expect(error).toMatchObject({ _tag: 'ConnectionError' });
-    expect(secretsIn(error, ['a-secret-token'])).toEqual([]);
+    TestBed.resetTestingModule();
+    const { error } = observe(client({}, failing(new Error('a-secret-token'))).ledger.ledgerEnd());
+    expect([seen.error, error]).toMatchObject([{ _tag: 'ConnectionError' }, { _tag: 'ConnectionError' }]);
+    expect(secretsIn([seen.error, error], ['a-secret-token', '://'])).toEqual([]);
   });
 
   it('uses the port of the options instead', async () => {
@@ -168,9 +132,7 @@ describe('an answer of HttpClient', () => {
 
   it('is an error if it was cut off, although it has a status', () => {
     const broken = new HttpErrorResponse({ status: 200, error: new Error('broken off') });
-    const failing: HttpInterceptorFn = () => throwError(() => broken);
-    const { port } = portOnly(failing);
-    const seen = observe(port({ method: 'GET', url: `${baseUrl}/v2/state/ledger-end`, headers: {} }));
+    const seen = seenBy(portOnly(failing(broken)).port);
     expect(seen.values).toEqual([]);
     expect(seen.error).toBe(broken);
   });
@@ -187,9 +149,7 @@ describe('an answer beyond the limit of Angular', () => {
     ['22.2', tooLarge(), 5_000],
     ['22.2, built for production', tooLarge(-2825, 'NG02825'), 2 ** 20],
   ])('fails with an ResponseTooLargeError in Angular %s', (_, error, maxBytes) => {
-    const failing: HttpInterceptorFn = () => throwError(() => error);
-    const { port } = portOnly(failing);
-    const seen = observe(port({ method: 'GET', url: `${baseUrl}/v2/state/ledger-end`, headers: {} }));
+    const seen = seenBy(portOnly(failing(error)).port);
     expect(seen.error).toMatchObject({ _tag: 'ResponseTooLargeError', path: '/api/v2/state/ledger-end', maxBytes });
   });
 
@@ -203,13 +163,8 @@ describe('an answer beyond the limit of Angular', () => {
         return limit > 50 ? throwError(() => tooLarge()) : of(new HttpResponse({ status: 200, body: '[]' }));
       });
     const { ledger } = client({}, limited);
-    const learned = firstValueFrom(
-      ledger.diagnostics$.pipe(
-        filter((event) => event._tag === 'PageLimitLearned'),
-        take(2),
-        toArray(),
-      ),
-    );
+    const learned$ = ledger.diagnostics$.pipe(filter((event) => event._tag === 'PageLimitLearned'));
+    const learned = firstValueFrom(learned$.pipe(take(2), toArray()));
     const { subscription } = observe(ledger.updates({ ...all, endInclusive: 1_000 }));
     expect(await learned).toMatchObject([{ pageLimit: 100 }, { pageLimit: 50 }]);
     subscription.unsubscribe();
@@ -218,8 +173,6 @@ describe('an answer beyond the limit of Angular', () => {
 });
 
 const sandbox = sandboxes();
-
-const fastRetry = { retry: { baseDelayMs: 1 } };
 
 function overFetch(baseUrl: string, ...interceptors: readonly HttpInterceptorFn[]): Ledger {
   return ledgerOf(
@@ -234,12 +187,7 @@ const offsets = (
   { ledgerEnd }: Sandbox,
   options: UpdatesOptions & { readonly onUndecodable?: 'fail' } = {},
 ): Promise<readonly number[]> =>
-  firstValueFrom(
-    ledger.updates({ ...all, endInclusive: ledgerEnd }, options).pipe(
-      map(({ offset }) => offset),
-      toArray(),
-    ),
-  );
+  firstValueFrom(ledger.updates({ ...all, endInclusive: ledgerEnd }, options).pipe(toArray(), map(offsetsOf)));
 
 /** The offsets that a ledger without Angular reads. */
 const expected = (service: Sandbox): Promise<readonly number[]> =>
@@ -273,7 +221,7 @@ describe('a feed through HttpClient with fetch', () => {
     ledger.diagnostics$.subscribe((event) => {
       if (event._tag === 'RetryScheduled') retries.push(event.cause._tag);
     });
-    const read = await offsets(ledger, service, { maxPageSize: 50, parallelRanges: 1, ...fastRetry });
+    const read = await offsets(ledger, service, { maxPageSize: 50, parallelRanges: 1, retry: { baseDelayMs: 1 } });
     expect(read).toEqual(await expected(service));
     expect(retries.sort()).toEqual(['ApiError', 'ConnectionError', 'ConnectionError']);
   });
@@ -281,19 +229,12 @@ describe('a feed through HttpClient with fetch', () => {
   it('aborts its request when it is unsubscribed', async () => {
     const service = await sandbox();
     const ledger = overFetch(service.url);
-    const pollSent = firstValueFrom(
-      ledger.diagnostics$.pipe(filter((event) => event._tag === 'PollSent' && event.idleTimeoutMs !== undefined)),
-    );
     const { subscription } = observe(ledger.updates(all));
-    await pollSent;
     const arrived = (): boolean => service.requests.some(({ query }) => 'stream_idle_timeout_ms' in query);
     while (!arrived()) await new Promise(setImmediate);
     subscription.unsubscribe();
     while (service.requests.at(-1)?.aborted !== true) await new Promise(setImmediate);
-    expect(service.requests.map(({ aborted }) => aborted)).toEqual([
-      ...service.requests.slice(1).map(() => false),
-      true,
-    ]);
+    expect(service.requests.filter(({ aborted }) => aborted)).toHaveLength(1);
   });
 
   it('lets the application become stable after each poll', async () => {
@@ -339,18 +280,5 @@ describe('a feed through HttpClient with fetch', () => {
     expect(seen).toMatchObject({ _tag: 'ApiError', status: 307 });
     expect(redirected).toEqual([]);
     await Promise.all([service.close(), otherServer.close()]);
-  });
-
-  it('processes updates with a handler that uses the ledger', async () => {
-    const service = await sandbox();
-    service.generate(20);
-    const ledger = overFetch(service.url);
-    const ends: number[] = [];
-    await lastValueFrom(
-      processFeed(updatesFeed(ledger, { ...all, endInclusive: service.ledgerEnd }), () =>
-        ledger.ledgerEnd().pipe(tap((offset) => ends.push(offset))),
-      ),
-    );
-    expect(new Set(ends)).toEqual(new Set([service.ledgerEnd]));
   });
 });

@@ -3,7 +3,6 @@ import {
   Component,
   computed,
   createComponent,
-  createEnvironmentInjector,
   EnvironmentInjector,
   inject as injectToken,
   Injector,
@@ -13,7 +12,7 @@ import {
   TransferState,
 } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { NEVER, noop } from 'rxjs';
 import {
   injectClearContracts,
@@ -23,15 +22,12 @@ import {
   provideLedger,
 } from '../../src/angular/index.js';
 import { archive, create, marbles, undecodable } from '../contracts/joinSupport.js';
+import type { HistoryUpdate } from '../helpers/contractHistory.js';
 import { stopClock, until } from '../helpers/time.js';
-import { contractsWorld, type ContractsWorld, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
+import { contractsWorld, type ContractsWorld } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
 import type { WorldOptions } from '../helpers/world.js';
-import { inject } from './support.js';
-
-afterEach(() => {
-  TestBed.resetTestingModule();
-});
+import { childInjector, idsOf, inject } from './support.js';
 
 const baseUrl = 'http://ledger.example';
 const { types } = marbles;
@@ -39,11 +35,10 @@ const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
 const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
 
 /** A participant with a contract `x`, and an application with its ledger. */
-function application(
-  { retryMs = 5, ...options }: VirtualContractsOptions & Pick<WorldOptions, 'fault'> & { retryMs?: number } = {},
-  injectTokens?: () => () => string,
-): ContractsWorld {
-  const world = contractsWorld({ latencyMs: 1, ...options });
+function application({ retryMs = 5 } = {}, injectTokens?: () => () => string) {
+  /** What the participant replies to each request, if it does not answer it. */
+  const trouble: { reply: ReturnType<NonNullable<WorldOptions['fault']>> } = { reply: undefined };
+  const world = contractsWorld({ latencyMs: 1, fault: () => trouble.reply });
   world.participant.append(create(1, 'x'));
   TestBed.configureTestingModule({
     providers: [
@@ -55,21 +50,33 @@ function application(
       }),
     ],
   });
-  return world;
+  return { ...world, trouble };
+}
+
+/** A resource of a query by signals. */
+function showBy(...query: Parameters<typeof injectContracts>): ContractsResource {
+  const resource = inject(() => injectContracts(...query));
+  TestBed.tick();
+  return resource;
 }
 
 /** An application that shows the contract. */
-async function live(...options: Parameters<typeof application>) {
-  const world = application(...options);
+async function live() {
+  const world = application();
   const resource = inject(() => injectContracts(marbles));
   await until(resource.isLive);
   return { ...world, resource };
 }
 
-const idsOf = ({ value }: ContractsResource): string =>
-  value()
-    .map(({ contractId }) => contractId)
-    .join('');
+/** Commits updates, and waits until a resource shows them. */
+const commit = async (
+  participant: ContractsWorld['participant'],
+  resource: ContractsResource,
+  ...updates: readonly HistoryUpdate[]
+): Promise<void> => {
+  participant.append(...updates);
+  await until(() => resource.offset() === updates.at(-1)?.offset);
+};
 
 /** All signals of a resource that say what it is worth. */
 const brief = (resource: ContractsResource): string =>
@@ -77,7 +84,7 @@ const brief = (resource: ContractsResource): string =>
     .concat(resource.isLive() ? 'live' : [])
     .join(', ');
 
-const snapshots = ({ service }: ContractsWorld): number =>
+const snapshots = ({ service }: Pick<ContractsWorld, 'service'>): number =>
   service.requests.filter(({ path }) => path.includes('active-contracts')).length;
 
 describe('injectContracts', () => {
@@ -85,20 +92,17 @@ describe('injectContracts', () => {
     const { participant } = application();
     const resource = inject(() => injectContracts(marbles));
     expect(brief(resource)).toBe('loading, unknown');
-    expect(resource.isLoading()).toBe(true);
-    expect(resource.offset()).toBeUndefined();
+    expect([resource.isLoading(), resource.offset()]).toEqual([true, undefined]);
     expect(resource.connection()).toEqual({ status: 'connecting' });
+    expect(resource.snapshot()).toEqual({ status: 'loading', value: [] });
     await until(resource.isLive);
     expect(brief(resource)).toBe('resolved, known x, live');
-    expect(resource.isLoading()).toBe(false);
-    expect(resource.connection()).toEqual({ status: 'open' });
-    participant.append(archive(2, 'x'), create(3, 'y'), create(4, 'z'));
-    await until(() => resource.offset() === 4);
+    expect([resource.isLoading(), resource.connection()]).toEqual([false, { status: 'open' }]);
+    await commit(participant, resource, archive(2, 'x'), create(3, 'y'), create(4, 'z'));
     expect(brief(resource)).toBe('resolved, known yz, live');
     const color: string | undefined = resource.value()[0]?.payload?.color;
     expect(color).toBe('green');
-    participant.append(archive(5, 'y'), archive(6, 'z'));
-    await until(() => resource.offset() === 6);
+    await commit(participant, resource, archive(5, 'y'), archive(6, 'z'));
     expect([resource.hasValue(), resource.value()]).toEqual([true, []]);
   });
 
@@ -110,45 +114,33 @@ describe('injectContracts', () => {
     );
     await until(resource.isLive);
     const [a, x] = resource.value();
-    participant.append(create(3, 'm'));
-    await until(() => resource.offset() === 3);
+    await commit(participant, resource, create(3, 'm'));
     expect(idsOf(resource)).toBe('amxz');
     expect(resource.value()[0]).toBe(a);
     expect(resource.value()[2]).toBe(x);
   });
 
-  it('ends with the injector, and its view 30 seconds later', async () => {
-    const { service } = application();
-    const parent = TestBed.inject(EnvironmentInjector);
-    const child = createEnvironmentInjector([], parent);
-    const resource = injectContracts(marbles, { injector: child.get(Injector) });
+  it('ends with the injector, and its view, which is at once that of an equal query, 30 seconds later', async () => {
+    const { participant, ...world } = application();
+    const [first, second] = [childInjector(), childInjector()];
+    const resource = injectContracts(marbles, { injector: first.get(Injector) });
     await until(resource.isLive);
-    // the feed; other requests, for a diagnostic, end
-    await until(() => service.open === 1);
-    const clock = stopClock();
-    child.destroy();
-    expect(brief(resource)).toBe('resolved, known x');
-    expect(resource.staleSince()).toBeLessThanOrEqual(Date.now());
-    expect(resource.connection()).toBeUndefined();
+    first.destroy();
+    expectStale(resource);
     expect(resource.reload()).toBe(false);
+    const equal = { parties: [alice], types: { ...types } };
+    const later = injectContracts(equal, { injector: second.get(Injector) });
+    expect(brief(later)).toBe('resolved, known x, live');
+    await commit(participant, later, create(2, 'y'));
+    expect(brief(later)).toBe('resolved, known xy, live');
+    // the feed; other requests, for a diagnostic, end
+    await until(() => world.service.open === 1);
+    const clock = stopClock();
+    second.destroy();
     await clock.advance(29_999);
-    expect(service.open).toBe(1);
+    expect([snapshots(world), world.service.open]).toEqual([1, 1]);
     await clock.advance(1);
-    expect(service.open).toBe(0);
-  });
-
-  it('shows the contracts at once where the view of an equal query is kept, and those since then', async () => {
-    const world = application();
-    const parent = TestBed.inject(EnvironmentInjector);
-    const route = createEnvironmentInjector([], parent);
-    await until(injectContracts(marbles, { injector: route.get(Injector) }).isLive);
-    route.destroy();
-    const resource = inject(() => injectContracts({ parties: [alice], types: { ...types } }));
-    expect(brief(resource)).toBe('resolved, known x, live');
-    world.participant.append(create(2, 'y'));
-    await until(() => resource.offset() === 2);
-    expect(brief(resource)).toBe('resolved, known xy, live');
-    expect(snapshots(world)).toBe(1);
+    expect(world.service.open).toBe(0);
   });
 
   it('begins nothing with the injector of a component that is destroyed', () => {
@@ -161,17 +153,12 @@ describe('injectContracts', () => {
 
   it('is stale for good when the injector of its ledger is destroyed', async () => {
     const { service } = application();
-    const route = createEnvironmentInjector(
-      [provideLedger({ baseUrl, port: service.port })],
-      TestBed.inject(EnvironmentInjector),
-    );
+    const route = childInjector(provideLedger({ baseUrl, port: service.port }));
     const resource = inject(() => injectContracts(marbles, { ledger: route.get(LEDGER) }));
     await until(resource.isLive);
     route.destroy();
     expect(service.open).toBe(0);
-    expect(brief(resource)).toBe('resolved, known x');
-    expect(resource.staleSince()).toBeLessThanOrEqual(Date.now());
-    expect(resource.connection()).toBeUndefined();
+    expectStale(resource);
   });
 
   it('needs an injection context or an injector', () => {
@@ -183,20 +170,22 @@ describe('injectContracts', () => {
   });
 });
 
+/** A resource has its contracts, and nothing brings others. */
+function expectStale(resource: ContractsResource): void {
+  expect(brief(resource)).toBe('resolved, known x');
+  expect(resource.staleSince()).toBeLessThanOrEqual(Date.now());
+  expect(resource.connection()).toBeUndefined();
+}
+
 describe('injectContracts in the form of a resource of Angular', () => {
   it('has a snapshot of the status with the contracts or the error', async () => {
-    let isRefused = false;
-    const { participant } = application({ fault: () => (isRefused ? refusal : undefined) });
-    const resource = inject(() => injectContracts(marbles));
-    expect(resource.snapshot()).toEqual({ status: 'loading', value: [] });
-    await until(resource.isLive);
+    const { participant, resource, trouble } = await live();
     const before = resource.snapshot();
     expect(before).toEqual({ status: 'resolved', value: resource.value() });
     // changes only the offset
-    participant.append(create(2, 'z'), archive(3, 'z'));
-    await until(() => resource.offset() === 3);
+    await commit(participant, resource, create(2, 'z'), archive(3, 'z'));
     expect(resource.snapshot()).toEqual(before);
-    isRefused = true;
+    trouble.reply = refusal;
     participant.append(create(4, 'y'));
     await until(() => resource.status() === 'error');
     expect(resource.snapshot()).toEqual({ status: 'error', error: resource.error() });
@@ -239,9 +228,7 @@ describe('injectContracts with a query by signals', () => {
     ['the parties', () => ({ types, parties: signal([alice]) })],
   ])('has an error that names the mistake if a signal is in place of %s', (_, query) => {
     application();
-    const resource = inject(() => injectContracts(query as unknown as () => typeof marbles));
-    TestBed.tick();
-    expect(resource.error()).toEqual(
+    expect(showBy(query as unknown as () => typeof marbles).error()).toEqual(
       new TypeError('The query has a signal in place of its value. Call the signal: ({ parties: [party()] }).'),
     );
   });
@@ -249,21 +236,14 @@ describe('injectContracts with a query by signals', () => {
   it('is idle without a query, and forgets the contracts then', async () => {
     const { service } = application();
     const party = signal<string | undefined>(undefined);
-    const resource = inject(() =>
-      injectContracts(() => {
-        const current = party();
-        return current === undefined ? undefined : { types, parties: [current] };
-      }),
-    );
-    TestBed.tick();
-    expect(brief(resource)).toBe('idle, unknown');
-    expect(resource.connection()).toBeUndefined();
-    expect(resource.reload()).toBe(false);
-    expect(service.requests).toEqual([]);
+    const resource = showBy(() => {
+      const current = party();
+      return current === undefined ? undefined : { types, parties: [current] };
+    });
     // JavaScript may return null
-    const noQuery = inject(() => injectContracts(() => JSON.parse('null') as typeof marbles));
-    TestBed.tick();
-    expect(brief(noQuery)).toBe('idle, unknown');
+    const noQuery = showBy(() => JSON.parse('null') as typeof marbles);
+    expect([resource, noQuery].map(brief)).toEqual(['idle, unknown', 'idle, unknown']);
+    expect([resource.connection(), resource.reload(), service.requests]).toEqual([undefined, false, []]);
     party.set(alice);
     TestBed.tick();
     await until(resource.isLive);
@@ -274,20 +254,19 @@ describe('injectContracts with a query by signals', () => {
   });
 
   it('is a new view for another query, empty from the moment of the change', async () => {
-    const world = application();
+    const { participant, service } = application();
     const party = signal(alice);
-    const resource = inject(() => injectContracts(() => ({ types, parties: [party()] })));
-    TestBed.tick();
+    const resource = showBy(() => ({ types, parties: [party()] }));
     await until(resource.isLive);
     party.set(bob);
     expect(brief(resource)).toBe('loading, unknown');
     expect(resource.offset()).toBeUndefined();
     // an update that the view of Alice would have shown
-    world.participant.append(create(2, 'y'));
+    participant.append(create(2, 'y'));
     expect(brief(resource)).toBe('loading, unknown');
     TestBed.tick();
     await until(resource.isLive);
-    const [first, second] = world.service.requests.filter(({ path }) => path.includes('active-contracts'));
+    const [first, second] = service.requests.filter(({ path }) => path.includes('active-contracts'));
     expect(JSON.stringify(first?.body)).toContain(alice);
     expect(JSON.stringify(second?.body)).toContain(bob);
     expect(JSON.stringify(second?.body)).not.toContain(alice);
@@ -296,10 +275,8 @@ describe('injectContracts with a query by signals', () => {
   it('goes on with a query that is equal', async () => {
     const world = application();
     const count = signal(0);
-    const resource = inject(() =>
-      injectContracts(() => ({ types: { ...types }, parties: [alice].slice(0, 1 + count()), onGap: undefined })),
-    );
-    TestBed.tick();
+    const query = () => ({ types: { ...types }, parties: [alice].slice(0, 1 + count()), onGap: undefined });
+    const resource = showBy(query);
     await until(resource.isLive);
     count.set(1);
     expect(brief(resource)).toBe('resolved, known x, live');
@@ -312,8 +289,7 @@ describe('injectContracts with a query by signals', () => {
     const other = contractsWorld({ latencyMs: 1 });
     other.participant.append(create(1, 'q'));
     const ledger = signal<typeof client | undefined>(client);
-    const resource = inject(() => injectContracts(marbles, { ledger }));
-    TestBed.tick();
+    const resource = showBy(marbles, { ledger });
     await until(resource.isLive);
     expect(idsOf(resource)).toBe('x');
     ledger.set(other.client);
@@ -328,14 +304,11 @@ describe('injectContracts with a query by signals', () => {
   it('has the error of a function that throws, until it does not', async () => {
     application();
     const party = signal<string | undefined>(undefined);
-    const resource = inject(() =>
-      injectContracts(() => {
-        const current = party();
-        if (current === undefined) throw new TypeError('no party yet');
-        return { types, parties: [current] };
-      }),
-    );
-    TestBed.tick();
+    const resource = showBy(() => {
+      const current = party();
+      if (current === undefined) throw new TypeError('no party yet');
+      return { types, parties: [current] };
+    });
     expect(brief(resource)).toBe('error, unknown');
     expect(resource.error()).toEqual(new TypeError('no party yet'));
     party.set(alice);
@@ -360,7 +333,7 @@ describe('injectClearContracts', () => {
     TestBed.configureTestingModule({ providers: [{ provide: Login }] });
     const login = TestBed.inject(Login);
     const bobs = { types, parties: [bob] };
-    const route = createEnvironmentInjector([], TestBed.inject(EnvironmentInjector));
+    const route = childInjector();
     const shown = inject(() => injectContracts(marbles));
     await until(shown.isLive);
     await until(injectContracts(bobs, { injector: route.get(Injector) }).isLive);
@@ -368,14 +341,12 @@ describe('injectClearContracts', () => {
     const sent = service.requests.length;
     login.token = 'of-bob';
     login.clearContracts();
-    const again = inject(() => injectContracts(bobs));
-    for (const resource of [shown, again]) {
-      expect(brief(resource)).toBe('loading, unknown');
-      expect(resource.offset()).toBeUndefined();
-    }
+    const resources = [shown, inject(() => injectContracts(bobs))];
+    expect(resources.map(brief)).toEqual(Array(2).fill('loading, unknown'));
+    expect(resources.map(({ offset }) => offset())).toEqual([undefined, undefined]);
     participant.append(archive(2, 'x'), create(3, 'y'));
-    await until(() => shown.isLive() && again.isLive());
-    for (const resource of [shown, again]) expect(brief(resource)).toBe('resolved, known y, live');
+    await until(() => resources.every(({ isLive }) => isLive()));
+    expect(resources.map(brief)).toEqual(Array(2).fill('resolved, known y, live'));
     const tokens = service.requests.map((request) => request.token);
     expect(new Set(tokens.slice(0, sent))).toEqual(new Set(['of-alice']));
     expect(new Set(tokens.slice(sent))).toEqual(new Set(['of-bob']));
@@ -386,7 +357,7 @@ describe('injectClearContracts', () => {
     application();
     const other = contractsWorld({ latencyMs: 1 });
     other.participant.append(create(1, 'q'));
-    const child = createEnvironmentInjector([], TestBed.inject(EnvironmentInjector));
+    const child = childInjector();
     const elsewhere = inject(() => injectContracts(marbles, { ledger: other.client }));
     const ended = injectContracts(marbles, { injector: child.get(Injector) });
     await until(() => elsewhere.isLive() && ended.isLive());
@@ -398,21 +369,19 @@ describe('injectClearContracts', () => {
 
 describe('injectContracts when something goes wrong', () => {
   it('has the error that ends a view, no contracts, and begins again with reload', async () => {
-    let isRefused = false;
-    const { participant, resource } = await live({ fault: () => (isRefused ? refusal : undefined) });
-    isRefused = true;
+    const { participant, resource, trouble } = await live();
+    trouble.reply = refusal;
     participant.append(create(2, 'y'));
     await until(() => resource.status() === 'error');
     expect(brief(resource)).toBe('error, unknown');
     expect(resource.error()).toMatchObject({ _tag: 'ApiError', status: 403 });
     expect(resource.connection()).toBeUndefined();
-    isRefused = false;
+    trouble.reply = undefined;
     expect(resource.reload()).toBe(true);
     expect(brief(resource)).toBe('loading, unknown');
     expect(resource.reload()).toBe(false);
     await until(resource.isLive);
-    expect(brief(resource)).toBe('resolved, known xy, live');
-    expect(resource.error()).toBeUndefined();
+    expect([brief(resource), resource.error()]).toEqual(['resolved, known xy, live', undefined]);
   });
 
   it('keeps the contracts before an update that does not decode, as stale ones beside the error', async () => {
@@ -426,83 +395,78 @@ describe('injectContracts when something goes wrong', () => {
     expect(resource.reload()).toBe(true);
     expect(brief(resource)).toBe('reloading, known x');
     await until(resource.isLive);
-    expect(brief(resource)).toBe('resolved, known xy, live');
-    expect(resource.error()).toBeUndefined();
+    expect([brief(resource), resource.error()]).toEqual(['resolved, known xy, live', undefined]);
   });
 
   it('has an error for an invalid query', () => {
     application();
     const resource = inject(() => injectContracts({ types, parties: [] }));
-    expect(brief(resource)).toBe('error, unknown');
-    expect(resource.error()).toBeInstanceOf(TypeError);
+    expect([brief(resource), resource.error()]).toEqual(['error, unknown', expect.any(TypeError)]);
   });
 
   it('has the error of an order that throws', async () => {
     const { participant } = application();
     participant.append(create(2, 'y'));
-    const resource = inject(() =>
-      injectContracts(marbles, {
-        compare: () => {
-          throw new Error('no order');
-        },
-      }),
-    );
+    const compare = (): never => {
+      throw new Error('no order');
+    };
+    const resource = inject(() => injectContracts(marbles, { compare }));
     await until(() => resource.status() === 'error');
     expect(resource.error()).toEqual(new Error('no order'));
   });
 
   it('keeps the contracts as stale ones during an outage, and says why and since when', async () => {
-    let isDown = false;
-    const { participant, resource } = await live({ fault: () => (isDown ? errorReply(503, 'down') : undefined) });
+    const { participant, resource, trouble } = await live();
     expect(resource.staleSince()).toBeUndefined();
     const before = Date.now();
-    isDown = true;
+    trouble.reply = errorReply(503, 'down');
     participant.ledger.disconnect();
     await until(() => resource.connection()?.status === 'retrying');
     expect(brief(resource)).toBe('resolved, known x');
     const since = resource.staleSince();
     expect(since).toBeGreaterThanOrEqual(before);
-    const { attempt } = retrying(resource);
-    await until(() => retrying(resource).attempt > attempt);
+    const attempt = (): number => {
+      const connection = resource.connection();
+      return connection?.status === 'retrying' ? connection.attempt : 0;
+    };
+    const first = attempt();
+    await until(() => attempt() > first);
     expect(resource.staleSince()).toBe(since);
     participant.append(create(2, 'y'));
-    isDown = false;
+    trouble.reply = undefined;
     await until(resource.isLive);
     expect(brief(resource)).toBe('resolved, known xy, live');
     expect(resource.staleSince()).toBeUndefined();
   });
 
   it('reloads all resources with an equal query, also after an error', async () => {
-    let isRefused = false;
-    const world = application({ fault: () => (isRefused ? refusal : undefined) });
-    const [first, second] = [inject(() => injectContracts(marbles)), inject(() => injectContracts(marbles))] as const;
+    const { resource: first, trouble, ...world } = await live();
+    const second = inject(() => injectContracts(marbles));
+    const both = (): string[] => [first, second].map(brief);
     await until(second.isLive);
     first.reload();
-    expect([first, second].map(brief)).toEqual(['reloading, known x', 'reloading, known x']);
+    expect(both()).toEqual(Array(2).fill('reloading, known x'));
     await until(second.isLive);
-    expect([first, second].map(brief)).toEqual(['resolved, known x, live', 'resolved, known x, live']);
+    expect(both()).toEqual(Array(2).fill('resolved, known x, live'));
     expect(snapshots(world)).toBe(2);
-    isRefused = true;
+    trouble.reply = refusal;
     world.participant.append(create(2, 'y'));
     await until(() => second.status() === 'error');
-    isRefused = false;
+    trouble.reply = undefined;
     first.reload();
     await until(second.isLive);
-    expect([first, second].map(brief)).toEqual(['resolved, known xy, live', 'resolved, known xy, live']);
+    expect(both()).toEqual(Array(2).fill('resolved, known xy, live'));
   });
 
   it('shows the contracts from before while it reloads', async () => {
-    let isHeld = false;
-    const { resource, ...world } = await live({ fault: () => (isHeld ? NEVER : undefined) });
-    const { value } = resource;
-    const before = value();
-    isHeld = true;
+    const { resource, trouble, ...world } = await live();
+    const before = resource.value();
+    trouble.reply = NEVER;
     expect(resource.reload()).toBe(true);
-    expect(brief(resource)).toBe('reloading, known x');
-    expect(resource.isLoading()).toBe(true);
-    expect(value()).toBe(before);
+    expect([brief(resource), resource.isLoading()]).toEqual(['reloading, known x', true]);
+    expect(resource.value()).toBe(before);
     expect(resource.staleSince()).toBeLessThanOrEqual(Date.now());
-    isHeld = false;
+    trouble.reply = undefined;
     world.participant.append(create(2, 'y'));
     expect(resource.reload()).toBe(true);
     await until(resource.isLive);
@@ -524,8 +488,3 @@ function injectorOfDestroyedComponent(): Injector {
   page.destroy();
   return page.instance.injector;
 }
-
-const retrying = ({ connection }: ContractsResource): { readonly attempt: number } => {
-  const current = connection();
-  return current?.status === 'retrying' ? current : { attempt: 0 };
-};

@@ -11,7 +11,7 @@ import {
   type EnvironmentProviders,
 } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { firstValueFrom, NEVER, throwError } from 'rxjs';
 import {
@@ -23,23 +23,26 @@ import {
   withPendingTasks,
 } from '../../src/angular/index.js';
 import { contractType } from '../../src/codecs/ContractType.js';
+import type { AnyContract } from '../../src/contracts/Contract.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { archive, create, marbles } from '../contracts/joinSupport.js';
 import { marble } from '../helpers/contractEvents.js';
 import { stopClock, until } from '../helpers/time.js';
 import { contractsWorld, type ContractsWorld } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
-import { inject } from './support.js';
-
-afterEach(() => {
-  TestBed.resetTestingModule();
-});
+import { idsOf, inject } from './support.js';
 
 const baseUrl = 'http://ledger.example';
-const idsOf = ({ value }: ContractsResource): string =>
-  value()
-    .map(({ contractId }) => contractId)
-    .join('');
+const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
+/** The status of a resource, and what it shows. */
+const brief = (resource: ContractsResource): string => `${resource.status()} ${idsOf(resource)}`.trim();
+
+/** A participant with contracts. */
+function worldWith(...contractIds: readonly string[]): ContractsWorld {
+  const world = contractsWorld({ latencyMs: 1 });
+  world.participant.append(create(1, ...contractIds));
+  return world;
+}
 
 /** An application on a server or in a browser, with what a page transfers. */
 function application(
@@ -70,12 +73,11 @@ function transferred(state: TransferState): TransferState {
 
 describe('injectContracts on a server', () => {
   it('reads one snapshot, and leaves nothing open', async () => {
-    const world = contractsWorld({ latencyMs: 1 });
-    world.participant.append(create(1, 'x'));
+    const world = worldWith('x');
     application('server', world);
     const resource = inject(() => injectContracts(marbles));
     await until(() => resource.hasValue());
-    expect([resource.status(), idsOf(resource), resource.isLive()]).toEqual(['resolved', 'x', false]);
+    expect([brief(resource), resource.isLive()]).toEqual(['resolved x', false]);
     expect(world.service.open).toBe(0);
     expect(world.service.requests.filter(({ path }) => path.includes('updates'))).toEqual([]);
   });
@@ -140,7 +142,7 @@ describe('a ledger that cannot be reached from a server', () => {
   });
 
   it('is not named by an error either that it has answered with, and the page is given nothing', async () => {
-    const { service } = contractsWorld({ fault: () => errorReply(403, errorBody('PERMISSION_DENIED', 7)) });
+    const { service } = contractsWorld({ fault: () => refusal });
     const state = application('server', { service });
     const resource = inject(() => injectContracts(marbles));
     await until(() => resource.status() === 'error');
@@ -153,30 +155,26 @@ describe('injectContracts in a browser after that', () => {
   const noSooner = { service: contractsWorld({ fault: () => NEVER }).service };
 
   async function rendered(...ids: readonly string[]): Promise<TransferState> {
-    const world = contractsWorld();
-    world.participant.append(create(1, ...ids));
-    const state = application('server', world);
-    const resource = inject(() =>
-      injectContracts(marbles, { compare: (a, b) => (a.contractId < b.contractId ? -1 : 1) }),
-    );
+    const state = application('server', worldWith(...ids));
+    const byId = (a: AnyContract, b: AnyContract): number => (a.contractId < b.contractId ? -1 : 1);
+    const resource = inject(() => injectContracts(marbles, { compare: byId }));
     await until(() => resource.hasValue());
     return transferred(state);
   }
 
   it('shows what the server has read, decoded by the types of the query, until its own view is there', async () => {
     const state = await rendered('y', 'x');
-    const world = contractsWorld({ latencyMs: 1 });
-    world.participant.append(create(1, 'y', 'x'), archive(2, 'x'));
+    const world = worldWith('y', 'x');
+    world.participant.append(archive(2, 'x'));
     application('browser', world, state);
     const resource = inject(() => injectContracts(marbles));
-    expect([resource.status(), idsOf(resource), resource.offset()]).toEqual(['reloading', 'xy', 1]);
+    expect([brief(resource), resource.offset()]).toEqual(['reloading xy', 1]);
     expect([resource.isLive(), resource.hasValue()]).toEqual([false, true]);
     expect(resource.staleSince()).toBeLessThanOrEqual(Date.now());
-    const [first] = resource.value();
-    expect(first?.payload?.color).toBe('red');
-    expect(first?.location).toEqual({ synchronizerId: 'home::1220ab' });
+    const location = { synchronizerId: 'home::1220ab' };
+    expect(resource.value()[0]).toMatchObject({ payload: { color: 'red' }, location });
     await until(resource.isLive);
-    expect([resource.status(), idsOf(resource)]).toEqual(['resolved', 'y']);
+    expect(brief(resource)).toBe('resolved y');
     const later = inject(() => injectContracts({ ...marbles, onGap: 'fail' }));
     expect(later.status()).toBe('loading');
   });
@@ -210,7 +208,6 @@ describe('injectContracts in a browser after that', () => {
 
   it('does not show it once the ledger has refused the contracts', async () => {
     const state = await rendered('x');
-    const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
     let isHeld = false;
     application('browser', contractsWorld({ fault: () => (isHeld ? NEVER : refusal) }), state);
     const resource = inject(() => injectContracts(marbles));
@@ -218,18 +215,17 @@ describe('injectContracts in a browser after that', () => {
     isHeld = true;
     resource.reload();
     const later = inject(() => injectContracts(marbles));
-    expect([resource.status(), idsOf(resource)]).toEqual(['loading', '']);
-    expect([later.status(), idsOf(later)]).toEqual(['loading', '']);
+    expect([resource, later].map(brief)).toEqual(['loading', 'loading']);
   });
 
   it('does not show it after a logout, whether its query was shown before or not', async () => {
     const state = await rendered('x');
     application('browser', noSooner, state);
     const shown = inject(() => injectContracts(marbles));
-    expect([shown.status(), idsOf(shown)]).toEqual(['reloading', 'x']);
+    expect(brief(shown)).toBe('reloading x');
     inject(injectClearContracts)();
     const later = inject(() => injectContracts({ ...marbles, types: { ...marbles.types } }));
-    for (const resource of [shown, later]) expect([resource.status(), idsOf(resource)]).toEqual(['loading', '']);
+    expect([shown, later].map(brief)).toEqual(['loading', 'loading']);
   });
 
   it('is given no more than 500 contracts of a query', async () => {

@@ -1,29 +1,14 @@
 import '@angular/compiler';
 import { provideHttpClient } from '@angular/common/http';
 import { HttpTestingController, provideHttpClientTesting } from '@angular/common/http/testing';
-import {
-  createEnvironmentInjector,
-  DestroyRef,
-  EnvironmentInjector,
-  inject,
-  InjectionToken,
-  Injector,
-  PLATFORM_ID,
-  runInInjectionContext,
-  type EnvironmentProviders,
-} from '@angular/core';
+import { DestroyRef, inject, InjectionToken, Injector, PLATFORM_ID, runInInjectionContext } from '@angular/core';
+import type { EnvironmentProviders } from '@angular/core';
 import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
 import { TestBed } from '@angular/core/testing';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, lastValueFrom, map, NEVER, of, Subject, take } from 'rxjs';
-import {
-  injectLedger,
-  LEDGER,
-  type LedgerFeature,
-  provideLedger,
-  withAngularHttp,
-  withServerFeeds,
-} from '../../src/angular/index.js';
+import { injectLedger, LEDGER, provideLedger, withAngularHttp, withServerFeeds } from '../../src/angular/index.js';
+import type { LedgerFeature } from '../../src/angular/index.js';
 import type { HttpResponse } from '../../src/http/HttpPort.js';
 import { processFeed, updatesFeed, type HandlerResult } from '../../src/process/index.js';
 import { observe } from '../helpers/observe.js';
@@ -31,11 +16,7 @@ import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { fill, upTo } from '../helpers/world.js';
 import { VirtualLedger } from '../helpers/virtualLedger.js';
 import { ok } from '../helpers/wire.js';
-import { all, ledgerOf } from './support.js';
-
-afterEach(() => {
-  TestBed.resetTestingModule();
-});
+import { all, childInjector, ledgerOf } from './support.js';
 
 const baseUrl = 'http://ledger.example';
 const server = { provide: PLATFORM_ID, useValue: 'server' };
@@ -63,22 +44,16 @@ describe('provideLedger', () => {
   it('calls a function of options once, in an injection context', async () => {
     const { port } = scriptedService(() => of(ok({ offset: 42 })));
     const address = new InjectionToken<string>('address');
-    let calls = 0;
-    const ledger = ledgerOf(
-      { provide: address, useValue: baseUrl },
-      provideLedger(() => {
-        calls += 1;
-        return { baseUrl: inject(address), port };
-      }),
-    );
+    const options = jest.fn(() => ({ baseUrl: inject(address), port }));
+    const ledger = ledgerOf({ provide: address, useValue: baseUrl }, provideLedger(options));
     TestBed.inject(LEDGER);
     expect(await firstValueFrom(ledger.ledgerEnd())).toBe(42);
-    expect(calls).toBe(1);
+    expect(options).toHaveBeenCalledTimes(1);
   });
 
   it('provides another ledger to a route', () => {
     const ledger = ledgerOf(provided(service()));
-    const route = createEnvironmentInjector([provided(service())], TestBed.inject(EnvironmentInjector));
+    const route = childInjector(provided(service()));
     const ofRoute = runInInjectionContext(route.get(Injector), injectLedger);
     expect(ofRoute).not.toBe(ledger);
     expect(route.get(LEDGER)).toBe(ofRoute);
@@ -90,11 +65,9 @@ describe('provideLedger', () => {
     TestBed.configureTestingModule({
       providers: [server, provideHttpClient(), provideHttpClientTesting(), overHttpClient()],
     });
-    const parent = TestBed.inject(EnvironmentInjector);
     const fetch = (): Promise<Response> => Promise.resolve(new Response('{"offset":42}'));
-    const child = createEnvironmentInjector([provideLedger({ baseUrl, fetch })], parent);
-    const replacing = createEnvironmentInjector([overHttpClient(), provided(participant)], parent);
-
+    const child = childInjector(provideLedger({ baseUrl, fetch }));
+    const replacing = childInjector(overHttpClient(), provided(participant));
     const end = firstValueFrom(child.get(LEDGER).ledgerEnd());
     TestBed.inject(HttpTestingController).verify();
     expect(await end).toBe(42);
@@ -145,19 +118,14 @@ describe('provideLedger', () => {
 });
 
 describe('a subscription of an injector', () => {
-  const scope = (): EnvironmentInjector => createEnvironmentInjector([], TestBed.inject(EnvironmentInjector));
-
   it('aborts its request when the injector is destroyed, with takeUntilDestroyed', () => {
     const participant = service();
     const ledger = ledgerOf(provided(participant));
-    const injector = scope();
-    const { values, completed } = observe(ledger.updates(all).pipe(takeUntilDestroyed(injector.get(DestroyRef))));
-    expect({ read: values.length, open: participant.open }).toEqual({ read: 3, open: 1 });
+    const injector = childInjector();
+    const { values } = observe(ledger.updates(all).pipe(takeUntilDestroyed(injector.get(DestroyRef))));
+    expect([values.length, participant.open]).toEqual([3, 1]);
     injector.destroy();
-    expect({ open: participant.open, aborted: participant.aborted.length, completed }).toMatchObject({
-      open: 0,
-      aborted: 1,
-    });
+    expect([participant.open, participant.aborted.length]).toEqual([0, 1]);
   });
 });
 
@@ -165,13 +133,11 @@ describe('a ledger whose injector is destroyed', () => {
   it('unsubscribes its feeds, which neither complete nor fail', () => {
     const participant = service();
     const ledger = ledgerOf(provided(participant));
-    const seen = [
-      observe<unknown>(ledger.updates(all)),
-      observe<unknown>(processFeed(updatesFeed(ledger, all), () => undefined)),
-    ];
+    const feeds = [ledger.updates(all), processFeed(updatesFeed(ledger, all), () => undefined)];
+    const seen = feeds.map((feed$) => observe<unknown>(feed$));
     expect(participant.open).toBe(2);
     TestBed.resetTestingModule();
-    expect({ open: participant.open, aborted: participant.aborted.length }).toEqual({ open: 0, aborted: 2 });
+    expect([participant.open, participant.aborted.length]).toEqual([0, 2]);
     expect(seen).toMatchObject(seen.map(() => ({ completed: false, error: undefined })));
     const late = observe(ledger.updates(all));
     expect(late.error).toMatchObject({ code: -205 });
@@ -191,7 +157,7 @@ describe('a ledger whose injector is destroyed', () => {
   it('does not end the feeds of another injector', () => {
     const participant = service();
     const ledger = ledgerOf(provided(participant));
-    const route = createEnvironmentInjector([provided(service())], TestBed.inject(EnvironmentInjector));
+    const route = childInjector(provided(service()));
     route.get(LEDGER);
     const { subscription } = observe(ledger.updates(all));
     route.destroy();

@@ -4,31 +4,18 @@ import '@angular/compiler';
 import 'zone.js';
 import {
   ApplicationRef,
-  createEnvironmentInjector,
-  EnvironmentInjector,
   Injector,
   NgZone,
   PLATFORM_ID,
   provideZoneChangeDetection,
-  type Provider,
   TransferState,
 } from '@angular/core';
+import type { Provider } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  defer,
-  delay,
-  filter,
-  firstValueFrom,
-  lastValueFrom,
-  NEVER,
-  of,
-  take,
-  tap,
-  timer,
-  type Observable,
-} from 'rxjs';
+import { defer, delay, filter, firstValueFrom, lastValueFrom, NEVER, of, take, tap, timer } from 'rxjs';
 import { injectContracts, provideLedger } from '../../src/angular/index.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { HttpPort } from '../../src/http/HttpPort.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
@@ -38,12 +25,11 @@ import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { VirtualLedger } from '../helpers/virtualLedger.js';
 import { fill, upTo } from '../helpers/world.js';
 import { sandboxes } from '../helpers/localServers.js';
-import { all, ledgerOf } from './support.js';
+import { all, childInjector, ledgerOf } from './support.js';
 
 const sandbox = sandboxes();
 const timers: ReturnType<typeof setInterval>[] = [];
 afterEach(() => {
-  TestBed.resetTestingModule();
   timers.splice(0).forEach(clearInterval);
 });
 
@@ -97,12 +83,9 @@ describe('in an application with zone.js', () => {
     const { url } = await sandbox();
     const ledger = ledgerOf(provideZoneChangeDetection(), provideLedger({ baseUrl: url }));
     const zone = TestBed.inject(NgZone);
-    const pollSent = (of: Ledger): Promise<unknown> =>
-      firstValueFrom(
-        of.diagnostics$.pipe(filter((event) => event._tag === 'PollSent' && event.idleTimeoutMs !== undefined)),
-      );
+    const isPoll = (event: Diagnostic): boolean => event._tag === 'PollSent' && event.idleTimeoutMs !== undefined;
     const run = async (of: Ledger): Promise<boolean> => {
-      const sent = pollSent(of);
+      const sent = firstValueFrom(of.diagnostics$.pipe(filter(isPoll)));
       const { subscription } = zone.run(() => observe(of.updates(all)));
       await sent;
       const isBusy = zone.hasPendingMacrotasks;
@@ -115,7 +98,7 @@ describe('in an application with zone.js', () => {
 
   it('contracts that are kept for the next page do not keep it unstable', () => {
     const { zone } = inZone(service(), { provide: TransferState, useValue: new TransferState() });
-    const page = createEnvironmentInjector([], TestBed.inject(EnvironmentInjector));
+    const page = childInjector();
     const query = { parties: 'any', types: {} } as const;
     const resource = zone.run(() => injectContracts(query, { injector: page.get(Injector) }));
     expect(resource.status()).toBe('loading');
@@ -169,10 +152,8 @@ describe('in an application with zone.js', () => {
   it('handlers and the Observables that they return run within the zone, and their feed outside', async () => {
     const within: boolean[] = [];
     const { ledger, zone } = inZone(service(1));
-    const handler = (): Observable<unknown> => {
-      within.push(NgZone.isInAngularZone());
-      return of(1).pipe(tap(() => within.push(NgZone.isInAngularZone())));
-    };
+    const note = (): unknown => within.push(NgZone.isInAngularZone());
+    const handler = () => of(note()).pipe(tap(note));
     await lastValueFrom(processFeed(updatesFeed(ledger, { ...all, endInclusive: 1 }), handler));
     expect(within).toEqual([true, true]);
     expect(zone.hasPendingMacrotasks).toBe(false);

@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { asyncScheduler, map, mergeMap, NEVER, type Observable, Subject, take, timer } from 'rxjs';
+import { asyncScheduler, concatMap, map, merge, NEVER, type Observable, take, timer } from 'rxjs';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
 import { itInVirtualTime, marbles, stopClock } from '../helpers/time.js';
-import { answered, contract, type Happening, histories, ids, retryIn, StepMaker, viewOf } from './scriptedJoin.js';
+import { ids } from './brief.js';
+import { answered, contract, type Happening, histories, retryIn, scripted, StepMaker, viewOf } from './scriptedJoin.js';
 
 const { conflate } = await import('../../src/contracts/conflate.js');
 
@@ -67,13 +68,8 @@ describe('a conflated view', () => {
       expectObservable(slow.count$(), '        -^').toBe('-x---------y---------z', { x: 1, y: 4, z: 5 });
       expectObservable(slow.byId$('t'), '      -^').toBe('-x-------------------z', { x: undefined, z: contract('t') });
       expectObservable(slow.atOffset(2), '     -^').toBe('-----------(x|)', { x: 4 });
-      expectObservable(listOf(view.all$())).toBe('x--yz--1-----------2', {
-        x: 'p',
-        y: 'pq',
-        z: 'pqr',
-        1: 'pqrs',
-        2: 'pqrst',
-      });
+      const each = { x: 'p', y: 'pq', z: 'pqr', 1: 'pqrs', 2: 'pqrst' };
+      expectObservable(listOf(view.all$())).toBe('x--yz--1-----------2', each);
     },
   );
 
@@ -87,16 +83,14 @@ describe('a conflated view', () => {
   });
 
   /** The changes of a view with some contracts, in periods of 10 ms, of which the first has what happens. */
-  const changesIn = (contractIds: readonly string[], happen: (make: StepMaker) => readonly Happening[]) =>
+  const changesIn = (contractIds: readonly string[], happenings: (make: StepMaker) => readonly Happening[]) =>
     marbles(({ flush }) => {
-      const make = new StepMaker();
-      const happening$ = new Subject<Happening>();
-      const view = viewOf(happening$);
+      const { make, happen, view } = scripted();
       view.state$.subscribe();
-      happening$.next(make.reset(contractIds));
+      happen(make.reset(contractIds));
       const seen = observe(conflate(view, 10).changes$);
       timer(1).subscribe(() => {
-        for (const happening of happen(make)) happening$.next(happening);
+        happen(...happenings(make));
       });
       flush();
       expect(seen.values.slice(0, 2).map(({ _tag }) => _tag)).toEqual(['Reset', 'CaughtUp']);
@@ -138,9 +132,8 @@ describe('a conflated view', () => {
       make.reset(['z'], 'pruned'),
       make.page({ put: ['w'] }),
     ]);
-    expect(changes).toEqual([
-      { _tag: 'Reset', reason: 'pruned', offset: 4, contracts: [contract('z'), contract('w')] },
-    ]);
+    const contracts = [contract('z'), contract('w')];
+    expect(changes).toEqual([{ _tag: 'Reset', reason: 'pruned', offset: 4, contracts }]);
   });
 
   itInVirtualTime(
@@ -175,46 +168,32 @@ describe('a conflated view', () => {
         marbles(({ flush }) => {
           const make = new StepMaker();
           const view = viewOf(() =>
-            timer(0, 5).pipe(
-              take(history.length),
-              mergeMap((i) => history.slice(i, i + 1).map((toHappening) => toHappening(make))),
-            ),
+            merge(...history.map((toHappening, i) => timer(5 * i).pipe(map(() => toHappening(make))))),
           );
           const slow = conflate(view, period);
           const replayed = new Replayed();
           const isMatch = ({ contractId }: AnyContract): boolean => contractId < 'd';
-          const sortedIds = (contracts: Iterable<AnyContract>): string =>
-            Array.from(contracts, ({ contractId }) => contractId)
-              .sort()
-              .join('');
+          const sortedIds = (contracts: Iterable<AnyContract>): string => Array.from(ids(contracts)).sort().join('');
           const now = (): string => sortedIds(make.contracts.snapshot);
+          const matchesNow = () => [...make.contracts.snapshot].filter(isMatch);
           const times: number[] = [];
+          const changes$ = slow.changes$.pipe(
+            map((change) => {
+              replayed.apply(change);
+              if (change._tag === 'Reset' || change._tag === 'ContractsChanged') times.push(asyncScheduler.now());
+              if (change._tag !== 'OffsetCheckpoint') expect(sortedIds(replayed.contracts.values())).toBe(now());
+            }),
+          );
+          const lists$ = merge(
+            slow.all$(() => 0).pipe(map((contracts) => [sortedIds(contracts), now()])),
+            slow.select$(isMatch).pipe(map((contracts) => [sortedIds(contracts), sortedIds(matchesNow())])),
+          ).pipe(
+            map(([seen, expected]) => {
+              expect(seen).toBe(expected);
+            }),
+          );
           const running = timer(joinAt)
-            .pipe(
-              mergeMap(() => {
-                const changes = slow.changes$.pipe(
-                  map((change) => {
-                    replayed.apply(change);
-                    if (change._tag === 'Reset' || change._tag === 'ContractsChanged') times.push(asyncScheduler.now());
-                    if (change._tag !== 'OffsetCheckpoint') expect(sortedIds(replayed.contracts.values())).toBe(now());
-                  }),
-                );
-                const all = slow
-                  .all$(() => 0)
-                  .pipe(
-                    map((contracts) => {
-                      expect(sortedIds(contracts)).toBe(now());
-                    }),
-                  );
-                const some = slow.select$(isMatch).pipe(
-                  map((contracts) => {
-                    expect(sortedIds(contracts)).toBe(sortedIds([...make.contracts.snapshot].filter(isMatch)));
-                  }),
-                );
-                return [changes, all, some];
-              }),
-              mergeMap((each$) => each$),
-            )
+            .pipe(concatMap(() => merge(changes$, lists$)))
             .subscribe({
               error: (error: unknown) => {
                 throw error;
@@ -244,20 +223,17 @@ describe("'animationFrame'", () => {
   const counted = (view: ReturnType<typeof viewOf>) => observe(conflate(view, 'animationFrame').count$());
 
   itInVirtualTime('is 16 ms where there are no frames', ({ flush }) => {
-    const make = new StepMaker();
-    const view = viewOf(() =>
-      timer(0, 1).pipe(
-        take(40),
-        map((i) => (i === 0 ? make.reset([]) : make.page({ put: [`c${i}`] }))),
-      ),
-    );
+    const { make, happen, view } = scripted();
     view.state$.subscribe();
-    const seen: { times: number[] }[] = [];
-    timer(3).subscribe(() => seen.push(counted(view)));
-    timer(60).subscribe(() => {
-      expect(seen[0]?.times).toEqual([0, 16, 32, 48]);
-    });
+    happen(make.reset([]));
+    const seen = counted(view);
+    timer(0, 1)
+      .pipe(take(40))
+      .subscribe((i) => {
+        happen(make.page({ put: [`c${i}`] }));
+      });
     flush();
+    expect(seen.times).toEqual([0, 16, 32, 48]);
   });
 
   /** Frames that the test runs. */
@@ -281,15 +257,13 @@ describe("'animationFrame'", () => {
 
   /** What is drawn of a view, and what happens to it. */
   const drawn = () => {
-    const make = new StepMaker();
-    const happening$ = new Subject<Happening>();
-    const view = viewOf(happening$);
+    const { make, happen, view } = scripted();
     view.state$.subscribe();
-    happening$.next(make.reset([]));
+    happen(make.reset([]));
     const seen = counted(view);
     expect(seen.values).toEqual([0]);
     const add = (contractId: string): void => {
-      happening$.next(make.page({ put: [contractId] }));
+      happen(make.page({ put: [contractId] }));
     };
     return { seen, add };
   };
@@ -325,17 +299,15 @@ describe("'animationFrame'", () => {
 
   it('waits for one frame at a time, even if a contract turns out not to decode while it is drawn', () => {
     const { frames, runFrame } = withFrames();
-    const make = new StepMaker();
-    const happening$ = new Subject<Happening>();
-    const view = viewOf(happening$);
+    const { make, happen, view } = scripted();
     const drawing = conflate(view, 'animationFrame')
       .all$()
       .subscribe(() => {
-        happening$.next({ _tag: 'ContractUndecoded', contractId: 'x', expectedType: 'task', problems: [] });
+        happen({ _tag: 'ContractUndecoded', contractId: 'x', expectedType: 'task', problems: [] });
       });
-    happening$.next(make.reset([]));
+    happen(make.reset([]));
     const waiting = Array.from({ length: 20 }, (_, i) => {
-      happening$.next(make.page({ put: [`c${i}`] }));
+      happen(make.page({ put: [`c${i}`] }));
       runFrame();
       return frames.size;
     });

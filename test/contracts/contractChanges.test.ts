@@ -14,7 +14,7 @@ import { observe } from '../helpers/observe.js';
 import { itInVirtualTime } from '../helpers/time.js';
 import { contractsWorld } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
-import { create, follow, marbles, nothing, reported, toBrief } from './joinSupport.js';
+import { create, follow, marbles, missed, nothing, pruned, reported, toBrief } from './joinSupport.js';
 
 /** Marbles as a program knows them that is older than their package. */
 const Numbered = contractType('#marbles:Marbles:Marble', t.type({ number: t.number }));
@@ -52,12 +52,7 @@ describe('contractChanges', () => {
   it('says when all changes up to the ledger end are emitted, and when no longer, after the changes that say so', () => {
     const { seen, diagnostics } = follow({
       options: { maxPageSize: 2 },
-      during: {
-        1_000: ({ participant }) => {
-          participant.ledger.disconnect();
-          participant.append(...[3, 4, 5, 6, 7, 8, 9].map((offset) => create(offset, `c${offset}`)));
-        },
-      },
+      during: { 1_000: missed(...[3, 4, 5, 6, 7, 8, 9].map((offset) => create(offset, `c${offset}`))) },
     });
     const marks = seen.values.filter((line) => !line.startsWith('ContractsChanged'));
     expect(marks).toEqual(['Reset 2 start a', 'CaughtUp 2', expect.stringMatching('FellBehind'), 'CaughtUp 9']);
@@ -74,14 +69,7 @@ describe('contractChanges', () => {
   });
 
   it('of an empty ledger begins with no contracts, and then has the first', () => {
-    const { seen } = follow({
-      given: [],
-      during: {
-        1_000: ({ participant }) => {
-          participant.append(create(1, 'a'));
-        },
-      },
-    });
+    const { seen } = follow({ given: [], during: { 1_000: [create(1, 'a')] } });
     expect(seen.values).toEqual(['Reset 0 start', 'CaughtUp 0', 'ContractsChanged 1 +a']);
   });
 
@@ -106,19 +94,11 @@ describe('contractChanges', () => {
     const { seen } = follow({
       given: offset === 2 ? [create(2, 'a')] : [],
       query: { types: { numbered: Numbered }, parties: 'any', onUndecodable: 'fail' },
-      during: {
-        1_000: ({ participant }) => {
-          if (offset === 3) participant.append(create(3, 'a'));
-        },
-      },
+      during: offset === 3 ? { 1_000: [create(3, 'a')] } : {},
     });
     const path = expect.stringMatching(/:Marbles:Marble$/);
-    expect(seen.error).toMatchObject({
-      _tag: 'DecodeError',
-      offset,
-      path,
-      problems: [{ path: 'createArgument.number' }],
-    });
+    const problems = [{ path: 'createArgument.number' }];
+    expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset, path, problems });
     expect(seen.values).toEqual(offset === 2 ? [] : ['Reset 0 start', 'CaughtUp 0']);
   });
 
@@ -143,26 +123,25 @@ describe('contractChanges', () => {
 
 const denied = errorReply(403, errorBody('PERMISSION_DENIED', 7));
 
-const uses: readonly [
-  string,
-  (ledger: Ledger, options?: ContractsOptions, query?: ContractQuery) => Observable<unknown>,
-][] = [
+type Use = (ledger: Ledger, options?: ContractsOptions, query?: ContractQuery) => Observable<unknown>;
+const uses: readonly [string, Use][] = [
   ['activeContracts', (ledger, options, query = marbles) => activeContracts(ledger, query, options)],
   ['contractChanges', (ledger, options, query = marbles) => contractChanges(ledger, query, options)],
   ['liveContracts', (ledger, options, query = marbles) => liveContracts(ledger, query, options).all$()],
 ];
 
-/** The ends that are reported, and the error lines. */
-function endOf(ledger: Ledger, use: (ledger: Ledger) => Observable<unknown>): { ends: unknown[]; errors: string[] } {
+/** The ends that are reported, and the lines of warnings and errors. */
+function endOf(ledger: Ledger, use: Use) {
   const ends: unknown[] = [];
+  const warnings: string[] = [];
   const errors: string[] = [];
-  const skip = (): void => undefined;
-  ledger.diagnostics$.subscribe(logTo({ info: skip, warn: skip, error: (line) => errors.push(line) }));
+  const keep = (lines: string[]) => (line: string) => lines.push(line);
+  ledger.diagnostics$.subscribe(logTo({ info: keep([]), warn: keep(warnings), error: keep(errors) }));
   ledger.diagnostics$.subscribe((diagnostic) => {
     if (diagnostic._tag === 'FeedEnded') ends.push({ feed: diagnostic.feed, how: diagnostic.how });
   });
   observe(use(ledger).pipe(takeUntil(timer(60_000))));
-  return { ends, errors };
+  return { ends, warnings, errors };
 }
 
 describe.each(uses)('%s', (name, use) => {
@@ -199,16 +178,11 @@ describe.each(uses)('%s', (name, use) => {
 
 describe('a gap after which a view continues', () => {
   itInVirtualTime('is logged as a gap, and not as an end', ({ flush }) => {
-    const { participant, client } = contractsWorld({ latencyMs: 5 });
-    participant.append(create(2, 'a'));
-    const warnings: string[] = [];
-    const skip = (): void => undefined;
-    client.diagnostics$.subscribe(logTo({ info: skip, warn: (line) => warnings.push(line), error: skip }));
-    const { ends, errors } = endOf(client, (ledger) => liveContracts(ledger, marbles).all$());
+    const world = contractsWorld({ latencyMs: 5 });
+    world.participant.append(create(2, 'a'));
+    const { ends, warnings, errors } = endOf(world.client, (ledger) => liveContracts(ledger, marbles).all$());
     timer(1_000).subscribe(() => {
-      participant.ledger.disconnect();
-      participant.append(create(6, 'b'));
-      participant.ledger.pruned = 5;
+      pruned(5, create(6, 'b'))(world);
     });
     flush();
     expect(errors).toEqual([]);

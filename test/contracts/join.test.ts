@@ -1,35 +1,33 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { of, Subject, take, takeUntil, timer } from 'rxjs';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
 import { contractsSource } from '../../src/contracts/ContractQuery.js';
 import { join } from '../../src/contracts/join.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
-import { observe } from '../helpers/observe.js';
+import type { ContractChange } from '../../src/contracts/ContractChange.js';
+import { observe, type Observed } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { itInVirtualTime } from '../helpers/time.js';
 import { contractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
 import { checkpoint, errorBody, errorReply, ok, unknownVariant } from '../helpers/wire.js';
+import { useAverageDelays } from './averageDelays.js';
+import { brief, ids } from './brief.js';
 import {
   archive,
   create,
   follow,
   home,
   marbles,
+  missed,
   nothing,
   reported,
-  toBrief,
   unassign,
   undecodable,
 } from './joinSupport.js';
 import { transactionOf } from '../helpers/contractEvents.js';
 
-beforeEach(() => {
-  jest.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+useAverageDelays();
 
 const isSnapshot = ({ path }: ServiceRequest): boolean => path === pagePath || path === listPath;
 const isUpdates = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/updates');
@@ -41,12 +39,7 @@ describe('the changes of contracts', () => {
   it('begin with all contracts at the ledger end, and have each update after it once (pitfall 15)', () => {
     const { seen } = follow({
       given: [create(2, 'a', 'b'), archive(4, 'a'), create(7, 'c')],
-      during: {
-        2_000: ({ participant }) => {
-          participant.append(create(8, 'd'));
-          participant.append(unassign(9, 'b'), archive(11, 'c'));
-        },
-      },
+      during: { 2_000: [create(8, 'd'), unassign(9, 'b'), archive(11, 'c')] },
     });
     expect(seen.error).toBeUndefined();
     expect(seen.values).toEqual([
@@ -104,16 +97,10 @@ describe('the changes of contracts', () => {
   it('move on over ground without a change, by checkpoints (pitfall 30, pitfall 56)', () => {
     const { changes } = follow({
       during: {
-        2_000: ({ participant }) => {
-          participant.append(nothing(4));
-        },
-        20_000: ({ participant }) => {
-          // filtered out
-          participant.ledger.end = 9;
-        },
-        50_000: ({ participant }) => {
-          participant.ledger.append(12, checkpoint(12));
-        },
+        2_000: [nothing(4)],
+        // filtered out
+        20_000: ({ participant }) => (participant.ledger.end = 9),
+        50_000: [{ offset: 12, element: checkpoint(12), events: [] }],
       },
     });
     expect(changes.error).toBeUndefined();
@@ -139,9 +126,7 @@ describe('the changes of contracts', () => {
         return errorReply(401, errorBody('NA', -1));
       },
       during: {
-        12: () => {
-          valid = 2;
-        },
+        12: () => (valid = 2),
         3_000: ({ participant }) => {
           valid = 3;
           participant.append(create(3, 'd'), archive(4, 'd'));
@@ -157,59 +142,43 @@ describe('the changes of contracts', () => {
     ]);
   });
 
-  itInVirtualTime(
-    'stop at an error that is permanent, and a new subscription begins anew (pitfall 51)',
-    ({ flush }) => {
-      let isForbidden = false;
-      const { participant, service, client } = contractsWorld({
-        latencyMs: 5,
-        fault: () => (isForbidden ? errorReply(403, errorBody('PERMISSION_DENIED', 7)) : undefined),
-      });
-      participant.append(create(2, 'a'));
-      const changes$ = contractChanges(client, marbles).pipe(toBrief(), takeUntil(timer(60_000)));
-      const first = observe(changes$);
-      timer(1_000).subscribe(() => (isForbidden = true));
-      let second = first;
-      timer(30_000).subscribe(() => {
-        isForbidden = false;
-        participant.append(create(3, 'b'));
-        second = observe(changes$);
-      });
-      flush();
-      expect(first.error).toMatchObject({ _tag: 'ApiError', code: 'PERMISSION_DENIED' });
-      expect(second.error).toBeUndefined();
-      expect(second.values).toEqual(['Reset 3 start a,b', 'CaughtUp 3']);
-      expect(service.open).toBe(0);
-    },
-  );
-
-  it('end with a DecodeError at an update of an unknown kind, after the changes before it', () => {
-    const { seen } = follow({
+  it('stop at an error that is permanent, and a new subscription begins anew (pitfall 51)', () => {
+    let isForbidden = false;
+    const again: Observed<ContractChange>[] = [];
+    const { seen, service } = follow({
+      fault: () => (isForbidden ? errorReply(403, errorBody('PERMISSION_DENIED', 7)) : undefined),
       during: {
-        100: ({ participant }) => {
-          participant.ledger.disconnect();
-          // a poll brings the first, and then a page the others
-          participant.append(create(3, 'b'), create(4, 'c'));
-          participant.ledger.append(5, unknownVariant(5));
-          participant.append(create(6, 'd'));
+        1_000: () => (isForbidden = true),
+        30_000: ({ participant, client }) => {
+          isForbidden = false;
+          participant.append(create(3, 'b'));
+          again.push(observe(contractChanges(client, marbles).pipe(takeUntil(timer(30_000)))));
         },
       },
     });
+    expect(seen.error).toMatchObject({ _tag: 'ApiError', code: 'PERMISSION_DENIED' });
+    expect(again[0]?.error).toBeUndefined();
+    expect(again[0]?.values.map(brief)).toEqual(['Reset 3 start a,b', 'CaughtUp 3']);
+    expect(service.open).toBe(0);
+  });
+
+  it('end with a DecodeError at an update of an unknown kind, after the changes before it', () => {
+    const unknown = [{ offset: 5, element: unknownVariant(5), events: [] }];
+    const { seen } = follow({
+      during: {
+        // a poll brings the first, and then a page the others
+        100: missed(create(3, 'b'), create(4, 'c'), ...unknown, create(6, 'd')),
+      },
+    });
     expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset: 5 });
-    expect(seen.values.filter((line) => line.startsWith('ContractsChanged'))).toEqual([
-      'ContractsChanged 3 +b',
-      'ContractsChanged 4 +c',
-    ]);
+    const changes = seen.values.filter((line) => line.startsWith('ContractsChanged'));
+    expect(changes).toEqual(['ContractsChanged 3 +b', 'ContractsChanged 4 +c']);
   });
 
   it('end with a DecodeError that does not quote it at an event or an entry of an unknown kind', () => {
     const novelty = { Novelty: { contractId: 'a', secret: 'payload' } };
     const ofEvent = follow({
-      during: {
-        100: ({ participant }) => {
-          participant.ledger.append(3, transactionOf(3, home, [novelty]));
-        },
-      },
+      during: { 100: [{ offset: 3, element: transactionOf(3, home, [novelty]), events: [] }] },
     });
     const activeContracts = [{ workflowId: '', contractEntry: novelty }];
     const ofEntry = follow({
@@ -234,7 +203,7 @@ describe('the changes of contracts', () => {
       flush();
       const last = states.values.at(-1);
       expect(last).toMatchObject({ data: 'stale', offset: 3 });
-      expect(last?.data !== 'stale' ? [] : [...last.contracts].map(({ contractId }) => contractId)).toEqual(['a', 'b']);
+      expect(last?.data === 'stale' && ids(last.contracts)).toBe('ab');
       expect(states.error).toMatchObject({ _tag: 'DecodeError', offset: 4, updateId: '12204' });
       expect((states.error as Error).message).toContain('Next: update canton-rx');
       // the next subscription begins after the update
@@ -267,7 +236,7 @@ describe('a step', () => {
     });
     flush();
     expect(seen.values.at(-1)).toMatchObject({ changes: [{ offset: 4 }], offset: 4, isCaughtUp: true });
-    expect([...(seen.values.at(-1)?.contracts ?? [])].map(({ contractId }) => contractId)).toEqual(['a', 'b', 'c']);
+    expect(ids(seen.values.at(-1)?.contracts ?? [])).toBe('abc');
   });
 });
 

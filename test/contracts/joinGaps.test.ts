@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, takeUntil, timer } from 'rxjs';
 import { contractsSource } from '../../src/contracts/ContractQuery.js';
 import { join } from '../../src/contracts/join.js';
@@ -7,19 +7,16 @@ import type { ServiceRequest } from '../helpers/scripted.js';
 import { itInVirtualTime } from '../helpers/time.js';
 import { contractsWorld, pagePath } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply, ok } from '../helpers/wire.js';
-import { archive, create, follow, marbles, reported } from './joinSupport.js';
+import { useAverageDelays } from './averageDelays.js';
+import { ids } from './brief.js';
+import { archive, create, follow, marbles, missed, pruned, reported } from './joinSupport.js';
 
-beforeEach(() => {
-  jest.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+useAverageDelays();
 
 const isPage = ({ path }: ServiceRequest): boolean => path === pagePath;
 const isUpdates = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/updates');
 const isLedgerEnd = ({ path }: ServiceRequest): boolean => path === '/v2/state/ledger-end';
-const pruned = errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: '5' }));
+const refusal = errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: '5' }));
 
 describe('after a gap', () => {
   it('by pruning, all contracts are read again, and say why (pitfall 32) (G30)', () => {
@@ -28,25 +25,16 @@ describe('after a gap', () => {
       given: [create(2, 'a', 'b')],
       fault: () => (isDown ? new Error('ECONNREFUSED') : undefined),
       during: {
-        1_000: ({ participant }) => {
+        1_000: (world) => {
           isDown = true;
-          participant.ledger.disconnect();
-          participant.append(archive(3, 'a'), create(5, 'c'), create(6, 'd'));
-          participant.ledger.pruned = 5;
+          pruned(5, archive(3, 'a'), create(5, 'c'), create(6, 'd'))(world);
         },
-        5_000: () => {
-          isDown = false;
-        },
+        5_000: () => (isDown = false),
       },
     });
     expect(seen.error).toBeUndefined();
-    expect(seen.values).toEqual([
-      'Reset 2 start a,b',
-      'CaughtUp 2',
-      'FellBehind 2',
-      'Reset 6 pruned b,c,d',
-      'CaughtUp 6',
-    ]);
+    const before = ['Reset 2 start a,b', 'CaughtUp 2', 'FellBehind 2'];
+    expect(seen.values).toEqual([...before, 'Reset 6 pruned b,c,d', 'CaughtUp 6']);
     expect(reported(diagnostics, 'GapFound')).toMatchObject([
       { cursor: 2, cause: { _tag: 'PrunedError', earliestOffset: 5 }, resumesFrom: 6, feed: 1 },
     ]);
@@ -63,51 +51,38 @@ describe('after a gap', () => {
       },
     });
     expect(seen.error).toBeUndefined();
-    expect(seen.values).toEqual([
-      'Reset 7 start b,c',
-      'CaughtUp 7',
-      'FellBehind 7',
-      'Reset 5 ledgerReset a,b,c',
-      'CaughtUp 5',
-    ]);
+    const before = ['Reset 7 start b,c', 'CaughtUp 7', 'FellBehind 7'];
+    expect(seen.values).toEqual([...before, 'Reset 5 ledgerReset a,b,c', 'CaughtUp 5']);
     // only after a grace period
     expect(seen.times[2]).toBeGreaterThan(12_000);
   });
 
   itInVirtualTime('the contracts before it stay as they are until the others are complete', ({ flush }) => {
     let isPruned = false;
-    const { participant, client } = contractsWorld({
+    const world = contractsWorld({
       latencyMs: 5,
-      fault: (request) => (isPruned && isUpdates(request) && request.body['beginExclusive'] === 2 ? pruned : undefined),
+      fault: (request) =>
+        isPruned && isUpdates(request) && request.body['beginExclusive'] === 2 ? refusal : undefined,
     });
-    participant.append(create(2, 'a'));
-    const source = contractsSource(client, { maxSnapshotPageSize: 1 })();
+    world.participant.append(create(2, 'a'));
+    const source = contractsSource(world.client, { maxSnapshotPageSize: 1 })();
     const seen = observe(join(source, { query: marbles }).pipe(takeUntil(timer(60_000))));
-    const keys = (index: number): string[] =>
-      [...(seen.values.at(index)?.contracts ?? [])].map(({ contractId }) => contractId);
+    const idsOf = (index: number): string => ids(seen.values.at(index)?.contracts ?? []);
     timer(1_000).subscribe(() => {
       isPruned = true;
-      participant.ledger.disconnect();
-      participant.append(create(6, 'x', 'y', 'z'));
+      missed(create(6, 'x', 'y', 'z'))(world);
     });
     timer(1_020).subscribe(() => {
-      expect(keys(-1)).toEqual(['a']);
+      expect(idsOf(-1)).toBe('a');
     });
     flush();
-    expect(keys(0)).toEqual(['a']);
-    expect(keys(-1)).toEqual(['a', 'x', 'y', 'z']);
+    expect([idsOf(0), idsOf(-1)]).toEqual(['a', 'axyz']);
   });
 
   it('nothing is read again if the caller says so: the error of the gap ends it (G30)', () => {
     const { seen, diagnostics } = follow({
       query: { ...marbles, onGap: 'fail' },
-      during: {
-        1_000: ({ participant }) => {
-          participant.ledger.disconnect();
-          participant.append(create(6, 'b'));
-          participant.ledger.pruned = 5;
-        },
-      },
+      during: { 1_000: pruned(5, create(6, 'b')) },
     });
     expect(seen.values).toEqual(['Reset 2 start a', 'CaughtUp 2']);
     expect(seen.error).toMatchObject({ _tag: 'PrunedError', earliestOffset: 5 });
@@ -119,7 +94,7 @@ describe('after a gap', () => {
   it('a participant that prunes all at once is asked less and less often, and for a limited time', () => {
     const { seen, service } = follow({
       client: { retry: { giveUpAfterMs: 60_000 } },
-      fault: (request) => (isUpdates(request) ? pruned : undefined),
+      fault: (request) => (isUpdates(request) ? refusal : undefined),
       forMs: 200_000,
     });
     expect(seen.error).toMatchObject({ _tag: 'PrunedError', retried: { times: expect.any(Number) } });
@@ -134,7 +109,7 @@ describe('after a gap', () => {
   it('without retries, the contracts are read again once', () => {
     const { seen, service } = follow({
       client: { retry: { giveUpAfterMs: 0 } },
-      fault: (request) => (isUpdates(request) ? pruned : undefined),
+      fault: (request) => (isUpdates(request) ? refusal : undefined),
     });
     const resets = seen.values.filter((line) => line.startsWith('Reset'));
     expect(resets).toEqual(['Reset 2 start a', 'Reset 2 pruned a']);
@@ -148,28 +123,21 @@ describe('after a gap', () => {
     const { seen } = follow({
       given: [create(2, 'a'), create(4, 'b')],
       fault: (request) => {
-        if (isPruned && isUpdates(request) && request.body['beginExclusive'] === 4) return pruned;
+        if (isPruned && isUpdates(request) && request.body['beginExclusive'] === 4) return refusal;
         return isLedgerEnd(request) && lagsUntil > asyncScheduler.now() ? ok({ offset: 2 }) : undefined;
       },
       during: {
-        1_000: ({ participant }) => {
+        1_000: (world) => {
           isPruned = true;
           lagsUntil = asyncScheduler.now() + 4_000;
-          participant.ledger.disconnect();
+          missed()(world);
         },
-        3_000: ({ participant }) => {
-          participant.append(create(6, 'c'));
-        },
+        3_000: [create(6, 'c')],
       },
     });
     expect(seen.error).toBeUndefined();
-    expect(seen.values).toEqual([
-      'Reset 4 start a,b',
-      'CaughtUp 4',
-      'FellBehind 4',
-      'Reset 6 pruned a,b,c',
-      'CaughtUp 6',
-    ]);
+    const before = ['Reset 4 start a,b', 'CaughtUp 4', 'FellBehind 4'];
+    expect(seen.values).toEqual([...before, 'Reset 6 pruned a,b,c', 'CaughtUp 6']);
   });
 
   it('an error that ends the reload also reports the gap', () => {
@@ -177,14 +145,10 @@ describe('after a gap', () => {
     const { seen, diagnostics } = follow({
       fault: (request) => {
         if (!isOver) return undefined;
-        if (isUpdates(request)) return pruned;
+        if (isUpdates(request)) return refusal;
         return isPage(request) ? errorReply(403, errorBody('PERMISSION_DENIED', 7)) : undefined;
       },
-      during: {
-        1_000: () => {
-          isOver = true;
-        },
-      },
+      during: { 1_000: () => (isOver = true) },
     });
     expect(seen.values).toEqual(['Reset 2 start a', 'CaughtUp 2', 'FellBehind 2']);
     expect(reported(diagnostics, 'GapFound')).toMatchObject([{ cursor: 2, cause: { _tag: 'PrunedError' } }]);

@@ -1,25 +1,17 @@
 import * as t from 'io-ts';
-import { map, type Observable, type OperatorFunction, pipe, takeUntil, timer } from 'rxjs';
+import { map, type Observable, type OperatorFunction, takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { contractType } from '../../src/codecs/ContractType.js';
-import type { AnyContract } from '../../src/contracts/Contract.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
-import {
-  archived,
-  assigned,
-  created,
-  marble,
-  reassignmentOf,
-  transactionOf,
-  unassigned,
-} from '../helpers/contractEvents.js';
+import { archived, created, marble, reassignmentOf, transactionOf, unassigned } from '../helpers/contractEvents.js';
 import type { HistoryEvent, HistoryUpdate } from '../helpers/contractHistory.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { type ContractsWorld, contractsWorld, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
 import type { WorldOptions } from '../helpers/world.js';
+import { brief } from './brief.js';
 
 /** The type of all contracts of the virtual participant. */
 export const Marble = contractType(marble, t.type({ owner: t.string, color: t.string, size: t.number }));
@@ -39,103 +31,70 @@ export const Paint = contractType('#paints:Paints:Paint', t.type({ owner: t.stri
 export const templateOf = (contractId: string): object =>
   contractId.startsWith('paint') ? { templateId: '1220cccc:Paints:Paint', packageName: 'paints' } : {};
 
-/** Contracts are created. */
-export const create = (offset: number, ...contractIds: readonly string[]): HistoryUpdate => ({
+const update = (offset: number, element: object, ...events: readonly HistoryEvent[]): HistoryUpdate => ({
   offset,
-  element: transactionOf(
-    offset,
-    home,
-    contractIds.map((contractId, nodeId) => created({ contractId, offset, nodeId, ...templateOf(contractId) })),
-  ),
-  events: contractIds.map((contractId) => happened('create', contractId, 0)),
+  element,
+  events,
 });
+
+/** Contracts are created. */
+export const create = (offset: number, ...contractIds: readonly string[]): HistoryUpdate => {
+  const events = contractIds.map((contractId, nodeId) =>
+    created({ contractId, offset, nodeId, ...templateOf(contractId) }),
+  );
+  return update(offset, transactionOf(offset, home, events), ...contractIds.map((id) => happened('create', id, 0)));
+};
 
 /** A contract is archived. */
-export const archive = (offset: number, contractId: string): HistoryUpdate => ({
-  offset,
-  element: transactionOf(offset, home, [archived(contractId, offset)]),
-  events: [happened('archive', contractId, 1)],
-});
+export const archive = (offset: number, contractId: string): HistoryUpdate =>
+  update(offset, transactionOf(offset, home, [archived(contractId, offset)]), happened('archive', contractId, 1));
 
 /** A contract leaves its synchronizer. */
-export const unassign = (offset: number, contractId: string): HistoryUpdate => ({
-  offset,
-  element: reassignmentOf(offset, home, [unassigned(contractId, offset, move)]),
-  events: [happened('unassign', contractId, 1)],
-});
-
-/** The contract arrives at its other synchronizer, whether or not its unassignment is known. */
-export const assign = (offset: number, contractId: string): HistoryUpdate => ({
-  offset,
-  element: reassignmentOf(offset, away, [assigned({ contractId, offset }, move)]),
-  events: [{ ...happened('assign', contractId, 2), synchronizerId: away }],
-});
-
-/** The other synchronizer archives the contract. */
-export const archiveAway = (offset: number, contractId: string): HistoryUpdate => ({
-  offset,
-  element: transactionOf(offset, away, [archived(contractId, offset)]),
-  events: [{ ...happened('archive', contractId, 3), synchronizerId: away }],
-});
+export const unassign = (offset: number, contractId: string): HistoryUpdate => {
+  const element = reassignmentOf(offset, home, [unassigned(contractId, offset, move)]);
+  return update(offset, element, happened('unassign', contractId, 1));
+};
 
 /** An update that changes nothing. */
-export const nothing = (offset: number): HistoryUpdate => ({
-  offset,
-  element: transactionOf(offset, home, []),
-  events: [],
-});
+export const nothing = (offset: number): HistoryUpdate => update(offset, transactionOf(offset, home, []));
 
 /** An update that cannot be decoded: a transaction without its events. */
-export const undecodable = (offset: number): HistoryUpdate => ({
-  offset,
-  element: { update: { Transaction: { value: { offset, updateId: `1220${offset}` } } } },
-  events: [],
-});
+export const undecodable = (offset: number): HistoryUpdate =>
+  update(offset, { update: { Transaction: { value: { offset, updateId: `1220${offset}` } } } });
 
 const happened = (kind: HistoryEvent['kind'], contractId: string, step: number): HistoryEvent => ({
   kind,
   contractId,
   synchronizerId: home,
   step,
-  move: kind === 'create' || kind === 'archive' ? { source: '', target: '', reassignmentCounter: 0 } : move,
+  move: kind === 'unassign' ? move : { source: '', target: '', reassignmentCounter: 0 },
 });
 
-/** A change on one line. */
-export function brief(change: ContractChange): string {
-  const at = `${change._tag} ${change.offset}`;
-  switch (change._tag) {
-    case 'Reset':
-      return `${at} ${change.reason} ${ids(change.contracts)}`.trim();
-    case 'ContractsChanged':
-      return [
-        at,
-        ...[change.added].filter(hasSome).map((added) => `+${ids(added)}`),
-        ...[change.removed].filter(hasSome).map((removed) => `-${ids(removed)}`),
-        ...[change.moved].filter(hasSome).map((moved) => `~${ids(moved.map(({ contract }) => contract))}`),
-      ].join(' ');
-    default:
-      return at;
-  }
-}
+/** The connection is lost, and updates are committed before there is another. */
+export const missed =
+  (...updates: readonly HistoryUpdate[]) =>
+  ({ participant }: ContractsWorld): void => {
+    participant.ledger.disconnect();
+    participant.append(...updates);
+  };
 
-const hasSome = (list: readonly unknown[]): boolean => list.length > 0;
-
-/** The ids of contracts, sorted. */
-const ids = (contracts: readonly AnyContract[]): string =>
-  contracts
-    .map(({ contractId }) => contractId)
-    .sort()
-    .join();
+/** The same, and the participant prunes its ledger. */
+export const pruned =
+  (upTo: number, ...updates: readonly HistoryUpdate[]) =>
+  (world: ContractsWorld): void => {
+    missed(...updates)(world);
+    world.participant.ledger.pruned = upTo;
+  };
 
 /** Changes on one line each. */
-export const toBrief = (): OperatorFunction<ContractChange, string> => pipe(map(brief));
+export const toBrief = (): OperatorFunction<ContractChange, string> => map(brief);
 
 /** The changes of the marbles, in short, while something happens to their participant. */
 interface Scenario extends Omit<VirtualContractsOptions & Pick<WorldOptions, 'client'>, 'fault'> {
   /** What is on the ledger before. */
   readonly given?: readonly HistoryUpdate[];
-  /** What happens, by the time in milliseconds. */
-  readonly during?: Readonly<Record<number, (world: ContractsWorld) => void>>;
+  /** What is committed, or happens otherwise, by the time in milliseconds. */
+  readonly during?: Readonly<Record<number, readonly HistoryUpdate[] | ((world: ContractsWorld) => unknown)>>;
   readonly fault?: (
     request: ServiceRequest,
     count: number,
@@ -162,7 +121,8 @@ export function follow(scenario: Scenario = {}) {
     const changes = observe(contractChanges(world.client, query, options).pipe(takeUntil(timer(forMs))));
     for (const [ms, happen] of Object.entries(during))
       timer(Number(ms)).subscribe(() => {
-        happen(world);
+        if (typeof happen === 'function') happen(world);
+        else world.participant.append(...happen);
       });
     flush();
     return { ...world, diagnostics, changes, seen: { ...changes, values: changes.values.map(brief) } };

@@ -1,25 +1,24 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, takeUntil, timer } from 'rxjs';
+import type { ContractType } from '../../src/codecs/ContractType.js';
 import { contractChanges, type ContractChangesOptions } from '../../src/contracts/contractChanges.js';
 import type { ContractPolicies } from '../../src/contracts/ContractQuery.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { active } from '../helpers/contractEvents.js';
 import { contractsAt, type HistoryUpdate } from '../helpers/contractHistory.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { itInVirtualTime, marbles as inVirtualTime } from '../helpers/time.js';
-import { contractsWorld, listPath, pagePath, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
+import { contractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
+import { useAverageDelays } from './averageDelays.js';
 import { archive, create, follow, home, Marble, Paint, record, reported, templateOf, toBrief } from './joinSupport.js';
 
-beforeEach(() => {
-  jest.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+useAverageDelays();
 
 const minute = 60_000;
+const waiting = { onUnknownPackage: 'wait' } as const;
 const both = { types: { marble: Marble, paint: Paint }, parties: ['alice::1220ab'] };
 
 /** Whether a request is one for a single type, to find out whether it is known. */
@@ -31,26 +30,15 @@ const isUpdates = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/up
 const templatesOf = ({ body }: ServiceRequest): string[] =>
   [...JSON.stringify(body).matchAll(/"templateId":"([^"]+)"/g)].map(([, id = '']) => id);
 
-interface TypesWorldOptions extends VirtualContractsOptions {
-  /** The codes of the errors for unknown templates. */
-  readonly code?: string;
-  /** Requests that are answered as if a template of theirs were unknown. */
-  readonly refuses?: (request: ServiceRequest) => boolean;
-}
-
-/** A participant that knows some packages only. */
-function typesWorld({ code = 'PACKAGE_NAMES_NOT_FOUND', refuses, ...options }: TypesWorldOptions = {}) {
-  const known = new Set<string>();
+/** A participant that knows the packages of some types only, and answers with an error for the others. */
+function typesWorld(types: readonly ContractType[], code = 'PACKAGE_NAMES_NOT_FOUND') {
+  const known = new Set(types.map(({ templateId }) => templateId));
   const history: HistoryUpdate[] = [];
-  const world = contractsWorld({
+  const { participant, service, client } = contractsWorld({
     latencyMs: 5,
-    ...options,
-    fault: (request) => {
-      const isUnknown = refuses?.(request) === true || templatesOf(request).some((id) => !known.has(id));
-      return isUnknown ? errorReply(404, errorBody(code, 11)) : undefined;
-    },
+    fault: (request) =>
+      templatesOf(request).some((id) => !known.has(id)) ? errorReply(404, errorBody(code, 11)) : undefined,
   });
-  const { participant, service, client } = world;
   participant.elementsAt = (offset) =>
     [...contractsAt(history, offset).keys()].map((contractId) =>
       active({ contractId, offset: 1, ...templateOf(contractId) }, home),
@@ -59,27 +47,26 @@ function typesWorld({ code = 'PACKAGE_NAMES_NOT_FOUND', refuses, ...options }: T
     history.push(...updates);
     participant.append(...updates);
   };
-  const watch = (
-    policies: ContractPolicies = { onUnknownPackage: 'wait' },
-    untilMs = 10 * minute,
-    from: ContractChangesOptions = {},
-  ) => observe(contractChanges(client, { ...both, ...policies }, from).pipe(toBrief(), takeUntil(timer(untilMs))));
-  const upload = (type: { readonly templateId: string }): unknown => known.add(type.templateId);
-  return { service, client, participant, commit, upload, watch, known };
+  const watch = (untilMs = 10 * minute, policies: ContractPolicies = waiting, from: ContractChangesOptions = {}) =>
+    observe(contractChanges(client, { ...both, ...policies }, from).pipe(toBrief(), takeUntil(timer(untilMs))));
+  const diagnostics = record(client.diagnostics$);
+  return { service, diagnostics, commit, watch, known };
 }
+
+/** After how many minutes each request for unknown types is repeated. */
+const waits = (diagnostics: readonly Diagnostic[]): number[] =>
+  reported(diagnostics, 'TypesUnknown').map(({ retryInMs }) => retryInMs / minute);
 
 describe('a query with a type that the participant does not know', () => {
   itInVirtualTime('has the contracts of the other types, and all when the type is known (pitfall 37)', ({ flush }) => {
-    const { commit, upload, watch, client, service } = typesWorld();
-    upload(Marble);
+    const { commit, watch, known, diagnostics, service } = typesWorld([Marble]);
     commit(create(2, 'a'));
-    const diagnostics = record(client.diagnostics$);
     const seen = watch();
     timer(1_000).subscribe(() => {
       commit(create(3, 'b'));
     });
     timer(40_000).subscribe(() => {
-      upload(Paint);
+      known.add(Paint.templateId);
       commit(create(4, 'paint-1'), archive(5, 'a'));
     });
     timer(3 * minute).subscribe(() => {
@@ -103,34 +90,23 @@ describe('a query with a type that the participant does not know', () => {
       { types: ['paint'], retryInMs: 60_000 },
     ]);
     // each alone, with a limit of one
-    expect(service.requests.filter(isProbe).map(templatesOf)).toEqual([
-      [Marble.templateId],
-      [Paint.templateId],
-      [Paint.templateId],
-      [Paint.templateId],
-    ]);
+    const probed = [Marble, Paint, Paint, Paint].map(({ templateId }) => [templateId]);
+    expect(service.requests.filter(isProbe).map(templatesOf)).toEqual(probed);
   });
 
   itInVirtualTime('has nothing without a known type, and never all contracts of the participant', ({ flush }) => {
-    const { commit, upload, watch, service } = typesWorld();
+    const { commit, watch, known, service } = typesWorld([]);
     commit(create(2, 'a', 'paint-1'));
     const seen = watch();
     timer(minute).subscribe(() => {
       expect(seen.values).toEqual([]);
-      upload(Paint);
+      known.add(Paint.templateId);
     });
-    timer(3 * minute).subscribe(() => {
-      upload(Marble);
-    });
+    timer(3 * minute).subscribe(() => known.add(Marble.templateId));
     flush();
     expect(seen.error).toBeUndefined();
-    expect(seen.values).toEqual([
-      'Reset 2 start paint-1',
-      'CaughtUp 2',
-      'FellBehind 2',
-      'Reset 2 packageFound a,paint-1',
-      'CaughtUp 2',
-    ]);
+    const before = ['Reset 2 start paint-1', 'CaughtUp 2', 'FellBehind 2'];
+    expect(seen.values).toEqual([...before, 'Reset 2 packageFound a,paint-1', 'CaughtUp 2']);
     const selecting = service.requests.filter((request) => isSnapshot(request) || isUpdates(request));
     expect(selecting.every((request) => templatesOf(request).length > 0)).toBe(true);
     expect(JSON.stringify(service.requests)).not.toContain('WildcardFilter');
@@ -139,14 +115,11 @@ describe('a query with a type that the participant does not know', () => {
   itInVirtualTime(
     'is asked about after 30 seconds, and then half as often each time, up to every 15 minutes',
     ({ flush }) => {
-      const { commit, upload, watch, client } = typesWorld();
-      upload(Marble);
+      const { commit, watch, diagnostics } = typesWorld([Marble]);
       commit(create(2, 'a'));
-      const diagnostics = record(client.diagnostics$);
-      watch(undefined, 80 * minute);
+      watch(80 * minute);
       flush();
-      const waits = reported(diagnostics, 'TypesUnknown').map(({ retryInMs }) => retryInMs / minute);
-      expect(waits).toEqual([0.5, 1, 2, 4, 8, 15, 15, 15, 15, 15]);
+      expect(waits(diagnostics)).toEqual([0.5, 1, 2, 4, 8, 15, 15, 15, 15, 15]);
     },
   );
 
@@ -157,18 +130,17 @@ describe('a query with a type that the participant does not know', () => {
     'TEMPLATES_OR_INTERFACES_NOT_FOUND',
   ])('fails with %s by default, and can wait (G31)', (code) => {
     inVirtualTime(({ flush }) => {
-      const { commit, upload, watch } = typesWorld({ code });
-      upload(Marble);
+      const { commit, watch } = typesWorld([Marble], code);
       commit(create(2, 'a'));
-      const [failing, waiting] = [watch({}), watch()];
+      const [failing, patient] = [watch(minute, {}), watch()];
       flush();
       expect(failing).toMatchObject({ values: [], error: { _tag: 'ApiError', code } });
-      expect(waiting.values).toEqual(['Reset 2 start a', 'CaughtUp 2']);
+      expect(patient.values).toEqual(['Reset 2 start a', 'CaughtUp 2']);
     });
   });
 
   itInVirtualTime('does not wait after another error', ({ flush }) => {
-    const { commit, watch } = typesWorld({ code: 'CONTRACT_NOT_FOUND' });
+    const { commit, watch } = typesWorld([], 'CONTRACT_NOT_FOUND');
     commit(create(2, 'a'));
     const seen = watch();
     flush();
@@ -176,31 +148,20 @@ describe('a query with a type that the participant does not know', () => {
   });
 
   itInVirtualTime('goes on without a type that the participant has lost, when the feed finds out', ({ flush }) => {
-    const { commit, upload, watch, known } = typesWorld();
-    upload(Marble);
-    upload(Paint);
+    const { commit, watch, known } = typesWorld([Marble, Paint]);
     commit(create(2, 'a', 'paint-1'));
     const seen = watch();
-    timer(1_000).subscribe(() => {
-      known.delete(Paint.templateId);
-    });
+    timer(1_000).subscribe(() => known.delete(Paint.templateId));
     flush();
     expect(seen.error).toBeUndefined();
-    expect(seen.values).toEqual([
-      'Reset 2 start a,paint-1',
-      'CaughtUp 2',
-      'FellBehind 2',
-      'Reset 2 packageFound a',
-      'CaughtUp 2',
-    ]);
+    const before = ['Reset 2 start a,paint-1', 'CaughtUp 2', 'FellBehind 2'];
+    expect(seen.values).toEqual([...before, 'Reset 2 packageFound a', 'CaughtUp 2']);
   });
 
   itInVirtualTime('begins with all contracts where it resumes: it may have lacked those of a type', ({ flush }) => {
-    const { commit, upload, watch } = typesWorld();
-    upload(Marble);
-    upload(Paint);
+    const { commit, watch } = typesWorld([Marble, Paint]);
     commit(create(2, 'a'), create(3, 'paint-1'), create(4, 'b'));
-    const seen = watch(undefined, undefined, { resumeFrom: 3 });
+    const seen = watch(minute, waiting, { resumeFrom: 3 });
     flush();
     expect(seen.values).toEqual(['Reset 4 packageFound a,b,paint-1', 'CaughtUp 4']);
   });
@@ -208,7 +169,7 @@ describe('a query with a type that the participant does not know', () => {
   it('is asked about slowly by a participant that contradicts itself', () => {
     // says of each type alone that it knows it
     const { seen, service } = follow({
-      query: { ...both, onUnknownPackage: 'wait' },
+      query: { ...both, ...waiting },
       fault: (request) => (isSnapshot(request) ? errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)) : undefined),
       forMs: 5 * minute,
     });
@@ -228,7 +189,7 @@ describe('a query with a type that the participant does not know', () => {
       },
     });
     participant.append(create(2, 'a'));
-    const query = { ...both, onUnknownPackage: 'wait' } as const;
+    const query = { ...both, ...waiting };
     const diagnostics = record(client.diagnostics$);
     const end$ = timer(20 * minute);
     const seen = observe(contractChanges(client, query).pipe(toBrief(), takeUntil(end$)));
@@ -238,16 +199,10 @@ describe('a query with a type that the participant does not know', () => {
     const resets = seen.values.filter((line) => line.startsWith('Reset'));
     expect(resets).toEqual(['Reset 2 start a', 'Reset 2 packageFound a']);
     const briefs = states.values.map(({ data, connection }) => `${data}/${connection.status}`);
-    expect(briefs.filter((state, i) => state !== briefs[i - 1])).toEqual([
-      'loading/connecting',
-      'loading/open',
-      'stale/open',
-      'live/open',
-      'stale/open',
-      'live/open',
-    ]);
+    const loads = ['stale/open', 'live/open'];
+    const distinct = briefs.filter((state, i) => state !== briefs[i - 1]);
+    expect(distinct).toEqual(['loading/connecting', 'loading/open', ...loads, ...loads]);
     expect(reported(diagnostics, 'RetryScheduled')).toEqual([]);
-    const waits = reported(diagnostics, 'TypesUnknown').map(({ retryInMs }) => retryInMs / minute);
-    expect(waits).toEqual([0.5, 0.5, 1, 1, 2, 2, 4, 4, 8, 8]);
+    expect(waits(diagnostics)).toEqual([0.5, 0.5, 1, 1, 2, 2, 4, 4, 8, 8]);
   });
 });

@@ -1,44 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import {
-  concatMap,
-  config,
-  distinctUntilChanged,
-  filter,
-  map,
-  type Observable,
-  of,
-  pairwise,
-  retry,
-  Subject,
-  take,
-} from 'rxjs';
+import { concatMap, config, distinctUntilChanged, filter, map, type Observable, of, pairwise, retry, take } from 'rxjs';
 import type { LiveContracts } from '../../src/contracts/liveContracts.js';
 import type { LiveState } from '../../src/contracts/LiveState.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { itInVirtualTime } from '../helpers/time.js';
-import { answered, contract, type Happening, ids, retryIn, StepMaker, unavailable, viewOf } from './scriptedJoin.js';
+import { brief, briefState, ids } from './brief.js';
+import { answered, contract, retryIn, scripted, StepMaker, unavailable, viewOf } from './scriptedJoin.js';
 
-/** A state in short. */
-const brief = (state: LiveState): string =>
-  state.data === 'loading'
-    ? `loading/${state.connection.status}`
-    : `${state.data}/${state.connection.status} ${state.offset} ${ids(state.contracts)}`;
-
-const briefs = (state$: Observable<LiveState>): Observable<string> => state$.pipe(map(brief));
-
-/** A change in short. */
-const changesOf = ({ changes$ }: Pick<LiveContracts, 'changes$'>): Observable<string> =>
-  changes$.pipe(
-    map((change) => {
-      const at = `${change._tag} ${change.offset}`;
-      if (change._tag === 'Reset') return `${at} ${change.reason} ${ids(change.contracts)}`;
-      if (change._tag !== 'ContractsChanged') return at;
-      const moved = change.moved.map((move) => move.contract);
-      return `${at} +${ids(change.added)} -${ids(change.removed)} ~${ids(moved)}`;
-    }),
-  );
-
+const briefs = (state$: Observable<LiveState>): Observable<string> => state$.pipe(map(briefState));
+const changesOf = ({ changes$ }: Pick<LiveContracts, 'changes$'>): Observable<string> => changes$.pipe(map(brief));
 const listOf = (all$: Observable<Parameters<typeof ids>[0]>): Observable<string> => all$.pipe(map(ids));
 
 describe('liveContracts', () => {
@@ -116,10 +87,8 @@ describe('liveContracts', () => {
   );
 
   it('emits states that do not change', () => {
-    const make = new StepMaker();
-    const happening$ = new Subject<Happening>();
-    const { state$ } = viewOf(happening$);
-    const live$ = state$.pipe(filter((state) => state.data === 'live'));
+    const { make, happen, view } = scripted();
+    const live$ = view.state$.pipe(filter((state) => state.data === 'live'));
     const seen = observe(live$);
     const pairs = observe(
       live$.pipe(
@@ -128,10 +97,8 @@ describe('liveContracts', () => {
       ),
     );
     const sizes = observe(live$.pipe(distinctUntilChanged((a, b) => a.contracts.size === b.contracts.size)));
-    happening$.next(make.reset(['x', 'y']));
-    happening$.next(make.checkpoint());
-    happening$.next(make.page({ put: ['z', ['y', 'b']], remove: ['x'] }));
-    happening$.next(make.page({ put: ['w'] }));
+    happen(make.reset(['x', 'y']), make.checkpoint());
+    happen(make.page({ put: ['z', ['y', 'b']], remove: ['x'] }), make.page({ put: ['w'] }));
     expect(pairs.values).toEqual(['xy xy', 'xy yz', 'yz yzw']);
     expect(sizes.values.map(({ contracts }) => contracts.size)).toEqual([2, 3]);
     const [first, second, third] = seen.values.map(({ contracts }) => contracts);
@@ -161,7 +128,7 @@ describe('liveContracts', () => {
         d: 'live/open 2 z',
       });
       expectObservable(changesOf(view)).toBe('    (ab)-----------c', {
-        a: 'Reset 1 start xy',
+        a: 'Reset 1 start x,y',
         b: 'CaughtUp 1',
         c: 'Reset 2 pruned z',
       });
@@ -220,11 +187,11 @@ describe('liveContracts', () => {
         );
         const values = {
           a: 'Reset 1 start x',
-          b: 'ContractsChanged 2 +y - ~',
-          c: 'ContractsChanged 3 + -y ~x',
+          b: 'ContractsChanged 2 +y',
+          c: 'ContractsChanged 3 -y ~x',
           d: 'CaughtUp 3',
           e: 'OffsetCheckpoint 4',
-          f: 'ContractsChanged 5 +z - ~',
+          f: 'ContractsChanged 5 +z',
           g: 'FellBehind 5',
           r: 'Reset 3 start x',
         };
@@ -234,21 +201,15 @@ describe('liveContracts', () => {
     );
 
     it('never loses one, whatever its subscriber does meanwhile (pitfall 48)', () => {
-      const make = new StepMaker();
-      const happening$ = new Subject<Happening>();
-      const view = viewOf(happening$);
+      const { make, happen, view } = scripted();
       const inner: Observed<string>[] = [];
       view.changes$.subscribe(() => {
         if (inner.length < 4) inner.push(observe(changesOf(view)));
       });
-      happening$.next(make.reset(['x']));
-      happening$.next(make.page({ put: ['y'] }, { put: ['z'] }));
-      expect(inner.map(({ values }) => values)).toEqual([
-        ['Reset 1 start x', 'CaughtUp 1', 'ContractsChanged 2 +y - ~', 'ContractsChanged 3 +z - ~'],
-        ['Reset 1 start x', 'CaughtUp 1', 'ContractsChanged 2 +y - ~', 'ContractsChanged 3 +z - ~'],
-        ['Reset 3 start xyz', 'CaughtUp 3'],
-        ['Reset 3 start xyz', 'CaughtUp 3'],
-      ]);
+      happen(make.reset(['x']), make.page({ put: ['y'] }, { put: ['z'] }));
+      const early = ['Reset 1 start x', 'CaughtUp 1', 'ContractsChanged 2 +y', 'ContractsChanged 3 +z'];
+      const late = ['Reset 3 start x,y,z', 'CaughtUp 3'];
+      expect(inner.map(({ values }) => values)).toEqual([early, early, late, late]);
     });
   });
 
@@ -259,9 +220,7 @@ describe('liveContracts', () => {
     };
 
     it('of a predicate or an order ends only its subscription (pitfall 49)', () => {
-      const make = new StepMaker();
-      const happening$ = new Subject<Happening>();
-      const view = viewOf(happening$);
+      const { make, happen, happening$, view } = scripted();
       const before = observe(listOf(view.all$()));
       const failing = [
         view.select$(({ contractId }) => contractId === 'y' && fail()),
@@ -270,27 +229,24 @@ describe('liveContracts', () => {
         view.select$(() => true, fail),
       ].map((each$) => observe<unknown>(each$));
       const after = observe(changesOf(view));
-      happening$.next(make.reset(['x']));
-      expect(failing.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined]);
-      happening$.next(make.page({ put: ['y'] }));
-      expect(failing.map(({ error }) => error)).toEqual([failure, failure, failure, failure]);
-      happening$.next(make.page({ put: ['z'] }));
+      happen(make.reset(['x']));
+      expect(failing.map(({ error }) => error)).toEqual(Array(4).fill(undefined));
+      happen(make.page({ put: ['y'] }));
+      expect(failing.map(({ error }) => error)).toEqual(Array(4).fill(failure));
+      happen(make.page({ put: ['z'] }));
       expect(before.values).toEqual(['x', 'xy', 'xyz']);
-      expect(after.values.slice(2)).toEqual(['ContractsChanged 2 +y - ~', 'ContractsChanged 3 +z - ~']);
+      expect(after.values.slice(2)).toEqual(['ContractsChanged 2 +y', 'ContractsChanged 3 +z']);
       expect(happening$.observed).toBe(true);
     });
 
     it("of a subscriber's handler does not concern the others (pitfall 49)", async () => {
       const thrown: unknown[] = [];
       config.onUnhandledError = (error) => thrown.push(error);
-      const make = new StepMaker();
-      const happening$ = new Subject<Happening>();
-      const view = viewOf(happening$);
+      const { make, happen, view } = scripted();
       view.all$().subscribe(fail);
       view.changes$.subscribe(fail);
       const seen = observe(listOf(view.all$()));
-      happening$.next(make.reset(['x']));
-      happening$.next(make.page({ put: ['y'] }));
+      happen(make.reset(['x']), make.page({ put: ['y'] }));
       expect(seen.values).toEqual(['x', 'xy']);
       await setImmediate();
       await setTimeout(1);

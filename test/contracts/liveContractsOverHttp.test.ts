@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { map, type Observable, take, takeUntil, timer } from 'rxjs';
-import type { AnyContract } from '../../src/contracts/Contract.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
 import type { ContractsOptions } from '../../src/contracts/ContractQuery.js';
 import { conflate } from '../../src/contracts/conflate.js';
@@ -11,28 +10,16 @@ import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
 import { itInVirtualTime } from '../helpers/time.js';
 import { contractsWorld, pagePath } from '../helpers/virtualContracts.js';
+import { useAverageDelays } from './averageDelays.js';
+import { briefState, ids } from './brief.js';
 import { archive, create, marbles, toBrief, unassign } from './joinSupport.js';
 
-beforeEach(() => {
-  jest.spyOn(Math, 'random').mockReturnValue(0.5);
-});
+useAverageDelays();
 afterEach(() => {
-  jest.restoreAllMocks();
   jest.useRealTimers();
 });
 
-/** The ids of contracts. */
-const ids = (contracts: Iterable<AnyContract>): string =>
-  Array.from(contracts, ({ contractId }) => contractId).join('');
-
-/** A state on one line. */
-const briefly = (state$: Observable<LiveState>): Observable<string> =>
-  state$.pipe(
-    map((state) => {
-      const rest = state.data === 'loading' ? '' : ` ${state.offset} ${ids(state.contracts)}`;
-      return `${state.data}/${state.connection.status}${rest}`;
-    }),
-  );
+const briefly = (state$: Observable<LiveState>): Observable<string> => state$.pipe(map(briefState));
 
 describe('a live view over HTTP', () => {
   itInVirtualTime(
@@ -82,11 +69,7 @@ describe('a live view over HTTP', () => {
     ({ flush }) => {
       let isDown = false;
       const world = (client: Partial<LedgerOptions> = {}) =>
-        contractsWorld({
-          latencyMs: 5,
-          fault: () => (isDown ? new Error('ECONNREFUSED') : undefined),
-          client,
-        });
+        contractsWorld({ latencyMs: 5, fault: () => (isDown ? new Error('ECONNREFUSED') : undefined), client });
       const [plain, limited] = [world(), world({ retry: { giveUpAfterMs: 10 * 60_000 } })];
       for (const { participant } of [plain, limited]) participant.append(create(2, 'a'));
       const end$ = timer(70 * 60_000);
@@ -97,7 +80,7 @@ describe('a live view over HTTP', () => {
       const changes = observe(unlimited.changes$.pipe(toBrief(), takeUntil(end$)));
       const snapshots = (): number => plain.service.requests.filter(({ path }) => path === pagePath).length;
       const ending = [stateOf(plain, { retry: { giveUpAfterMs: 20 * 60_000 } }), stateOf(limited)];
-      const others = [contractChanges(plain.client, marbles)].map((changes$) => observe(changes$));
+      ending.push(observe(contractChanges(plain.client, marbles).pipe(toBrief())));
       let before = 0;
       timer(60_000).subscribe(() => {
         isDown = true;
@@ -108,16 +91,14 @@ describe('a live view over HTTP', () => {
       timer(30 * 60_000).subscribe(() => {
         plain.participant.append(create(3, 'b'));
       });
-      timer(61 * 60_000).subscribe(() => {
-        isDown = false;
-      });
+      timer(61 * 60_000).subscribe(() => (isDown = false));
       flush();
       expect(live.error).toBeUndefined();
       const distinct = live.values.filter((state, i) => state !== live.values[i - 1]);
       expect(distinct.slice(3)).toEqual(['live/open 2 a', 'stale/retrying 2 a', 'stale/open 2 a', 'live/open 3 ab']);
       expect(changes.values).toEqual(['Reset 2 start a', 'CaughtUp 2', 'ContractsChanged 3 +b']);
       expect(snapshots()).toBe(before);
-      const ended = [...ending, ...others].map(({ endedAt = 0 }) => Math.round((endedAt - 60_000) / 60_000));
+      const ended = ending.map(({ endedAt = 0 }) => Math.round((endedAt - 60_000) / 60_000));
       expect(ended).toEqual([20, 10, 5]);
       expect(ending[0]?.error).toMatchObject({ _tag: 'ConnectionError' });
     },

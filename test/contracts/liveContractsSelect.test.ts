@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { map, type Observable, of, skip, Subject } from 'rxjs';
+import { map, type Observable, of, skip } from 'rxjs';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
-import { itInVirtualTime } from '../helpers/time.js';
-import { type Happening, histories, ids, StepMaker, viewOf } from './scriptedJoin.js';
+import { ids } from './brief.js';
+import { histories, scripted, StepMaker, viewOf } from './scriptedJoin.js';
 
 const listOf = (all$: Observable<readonly AnyContract[]>): Observable<string> => all$.pipe(map(ids));
 
@@ -21,9 +21,7 @@ describe('the contracts of a live view that match', () => {
       [...contracts].sort((a, b) => (a.contractId < b.contractId ? -1 : 1));
     fc.assert(
       fc.property(histories, fc.nat(20), (history, joinAt) => {
-        const make = new StepMaker();
-        const happening$ = new Subject<Happening>();
-        const view = viewOf(happening$);
+        const { make, happen, view } = scripted();
         const observeAll = () => ({
           all: observe(view.all$()),
           sorted: observe(view.all$(compare)),
@@ -36,18 +34,20 @@ describe('the contracts of a live view that match', () => {
         const observers = [observeAll()];
         for (const [i, toHappening] of history.entries()) {
           if (i === joinAt) observers.push(observeAll());
-          happening$.next(toHappening(make));
+          happen(toHappening(make));
           const now = byId(make.contracts.snapshot);
           const matching = now.filter(isMatch);
           for (const seen of observers) {
             expect(byId(seen.all.values.at(-1) ?? [])).toEqual(now);
-            const sorted = seen.sorted.values.at(-1) ?? [];
-            expect(byId(sorted)).toEqual(now);
-            expect(sorted.map(rank)).toEqual(now.map(rank).sort((a, b) => a - b));
             expect(byId(seen.matching.values.at(-1) ?? [])).toEqual(matching);
-            const sortedMatching = seen.sortedMatching.values.at(-1) ?? [];
-            expect(byId(sortedMatching)).toEqual(matching);
-            expect(sortedMatching.map(rank)).toEqual(matching.map(rank).sort((a, b) => a - b));
+            for (const [{ values }, expected] of [
+              [seen.sorted, now],
+              [seen.sortedMatching, matching],
+            ] as const) {
+              const sorted = values.at(-1) ?? [];
+              expect(byId(sorted)).toEqual(expected);
+              expect(sorted.map(rank)).toEqual(expected.map(rank).sort((a, b) => a - b));
+            }
             expect(seen.count.values.at(-1)).toBe(now.length);
             expect(seen.matchCount.values.at(-1)).toBe(matching.length);
             expect(seen.one.values.at(-1)).toEqual(make.contracts.get('b'));
@@ -68,11 +68,10 @@ describe('the contracts of a live view that match', () => {
   ])('are all there with an order that %s', (_, compare) => {
     fc.assert(
       fc.property(histories, (history) => {
-        const make = new StepMaker();
-        const happening$ = new Subject<Happening>();
-        const seen = observe(viewOf(happening$).all$(compare));
+        const { make, happen, view } = scripted();
+        const seen = observe(view.all$(compare));
         for (const toHappening of history) {
-          happening$.next(toHappening(make));
+          happen(toHappening(make));
           const sorted = seen.values.at(-1) ?? [];
           expect(new Set(sorted)).toEqual(new Set(make.contracts.snapshot));
           expect(sorted).toHaveLength(make.contracts.snapshot.size);
@@ -83,58 +82,45 @@ describe('the contracts of a live view that match', () => {
   });
 
   it('are sorted once after a step that changes many', () => {
-    const make = new StepMaker();
-    const happening$ = new Subject<Happening>();
+    const { make, happen, view } = scripted();
     let comparisons = 0;
-    const seen = observe(
-      viewOf(happening$).all$((a, b) => {
-        comparisons += 1;
-        return a.contractId < b.contractId ? 1 : -1;
-      }),
-    );
+    const descending = (a: AnyContract, b: AnyContract): number => {
+      comparisons += 1;
+      return a.contractId < b.contractId ? 1 : -1;
+    };
+    const seen = observe(view.all$(descending));
     const many = Array.from({ length: 2_000 }, (_, i) => `x${i}`);
-    happening$.next(make.reset(['a', 'b']));
-    happening$.next(make.page({ put: many }));
+    happen(make.reset(['a', 'b']), make.page({ put: many }));
     expect(seen.values.at(-1)?.map(({ contractId }) => contractId)).toEqual(['b', 'a', ...many].sort().reverse());
     comparisons = 0;
-    happening$.next(make.page({ put: ['c'], remove: many }));
+    happen(make.page({ put: ['c'], remove: many }));
     expect(comparisons).toBeLessThan(10);
-    happening$.next(make.page({ put: ['d'], remove: ['b'] }));
+    happen(make.page({ put: ['d'], remove: ['b'] }));
     expect(seen.values.slice(2).map(ids)).toEqual(['cba', 'dca']);
   });
 
   it('are emitted when one of them changes, and not for others', () => {
-    const make = new StepMaker();
-    const happening$ = new Subject<Happening>();
-    const view = viewOf(happening$);
+    const { make, happen, view } = scripted();
     let tests = 0;
-    const seen = observe(
-      listOf(
-        view.select$(({ contractId }) => {
-          tests += 1;
-          return contractId < 'c';
-        }),
-      ),
-    );
-    happening$.next(make.reset(['a', 'b', 'c', 'd', 'e']));
+    const isMatch = ({ contractId }: AnyContract): boolean => {
+      tests += 1;
+      return contractId < 'c';
+    };
+    const seen = observe(listOf(view.select$(isMatch)));
+    happen(make.reset(['a', 'b', 'c', 'd', 'e']));
     expect(tests).toBe(5);
-    happening$.next(make.page({ put: ['f'] }));
-    happening$.next(make.page({ remove: ['e', 'd'] }));
+    happen(make.page({ put: ['f'] }), make.page({ remove: ['e', 'd'] }));
     expect(seen.values).toEqual(['ab']);
-    happening$.next(make.page({ put: [['b', 'b']] }));
-    happening$.next(make.page({ remove: ['a'] }));
+    happen(make.page({ put: [['b', 'b']] }), make.page({ remove: ['a'] }));
     expect(seen.values).toEqual(['ab', 'ab', 'b']);
     expect(tests).toBe(7);
   });
 
   it('are arrays of their own, which later changes do not touch', () => {
-    const make = new StepMaker();
-    const happening$ = new Subject<Happening>();
-    const view = viewOf(happening$);
+    const { make, happen, view } = scripted();
     const sorted = observe(view.all$((a, b) => (a.contractId < b.contractId ? 1 : -1)));
     const all = observe(view.all$());
-    happening$.next(make.reset(['a', 'b']));
-    happening$.next(make.page({ put: ['c'], remove: ['a'] }));
+    happen(make.reset(['a', 'b']), make.page({ put: ['c'], remove: ['a'] }));
     expect(sorted.values.map(ids)).toEqual(['ba', 'cb']);
     expect(all.values.map(ids)).toEqual(['ab', 'bc']);
   });
@@ -153,15 +139,8 @@ describe('the contracts of a live view that match', () => {
 });
 
 describe('two selections of a live view', () => {
-  itInVirtualTime('are of the same offset, always (pitfall 52)', ({ cold, flush }) => {
-    const make = new StepMaker();
-    const view = viewOf(
-      cold('a--b--c', {
-        a: make.reset(['x']),
-        b: make.page({ put: ['y'], remove: ['x'] }),
-        c: make.page({ put: ['x'], remove: ['y'] }),
-      }),
-    );
+  it('are of the same offset, always (pitfall 52)', () => {
+    const { make, happen, view } = scripted();
     // in each update one comes and the other goes, so that there is always one of them
     const totals: number[] = [];
     const x = observe(view.count$(({ contractId }) => contractId === 'x'));
@@ -169,7 +148,7 @@ describe('two selections of a live view', () => {
     view.state$.pipe(skip(1)).subscribe(() => {
       totals.push((x.values.at(-1) ?? 0) + (y.values.at(-1) ?? 0));
     });
-    flush();
+    happen(make.reset(['x']), make.page({ put: ['y'], remove: ['x'] }), make.page({ put: ['x'], remove: ['y'] }));
     expect(totals).toEqual([1, 1, 1]);
   });
 });

@@ -57,15 +57,10 @@ describe('makeContract: types', () => {
 describe('makeContract: decoding', () => {
   it('keeps what does not decode, without its value in the problems, and reports it once (pitfall 39) (G32)', () => {
     const reported: UndecodedContract[] = [];
-    const contract = made({ marble: Marble }, { createArgument: { color: 'secret', size: 'secret' } }, (undecoded) => {
-      reported.push(undecoded);
-    });
-    expect(contract).toMatchObject({
-      _tag: 'UndecodedContract',
-      expectedType: 'marble',
-      argument: { color: 'secret', size: 'secret' },
-      problems: [{ path: 'createArgument.size', expected: 'number' }],
-    });
+    const argument = { color: 'secret', size: 'secret' };
+    const contract = made({ marble: Marble }, { createArgument: argument }, (undecoded) => reported.push(undecoded));
+    const problems = [{ path: 'createArgument.size', expected: 'number' }];
+    expect(contract).toMatchObject({ _tag: 'UndecodedContract', expectedType: 'marble', argument, problems });
     expect(reported).toHaveLength(1);
     expect(reported[0]).toBe(contract);
   });
@@ -77,9 +72,9 @@ describe('makeContract: decoding', () => {
       expectedType: 'toy',
       viewStatus: { code: 9, message: 'no package' },
       contractId: 'cid',
+      problems: [expect.anything()],
     });
     expect(JSON.parse(JSON.stringify(contract))).not.toHaveProperty('argument');
-    expect(problemsOf(contract)).toHaveLength(1);
   });
 });
 
@@ -126,12 +121,9 @@ describe('makeContract: plain data', () => {
 function made(
   types: ContractTypes | undefined,
   activation: Partial<Activation>,
-  onUndecoded?: (contract: UndecodedContract) => void,
+  onUndecoded?: (contract: UndecodedContract) => unknown,
 ): AnyContract | undefined {
   const entry = decodeEntry(active({ contractId: 'cid', offset: 7, createArgument, ...activation }, sync));
   if (entry._tag !== 'ActiveContract') throw new Error('an active contract is one');
   return makeContract(types, onUndecoded)(entry.createdEvent, { synchronizerId: sync }, 2);
 }
-
-const problemsOf = (contract: AnyContract | undefined): unknown =>
-  contract?._tag === 'UndecodedContract' ? contract.problems : undefined;

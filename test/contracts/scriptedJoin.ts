@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
-import { Observable } from 'rxjs';
+import { Observable, Subject } from 'rxjs';
 import type { AnyContract, Contract, ContractLocation } from '../../src/contracts/Contract.js';
 import type { ContractsChanged, Reset } from '../../src/contracts/ContractChange.js';
 import { ContractList } from '../../src/contracts/ContractSet.js';
@@ -38,6 +38,16 @@ const { liveContracts } = await import('../../src/contracts/liveContracts.js');
 export function viewOf(happening$: Observable<Happening> | (() => Observable<Happening>)): LiveContracts {
   script = typeof happening$ === 'function' ? happening$ : () => happening$;
   return liveContracts(createLedger({ baseUrl: 'http://ledger.example' }), { parties: 'any' });
+}
+
+/** A live view to which things happen when the test says so. */
+export function scripted() {
+  const make = new StepMaker();
+  const happening$ = new Subject<Happening>();
+  const happen = (...happenings: readonly Happening[]): void => {
+    for (const happening of happenings) happening$.next(happening);
+  };
+  return { make, happening$, happen, view: viewOf(happening$) };
 }
 
 /** A contract. */
@@ -112,24 +122,9 @@ export class StepMaker {
       if (before === undefined) added.push(now);
       else moved.push({ contract: now, from: before.location });
     }
-    return {
-      _tag: 'ContractsChanged',
-      offset: this.offset,
-      updateId: `u${this.offset}`,
-      recordTime,
-      update: {
-        _tag: 'Transaction',
-        updateId: `u${this.offset}`,
-        offset: this.offset,
-        recordTime,
-        synchronizerId: 'a',
-        effectiveAt: recordTime,
-        events: [],
-      },
-      added,
-      removed,
-      moved,
-    };
+    const facts = { offset: this.offset, updateId: `u${this.offset}`, recordTime };
+    const update = { _tag: 'Transaction', ...facts, synchronizerId: 'a', effectiveAt: recordTime, events: [] } as const;
+    return { _tag: 'ContractsChanged', ...facts, update, added, removed, moved };
   }
 }
 
@@ -148,37 +143,24 @@ export const retryIn = (delayMs: number, failures = 1): DiagnosticBody => ({
 /** A request was answered. */
 export const answered: DiagnosticBody = { _tag: 'PageReceived', path: '/v2/updates', count: 0, durationMs: 1 };
 
-/** The ids of contracts. */
-export const ids = (contracts: Iterable<AnyContract>): string =>
-  Array.from(contracts, ({ contractId }) => contractId).join('');
+const anyId = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
 
-const idArbitrary = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
-
-const deedArbitrary: fc.Arbitrary<Deed> = fc
-  .uniqueArray(fc.record({ id: idArbitrary, to: fc.constantFrom('a', 'b', undefined) }), { selector: ({ id }) => id })
+const anyDeed: fc.Arbitrary<Deed> = fc
+  .uniqueArray(fc.record({ id: anyId, to: fc.constantFrom('a', 'b', undefined) }), { selector: ({ id }) => id })
   .map((all) => ({
     put: all.flatMap(({ id, to }) => (to === undefined ? [] : [[id, to] as const])),
     remove: all.filter(({ to }) => to === undefined).map(({ id }) => id),
   }));
 
+const anyPage = fc.array(anyDeed, { maxLength: 3 }).map((deeds) => (make: StepMaker) => make.page(...deeds));
+const anyReset = fc.uniqueArray(anyId).map((all) => (make: StepMaker) => make.reset(all, 'pruned'));
+const anyCheckpoint = fc.constant((make: StepMaker) => make.checkpoint());
+const anyRetry = fc.constant(() => retryIn(1));
+
 /** Random steps of a join. The first is a `Reset`. */
 export const histories: fc.Arbitrary<readonly ((make: StepMaker) => Happening)[]> = fc
   .tuple(
-    fc.uniqueArray(idArbitrary),
-    fc.array(
-      fc.oneof(
-        {
-          weight: 8,
-          arbitrary: fc.array(deedArbitrary, { maxLength: 3 }).map((deeds) => (make: StepMaker) => make.page(...deeds)),
-        },
-        {
-          weight: 1,
-          arbitrary: fc.uniqueArray(idArbitrary).map((all) => (make: StepMaker) => make.reset(all, 'pruned')),
-        },
-        { weight: 1, arbitrary: fc.constant((make: StepMaker) => make.checkpoint()) },
-        { weight: 1, arbitrary: fc.constant(() => retryIn(1)) },
-      ),
-      { maxLength: 20 },
-    ),
+    fc.uniqueArray(anyId),
+    fc.array(fc.oneof({ weight: 8, arbitrary: anyPage }, anyReset, anyCheckpoint, anyRetry), { maxLength: 20 }),
   )
   .map(([first, rest]) => [(make: StepMaker) => make.reset(first), ...rest]);

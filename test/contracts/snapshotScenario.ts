@@ -1,35 +1,19 @@
 import { activeContracts, type ActiveContractsRequest } from '../../src/contracts/activeContracts.js';
 import type { ContractsOptions } from '../../src/contracts/ContractQuery.js';
 import type { ContractEntry } from '../../src/codecs/ContractEntry.js';
-import type { Diagnostic, DiagnosticOf } from '../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { Transport } from '../../src/feed/LedgerFeed.js';
-import { created, transactionOf } from '../helpers/contractEvents.js';
 import type { HistoryUpdate } from '../helpers/contractHistory.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
-import {
-  type ContractsWorld,
-  contractsWorld,
-  listPath,
-  pagePath,
-  type VirtualContractsOptions,
-} from '../helpers/virtualContracts.js';
+import type { ContractsWorld, VirtualContractsOptions } from '../helpers/virtualContracts.js';
+import { contractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
 import type { WorldOptions } from '../helpers/world.js';
-
-const synchronizerId = 'sync-a::1220ab';
+import { create, record, reported } from './joinSupport.js';
 
 /** An update that creates a contract. */
-export const creation = (offset: number): HistoryUpdate => {
-  const contractId = `c${offset}`;
-  const event = created({ contractId, offset });
-  const move = { source: '', target: '', reassignmentCounter: 0 };
-  return {
-    offset,
-    element: transactionOf(offset, synchronizerId, [event]),
-    events: [{ kind: 'create', contractId, synchronizerId, step: 0, move }],
-  };
-};
+export const creation = (offset: number): HistoryUpdate => create(offset, `c${offset}`);
 export const creations = (count: number, after = 0): HistoryUpdate[] =>
   Array.from({ length: count }, (_, i) => creation(after + i + 1));
 
@@ -66,24 +50,20 @@ export function read({
   given,
   ...virtual
 }: Scenario = {}): Outcome {
-  let outcome: Outcome | undefined;
-  marbles(({ flush }) => {
+  return marbles(({ flush }) => {
     const world = contractsWorld(virtual);
     world.participant.append(...history);
     world.participant.socketCuts.push(...(sockets ?? []));
     given?.(world);
-    const diagnostics: Diagnostic[] = [];
-    world.client.diagnostics$.subscribe((diagnostic) => diagnostics.push(diagnostic));
+    const diagnostics = record(world.client.diagnostics$);
     const transport = sockets === undefined ? {} : { transport: world.participant.transport };
     const observed = observe(
       activeContracts(world.client, { parties: ['alice::1220ab'], ...request }, { ...transport, ...options }),
     );
     flush();
     const requests = world.service.requests.filter(({ path }) => [listPath, pagePath].includes(path));
-    outcome = { ...world, observed, diagnostics, requests };
+    return { ...world, observed, diagnostics, requests };
   });
-  if (outcome === undefined) throw new Error('the test did not run');
-  return outcome;
 }
 
 /** Fails the requests for contracts by their number, from 1. */
@@ -96,8 +76,10 @@ export const failAt = (
 };
 
 /** How the snapshots were read, in order. */
-export const waysOf = ({ diagnostics }: Outcome): DiagnosticOf<'SnapshotStarted'>['by'][] =>
-  diagnostics.flatMap((diagnostic) => (diagnostic._tag === 'SnapshotStarted' ? [diagnostic.by] : []));
+export const waysOf = ({ diagnostics }: Outcome): string[] =>
+  reported(diagnostics, 'SnapshotStarted').map(({ by }) => by);
+
+export const restartsOf = ({ diagnostics }: Outcome) => reported(diagnostics, 'SnapshotRestarted');
 
 /** Replaces what sockets send. */
 export const withSockets =

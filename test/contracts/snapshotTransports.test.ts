@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { asyncScheduler, concatMap, finalize, map, NEVER, of, throwError, timer } from 'rxjs';
 import { activeContracts } from '../../src/contracts/activeContracts.js';
@@ -14,40 +14,33 @@ import { decodeEntry } from '../helpers/foldLaw.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { itInVirtualTime } from '../helpers/time.js';
-import {
-  contractsWorld,
-  listPath,
-  pagePath,
-  releases,
-  type VirtualContracts,
-  type VirtualContractsOptions,
-} from '../helpers/virtualContracts.js';
+import type { ContractsWorld, VirtualContracts, VirtualContractsOptions } from '../helpers/virtualContracts.js';
+import { contractsWorld, listPath, pagePath, releases } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
-import {
-  creation,
-  creations,
-  failAt,
-  ids,
-  idsOf,
-  type Outcome,
-  read,
-  type Scenario,
-  waysOf,
-  withSockets,
-} from './snapshotScenario.js';
+import { useAverageDelays } from './averageDelays.js';
+import { reported } from './joinSupport.js';
+import { creation, creations, failAt, ids, idsOf, read, restartsOf, waysOf, withSockets } from './snapshotScenario.js';
+import type { Outcome, Scenario } from './snapshotScenario.js';
 
-beforeEach(() => {
-  jest.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+useAverageDelays();
 
 /** Of which only sockets have more than 200 contracts, without tokens. */
 const old: Scenario = { ...releases['3.4'], count: 300 };
 
 /** Snapshots of which only sockets have more than 200 contracts, with tokens. */
 const bySocket: Scenario = { count: 300, pages: 'gone', lists: 'gone' };
+
+/** Reads one whose socket is cut, and does something to the world before the next. */
+const readCut = (change: (world: ContractsWorld) => void): Outcome =>
+  read({
+    ...bySocket,
+    sockets: [120],
+    given: (world) => {
+      world.client.diagnostics$.subscribe(({ _tag }) => {
+        if (_tag === 'RetryScheduled') change(world);
+      });
+    },
+  });
 
 describe('a snapshot by a WebSocket', () => {
   it('is read where lists give no token', () => {
@@ -74,7 +67,7 @@ describe('a snapshot by a WebSocket', () => {
     const tokens = outcome.participant.socketBodies.map((body) => 'streamContinuationToken' in body);
     expect(tokens).toEqual([false, true, true, true]);
     expect(waysOf(outcome)).toEqual(['pages', 'lists', 'socket']);
-    expect(outcome.diagnostics.filter(({ _tag }) => _tag === 'SnapshotRestarted')).toEqual([]);
+    expect(restartsOf(outcome)).toEqual([]);
   });
 
   it.each([
@@ -82,33 +75,17 @@ describe('a snapshot by a WebSocket', () => {
     ['has fewer contracts', 50],
   ])('has nothing of the ledger before if another one takes its place that %s', (_, count) => {
     const others = creations(count, 1_000);
-    const outcome = read({
-      ...bySocket,
-      sockets: [120],
-      given: ({ participant, client }) => {
-        client.diagnostics$.subscribe(({ _tag }) => {
-          // it accepts the tokens of the first ledger
-          if (_tag === 'RetryScheduled')
-            participant.elementsAt = () =>
-              others.map(({ offset }) => active({ contractId: `c${offset}`, offset }, 'sync-a::1220ab'));
-        });
-      },
+    const outcome = readCut(({ participant }) => {
+      // it accepts the tokens of the first ledger
+      participant.elementsAt = () => others.map(({ offset }) => active({ contractId: `c${offset}`, offset }, 'sync-a'));
     });
     expect(idsOf(outcome.observed.values)).toEqual(others.map(({ offset }) => `c${offset}`));
-    expect(outcome.diagnostics.filter(({ _tag }) => _tag === 'SnapshotRestarted')).toMatchObject([
-      { cause: { _tag: 'LedgerResetError', reason: 'anotherLedger' } },
-    ]);
+    expect(restartsOf(outcome)).toMatchObject([{ cause: { _tag: 'LedgerResetError', reason: 'anotherLedger' } }]);
   });
 
   it('begins again if another node refuses its token (pitfall 7)', () => {
-    const outcome = read({
-      ...bySocket,
-      sockets: [120],
-      given: ({ participant, client }) => {
-        client.diagnostics$.subscribe(({ _tag }) => {
-          if (_tag === 'RetryScheduled') participant.reconfigure({ node: 'node-2' });
-        });
-      },
+    const outcome = readCut(({ participant }) => {
+      participant.reconfigure({ node: 'node-2' });
     });
     expect(idsOf(outcome.observed.values)).toEqual(ids(300));
     expect(outcome.participant.socketBodies).toHaveLength(3);
@@ -155,14 +132,10 @@ describe('a snapshot that the service does not list', () => {
     const outcome = read(old);
     const { observed } = outcome;
     expect(waysOf(outcome)).toEqual(['pages', 'lists', 'lists']);
-    expect(outcome.service.requests.filter(({ path }) => path.startsWith('/v2/updates'))).toEqual([]);
-    expect(observed).toMatchObject({
-      values: [],
-      error: { _tag: 'SnapshotLimitError', limit: 200, activeAtOffset: 300 },
-      endedAt: 0,
-    });
-    expect(String(observed.error)).toContain('canton-rx/ws');
-    expect(String(observed.error)).toContain('types');
+    expect(outcome.service.requests.filter(isUpdates)).toEqual([]);
+    const error = { _tag: 'SnapshotLimitError', limit: 200, activeAtOffset: 300 };
+    expect(observed).toMatchObject({ values: [], error, endedAt: 0 });
+    for (const way of ['canton-rx/ws', 'types']) expect(String(observed.error)).toContain(way);
   });
 });
 
@@ -173,10 +146,10 @@ const isWhole = ({ query }: ServiceRequest): boolean => Number(query['limit']) >
 /** Fails the first request for which something holds. */
 const failFirst = (
   isIt: (request: ServiceRequest) => boolean,
-  reply = gatewayError,
+  reply: NonNullable<Scenario['fault']> = () => gatewayError,
 ): NonNullable<Scenario['fault']> => {
   let count = 0;
-  return (request) => (isIt(request) && (count += 1) === 1 ? reply : undefined);
+  return (request) => (isIt(request) && (count += 1) === 1 ? reply(request, count) : undefined);
 };
 
 /** Sockets that all fail before they bring an element. */
@@ -201,24 +174,15 @@ describe('a snapshot where a proxy refuses WebSockets', () => {
     let sockets = 0;
     const behind = (): Error =>
       errorOf({ path: listPath, status: 400, text: JSON.stringify(errorBody('OFFSET_AFTER_LEDGER_END', 12)) });
-    const { observed } = read({
-      ...old,
-      request: { activeAtOffset: 300 },
-      sockets: [],
-      given: withSockets(
-        (readList) =>
-          (...request) =>
-            (sockets += 1) < 3 ? throwError(() => behind()) : readList(...request),
-      ),
-    });
-    expect(idsOf(observed.values)).toEqual(ids(300));
+    const atOffset = { ...old, request: { activeAtOffset: 300 }, sockets: [] };
+    const lags = withSockets(
+      (readList) =>
+        (...request) =>
+          (sockets += 1) < 3 ? throwError(() => behind()) : readList(...request),
+    );
+    expect(idsOf(read({ ...atOffset, given: lags }).observed.values)).toEqual(ids(300));
     expect(sockets).toBe(3);
-    const { observed: reset } = read({
-      ...old,
-      request: { activeAtOffset: 300 },
-      sockets: [],
-      given: failingSockets(behind),
-    });
+    const { observed: reset } = read({ ...atOffset, given: failingSockets(behind) });
     expect(reset).toMatchObject({ error: { _tag: 'LedgerResetError', cursor: 300 }, endedAt: 10_000 });
   });
 });
@@ -235,12 +199,7 @@ describe('a list without a limit', () => {
     ['one response for which the participant does not wait', 20_000, () => errorReply(503, 'not in time')],
     ['one response for which the client does not wait', 60_000, lost],
   ])('is requested again after %s', (_, ms, reply) => {
-    let count = 0;
-    const { observed } = read({
-      ...old,
-      maxListElements: 500,
-      fault: (request) => (isWhole(request) && (count += 1) === 1 ? late(ms, reply) : undefined),
-    });
+    const { observed } = read({ ...old, maxListElements: 500, fault: failFirst(isWhole, () => late(ms, reply)) });
     expect(idsOf(observed.values)).toEqual(ids(300));
   });
 
@@ -248,30 +207,23 @@ describe('a list without a limit', () => {
     ['the participant', 20_000, () => errorReply(503, 'not in time'), 40_125],
     ['the client', 60_000, lost, 60_125],
   ])('is too long if %s does not wait for it twice', (_, ms, reply, endedAt) => {
-    const { observed } = read({
-      ...old,
-      maxListElements: 500,
-      fault: (request) => (isWhole(request) ? late(ms, reply) : undefined),
-    });
+    const fault: Scenario['fault'] = (request) => (isWhole(request) ? late(ms, reply) : undefined);
+    const { observed } = read({ ...old, maxListElements: 500, fault });
     expect(observed).toMatchObject({ error: { _tag: 'SnapshotLimitError' }, endedAt });
   });
 });
 
 describe('a 404 of a gateway', () => {
   it.each([
-    ['ledger end', '3.5.1', {}, ({ path }: ServiceRequest) => path.endsWith('ledger-end')],
-    ['first list', '3.5.1', {}, ({ path }: ServiceRequest) => path === listPath],
-    [
-      'first page, without a ledger end',
-      '3.6',
-      { hasLedgerEnd: false },
-      ({ path }: ServiceRequest) => path === pagePath,
-    ],
-  ] as const)('for the %s ends nothing', (_, release, how, isIt) => {
-    const outcome = read({ ...releases[release], ...how, count: 300, fault: failFirst(isIt) });
+    ['ledger end', '3.5.1', '/v2/state/ledger-end', true],
+    ['first list', '3.5.1', listPath, true],
+    ['first page, without a ledger end', '3.6', pagePath, false],
+  ] as const)('for the %s ends nothing', (_, release, failing, hasLedgerEnd) => {
+    const fault = failFirst(({ path }) => path === failing);
+    const outcome = read({ ...releases[release], hasLedgerEnd, count: 300, fault });
     expect(idsOf(outcome.observed.values)).toEqual(ids(300));
     expect(outcome.service.requests.filter(isUpdates)).toEqual([]);
-    expect(outcome.diagnostics.filter(({ _tag }) => _tag === 'SnapshotRestarted')).toHaveLength(1);
+    expect(restartsOf(outcome)).toHaveLength(1);
   });
 
   it('that stays is the error', () => {
@@ -295,12 +247,8 @@ describe('a 404 of a gateway', () => {
       participant.reconfigure({ pages: 'served' });
     });
     flush();
-    expect(service.requests.map(({ path }) => path).filter((path) => [listPath, pagePath].includes(path))).toEqual([
-      pagePath,
-      listPath,
-      listPath,
-      pagePath,
-    ]);
+    const paths = service.requests.map(({ path }) => path).filter((path) => [listPath, pagePath].includes(path));
+    expect(paths).toEqual([pagePath, listPath, listPath, pagePath]);
   });
 });
 
@@ -356,8 +304,7 @@ describe('each transport', () => {
           expect(observed).toMatchObject({ error: { _tag: 'PageLimitError' }, values: [] });
           return;
         }
-        const last = diagnostics.findLast(({ _tag }) => _tag === 'SnapshotCompleted');
-        const offset = last?._tag === 'SnapshotCompleted' ? last.offset : -1;
+        const offset = reported(diagnostics, 'SnapshotCompleted').at(-1)?.offset ?? -1;
         expect(offset).toBeGreaterThanOrEqual(history.at(-1)?.offset ?? 0);
         expect(sorted(observed.values)).toEqual(sorted(entriesAt(updates, offset).map(decodeEntry)));
       }),
@@ -366,19 +313,16 @@ describe('each transport', () => {
   });
 });
 
-/** What may happen to a request for contracts, or right before it. */
-const anyTrouble = fc.constantFrom(
-  'none',
-  'none',
-  'cut',
-  'busy',
-  'timeout',
-  'expired',
-  'large',
-  'node',
-  'update',
-  'prune',
-);
+/** What may happen instead of the reply to a request for contracts. */
+const replies: Readonly<Record<string, () => ReturnType<NonNullable<Scenario['fault']>>>> = {
+  cut: () => new Error('cut'),
+  busy: () => errorReply(503, errorBody('SERVER_IS_BUSY', 2)),
+  timeout: () => timer(20_000).pipe(map(() => errorReply(503, 'not in time'))),
+  expired: () => errorReply(409, errorBody('ACCESS_TOKEN_EXPIRED', 2)),
+  large: () => errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2)),
+};
+/** The same, or what happens right before it. */
+const anyTrouble = fc.constantFrom('none', 'none', ...Object.keys(replies), 'node', 'update', 'prune');
 
 /** Reads a snapshot of a ledger that goes on, by requests to which things happen. Appends to the history. */
 function readThrough(troubles: readonly string[], history: HistoryUpdate[], release: VirtualContractsOptions): Outcome {
@@ -399,30 +343,11 @@ function readThrough(troubles: readonly string[], history: HistoryUpdate[], rele
       ({ participant } = world);
     },
     fault: failAt((_request, n) => {
-      switch (troubles[n - 1]) {
-        case 'cut':
-          return new Error('cut');
-        case 'busy':
-          return errorReply(503, errorBody('SERVER_IS_BUSY', 2));
-        case 'timeout':
-          return timer(20_000).pipe(map(() => errorReply(503, 'not in time')));
-        case 'expired':
-          return errorReply(409, errorBody('ACCESS_TOKEN_EXPIRED', 2));
-        case 'large':
-          return errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2));
-        case 'node':
-          participant?.reconfigure({ node: `node-${n}` });
-          return undefined;
-        case 'update':
-          append();
-          return undefined;
-        case 'prune':
-          append();
-          if (participant !== undefined) participant.ledger.pruned = participant.ledger.end;
-          return undefined;
-        default:
-          return undefined;
-      }
+      const trouble = troubles[n - 1] ?? 'none';
+      if (trouble === 'node') participant?.reconfigure({ node: `node-${n}` });
+      if (trouble === 'update' || trouble === 'prune') append();
+      if (trouble === 'prune' && participant !== undefined) participant.ledger.pruned = participant.ledger.end;
+      return replies[trouble]?.();
     }),
   });
 }

@@ -24,6 +24,7 @@ import {
   unknownUpdate,
   emits,
 } from './samples.js';
+import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 
 const other = created({ contractId: '00c2', templateId: '1220f0:Finance.Bonds:Note' });
@@ -42,89 +43,47 @@ const withEvents = (letter: string, events: readonly unknown[]): object => ({ ..
 
 describe('filterEvents', () => {
   it('emits each transaction with the events that are left, even if none are', () => {
-    emits(filterEvents(ofEvent('CreatedEvent')), updates, {
-      from: '--b-o-e-b--|',
-      to: '  --B-O-E-B--|',
-      as: {
-        B: withEvents('b', [created(), other]),
-        O: withEvents('o', []),
-        E: updates['e'],
-      },
-    });
+    const as = { B: withEvents('b', [created(), other]), O: withEvents('o', []), E: updates['e'] };
+    emits(filterEvents(ofEvent('CreatedEvent')), updates, { from: '--b-o-e-b--|', to: '--B-O-E-B--|', as });
   });
 
   it('filters the events of reassignments and topology transactions', () => {
-    marbles(({ cold, expectObservable }) => {
-      const source = cold('  --s-u-t--|', updates);
-      const expected = '     --s-U-T--|';
-
-      expectObservable(source.pipe(filterEvents(ofEvent('AssignedEvent')))).toBe(expected, {
-        s: updates['s'],
-        U: withEvents('u', []),
-        T: withEvents('t', []),
-      });
-    });
+    const as = { s: updates['s'], U: withEvents('u', []), T: withEvents('t', []) };
+    emits(filterEvents(ofEvent('AssignedEvent')), updates, { from: '--s-u-t--|', to: '--s-U-T--|', as });
   });
 
   it('passes checkpoints, unknown variants and invalid updates unchanged', () => {
     const invalid: UndecodedUpdate = { _tag: 'UndecodedUpdate', offset: 9, problems: [] };
     const source: Record<string, Update | UndecodedUpdate> = { ...updates, i: invalid };
-    marbles(({ cold, expectObservable }) => {
-      expectObservable(cold('--c-k-i--|', source).pipe(filterEvents(ofEvent('CreatedEvent')))).toBe(
-        '                    --c-k-i--|',
-        source,
-      );
-    });
+    emits(filterEvents(ofEvent('CreatedEvent')), source, { from: '--c-k-i--|', to: '--c-k-i--|' });
   });
 
   it('takes a template, a predicate, or several operators', () => {
     const bonds = ofTemplate('#finance:Finance.Bonds:Bond');
-    marbles(({ cold, expectObservable }) => {
-      const source = cold('b', updates);
-      expectObservable(source.pipe(filterEvents(bonds))).toBe('B', { B: withEvents('b', [created(), archived()]) });
-      expectObservable(source.pipe(filterEvents(filter((event) => event === other)))).toBe('B', {
-        B: withEvents('b', [other]),
-      });
-      expectObservable(source.pipe(filterEvents(pipe(bonds, ofEvent('ArchivedEvent'))))).toBe('B', {
-        B: withEvents('b', [archived()]),
-      });
-    });
+    const leaves = (...events: readonly unknown[]) => ({ from: 'b', to: 'B', as: { B: withEvents('b', events) } });
+    emits(filterEvents(bonds), updates, leaves(created(), archived()));
+    emits(filterEvents(filter((event) => event === other)), updates, leaves(other));
+    emits(filterEvents(pipe(bonds, ofEvent('ArchivedEvent'))), updates, leaves(archived()));
   });
 
   it('applies the operator to each update separately', () => {
-    marbles(({ cold, expectObservable }) => {
-      expectObservable(cold('b-o|', updates).pipe(filterEvents(take(1)))).toBe('B-o|', {
-        B: withEvents('b', [created()]),
-        o: updates['o'],
-      });
-    });
+    const as = { B: withEvents('b', [created()]), o: updates['o'] };
+    emits(filterEvents(take(1)), updates, { from: 'b-o|', to: 'B-o|', as });
   });
 
   it('decodes events, and ends before an update with one that does not decode', () => {
     const Bond = contractType('#finance:Finance.Bonds:Bond', t.type({ owner: t.string }));
     const good = transaction({ events: [created({ createArgument: { owner: 'alice' } })] });
     const bad = transaction({ offset: 2, events: [created({ createArgument: {}, offset: 2 })] });
-    const seen: unknown[] = [];
-    of(good, bad)
-      .pipe(filterEvents(ofTemplate(Bond)))
-      .subscribe({
-        next: (update) => {
-          for (const event of update.events) if (event._tag === 'CreatedEvent') seen.push(event.payload.owner);
-        },
-        error: (error: unknown) => seen.push(error),
-      });
-
-    expect(seen).toStrictEqual(['alice', expect.any(DecodeError)]);
+    const { values, error } = observe(of(good, bad).pipe(filterEvents(ofTemplate(Bond))));
+    expect(values).toMatchObject([{ events: [{ payload: { owner: 'alice' } }] }]);
+    expect(error).toBeInstanceOf(DecodeError);
   });
 
   it('leaves the update of the source as it is', () => {
     const update = transaction({ events: [created(), exercised()] });
-    const seen: unknown[] = [];
-    of(update)
-      .pipe(filterEvents(ofEvent('ExercisedEvent')))
-      .subscribe({ next: ({ events }) => seen.push(events), error: () => undefined });
-
-    expect(seen).toStrictEqual([[exercised()]]);
+    const { values } = observe(of(update).pipe(filterEvents(ofEvent('ExercisedEvent'))));
+    expect(values).toMatchObject([{ events: [exercised()] }]);
     expect(update.events).toHaveLength(2);
   });
 

@@ -20,7 +20,7 @@ describe('ofTransaction', () => {
   it.each([
     ['emits the transaction of the feed, and unsubscribes', '--a-r-m-d--|', '^-----!', '------(m|)'],
     [
-      'completes without one after its offset, but not at a checkpoint of the same offset',
+      'completes after its offset, but not at a checkpoint of the same offset',
       '--a-c---d--|',
       '^-------!',
       '--------|',
@@ -56,7 +56,7 @@ describe('ofChange', () => {
     ['the completions of all attempts of the change, without reassignments', ofChange(change), 'a-c-----|'],
     ['those of any user if it names none', ofChange({ ...change, userId: undefined }), 'a-c-e---|'],
     [
-      'those that have the parties that the request names',
+      'those of the parties that the request names',
       ofChange(change, { parties: ['alice::1', 'dave::4'] }),
       '-----f--|',
     ],

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { either as E } from 'fp-ts';
-import { mergeMap, type Observable, of, type OperatorFunction, Subject, take } from 'rxjs';
+import { mergeMap, type Observable, of, type OperatorFunction, Subject, take, tap } from 'rxjs';
 import type { Timestamp } from '../../src/codecs/scalars.js';
+import type { Transaction } from '../../src/codecs/Transaction.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofEvent, ofVariant } from '../../src/operators/ofVariant.js';
 import { filterEvents } from '../../src/operators/filterEvents.js';
@@ -10,6 +11,7 @@ import { ofTemplate } from '../../src/operators/ofTemplate.js';
 import { isLater, recordTimes } from '../../src/operators/recordTimes.js';
 import { toEither } from '../../src/operators/toEither.js';
 import { toEvents } from '../../src/operators/toEvents.js';
+import { observe, offsets } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import {
   added,
@@ -35,20 +37,20 @@ import {
   unknownUpdate,
 } from './samples.js';
 
-/** What an operator does: given the values at `from`, it emits them, or those of `as`, at `to`. */
-const one = <A>(
+/** What an operator emits: the values at `to`, or those of `as`, given those at `from`. */
+type Emission<A> = readonly [
   name: string,
   operator: OperatorFunction<A, unknown>,
-  values: Readonly<Record<string, A>>,
   from: string,
   to: string,
   as?: object,
-) => ({
-  name,
-  run: () => {
+];
+const itEmits = <A>(values: Readonly<Record<string, A>>, ...emissions: readonly Emission<A>[]): void => {
+  // as one parameter: a row that is shorter than the parameters would get a callback as its last
+  it.each(emissions)('emits %s', (...[, operator, from, to, as]) => {
     emits(operator, values, { from, to, ...(as && { as }) });
-  },
-});
+  });
+};
 
 const synchronizers = {
   g: transaction(),
@@ -111,259 +113,172 @@ const ordered = { a: recorded(at(1)), b: recorded(at(2)), c: recorded(at(3)) };
 const inOrder = { a: times(at(1)), b: times(at(2)), c: times(at(3)) };
 const second = '2026-07-24T10:00:00';
 
-describe.each([
-  {
-    operator: 'ofVariant',
-    cases: [
-      one('the updates of one variant', ofVariant('Transaction'), variants, 't-r-o-c-u-t|', 't---------t|'),
-      one(
-        'those of several, in their order, and of a wider union',
-        ofVariant('UndecodedUpdate', 'UnknownUpdate', 'OffsetCheckpoint', 'Reassignment'),
-        variants,
-        't-r-o-c-u-i-t|',
-        '--r---c-u-i--|',
-      ),
+describe('ofVariant', () => {
+  const several = ofVariant('UndecodedUpdate', 'UnknownUpdate', 'OffsetCheckpoint', 'Reassignment');
+  itEmits(
+    variants,
+    ['the updates of one variant', ofVariant('Transaction'), 't-r-o-c-u-t|', 't---------t|'],
+    ['those of several, in their order, and of a wider union', several, 't-r-o-c-u-i-t|', '--r---c-u-i--|'],
+  );
+});
+
+describe('ofEvent', () => {
+  const several = ofEvent('ParticipantAuthorizationAdded', 'UnassignedEvent', 'ArchivedEvent');
+  itEmits(
+    events,
+    ['the events of one kind', ofEvent('CreatedEvent'), 'c-a-x-k-u-s-t-n-c|', 'c---------------c|'],
+    ['those of several, in their order', several, 'c-a-x-k-u-s-t-n|', '--a-----u---t--|'],
+  );
+});
+
+describe('ofTemplate', () => {
+  const bonds = '#finance:Finance.Bonds:Bond';
+  const inVersion = (version: number): string => `${packageId(version)}:Finance.Bonds:Bond`;
+  const several = ofTemplate('#finance-fork:Finance.Bonds:Bond', inVersion(0), 'Bonds:Bond', inVersion(2));
+  itEmits(
+    templates,
+    ['Module:Entity of any package', ofTemplate('Finance.Bonds:Bond'), 'a-b-c-m-e|', 'a-b-c----|'],
+    ['#package-name:Module:Entity in every version', ofTemplate(bonds), 'a-b-c-m-e|', 'a-b------|'],
+    ['package-id:Module:Entity only in that version', ofTemplate(inVersion(1)), 'a-b-c-m-e|', '--b------|'],
+    ['the events of several templates in their order, each once', several, 'a-b-c-m-e|', 'a---c-m--|'],
+  );
+
+  const from = 'c-C-a-A-x-X-u-U-s-S-k-t-n-f|';
+  const things = ofTemplate(other.templateId);
+  itEmits(
+    everyKind,
+    [
+      'every kind of event of a template, an assignment by its created event',
+      ofTemplate(bonds),
+      from,
+      'c---a---x---u---s----------|',
     ],
-  },
-  {
-    operator: 'ofEvent',
-    cases: [
-      one('the events of one kind', ofEvent('CreatedEvent'), events, 'c-a-x-k-u-s-t-n-c|', 'c---------------c|'),
-      one(
-        'those of several, in their order',
-        ofEvent('ParticipantAuthorizationAdded', 'UnassignedEvent', 'ArchivedEvent'),
-        events,
-        'c-a-x-k-u-s-t-n|',
-        '--a-----u---t--|',
-      ),
-    ],
-  },
-  {
-    operator: 'ofTemplate',
-    cases: [
-      one('Module:Entity of any package', ofTemplate('Finance.Bonds:Bond'), templates, 'a-b-c-m-e|', 'a-b-c----|'),
-      one(
-        '#package-name:Module:Entity in every version',
-        ofTemplate('#finance:Finance.Bonds:Bond'),
-        templates,
-        'a-b-c-m-e|',
-        'a-b------|',
-      ),
-      one(
-        'package-id:Module:Entity only in that version',
-        ofTemplate(`${packageId(1)}:Finance.Bonds:Bond`),
-        templates,
-        'a-b-c-m-e|',
-        '--b------|',
-      ),
-      one(
-        'the events of several templates in their order, each once',
-        ofTemplate(
-          '#finance-fork:Finance.Bonds:Bond',
-          `${packageId(0)}:Finance.Bonds:Bond`,
-          'Bonds:Bond',
-          `${packageId(2)}:Finance.Bonds:Bond`,
-        ),
-        templates,
-        'a-b-c-m-e|',
-        'a---c-m--|',
-      ),
-      one(
-        'every kind of event that has a template, an assignment by its created event',
-        ofTemplate('#finance:Finance.Bonds:Bond'),
-        everyKind,
-        'c-C-a-A-x-X-u-U-s-S-k-t-n-f|',
-        'c---a---x---u---s----------|',
-      ),
-      one(
-        'the events of another template',
-        ofTemplate(`${packageId(0)}:Other:Thing`),
-        everyKind,
-        'c-C-a-A-x-X-u-U-s-S-k-t-n-f|',
-        '--C---A---X---U---S--------|',
-      ),
-      one(
-        'an exercise by the template of its contract, not by the interface of its choice',
-        ofTemplate('Holding:Holding'),
-        { x: exercised({ interfaceId: '1220f5:Holding:Holding' }) },
-        'x|',
-        '-|',
-      ),
-    ],
-  },
-  {
-    operator: 'onSynchronizer',
-    cases: [
-      one('the updates of one synchronizer', onSynchronizer(GLOBAL), synchronizers, 'g-p-o-t-q-g|', 'g-----t---g|'),
-      one(
-        'those of several, in their order',
-        onSynchronizer(PRIVATE, GLOBAL),
-        synchronizers,
-        'g-p-o-p-g|',
-        'g-p---p-g|',
-      ),
-      one('whole ids', onSynchronizer('global', `${GLOBAL}0`), synchronizers, 'g-g|', '---|'),
-      one(
-        'a checkpoint that lists one of them',
-        onSynchronizer(GLOBAL),
-        {
-          n: checkpoint(),
-          g: checkpoint(progressOf(GLOBAL)),
-          o: checkpoint(progressOf(OTHER)),
-          b: checkpoint(progressOf(OTHER), progressOf(GLOBAL, 2), progressOf(PRIVATE, 3)),
-        },
-        'n-g-o-b|',
-        '--g---b|',
-      ),
-      one(
-        'a reassignment by its own synchronizer, not by that of its events',
-        onSynchronizer(GLOBAL),
-        {
-          g: reassignment({ synchronizerId: GLOBAL, events: [out(PRIVATE, OTHER)] }),
-          p: reassignment({ synchronizerId: PRIVATE, events: [out(GLOBAL, OTHER)] }),
-        },
-        'g-p|',
-        'g--|',
-      ),
-      one(
-        'a reassignment of 3.3 by the source of unassignments and the target of assignments',
-        onSynchronizer(GLOBAL),
-        {
-          u: formerReassignment({ events: [out(GLOBAL, PRIVATE)] }),
-          v: formerReassignment({ events: [out(PRIVATE, GLOBAL)] }),
-          a: formerReassignment({ events: [into(PRIVATE, GLOBAL)] }),
-          b: formerReassignment({ events: [into(GLOBAL, PRIVATE)] }),
-          m: formerReassignment({ events: [unknownEvent, into(PRIVATE, GLOBAL)] }),
-          k: formerReassignment({ events: [unknownEvent] }),
-          e: formerReassignment({ events: [] }),
-        },
-        'u-v-a-b-m-k-e|',
-        'u---a---m----|',
-      ),
-      one(
-        'an update of an unknown variant only if it names the synchronizer',
-        onSynchronizer(GLOBAL),
-        {
-          d: unknownUpdate({ offset: 8, synchronizerId: GLOBAL }),
-          w: unknownUpdate({ value: { offset: 8, synchronizerId: GLOBAL } }),
-          o: unknownUpdate({ value: { offset: 8, synchronizerId: OTHER } }),
-          n: unknownUpdate({ value: { offset: 8, synchronizerId: null } }),
-          l: unknownUpdate({ value: { offset: 8, synchronizerId: [GLOBAL] } }),
-          m: unknownUpdate({ value: { offset: 8 } }),
-          s: unknownUpdate(GLOBAL),
-          z: unknownUpdate(null),
-        },
-        'd-w-o-n-l-m-s-z|',
-        'd-w------------|',
-      ),
-    ],
-  },
-  {
-    operator: 'toEvents',
-    cases: [
-      one(
-        'the events of transactions in their order',
-        toEvents(),
-        withEvents,
-        '1-3------0-1|',
-        'c-(cxk)----c|',
-        events,
-      ),
-      one(
-        'those of reassignments, a created event within its assignment, and of topology transactions',
-        toEvents(),
-        withEvents,
-        'u-s-t-----|',
-        'u-s-(tn)--|',
-        events,
-      ),
-      one('none of checkpoints and unknown variants', toEvents(), withEvents, 'c-k-1-c|', '----c--|', events),
-    ],
-  },
-  {
-    operator: 'recordTimes',
-    cases: [
-      one(
-        'those of transactions, reassignments and topology transactions',
-        recordTimes(),
-        { t: recorded(at(1)), r: reassignment({ recordTime: at(2) }), o: topology({ recordTime: at(3) }) },
-        't-r-o|',
-        'a-b-c|',
-        inOrder,
-      ),
-      one(
-        'one for each synchronizer',
-        recordTimes(),
-        { g: recorded(at(5)), p: transaction({ recordTime: at(1), synchronizerId: PRIVATE }), h: recorded(at(6)) },
-        'g-p-h|',
-        'g-p-h|',
-        { g: times(at(5)), p: times(at(5), at(1)), h: times(at(6), at(1)) },
-      ),
-      one(
-        'once for a checkpoint that advances several times',
-        recordTimes(),
-        {
-          c: checkpoint(progressOf(GLOBAL, 1), progressOf(PRIVATE, 2)),
-          d: checkpoint(progressOf(GLOBAL, 1), progressOf(PRIVATE, 3)),
-          n: checkpoint(),
-        },
-        'n-c-n-d-d|',
-        '--c---d--|',
-        { c: times(at(1), at(2)), d: times(at(1), at(3)) },
-      ),
-      one(
-        'nothing if no time advances, and none that goes back',
-        recordTimes(),
-        ordered,
-        'b-b-a-c-a-b|',
-        'b-----c----|',
-        inOrder,
-      ),
-      one(
-        'later instants, not later texts, with every digit',
-        recordTimes(),
-        {
-          a: recorded(`${second}Z`),
-          b: recorded(`${second}.5Z`),
-          c: recorded(`${second}.500Z`),
-          d: recorded(`${second}.500001Z`),
-          e: recorded('2026-07-24T10:00:01Z'),
-        },
-        'a-b-a-c-d-e-d|',
-        'a-b-----d-e--|',
-        {
-          a: times(`${second}Z`),
-          b: times(`${second}.5Z`),
-          d: times(`${second}.500001Z`),
-          e: times('2026-07-24T10:00:01Z'),
-        },
-      ),
-      one(
-        'by the synchronizer in the events of a reassignment of 3.3',
-        recordTimes(),
-        {
-          u: formerReassignment({ recordTime: at(1), events: [out(GLOBAL, PRIVATE)] }),
-          a: formerReassignment({ recordTime: at(2), events: [into(GLOBAL, PRIVATE)] }),
-          k: formerReassignment({ recordTime: at(3), events: [unknownEvent] }),
-        },
-        'u-a-k|',
-        'u-a--|',
-        { u: times(at(1)), a: times(at(1), at(2)) },
-      ),
-      one(
-        'none of an unknown variant',
-        recordTimes(),
-        { ...ordered, u: unknownUpdate({ value: { offset: 8, synchronizerId: GLOBAL, recordTime: at(9) } }) },
-        'u-a-u-b|',
-        '--a---b|',
-        inOrder,
-      ),
-    ],
-  },
-])('$operator', ({ cases }) => {
-  it.each(cases)('emits $name', ({ run }) => {
-    run();
-  });
+    ['the events of another template', things, from, '--C---A---X---U---S--------|'],
+  );
+
+  const byInterface = { x: exercised({ interfaceId: '1220f5:Holding:Holding' }) };
+  itEmits(byInterface, ['no exercise by the interface of its choice', ofTemplate('Holding:Holding'), 'x|', '-|']);
+});
+
+describe('onSynchronizer', () => {
+  itEmits(
+    synchronizers,
+    ['the updates of one synchronizer', onSynchronizer(GLOBAL), 'g-p-o-t-q-g|', 'g-----t---g|'],
+    ['those of several, in their order', onSynchronizer(PRIVATE, GLOBAL), 'g-p-o-p-g|', 'g-p---p-g|'],
+    ['whole ids', onSynchronizer('global', `${GLOBAL}0`), 'g-g|', '---|'],
+  );
+
+  const checkpoints = {
+    n: checkpoint(),
+    g: checkpoint(progressOf(GLOBAL)),
+    o: checkpoint(progressOf(OTHER)),
+    b: checkpoint(progressOf(OTHER), progressOf(GLOBAL, 2), progressOf(PRIVATE, 3)),
+  };
+  itEmits(checkpoints, ['a checkpoint that lists one of them', onSynchronizer(GLOBAL), 'n-g-o-b|', '--g---b|']);
+
+  const ofSynchronizers = {
+    g: reassignment({ synchronizerId: GLOBAL, events: [out(PRIVATE, OTHER)] }),
+    p: reassignment({ synchronizerId: PRIVATE, events: [out(GLOBAL, OTHER)] }),
+  };
+  itEmits(ofSynchronizers, [
+    'a reassignment by its own, not by that of its events',
+    onSynchronizer(GLOBAL),
+    'g-p|',
+    'g--|',
+  ]);
+
+  const former = {
+    u: formerReassignment({ events: [out(GLOBAL, PRIVATE)] }),
+    v: formerReassignment({ events: [out(PRIVATE, GLOBAL)] }),
+    a: formerReassignment({ events: [into(PRIVATE, GLOBAL)] }),
+    b: formerReassignment({ events: [into(GLOBAL, PRIVATE)] }),
+    m: formerReassignment({ events: [unknownEvent, into(PRIVATE, GLOBAL)] }),
+    k: formerReassignment({ events: [unknownEvent] }),
+    e: formerReassignment({ events: [] }),
+  };
+  const ofSourceOrTarget = 'a reassignment of 3.3 by the source of unassignments and the target of assignments';
+  itEmits(former, [ofSourceOrTarget, onSynchronizer(GLOBAL), 'u-v-a-b-m-k-e|', 'u---a---m----|']);
+
+  const unknown = {
+    d: unknownUpdate({ offset: 8, synchronizerId: GLOBAL }),
+    w: unknownUpdate({ value: { offset: 8, synchronizerId: GLOBAL } }),
+    o: unknownUpdate({ value: { offset: 8, synchronizerId: OTHER } }),
+    n: unknownUpdate({ value: { offset: 8, synchronizerId: null } }),
+    l: unknownUpdate({ value: { offset: 8, synchronizerId: [GLOBAL] } }),
+    m: unknownUpdate({ value: { offset: 8 } }),
+    s: unknownUpdate(GLOBAL),
+    z: unknownUpdate(null),
+  };
+  const ifNamed = 'an update of an unknown variant only if it names the synchronizer';
+  itEmits(unknown, [ifNamed, onSynchronizer(GLOBAL), 'd-w-o-n-l-m-s-z|', 'd-w------------|']);
+});
+
+describe('toEvents', () => {
+  const nested = 'those of reassignments, a created event within its assignment, and of topology transactions';
+  itEmits(
+    withEvents,
+    ['the events of transactions in their order', toEvents(), '1-3------0-1|', 'c-(cxk)----c|', events],
+    [nested, toEvents(), 'u-s-t-----|', 'u-s-(tn)--|', events],
+    ['none of checkpoints and unknown variants', toEvents(), 'c-k-1-c|', '----c--|', events],
+  );
+});
+
+describe('recordTimes', () => {
+  const kinds = { t: recorded(at(1)), r: reassignment({ recordTime: at(2) }), o: topology({ recordTime: at(3) }) };
+  const ofUpdates = 'those of transactions, reassignments and topology transactions';
+  itEmits(kinds, [ofUpdates, recordTimes(), 't-r-o|', 'a-b-c|', inOrder]);
+
+  const ofTwo = {
+    g: recorded(at(5)),
+    p: transaction({ recordTime: at(1), synchronizerId: PRIVATE }),
+    h: recorded(at(6)),
+  };
+  const timesOfTwo = { g: times(at(5)), p: times(at(5), at(1)), h: times(at(6), at(1)) };
+  itEmits(ofTwo, ['one for each synchronizer', recordTimes(), 'g-p-h|', 'g-p-h|', timesOfTwo]);
+
+  const checkpoints = {
+    c: checkpoint(progressOf(GLOBAL, 1), progressOf(PRIVATE, 2)),
+    d: checkpoint(progressOf(GLOBAL, 1), progressOf(PRIVATE, 3)),
+    n: checkpoint(),
+  };
+  const progress = { c: times(at(1), at(2)), d: times(at(1), at(3)) };
+  const once = 'once for a checkpoint that advances several times';
+  itEmits(checkpoints, [once, recordTimes(), 'n-c-n-d-d|', '--c---d--|', progress]);
+
+  const ofUnknown = unknownUpdate({ value: { offset: 8, synchronizerId: GLOBAL, recordTime: at(9) } });
+  const backwards = 'nothing if no time advances, and none that goes back';
+  itEmits<Update>(
+    { ...ordered, u: ofUnknown },
+    [backwards, recordTimes(), 'b-b-a-c-a-b|', 'b-----c----|', inOrder],
+    ['none of an unknown variant', recordTimes(), 'u-a-u-b|', '--a---b|', inOrder],
+  );
+
+  const instants = {
+    a: `${second}Z`,
+    b: `${second}.5Z`,
+    c: `${second}.500Z`,
+    d: `${second}.500001Z`,
+    e: '2026-07-24T10:00:01Z',
+  };
+  const valuesOf = <A>(of: (time: Timestamp) => A) =>
+    Object.fromEntries(Object.entries(instants).map(([letter, time]) => [letter, of(time)]));
+  const later = 'later instants, not later texts, with every digit';
+  itEmits(valuesOf(recorded), [
+    later,
+    recordTimes(),
+    'a-b-a-c-d-e-d|',
+    'a-b-----d-e--|',
+    valuesOf((time) => times(time)),
+  ]);
+
+  const former = {
+    u: formerReassignment({ recordTime: at(1), events: [out(GLOBAL, PRIVATE)] }),
+    a: formerReassignment({ recordTime: at(2), events: [into(GLOBAL, PRIVATE)] }),
+    k: formerReassignment({ recordTime: at(3), events: [unknownEvent] }),
+  };
+  const ofTheirs = 'by the synchronizer in the events of a reassignment of 3.3';
+  const timesOfFormer = { u: times(at(1)), a: times(at(1), at(2)) };
+  itEmits(former, [ofTheirs, recordTimes(), 'u-a-k|', 'u-a--|', timesOfFormer]);
 });
 
 const event = created();
@@ -430,19 +345,13 @@ describe.each(Object.entries(operatorLaws))('%s', (_, { operator, element, emitt
 
 describe('toEvents', () => {
   it('keeps the order if an update arrives while another is emitted', () => {
-    const source = new Subject<Update>();
-    const seen: number[] = [];
-    const subscription = source.pipe(ofVariant('Transaction'), toEvents()).subscribe({
-      next: ({ offset }) => {
-        seen.push(offset);
-        if (offset === 1) source.next(transaction({ events: [created({ offset: 3 })] }));
-      },
-      error: () => seen.push(-1),
-    });
+    const source = new Subject<Transaction>();
+    const again = ({ offset }: { readonly offset: number }): void => {
+      if (offset === 1) source.next(transaction({ events: [created({ offset: 3 })] }));
+    };
+    const { values } = observe(source.pipe(toEvents(), tap(again)));
     source.next(transaction({ events: [created({ offset: 1 }), created({ offset: 2 })] }));
-    subscription.unsubscribe();
-
-    expect(seen).toStrictEqual([1, 2, 3]);
+    expect(offsets(values)).toEqual([1, 2, 3]);
   });
 
   it('stops within an update when it is unsubscribed there', () => {

@@ -9,32 +9,23 @@ const values = { a: 1, b: 2 };
 const rights = { a: E.right(1), b: E.right(2) };
 
 describe('toEither', () => {
-  it.each<[string, unknown, boolean]>([
-    ['one left, and completes: an ApiError', new ApiError({ path: '/v2/updates', status: 503 }), true],
-    ['one left, and completes: a ConnectionError', new ConnectionError('/v2/updates', 'refused'), true],
-    ['one left, and completes: a DecodeError', new DecodeError('/v2/updates', [], 7), true],
-    ['one left, and completes: a PrunedError', new PrunedError('/v2/updates', 7), true],
-    [
-      'one left, and completes: an error of another copy of the package',
-      Object.assign(new Error('from elsewhere'), { _tag: 'ConnectionError' }),
-      true,
-    ],
-    ['an error, unchanged: a TypeError', new TypeError('x is not a function'), false],
-    [
-      'an error, unchanged: one of another library',
-      Object.assign(new Error('of another library'), { _tag: 'SomeError' }),
-      false,
-    ],
-    ['an error, unchanged: an object', { status: 500 }, false],
-    ['an error, unchanged: a string', 'a string', false],
-  ])('emits rights, and then %s', (_, error, isLeft) => {
+  const tagged = (_tag: string): Error => Object.assign(new Error('from elsewhere'), { _tag });
+
+  it.each<[string, boolean, unknown]>([
+    ['one left, and completes: an ApiError', true, new ApiError({ path: '/v2/updates', status: 503 })],
+    ['one left, and completes: a ConnectionError', true, new ConnectionError('/v2/updates', 'refused')],
+    ['one left, and completes: a DecodeError', true, new DecodeError('/v2/updates', [], 7)],
+    ['one left, and completes: a PrunedError', true, new PrunedError('/v2/updates', 7)],
+    ['one left, and completes: an error of another copy of the package', true, tagged('ConnectionError')],
+    ['an error, unchanged: a TypeError', false, new TypeError('x is not a function')],
+    ['an error, unchanged: one of another library', false, tagged('SomeError')],
+    ['an error, unchanged: an object', false, { status: 500 }],
+    ['an error, unchanged: a string', false, 'a string'],
+  ])('emits rights, and then %s', (_, isLeft, error) => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('--a-#', values, error);
-      expectObservable(source.pipe(toEither())).toBe(
-        isLeft ? '--a-(l|)' : '--a-#',
-        { ...rights, l: E.left(error) },
-        error,
-      );
+      const to = isLeft ? '--a-(l|)' : '--a-#';
+      expectObservable(source.pipe(toEither())).toBe(to, { ...rights, l: E.left(error) }, error);
       expectSubscriptions(source.subscriptions).toBe('^---!');
     });
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import * as t from 'io-ts';
-import { Observable, Subject } from 'rxjs';
+import { defer, Subject } from 'rxjs';
 import type { FunctionComponent } from 'react';
 import { contractType } from '../../src/codecs/ContractType.js';
 import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
@@ -10,7 +10,9 @@ import { shareContracts, type SharedContracts } from '../../src/contracts/shareC
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import type { ContractsResult, SubmitState } from '../../src/react/index.js';
 import { archive, create, Marble, marbles, undecodable } from '../contracts/joinSupport.js';
+import type { HistoryUpdate } from '../helpers/contractHistory.js';
 import { contractsWorld, type ContractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
+import type { Reply } from '../helpers/scripted.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
 import type { Loaded, Shown } from './loadReact.js';
 
@@ -19,7 +21,9 @@ const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
 const options = { signatories: [alice] };
 const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
 
-function present<A>(value: A | undefined): A {
+/** The element of a list, which has it. */
+function at<A>(index: number, list: readonly A[]): A {
+  const value = list.at(index);
   if (value === undefined) throw new Error('nothing was rendered');
   return value;
 }
@@ -40,16 +44,22 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
     for (const shared of opened.splice(0)) shared.clear();
   });
 
-  /** A participant with a contract `x`, and a provider of its ledger. */
-  function world(given: Parameters<typeof contractsWorld>[0] = {}) {
-    const virtual = contractsWorld({ latencyMs: 1, ...given });
+  /** A participant with a contract `x`, which gives the reply of `trouble` if there is one, and a provider of its ledger. */
+  function world(reply?: Reply) {
+    const trouble = { reply };
+    const client = { retry: { baseDelayMs: 5, maxDelayMs: 5 } };
+    const virtual = contractsWorld({ latencyMs: 1, fault: () => trouble.reply, client });
     virtual.participant.append(create(1, 'x'));
     const contracts = shareContracts(virtual.client);
     opened.push(contracts);
     const provide = (...children: readonly React.ReactNode[]) =>
       h(loaded.hooks.LedgerProvider, { ledger: virtual.client, contracts, parties: [alice] }, ...children);
-    return { ...virtual, provide, contracts };
+    return { ...virtual, provide, contracts, trouble };
   }
+  const commit = (participant: ContractsWorld['participant'], ...updates: readonly HistoryUpdate[]) =>
+    loaded.act(() => {
+      participant.append(...updates);
+    });
   const snapshots = (service: ContractsWorld['service']): number =>
     service.requests.filter(({ path }) => [pagePath, listPath].includes(path)).length;
 
@@ -64,7 +74,7 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       results.push(result);
       return h('p', null, brief(result));
     };
-    return { Component, results, last: () => present(results.at(-1)) };
+    return { Component, results, last: () => at(-1, results) };
   }
   const marblesOf = ({ party }: { readonly party: string | null }): ContractsResult =>
     loaded.hooks.useContracts(party === null ? null : { types: { marble: Marble }, parties: [party] });
@@ -75,22 +85,21 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
     mounted.push(shown);
     return { ...shown, until: (expected: string) => loaded.until(() => shown.text() === expected) };
   }
-  /** Shows the contracts of a participant. */
-  async function showMarbles(given: Parameters<typeof world>[0] = {}) {
-    const virtual = world(given);
+  /** Shows the contracts of a participant, by default until they are there. */
+  async function showMarbles(expected = 'live x', reply?: Reply) {
+    const virtual = world(reply);
     const component = shows(marblesOf);
     const shown = await show(virtual.provide(h(component.Component)));
-    return { ...virtual, ...component, ...shown };
+    const first = at(0, component.results);
+    await shown.until(expected);
+    return { ...virtual, ...component, ...shown, first };
   }
 
   describe(`useContracts in React ${version}`, () => {
     it('shows the contracts of a query that is written in the component, and follows them', async () => {
-      const { participant, service, results, until } = await showMarbles();
-      expect(brief(present(results[0]))).toBe('loading');
-      await until('live x');
-      await loaded.act(() => {
-        participant.append(create(2, 'y'), archive(3, 'x'));
-      });
+      const { participant, service, first, until } = await showMarbles();
+      expect(brief(first)).toBe('loading');
+      await commit(participant, create(2, 'y'), archive(3, 'x'));
       await until('live y');
       expect(snapshots(service)).toBe(1);
     });
@@ -101,16 +110,13 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       const { until } = await show(provide(h(one.Component), h(other.Component)));
       await until('live xlive x');
       expect(one.last().contracts).toBe(other.last().contracts);
-      await loaded.act(() => {
-        participant.append(create(2, 'y'));
-      });
+      await commit(participant, create(2, 'y'));
       await until('live xylive xy');
       expect([snapshots(service), service.open]).toEqual([1, 1]);
     });
 
     it('shows the contracts in the first render where a view is kept', async () => {
-      const { provide, service, results, Component, render, until } = await showMarbles();
-      await until('live x');
+      const { provide, service, results, Component, render } = await showMarbles();
       await render(provide());
       results.splice(0);
       await render(provide(h(Component)));
@@ -131,23 +137,21 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
 
     it('never shows the contracts of another query', async () => {
       const { provide, results, Component, text, render, until } = await showMarbles();
-      await until('live x');
       results.splice(0);
       await render(provide(h(Component, { party: bob })));
-      expect(brief(present(results[0]))).toBe('loading');
+      expect(brief(at(0, results))).toBe('loading');
       await until('live x');
       await render(provide(h(Component, { party: null })));
       expect(text()).toBe('idle');
     });
 
     it('shows the error that ends a view in each component, and begins again with reload', async () => {
-      let isRefused = true;
-      const { provide, participant } = world({ fault: () => (isRefused ? refusal : undefined) });
+      const { provide, participant, trouble } = world(refusal);
       const { Component, last } = shows(marblesOf);
       const { until } = await show(provide(h(Component), h(Component)));
       await until('errorerror');
       expect(last().error).toMatchObject({ _tag: 'ApiError', status: 403 });
-      isRefused = false;
+      trouble.reply = undefined;
       participant.append(create(2, 'y'));
       const { reload } = last();
       await loaded.act(reload);
@@ -157,25 +161,18 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
     });
 
     it('begins again where a component that shows an error is mounted anew', async () => {
-      let isRefused = true;
-      const { provide, results, Component, render, until } = await showMarbles({
-        fault: () => (isRefused ? refusal : undefined),
-      });
-      await until('error');
+      const { provide, results, Component, render, until, trouble } = await showMarbles('error', refusal);
       await render(provide());
-      isRefused = false;
+      trouble.reply = undefined;
       results.splice(0);
       await render(provide(h(Component)));
-      expect(brief(present(results[0]))).toBe('loading');
+      expect(brief(at(0, results))).toBe('loading');
       await until('live x');
     });
 
     it('keeps the contracts before an update that does not decode beside the error', async () => {
       const { participant, last, until } = await showMarbles();
-      await until('live x');
-      await loaded.act(() => {
-        participant.append(undecodable(2), create(3, 'y'));
-      });
+      await commit(participant, undecodable(2), create(3, 'y'));
       await until('error x');
       expect(last()).toMatchObject({ offset: 1, error: { _tag: 'DecodeError', offset: 2, updateId: '12202' } });
       await loaded.act(last().reload);
@@ -184,7 +181,6 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
 
     it('forgets the contracts that are shown after clear, and reads them again with the rights of the next user', async () => {
       const { provide, contracts, participant, service, ...shown } = await showMarbles();
-      await shown.until('live x');
       shown.results.splice(0);
       participant.append(archive(2, 'x'), create(3, 'z'));
       await loaded.act(() => {
@@ -218,19 +214,14 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
     });
 
     it('keeps the contracts as stale ones during an outage, and says why', async () => {
-      let isDown = false;
-      const { participant, last, until } = await showMarbles({
-        fault: () => (isDown ? errorReply(503, 'down') : undefined),
-        client: { retry: { baseDelayMs: 5, maxDelayMs: 5 } },
-      });
-      await until('live x');
-      isDown = true;
+      const { participant, last, until, trouble } = await showMarbles();
+      trouble.reply = errorReply(503, 'down');
       await loaded.act(() => {
         participant.ledger.disconnect();
       });
       await until('stale x');
       expect(last().connection).toMatchObject({ status: 'retrying' });
-      isDown = false;
+      trouble.reply = undefined;
       await until('live x');
     });
 
@@ -273,9 +264,13 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
 
     it('are selected and sorted, in the same array until one of them changes', async () => {
       const contracts = test();
-      contracts.create(Iou, { owner: alice, amount: '2' }, options);
-      contracts.create(Iou, { owner: bob, amount: '3' }, options);
-      contracts.create(Iou, { owner: alice, amount: '1' }, options);
+      const issue = (owner: string, amount: string) => contracts.create(Iou, { owner, amount }, options);
+      for (const [owner, amount] of [
+        [alice, '2'],
+        [bob, '3'],
+        [alice, '1'],
+      ] as const)
+        issue(owner, amount);
       const { Component, last } = shows(({ party }) =>
         loaded.hooks.useContracts(
           { types: { iou: Iou } },
@@ -288,13 +283,12 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       const shown = await show(provide(contracts, h(Component)));
       const amounts = () => last().contracts.map(({ payload }) => (payload as { amount: string }).amount);
       expect(amounts()).toEqual(['1', '2']);
-      const before = last().contracts;
-      const result = last();
+      const before = last();
       await shown.render(provide(contracts, h(Component)));
-      expect(last()).toBe(result);
-      await loaded.act(() => contracts.create(Iou, { owner: bob, amount: '0' }, options));
-      expect(last().contracts).toBe(before);
-      await loaded.act(() => contracts.create(Iou, { owner: alice, amount: '0' }, options));
+      expect(last()).toBe(before);
+      await loaded.act(() => issue(bob, '0'));
+      expect(last().contracts).toBe(before.contracts);
+      await loaded.act(() => issue(alice, '0'));
       expect(amounts()).toEqual(['0', '1', '2']);
       await shown.render(provide(contracts, h(Component, { party: bob })));
       expect(amounts()).toEqual(['0', '3']);
@@ -349,22 +343,19 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
     /** A ledger whose submissions end when the test says so. */
     function submissions() {
       const sent: Subject<SubmittedTransaction>[] = [];
-      const ledger = {
-        ...contractsWorld().client,
-        submitAndWaitForTransaction: () =>
-          new Observable<SubmittedTransaction>((subscriber) => {
-            const outcome$ = new Subject<SubmittedTransaction>();
-            sent.push(outcome$);
-            return outcome$.subscribe(subscriber);
-          }),
-      } as Ledger;
-      const commit = (index = sent.length - 1) =>
+      const outcome$ = defer(() => {
+        sent.push(new Subject());
+        return at(-1, sent);
+      });
+      const submitAndWaitForTransaction = jest.fn(() => outcome$);
+      const ledger = { ...contractsWorld().client, submitAndWaitForTransaction } as Ledger;
+      const commitLast = () =>
         loaded.act(() => {
-          sent[index]?.next(transaction);
-          sent[index]?.complete();
+          at(-1, sent).next(transaction);
+          at(-1, sent).complete();
         });
       const fail = () => loaded.act(() => sent.at(-1)?.error(new Error('lost')));
-      return { ledger, sent, commit, fail };
+      return { ledger, sent, commitLast, fail, made: submitAndWaitForTransaction };
     }
 
     async function form(ledger: Ledger, useEffectOf?: (state: SubmitState) => void) {
@@ -377,11 +368,11 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       };
       const contracts = new loaded.testing.ContractsTestingController();
       const shown = await show(h(loaded.testing.TestLedgerProvider, { contracts, ledger }, h(Form)));
-      return { shown, last: () => present(states.at(-1)) };
+      return { shown, last: () => at(-1, states) };
     }
 
     it('submits once for a double click, and has the outcome', async () => {
-      const { ledger, sent, commit } = submissions();
+      const { ledger, sent, commitLast } = submissions();
       const { shown, last } = await form(ledger);
       expect(shown.text()).toBe('ready undefined');
       const { submit, reset } = last();
@@ -391,7 +382,7 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       });
       expect(shown.text()).toBe('pending undefined');
       expect(sent).toHaveLength(1);
-      await commit();
+      await commitLast();
       expect(shown.text()).toBe('ready Committed');
       expect(await results).toEqual([{ _tag: 'Committed', transaction }, undefined]);
       await loaded.act(reset);
@@ -410,8 +401,7 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
     });
 
     it('continues the same Observable with retry after a failure', async () => {
-      const { ledger, sent, commit, fail } = submissions();
-      const made = jest.spyOn(ledger, 'submitAndWaitForTransaction');
+      const { ledger, sent, commitLast, fail, made } = submissions();
       const { shown, last } = await form(ledger);
       await loaded.act(() => last().retry());
       expect(sent).toHaveLength(0);
@@ -420,25 +410,20 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       expect(last().outcome).toEqual({ _tag: 'Failed', error: new Error('lost') });
       await loaded.act(() => void last().retry());
       expect(shown.text()).toBe('pending undefined');
-      await commit();
+      await commitLast();
       expect(shown.text()).toBe('ready Committed');
       expect([made.mock.calls.length, sent.length]).toEqual([1, 2]);
     });
 
-    it.each([undefined, null, 'a click'])(
-      'has an outcome that says what is missing if it is given %p',
-      async (given) => {
-        const { shown, last } = await form(contractsWorld().client);
-        await loaded.act(async () => {
-          await last().submit(given as unknown as CommandsRequest);
-        });
-        expect(shown.text()).toBe('ready Failed');
-        expect(last().outcome).toMatchObject({ error: { _tag: 'InvalidRequestError' } });
-      },
-    );
+    it.each([undefined, null, 'a click'])('has an outcome that names the mistake if it is given %p', async (given) => {
+      const { shown, last } = await form(contractsWorld().client);
+      await loaded.act(() => last().submit(given as unknown as CommandsRequest));
+      expect(shown.text()).toBe('ready Failed');
+      expect(last().outcome).toMatchObject({ error: { _tag: 'InvalidRequestError' } });
+    });
 
     it('continues when the component is unmounted', async () => {
-      const { ledger, sent } = submissions();
+      const { ledger, sent, commitLast } = submissions();
       const { shown, last } = await form(ledger);
       let outcome: Promise<unknown> | undefined;
       await loaded.act(() => {
@@ -446,8 +431,7 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       });
       await shown.unmount();
       expect(sent[0]?.observed).toBe(true);
-      sent[0]?.next(transaction);
-      sent[0]?.complete();
+      await commitLast();
       expect(await outcome).toMatchObject({ _tag: 'Committed' });
     });
   });

@@ -9,7 +9,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';
 import { webSocketTransport, type WebSocketTransportOptions } from '../../src/ws/index.js';
 import type { PageResult } from './page.js';
-import { repeatIfStalled, useProcessTime } from '../helpers/time.js';
+import { repeatIfStalled } from '../helpers/time.js';
 import { itInChromium, runInChromium } from '../helpers/browser.js';
 
 const token = 'TOKEN-SECRET-1';
@@ -26,13 +26,13 @@ beforeEach(() => {
 afterEach(() => sandbox.close());
 
 /** A feed by the sockets of `ws`. An update is committed when each of the first `commits` sockets opens. */
-function feed(commits: number, options: WebSocketTransportOptions = {}, beginExclusive = 0): Observable<Update> {
+function feed(commits: number, options: WebSocketTransportOptions = {}): Observable<Update> {
   const ledger = createLedger({ baseUrl: sandbox.url, token, transport: webSocketTransport(options) });
   ledger.diagnostics$.subscribe((event) => {
     events.push(event);
     if (event._tag === 'SocketOpened' && count('SocketOpened') <= commits) sandbox.generate(1);
   });
-  const request = { beginExclusive, updateFormat: ledgerEffects({ parties: 'any' }) };
+  const request = { beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) };
   return ledger.updates(request, { idleTimeoutMs: 100 }).pipe(filter(({ _tag }) => _tag !== 'OffsetCheckpoint'));
 }
 
@@ -40,9 +40,9 @@ const count = (tag: Diagnostic['_tag']): number => events.filter(({ _tag }) => _
 const committed = (): number[] => sandbox.updates.map((update) => updateValue(update).offset);
 
 /** The offsets that a feed emits: those of the 20 first updates, and those of the updates committed after them. */
-const read = (commits: number, options?: WebSocketTransportOptions): Promise<number[]> =>
+const read = (commits: number): Promise<number[]> =>
   lastValueFrom(
-    feed(commits, options).pipe(
+    feed(commits).pipe(
       map(({ offset }) => offset),
       take(20 + commits),
       toArray(),
@@ -67,25 +67,6 @@ describe('a feed by the sockets of ws', () => {
       return [count('SocketOpened'), count('SocketClosed')];
     });
     expect(seen).toEqual([1, 0]);
-  });
-
-  it('continues over HTTP where a socket is half open, when HTTP returns an update that the socket did not', async () => {
-    await start();
-    sandbox.fault({ kind: 'socket', how: 'silence' });
-    // the socket is checked after ten seconds
-    useProcessTime(20);
-    expect(await read(1)).toEqual(committed());
-    const closed = events.find(({ _tag }) => _tag === 'SocketClosed');
-    expect(closed).toMatchObject({ cause: { reason: 'the socket held back updates' } });
-  });
-
-  it('reports why a socket was not opened', async () => {
-    await start();
-    sandbox.fault({ kind: 'socket', how: 'refuse', status: 404, body: 'no sockets here' });
-    await read(1);
-    expect(events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
-      cause: { _tag: 'ConnectionError', reason: 'the upgrade was rejected with status 404' },
-    });
   });
 
   it('reports no secret', async () => {

@@ -1,5 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { asyncScheduler, concat, EMPTY, NEVER, type Observable, of, takeUntil, throwError, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  EMPTY,
+  finalize,
+  NEVER,
+  type Observable,
+  of,
+  takeUntil,
+  throwError,
+  timer,
+} from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { Service } from '../../src/feed/Service.js';
 import type { Link } from '../../src/http/Link.js';
@@ -27,10 +38,7 @@ describe('openSocket', () => {
 
   it('sends the request with token, headers and subprotocol', () => {
     const requests: unknown[] = [];
-    const port: SocketPort = (request) => {
-      requests.push(request);
-      return EMPTY;
-    };
+    const port: SocketPort = (request) => EMPTY.pipe(finalize(() => requests.push(request)));
     observe(openSocket(link, port, { ...stream, body: { beginExclusive: 7 } }, 'abc'));
     expect(requests).toEqual([
       {
@@ -43,18 +51,9 @@ describe('openSocket', () => {
   });
 
   it('emits that the socket is open, then its elements, and completes after a close with 1000', () => {
-    const seen = opened(
-      socketOpen,
-      { _tag: 'Alive' },
-      socketText({ update: 1 }),
-      socketText({ update: 2 }),
-      socketEnd(1000),
-    );
-    expect(seen.values).toEqual([
-      { _tag: 'Open' },
-      { _tag: 'Element', json: { update: 1 } },
-      { _tag: 'Element', json: { update: 2 } },
-    ]);
+    const updates = [{ update: 1 }, { update: 2 }];
+    const seen = opened(socketOpen, { _tag: 'Alive' }, ...updates.map(socketText), socketEnd(1000));
+    expect(seen.values).toEqual([{ _tag: 'Open' }, ...updates.map((json) => ({ _tag: 'Element', json }))]);
     expect(seen).toMatchObject({ completed: true, error: undefined });
   });
 
@@ -69,9 +68,8 @@ describe('openSocket', () => {
     const statusOf = (grpcCodeValue: unknown): unknown =>
       Reflect.get(Object(opened(socketText({ ...errorBody('NEW', -1), grpcCodeValue })).error), 'status');
     const codes = Array.from({ length: 17 }, (_, code) => code);
-    expect(codes.map(statusOf)).toEqual([
-      500, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
-    ]);
+    const statuses = [500, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
+    expect(codes.map(statusOf)).toEqual(statuses);
     expect(statusOf(undefined)).toBe(500);
   });
 
@@ -80,11 +78,7 @@ describe('openSocket', () => {
     ['an end that is no regular close', [{ _tag: 'End', code: 1001 }], 'the socket was closed with 1001'],
     ['a port that completes', [], 'the socket ended'],
     ['a message that is not JSON', [{ _tag: 'Text', text: '{"update":' }], 'the message is not valid JSON'],
-    [
-      'a message that is neither an element nor an error',
-      [socketText({ error: 'secret' })],
-      'the message is not an element',
-    ],
+    ['a message that is neither element nor error', [socketText({ error: 'secret' })], 'the message is not an element'],
   ])('reports %s (G21)', (_, signs, reason) => {
     const seen = opened({ _tag: 'Open' }, ...signs);
     expect(seen.error).toMatchObject({ _tag: 'ConnectionError', path: '/v2/updates', reason, host: 'ledger.example' });
@@ -124,8 +118,8 @@ function listWorld(
 const listOf = (...signs: readonly SocketSign[]) => observe(listWorld(() => of(...signs)).list$);
 
 /** An error of the ledger as a message. */
-const errorText = (code: string, category: number, grpcCodeValue = 9): SocketSign =>
-  socketText({ ...errorBody(code, category), grpcCodeValue });
+const errorText = (code: string, category: number, grpcCodeValue: number, context = {}): SocketSign =>
+  socketText({ ...errorBody(code, category, context), grpcCodeValue });
 /** The ledger withholds why it refuses a token. */
 const refusal = errorText('NA', -1, 16);
 
@@ -136,13 +130,8 @@ describe('a list by WebSocket', () => {
   ])('sends one request, and is complete %s if the service closes the socket with 1000', (_, signs, values) => {
     const { sockets, list$ } = listWorld(() => of(socketOpen, ...signs, socketEnd(1000)), { token: 'abc' });
     expect(observe(list$)).toMatchObject({ values, completed: true, error: undefined });
-    expect(sockets.requests).toEqual([
-      {
-        path: `/prefix${path}`,
-        headers: { authorization: 'Bearer abc', 'x-tenant': 'blue' },
-        body: { activeAtOffset: 9 },
-      },
-    ]);
+    const headers = { authorization: 'Bearer abc', 'x-tenant': 'blue' };
+    expect(sockets.requests).toEqual([{ path: `/prefix${path}`, headers, body: { activeAtOffset: 9 } }]);
   });
 
   it.each([1001, 1005, 1006, 1011, 4000])('is not complete after a close with %i (pitfall 1)', (code) => {
@@ -152,22 +141,13 @@ describe('a list by WebSocket', () => {
   });
 
   it('is not complete if an error message precedes the close with 1000 (pitfall 2)', () => {
-    const pruned = {
-      ...errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9),
-      context: { earliest_offset: '12' },
-      grpcCodeValue: 9,
-    };
-    const refused = listOf(socketOpen, errorText('INVALID_CONTINUATION_TOKEN', 8, 3), socketEnd(1000));
-    expect(refused).toMatchObject({
-      completed: false,
-      error: { _tag: 'ApiError', code: 'INVALID_CONTINUATION_TOKEN', status: 400, path },
-    });
-    const cut = listOf(socketOpen, sign(1), socketText(pruned), socketEnd(1000));
-    expect(cut).toMatchObject({
-      values: [element(1)],
-      completed: false,
-      error: { _tag: 'PrunedError', earliestOffset: 12 },
-    });
+    const code = 'INVALID_CONTINUATION_TOKEN';
+    const refused = listOf(socketOpen, errorText(code, 8, 3), socketEnd(1000));
+    expect(refused).toMatchObject({ completed: false, error: { _tag: 'ApiError', code, status: 400, path } });
+    const pruned = errorText('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, 9, { earliest_offset: '12' });
+    const cut = listOf(socketOpen, sign(1), pruned, socketEnd(1000));
+    const error = { _tag: 'PrunedError', earliestOffset: 12 };
+    expect(cut).toMatchObject({ values: [element(1)], completed: false, error });
   });
 
   it.each([
@@ -219,10 +199,8 @@ describe('a list by WebSocket', () => {
       socketInterceptor: ({ url, headers }, open) => open({ ...headers, traceparent: url }),
     });
     expect(observe(list$).completed).toBe(true);
-    expect(sockets.requests[0]?.headers).toEqual({
-      'x-tenant': 'blue',
-      traceparent: `wss://ledger.example/prefix${path}`,
-    });
+    const traceparent = `wss://ledger.example/prefix${path}`;
+    expect(sockets.requests[0]?.headers).toEqual({ 'x-tenant': 'blue', traceparent });
   });
 });
 
@@ -234,15 +212,11 @@ describe('the token of a list by WebSocket', () => {
   };
 
   it('is replaced once if the service refuses it before the first element (pitfall 34)', () => {
-    const { sockets, list$, events } = listWorld(
-      (_, count) => (count === 1 ? of(socketOpen, refusal, socketEnd(1000)) : of(socketOpen, sign(1), socketEnd(1000))),
-      { token: provider() },
-    );
+    const stream = (_: unknown, count: number) => of(socketOpen, count === 1 ? refusal : sign(1), socketEnd(1000));
+    const { sockets, list$, events } = listWorld(stream, { token: provider() });
     expect(observe(list$)).toMatchObject({ values: [element(1)], completed: true });
-    expect(sockets.requests.map(({ headers }) => headers['authorization'])).toEqual([
-      'Bearer token-1',
-      'Bearer token-2',
-    ]);
+    const tokens = sockets.requests.map(({ headers }) => headers['authorization']);
+    expect(tokens).toEqual(['Bearer token-1', 'Bearer token-2']);
     expect(events).toMatchObject([{ _tag: 'TokenRefreshed', path }]);
   });
 
@@ -255,15 +229,10 @@ describe('the token of a list by WebSocket', () => {
 
   it('ends the list with a transient error if it expires after an element, which nothing may repeat (pitfall 34)', () => {
     const expired = errorText('ACCESS_TOKEN_EXPIRED', 2, 10);
-    const { sockets, list$ } = listWorld(() => of(socketOpen, sign(1), expired, socketEnd(1000)), {
-      token: provider(),
-    });
-    const seen = observe(list$);
-    expect(seen).toMatchObject({ values: [element(1)], completed: false });
-    expect(seen.error).toMatchObject({
-      _tag: 'ConnectionError',
-      reason: 'the token expired before the end of the list',
-    });
+    const stream = () => of(socketOpen, sign(1), expired, socketEnd(1000));
+    const { sockets, list$ } = listWorld(stream, { token: provider() });
+    const error = { _tag: 'ConnectionError', reason: 'the token expired before the end of the list' };
+    expect(observe(list$)).toMatchObject({ values: [element(1)], completed: false, error });
     expect(sockets.requests).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
 import { platformSocketPort, type SocketRequest } from '../../src/ws/SocketPort.js';
 import { observe } from '../helpers/observe.js';
@@ -38,21 +38,28 @@ const request = (headers: Readonly<Record<string, string>> = {}): SocketRequest 
 });
 
 const platform = globalThis.WebSocket as unknown;
-function fakeWebSocket(): void {
+beforeEach(() => {
   Object.assign(globalThis, { WebSocket: FakeWebSocket });
-}
+});
 afterEach(() => {
   FakeWebSocket.instances = [];
   if (platform === undefined) Reflect.deleteProperty(globalThis, 'WebSocket');
   else Object.assign(globalThis, { WebSocket: platform });
 });
 
+/** What is seen of a socket of the platform. */
+function socketWith(headers?: Readonly<Record<string, string>>) {
+  const seen = observe(platformSocketPort()(request(headers)));
+  const socket = FakeWebSocket.instances.at(-1);
+  if (socket === undefined) throw new Error('no socket was created');
+  return { seen, socket };
+}
+
 describe("the platform's own WebSocket", () => {
   it('offers the token as the first protocol, since it cannot send headers', () => {
-    fakeWebSocket();
-    observe(platformSocketPort()(request({ authorization: 'Bearer abc.def', 'x-tenant': 'blue' })));
-    observe(platformSocketPort()(request({ authorization: 'bearer  abc.def' })));
-    observe(platformSocketPort()(request()));
+    socketWith({ authorization: 'Bearer abc.def', 'x-tenant': 'blue' });
+    socketWith({ authorization: 'bearer  abc.def' });
+    socketWith();
     expect(FakeWebSocket.instances.map(({ protocols }) => protocols)).toEqual([
       ['jwt.token.abc.def', 'daml.ws.auth'],
       ['jwt.token.abc.def', 'daml.ws.auth'],
@@ -61,60 +68,39 @@ describe("the platform's own WebSocket", () => {
   });
 
   it('sends its message when it is open, and emits texts and the end', () => {
-    fakeWebSocket();
-    const seen = observe(platformSocketPort()(request()));
-    const [socket] = FakeWebSocket.instances;
-    expect(socket?.sent).toEqual([]);
-    socket?.emit('open');
-    expect(socket?.sent).toEqual(['{}']);
-    socket?.emit('message', { data: 'hello' });
-    socket?.emit('error');
-    socket?.emit('close', { code: 1001 });
+    const { seen, socket } = socketWith();
+    expect(socket.sent).toEqual([]);
+    socket.emit('open');
+    expect(socket.sent).toEqual(['{}']);
+    socket.emit('message', { data: 'hello' });
+    socket.emit('error');
+    socket.emit('close', { code: 1001 });
     expect(seen.values).toEqual([{ _tag: 'Open' }, { _tag: 'Text', text: 'hello' }, { _tag: 'End', code: 1001 }]);
     expect(seen.completed).toBe(true);
   });
 
   it('errors and closes for a message that is not text, so that nothing is skipped', () => {
-    fakeWebSocket();
-    const seen = observe(platformSocketPort()(request()));
-    const [socket] = FakeWebSocket.instances;
-    socket?.emit('open');
-    socket?.emit('message', { data: new ArrayBuffer(1) });
-    socket?.emit('message', { data: 'hello' });
+    const { seen, socket } = socketWith();
+    socket.emit('open');
+    socket.emit('message', { data: new ArrayBuffer(1) });
+    socket.emit('message', { data: 'hello' });
     expect(seen.values).toEqual([{ _tag: 'Open' }]);
     expect(seen.error).toMatchObject({ message: 'the socket received a message that is not text' });
-    expect(socket?.closeCode).toBeDefined();
+    expect(socket.closeCode).toBeDefined();
   });
 
-  it('closes when it is unsubscribed, also while it is connecting', () => {
-    fakeWebSocket();
-    const seen = observe(platformSocketPort()(request()));
+  it.each(['while it is connecting', 'in the middle of a stream'])('closes when it is unsubscribed %s', (when) => {
+    const { seen, socket } = socketWith();
+    if (when === 'in the middle of a stream') socket.emit('open');
     seen.subscription.unsubscribe();
-    expect(FakeWebSocket.instances[0]?.closeCode).toBeDefined();
+    // a participant answers them at once: the codes that browsers allow, except the regular 1000
+    expect(socket.closeCode).toBeGreaterThanOrEqual(3000);
+    expect(socket.closeCode).toBeLessThan(5000);
   });
 
-  it('closes with a code that a participant answers at once, also in the middle of a stream', () => {
-    fakeWebSocket();
-    const seen = observe(platformSocketPort()(request()));
-    FakeWebSocket.instances[0]?.emit('open');
-    seen.subscription.unsubscribe();
-    // the codes that browsers allow, except the regular 1000
-    expect(FakeWebSocket.instances[0]?.closeCode).toBeGreaterThanOrEqual(3000);
-    expect(FakeWebSocket.instances[0]?.closeCode).toBeLessThan(5000);
-  });
-
-  it('errors when it does not open', () => {
-    fakeWebSocket();
-    const seen = observe(platformSocketPort()(request()));
-    FakeWebSocket.instances[0]?.emit('error');
-    FakeWebSocket.instances[0]?.emit('close', { code: 1006 });
-    expect(seen.error).toMatchObject({ message: 'the socket was not opened' });
-  });
-
-  it('errors when it does not open and emits no close event, as in Node.js 22', () => {
-    fakeWebSocket();
-    const seen = observe(platformSocketPort()(request()));
-    FakeWebSocket.instances[0]?.emit('error');
+  it('errors when it does not open, even if no close event follows, as in Node.js 22', () => {
+    const { seen, socket } = socketWith();
+    socket.emit('error');
     expect(seen.error).toMatchObject({ message: 'the socket was not opened' });
   });
 

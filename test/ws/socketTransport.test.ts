@@ -7,8 +7,8 @@ import { observe, offsets } from '../helpers/observe.js';
 import { scriptedSockets, socketEnd, socketOpen, socketText } from '../helpers/scripted.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { checkpoint, errorBody, errorReply, ok, transaction } from '../helpers/wire.js';
-import { fill, upTo, world, type World } from '../helpers/world.js';
-import { after, closed, play, polls, pong$, silentSocket, tags } from './worlds.js';
+import { fill, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
+import { after, closed, gaps, play, polls, pong$, silentSocket, tags } from './worlds.js';
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -41,20 +41,11 @@ describe('a feed by WebSocket', () => {
   });
 
   it('continues from its cursor after a lost socket, and reads missed updates over HTTP', () => {
-    const its = play(
-      {},
-      {
-        at: {
-          2_500: ({ ledger }) => {
-            ledger.disconnect();
-            fill(ledger, 501, 502);
-          },
-          10_000: ({ ledger }) => {
-            fill(ledger, 503);
-          },
-        },
-      },
-    );
+    const disconnect = ({ ledger }: World): void => {
+      ledger.disconnect();
+      fill(ledger, 501, 502);
+    };
+    const its = play({}, { at: { 2_500: disconnect, 10_000: [503] } });
     expect(offsets(its.seen.values)).toEqual(upTo(503));
     // the ledger end, a page, and the proof that the ledger is the same
     expect(its.seen.times.slice(-3)).toEqual([2_515, 2_515, 10_000]);
@@ -82,16 +73,14 @@ describe('a feed by WebSocket', () => {
     const its = play({ socketFault: refused }, { forMs: 3_600_000, updates: 1_000 });
     expect(offsets(its.seen.values)).toEqual(upTo(1_500));
     expect(its.seen.times.slice(500).every((ms, i) => ms <= 1_000 * (i + 1) + 50)).toBe(true);
-    const seconds = closed(its).map(({ at }) => Math.round(at / 1_000));
-    expect(seconds.slice(1, 10).map((at, i) => at - (seconds[i] ?? 0))).toEqual([3, 4, 8, 16, 32, 64, 128, 256, 300]);
+    expect(gaps(closed(its)).slice(0, 9)).toEqual([3, 4, 8, 16, 32, 64, 128, 256, 300]);
   });
 
   it('opens the next socket soon after one that has brought elements', () => {
     jest.spyOn(Math, 'random').mockReturnValue(1);
     const socketFault = (_: unknown, count: number) =>
       of(socketOpen, ...(count === 3 ? [socketText(checkpoint(500))] : []), socketEnd(1006));
-    const at = closed(play({ socketFault }, { updates: 30 })).map((event) => Math.round(event.at / 1_000));
-    expect(at.slice(1, 5).map((s, i) => s - (at[i] ?? 0))).toEqual([3, 4, 1, 2]);
+    expect(gaps(closed(play({ socketFault }, { updates: 30 }))).slice(0, 4)).toEqual([3, 4, 1, 2]);
   });
 
   it('waits ten seconds for a socket to open (G22)', () => {
@@ -105,27 +94,15 @@ describe('a feed by WebSocket', () => {
     ['one that answers pings, but brings not even a checkpoint', true, 100_015],
   ])('treats as lost %s (G22)', (_, pongs, closedAt) => {
     const socketFault = (_request: unknown, count: number) => (count === 1 ? silentSocket(pongs) : undefined);
-    const its = play(
-      { socketFault },
-      {
-        forMs: 200_000,
-        at: {
-          150_000: ({ ledger }) => {
-            fill(ledger, 501);
-          },
-        },
-      },
-    );
+    const its = play({ socketFault }, { forMs: 200_000, at: { 150_000: [501] } });
     expect(offsets(its.seen.values)).toEqual(upTo(501));
     expect(closed(its)[0]).toMatchObject({ at: closedAt });
   });
 
   it('switches to the other path at once if the ledger says so by the socket', () => {
-    const disabled = () => of(socketOpen, socketText(errorBody('DEPRECATED_API_DISABLED', 9)), socketEnd(1000));
-    const its = play(
-      { socketFault: ({ path }) => (path === '/v2/updates/flats' ? disabled() : undefined) },
-      { updates: 3 },
-    );
+    const disabled = of(socketOpen, socketText(errorBody('DEPRECATED_API_DISABLED', 9)), socketEnd(1000));
+    const socketFault: WorldOptions['socketFault'] = ({ path }) => (path.endsWith('flats') ? disabled : undefined);
+    const its = play({ socketFault }, { updates: 3 });
     expect(its.sockets.requests.map(({ path }) => path)).toEqual(['/v2/updates/flats', '/v2/updates']);
     expect(its.events.find(({ _tag }) => _tag === 'SocketOpened')?.at).toBeLessThan(100);
     expect(tags(its)).toContain('EndpointSwitched');
@@ -178,14 +155,7 @@ describe('a feed by WebSocket', () => {
           return undefined;
         },
       }),
-      {
-        forMs: 60_000,
-        at: {
-          35_000: ({ ledger }) => {
-            fill(ledger, 501);
-          },
-        },
-      },
+      { forMs: 60_000, at: { 35_000: [501] } },
     );
     expect(tags(its)).toContain('SocketClosed');
     expect(offsets(its.seen.values)).toEqual(upTo(501));
@@ -247,13 +217,8 @@ describe('a feed by WebSocket', () => {
 
   it('opens another socket even if the clock was set back', () => {
     const real = asyncScheduler.now.bind(asyncScheduler);
-    const its = play(
-      { socketFault: lostFirst },
-      {
-        forMs: 20_000,
-        at: { 100: () => jest.spyOn(asyncScheduler, 'now').mockImplementation(() => real() - 3_600_000) },
-      },
-    );
+    const setBack = () => jest.spyOn(asyncScheduler, 'now').mockImplementation(() => real() - 3_600_000);
+    const its = play({ socketFault: lostFirst }, { forMs: 20_000, at: { 100: setBack } });
     expect(its.sockets.requests).toHaveLength(2);
   });
 
@@ -272,9 +237,8 @@ describe('the check over HTTP of a socket', () => {
     expect(offsets(its.seen.values)).toEqual(upTo(1_000));
     const waits = its.seen.times.slice(500).map((ms, i) => ms - 1_000 * (i + 1));
     expect(Math.max(...waits)).toBeLessThan(10_100);
-    expect(closed(its)[0]).toMatchObject({
-      cause: { _tag: 'ConnectionError', reason: 'the socket held back updates' },
-    });
+    const cause = { _tag: 'ConnectionError', reason: 'the socket held back updates' };
+    expect(closed(its)[0]).toMatchObject({ cause });
   });
 
   it('finds that one which brought elements holds back the rest, and then opens sockets less often (G23)', () => {
@@ -301,14 +265,7 @@ describe('the check over HTTP of a socket', () => {
           return merge(that().ledger.streamText(request), checkpoints$, pong$);
         },
       }),
-      {
-        forMs: 600_000,
-        at: {
-          1_000: ({ service }) => {
-            before = service.requests.length;
-          },
-        },
-      },
+      { forMs: 600_000, at: { 1_000: ({ service }) => (before = service.requests.length) } },
     );
     expect(tags(its)).not.toContain('SocketClosed');
     expect(its.service.requests.length - before).toBe(checks);
@@ -324,19 +281,13 @@ describe('the check over HTTP of a socket', () => {
           return ok([transaction(515), transaction(520)]);
         },
       }),
-      {
-        at: {
-          5_000: ({ ledger }) => {
-            ledger.end = 510;
-          },
-        },
-      },
+      { at: { 5_000: ({ ledger }) => (ledger.end = 510) } },
     );
     expect(offsets(its.seen.values)).toEqual([...upTo(500), 515, 520]);
   });
 
   it('reports a gap with the cursor of the socket', () => {
-    const gaps: number[] = [];
+    const cursors: number[] = [];
     const its = play(
       {
         socketFault: (_, count) =>
@@ -345,7 +296,7 @@ describe('the check over HTTP of a socket', () => {
       {
         forMs: 60_000,
         onGap: ({ cursor }) => {
-          gaps.push(cursor);
+          cursors.push(cursor);
           return [600];
         },
         at: {
@@ -356,7 +307,7 @@ describe('the check over HTTP of a socket', () => {
         },
       },
     );
-    expect(gaps).toEqual([550]);
+    expect(cursors).toEqual([550]);
     expect(offsets(its.seen.values)).toEqual([...upTo(500), 550, 650]);
   });
 
@@ -397,13 +348,7 @@ describe('the check over HTTP of a socket', () => {
     const isDown = (): boolean => asyncScheduler.now() >= 10_000 && asyncScheduler.now() < 15_000;
     const its = play(
       { fault: ({ path }) => (path.endsWith('ledger-end') && isDown() ? errorReply(503, '') : undefined) },
-      {
-        at: {
-          20_018: ({ ledger }) => {
-            fill(ledger, 501);
-          },
-        },
-      },
+      { at: { 20_018: [501] } },
     );
     expect(tags(its)).not.toContain('SocketClosed');
     expect(offsets(its.seen.values)).toEqual(upTo(501));

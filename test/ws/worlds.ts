@@ -21,7 +21,7 @@ function socketWorld(options: WorldOptions, forMs: number, onGap?: Run['onGap'])
 interface Run {
   readonly forMs?: number;
   readonly updates?: number;
-  readonly at?: Readonly<Record<number, (its: SocketWorld) => void>>;
+  readonly at?: Readonly<Record<number, readonly number[] | ((its: SocketWorld) => unknown)>>;
   readonly onGap?: (gap: { readonly cursor: number }) => number[];
 }
 
@@ -29,7 +29,8 @@ interface Run {
  * Runs a feed of a ledger with 500 updates to its end, in virtual time.
  *
  * @param options - those of the world, which they may refer to
- * @param run - for how long, how many updates are appended, one a second, and what happens after which milliseconds
+ * @param run - for how long, how many updates are appended, one a second, and after which milliseconds updates of
+ * certain offsets are, or what else happens
  */
 export const play = (
   options: WorldOptions | ((its: () => SocketWorld) => WorldOptions) = {},
@@ -43,11 +44,18 @@ export const play = (
       });
     for (const [ms, change] of Object.entries(at))
       timer(Number(ms)).subscribe(() => {
-        change(its);
+        if (typeof change === 'function') change(its);
+        else fill(its.ledger, ...change);
       });
     flush();
     return its;
   });
+
+/** The seconds between some times in milliseconds. */
+export const gaps = (times: readonly { readonly at: number }[]): number[] => {
+  const seconds = times.map(({ at }) => Math.round(at / 1_000));
+  return seconds.slice(1).map((at, i) => at - (seconds[i] ?? 0));
+};
 
 export const tags = ({ events }: SocketWorld): string[] => events.map(({ _tag }) => _tag);
 /** The causes of the ends of sockets, and when they ended. */
