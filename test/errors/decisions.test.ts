@@ -1,23 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { errorOf } from '../../src/errors/ApiError.js';
-import {
-  DecodeError,
-  LedgerResetError,
-  OrderError,
-  PageLimitError,
-  PrunedError,
-  SnapshotLimitError,
-} from '../../src/errors/feed.js';
+import * as feed from '../../src/errors/feed.js';
 import { isTransient, type LedgerError, verdict } from '../../src/errors/LedgerError.js';
 import { CursorError, HandlerError, StoreError } from '../../src/errors/process.js';
-import {
-  ConnectionError,
-  InvalidRequestError,
-  RequestTimeoutError,
-  ResponseTooLargeError,
-  TokenError,
-  UnauthorizedError,
-} from '../../src/errors/request.js';
+import * as request from '../../src/errors/request.js';
 import { type AttemptOutcome, decideAttempt, decideOutcome, type Outcome } from '../../src/submission/outcome.js';
 import { knownCodes, type KnownCode } from '../fixtures/errors/codes.js';
 import { errorBody } from '../helpers/wire.js';
@@ -33,22 +19,17 @@ const meaningOf = (error: LedgerError): Meaning => [verdict(error), decideOutcom
 const response = (status: number, body: unknown = ''): LedgerError =>
   errorOf({ path: '/v2/updates', status, text: typeof body === 'string' ? body : JSON.stringify(body) });
 
-const failedConnection = (code?: string): ConnectionError => new ConnectionError('/x', 'the connection failed', code);
+const failedConnection = (code?: string) => new request.ConnectionError('/x', 'the connection failed', code);
 
 const page = '<html></html>';
+const databaseTimeout = response(500, errorBody('INDEX_DB_SQL_NETWORK_TIMEOUT_ERROR', 4));
 
 describe('the meaning', () => {
   it.each<readonly [name: string, error: LedgerError, ...Meaning]>([
     // responses that are not decided by a known code
     ['over its time limit', response(408, errorBody('REQUEST_TIMEOUT', -1)), 'retry', 'unknown', 'unknown'],
     ['over its time limit, without a body', response(408), 'retry', 'unknown', 'unknown'],
-    [
-      'database timeout, before 3.6.1',
-      response(500, errorBody('INDEX_DB_SQL_NETWORK_TIMEOUT_ERROR', 4)),
-      'retry',
-      'unknown',
-      'unknown',
-    ],
+    ['timeout of a database, before 3.6.1', databaseTimeout, 'retry', 'unknown', 'unknown'],
     ['unknown path', response(404, { errors: ['uri'], ledgerApiError: null }), 'switch', 'inconclusive', 'refused'],
     ['a page of a proxy without the path', response(404, page), 'switch', 'inconclusive', 'refused'],
     ['a path of 3.6.1', response(400, errorBody('DEPRECATED_API_DISABLED', 9)), 'switch', 'inconclusive', 'refused'],
@@ -75,28 +56,16 @@ describe('the meaning', () => {
     ['an unknown code for a broken rule', response(400, errorBody('NEW_ERROR', 8)), 'stop', 'rejected', 'refused'],
     ['an unknown code for the state', response(400, errorBody('NEW_ERROR', 9)), 'stop', 'inconclusive', 'refused'],
     ['an unknown category', response(503, errorBody('NEW_ERROR', 15)), 'stop', 'unknown', 'unknown'],
-    [
-      'the name of a property of all objects',
-      response(409, errorBody('constructor', 2)),
-      'retry',
-      'unknown',
-      'unknown',
-    ],
+    ['a name of all objects', response(409, errorBody('constructor', 2)), 'retry', 'unknown', 'unknown'],
     // errors without a response, or with one that the ledger has not refused
     ['a connection that failed', failedConnection(), 'retry', 'unknown', 'unknown'],
-    [
-      'an incomplete response',
-      new ConnectionError('/x', 'the response is not valid JSON'),
-      'retry',
-      'unknown',
-      'unknown',
-    ],
-    ['a timeout', new RequestTimeoutError('/x', 30), 'retry', 'unknown', 'unknown'],
-    ['a response that does not decode', new DecodeError('/x', []), 'stop', 'unknown', 'unknown'],
-    ['a response that is too large', new ResponseTooLargeError('/x', 30), 'shrink', 'unknown', 'unknown'],
-    ['no token', new TokenError('the provider failed'), 'retry', 'notSent', 'notSent'],
-    ['a refused token', new UnauthorizedError('/x'), 'stop', 'inconclusive', 'refused'],
-    ['two refused tokens', new UnauthorizedError('/x', true), 'retry', 'inconclusive', 'refused'],
+    ['no valid JSON', new request.ConnectionError('/x', 'it is not valid JSON'), 'retry', 'unknown', 'unknown'],
+    ['a timeout', new request.RequestTimeoutError('/x', 30), 'retry', 'unknown', 'unknown'],
+    ['a response that does not decode', new feed.DecodeError('/x', []), 'stop', 'unknown', 'unknown'],
+    ['a response that is too large', new request.ResponseTooLargeError('/x', 30), 'shrink', 'unknown', 'unknown'],
+    ['no token', new request.TokenError('the provider failed'), 'retry', 'notSent', 'notSent'],
+    ['a refused token', new request.UnauthorizedError('/x'), 'stop', 'inconclusive', 'refused'],
+    ['two refused tokens', new request.UnauthorizedError('/x', true), 'retry', 'inconclusive', 'refused'],
   ])('of a failed request: %s', (_, error, ...meaning) => {
     expect(meaningOf(error)).toEqual(meaning);
     expect(isTransient(error)).toBe(meaning[0] === 'retry');
@@ -106,42 +75,27 @@ describe('the meaning', () => {
     [new StoreError('save', 'balances', 'the disk is full'), 'retry'],
     [new CursorError('ledger', 'balances', 'another update'), 'stop'],
     [new HandlerError(7, undefined, 1, 'mine'), 'stop'],
-    [new InvalidRequestError([]), 'stop'],
-    [new LedgerResetError(1), 'stop'],
-    [new OrderError(1, 2), 'stop'],
-    [new PageLimitError(1), 'stop'],
-    [new SnapshotLimitError(200, 1), 'stop'],
-    [new PrunedError('/x'), 'stop'],
+    [new request.InvalidRequestError([]), 'stop'],
+    [new feed.LedgerResetError(1), 'stop'],
+    [new feed.OrderError(1, 2), 'stop'],
+    [new feed.PageLimitError(1), 'stop'],
+    [new feed.SnapshotLimitError(200, 1), 'stop'],
+    [new feed.PrunedError('/x'), 'stop'],
   ])('of another error: %s', (error, expected) => {
     expect(verdict(error)).toBe(expected);
   });
 
   it.each([
-    'ECONNREFUSED',
-    'ENOTFOUND',
-    'EAI_AGAIN',
-    'UND_ERR_CONNECT_TIMEOUT',
-    'DEPTH_ZERO_SELF_SIGNED_CERT',
-    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    'CERT_HAS_EXPIRED',
-    'ERR_TLS_CERT_ALTNAME_INVALID',
+    ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('of a connection that was never made: %s', (code) => {
     expect(meaningOf(failedConnection(code)).slice(1)).toEqual(['notSent', 'notSent']);
   });
 
   it.each([
-    'ECONNRESET',
-    // also reported by established connections
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    'EPIPE',
-    'ETIMEDOUT',
-    'UND_ERR_SOCKET',
-    'UND_ERR_HEADERS_TIMEOUT',
-    'UND_ERR_BODY_TIMEOUT',
-    'ECONNABORTED',
-    'ECONNREFUSED_NOT',
-    'TOMORROWS_CODE',
+    ...['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'],
+    // these two are also reported by established connections
+    ...['EHOSTUNREACH', 'ENETUNREACH', 'ECONNABORTED', 'ECONNREFUSED_NOT', 'TOMORROWS_CODE'],
   ])('of a connection that breaks: %s', (code) => {
     expect(meaningOf(failedConnection(code)).slice(1)).toEqual(['unknown', 'unknown']);
   });

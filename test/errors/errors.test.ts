@@ -3,14 +3,8 @@ import * as api from '../../src/index.js';
 import { errorOf } from '../../src/errors/ApiError.js';
 import { errorBody } from '../helpers/wire.js';
 
-const submission: api.Submission = {
-  submissionId: 'try-1',
-  userId: 'me',
-  actAs: ['alice::1220ab'],
-  sentAt: 1,
-  since: 6,
-  attempts: 2,
-};
+const sent = { submissionId: 'try-1', userId: 'me', actAs: ['alice::1220ab'], sentAt: 1 };
+const submission: api.Submission = { ...sent, since: 6, attempts: 2 };
 
 const one: readonly api.LedgerError[] = [
   new api.ResponseTooLargeError('/x', 30),
@@ -83,105 +77,24 @@ describe('an error', () => {
     ]);
   });
 
+  const host = '127.0.0.1:3000';
+  const failed = (reason: string) => new api.ConnectionError('/x', reason, undefined, host);
+  const answered = (status: number, text: string) => new api.ApiError({ path: '/x', status, text, host });
+
   it.each<[string, api.LedgerError]>([
-    [
-      '127.0.0.1:3000 did not answer as expected: there was no response.',
-      new api.ConnectionError('/x', 'there was no response', undefined, '127.0.0.1:3000'),
-    ],
-    [
-      '127.0.0.1:3000 cannot be reached.',
-      new api.ConnectionError('/x', 'the connection failed', undefined, '127.0.0.1:3000'),
-    ],
-    [
-      '127.0.0.1:3000 answered 404, but not as a ledger: Cannot GET /x',
-      new api.ApiError({ path: '/x', status: 404, text: 'Cannot GET /x', host: '127.0.0.1:3000' }),
-    ],
-    [
-      '127.0.0.1:3000 answered 502, but not as a ledger: <html>',
-      new api.ApiError({ path: '/x', status: 502, text: '<html>', host: '127.0.0.1:3000' }),
-    ],
-    ['127.0.0.1:3000 refuses the token and its replacement.', new api.UnauthorizedError('/x', true, '127.0.0.1:3000')],
-  ])('names the host first: %s', (fact, error) => {
-    expect(error.message).toBe(`${fact}\nPath: /x`);
-    expect(error).toHaveProperty('host', '127.0.0.1:3000');
+    ['did not answer as expected: there was no response.', failed('there was no response')],
+    ['cannot be reached.', failed('the connection failed')],
+    ['answered 404, but not as a ledger: Cannot GET /x', answered(404, 'Cannot GET /x')],
+    ['answered 502, but not as a ledger: <html>', answered(502, '<html>')],
+    ['refuses the token and its replacement.', new api.UnauthorizedError('/x', true, host)],
+  ])('names the host first: it %s', (fact, error) => {
+    expect(error).toMatchObject({ message: `${host} ${fact}\nPath: /x`, host });
   });
 
-  it('is matched by its tag', () => {
-    const name = api.matchLedgerError<string>({
-      ResponseTooLargeError: ({ maxBytes }) => `large ${maxBytes}`,
-      ApiError: ({ status }) => `api ${status}`,
-      ConnectionError: ({ code }) => `connection ${code ?? ''}`,
-      CursorError: ({ reason }) => `cursor ${reason}`,
-      DecodeError: ({ offset }) => `decode ${offset ?? ''}`,
-      HandlerError: ({ attempts }) => `handler ${attempts}`,
-      InvalidRequestError: ({ problems }) => `request ${problems.length}`,
-      LedgerResetError: ({ cursor }) => `reset ${cursor}`,
-      NotSentError: ({ code }) => `not sent ${code ?? ''}`,
-      OrderError: ({ previous }) => `order ${previous}`,
-      OutcomeUnknownError: ({ completionOffset }) => `unknown ${completionOffset ?? ''}`,
-      PageLimitError: ({ cursor }) => `limit ${cursor}`,
-      PrunedError: ({ earliestOffset }) => `pruned ${earliestOffset ?? ''}`,
-      RequestTimeoutError: ({ afterMs }) => `timeout ${afterMs}`,
-      SnapshotLimitError: ({ limit }) => `snapshot ${limit}`,
-      StoreError: ({ operation }) => `store ${operation}`,
-      SubmissionExpiredError: ({ reason }) => `expired ${reason}`,
-      SubmissionRejectedError: ({ status }) => `rejected ${status}`,
-      TokenError: ({ reason }) => `token ${reason}`,
-      UnauthorizedError: ({ path }) => `unauthorized ${path}`,
-      VerificationError: ({ reason }) => `verification ${reason}`,
-    });
-    expect(one.map(name)).toEqual([
-      'large 30',
-      'api 400',
-      'connection ECONNREFUSED',
-      'cursor participant',
-      'decode 7',
-      'handler 3',
-      'request 1',
-      'reset 40',
-      'not sent ECONNREFUSED',
-      'order 5',
-      'unknown 8',
-      'limit 7',
-      'pruned 25',
-      'timeout 30',
-      'snapshot 200',
-      'store save',
-      'expired too old',
-      'rejected 400',
-      'token the provider failed',
-      'unauthorized /x',
-      'verification hash',
-    ]);
-  });
-});
-
-describe('matchLedgerError', () => {
-  it('throws any other value', () => {
-    const never = (): string => 'matched';
-    const match = api.matchLedgerError<string>({
-      ResponseTooLargeError: never,
-      ApiError: never,
-      ConnectionError: never,
-      CursorError: never,
-      DecodeError: never,
-      HandlerError: never,
-      InvalidRequestError: never,
-      LedgerResetError: never,
-      NotSentError: never,
-      OrderError: never,
-      OutcomeUnknownError: never,
-      PageLimitError: never,
-      PrunedError: never,
-      RequestTimeoutError: never,
-      SnapshotLimitError: never,
-      StoreError: never,
-      SubmissionExpiredError: never,
-      SubmissionRejectedError: never,
-      TokenError: never,
-      UnauthorizedError: never,
-      VerificationError: never,
-    });
+  it('is matched by its tag, and any other value is thrown', () => {
+    const cases = Object.fromEntries(tags.map((tag) => [tag, (error: api.LedgerError) => [tag, error]]));
+    const match = api.matchLedgerError(cases as unknown as Parameters<typeof api.matchLedgerError<unknown>>[0]);
+    expect(one.map(match)).toEqual(one.map((error) => [error._tag, error]));
     const bug = new RangeError('mine');
     // @ts-expect-error -- possible with an error of type any
     expect(() => match(bug)).toThrow(bug);
@@ -190,10 +103,8 @@ describe('matchLedgerError', () => {
 
 describe('errorOf', () => {
   it('keeps the facts of the ledger', () => {
-    const text = JSON.stringify({
-      ...errorBody('INVALID_FIELD', 8, { category: '8', definite_answer: 'true' }),
-      correlationId: 'c-1',
-    });
+    const context = { category: '8', definite_answer: 'true' };
+    const text = JSON.stringify({ ...errorBody('INVALID_FIELD', 8, context), correlationId: 'c-1' });
     expect(errorOf({ path: '/x', status: 400, text, retryAfterMs: 5 })).toMatchObject({
       _tag: 'ApiError',
       code: 'INVALID_FIELD',
@@ -202,25 +113,18 @@ describe('errorOf', () => {
       correlationId: 'c-1',
       definiteAnswer: true,
       retryAfterMs: 5,
-      context: { category: '8', definite_answer: 'true' },
+      context,
     });
   });
 
-  it('is a PrunedError with the earliest offset, if the ledger states it', () => {
-    const pruned = (context: Readonly<Record<string, string>>): string =>
-      JSON.stringify(errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, context));
-    expect(errorOf({ path: '/x', status: 400, text: pruned({ earliest_offset: '25' }) })).toMatchObject({
-      earliestOffset: 25,
-    });
-    expect(errorOf({ path: '/x', status: 400, text: pruned({ earliest_offset: 'Some(25)' }) })).toHaveProperty(
-      'earliestOffset',
-      undefined,
-    );
-    expect(errorOf({ path: '/x', status: 400, text: pruned({ earliest_offset: '' }) })).toHaveProperty(
-      'earliestOffset',
-      undefined,
-    );
-    expect(errorOf({ path: '/x', status: 400, text: pruned({}) })).toMatchObject({ _tag: 'PrunedError' });
+  it.each<[Readonly<Record<string, string>>, number | undefined]>([
+    [{ earliest_offset: '25' }, 25],
+    [{ earliest_offset: 'Some(25)' }, undefined],
+    [{ earliest_offset: '' }, undefined],
+    [{}, undefined],
+  ])('is a PrunedError with the earliest offset, if the ledger states it: %j', (context, earliestOffset) => {
+    const text = JSON.stringify(errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, context));
+    expect(errorOf({ path: '/x', status: 400, text })).toMatchObject({ _tag: 'PrunedError', earliestOffset });
   });
 
   it.each(['[{"update":{}}]', ' {"amount":"17"}', '"17"', '{"amount', '\0{'])(

@@ -2,7 +2,7 @@ import { asyncScheduler, delay, map, NEVER, Observable, of, ReplaySubject, switc
 import type { Command, DeduplicationPeriod } from '../../src/index.js';
 import type { Reply, ServiceRequest } from './scripted.js';
 import type { VirtualLedger } from './virtualLedger.js';
-import { errorBody, errorReply, ok, synchronizerId } from './wire.js';
+import { brokenConnection, errorBody, errorReply, ok, refusedConnection, synchronizerId, timedOut } from './wire.js';
 
 /** How a response is lost. */
 export type Loss = 'reset' | 'silence' | '503' | '502' | 'garbled';
@@ -97,14 +97,10 @@ export interface ServiceOptions {
   readonly completions: 'completions' | 'command-completions';
 }
 
-export const refusedConnection = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-
 export const submitPath = '/v2/commands/submit-and-wait-for-transaction';
 
 /** The longest time that the HTTP layer waits for a response, in milliseconds. */
 const httpTimeoutMs = 20_000;
-
-const timedOut = errorReply(503, 'The server was not able to produce a timely response to your request.');
 
 /** A participant in virtual time that works on commands in the order of a real one. What they do is for subclasses to say. */
 export abstract class CommandService {
@@ -342,11 +338,7 @@ const failureCategory = { UPDATE_NOT_FOUND: 11, INDEX_DB_SQL_TRANSIENT_ERROR: 1,
 const lose = (how: Loss, afterMs: number): Observable<Reply> => {
   switch (how) {
     case 'reset':
-      return timer(afterMs).pipe(
-        map(() => {
-          throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
-        }),
-      );
+      return timer(afterMs).pipe(switchMap(() => throwError(() => brokenConnection)));
     case 'silence':
       return NEVER;
     case '503':

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { it } from '@jest/globals';
 import { build } from 'esbuild';
-import { chromium } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 import { httpServer } from './localServers.js';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -10,6 +10,16 @@ const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const timeoutMs = 100_000;
 const isInstalled = existsSync(executablePath);
 if (!isInstalled) console.warn(`not run in a browser: there is no ${executablePath}; set CHROMIUM to one`);
+
+const launch = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath,
+    timeout: timeoutMs,
+    args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync'],
+  });
+
+/** Starts Chromium for the tests of a file, if it is installed. */
+export const launchChromium = (): Promise<Browser> | undefined => (isInstalled ? launch() : undefined);
 
 /** A test in a browser, skipped where no Chromium is installed. */
 export const itInChromium: typeof it.only = isInstalled ? it : it.skip;
@@ -19,29 +29,6 @@ export const itInChromium: typeof it.only = isInstalled ? it : it.skip;
  * because a page without an origin has no IndexedDB and, without HTTPS, no WebCrypto.
  */
 export async function runInChromium<Seen>(module: string, hash = ''): Promise<Seen> {
-  const content = await bundle(module);
-  const server = await httpServer((_, response) => {
-    response.setHeader('content-type', 'text/html').end('<!doctype html><title>test</title>');
-  });
-  const browser = await chromium.launch({
-    executablePath,
-    timeout: timeoutMs,
-    args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync'],
-  });
-  try {
-    const page = await browser.newPage();
-    page.setDefaultTimeout(timeoutMs);
-    await page.goto(`${server.url}/${hash}`);
-    await page.addScriptTag({ content, type: 'module' });
-    await page.waitForFunction('globalThis.seen !== undefined');
-    return await page.evaluate<Seen>('globalThis.seen');
-  } finally {
-    await browser.close();
-    await server.close();
-  }
-}
-
-async function bundle(module: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [module],
     bundle: true,
@@ -51,5 +38,19 @@ async function bundle(module: string): Promise<string> {
     target: 'es2022',
     logLevel: 'silent',
   });
-  return outputFiles[0]?.text ?? '';
+  const server = await httpServer((_, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>test</title>');
+  });
+  const browser = await launch();
+  try {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(timeoutMs);
+    await page.goto(`${server.url}/${hash}`);
+    await page.addScriptTag({ content: outputFiles[0]?.text ?? '', type: 'module' });
+    await page.waitForFunction('globalThis.seen !== undefined');
+    return await page.evaluate<Seen>('globalThis.seen');
+  } finally {
+    await browser.close();
+    await server.close();
+  }
 }

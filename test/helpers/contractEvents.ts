@@ -1,5 +1,7 @@
 /** Events of contracts, updates and entries of snapshots in their wire form. All contracts are marbles of Alice. */
 
+import { reassignmentWith, transactionWith } from './wire.js';
+
 const alice = 'alice::1220ab';
 const time = '2026-07-24T10:00:00Z';
 
@@ -133,44 +135,12 @@ export const unassigned = (contractId: string, offset: number, move: Move, nodeI
 });
 
 /** `{"update": {"Transaction": ...}}`. */
-export const transactionOf = (offset: number, synchronizerId: string, events: readonly object[]): object => ({
-  update: {
-    Transaction: {
-      value: {
-        updateId: `1220${offset}`,
-        commandId: '',
-        workflowId: '',
-        effectiveAt: time,
-        events,
-        offset,
-        synchronizerId,
-        traceContext: null,
-        recordTime: time,
-        externalTransactionHash: null,
-        paidTrafficCost: null,
-      },
-    },
-  },
-});
+export const transactionOf = (offset: number, synchronizerId: string, events: readonly object[]): object =>
+  transactionWith(offset, { synchronizerId, events });
 
 /** `{"update": {"Reassignment": ...}}`. */
-export const reassignmentOf = (offset: number, synchronizerId: string, events: readonly object[]): object => ({
-  update: {
-    Reassignment: {
-      value: {
-        updateId: `1220${offset}`,
-        commandId: '',
-        workflowId: '',
-        offset,
-        events,
-        traceContext: null,
-        recordTime: time,
-        synchronizerId,
-        paidTrafficCost: null,
-      },
-    },
-  },
-});
+export const reassignmentOf = (offset: number, synchronizerId: string, events: readonly object[]): object =>
+  reassignmentWith(offset, { synchronizerId, events });
 
 const element = (contractEntry: object): object => ({ workflowId: '', contractEntry, streamContinuationToken: '' });
 

@@ -1,4 +1,4 @@
-import { errorBody, errorReply, notFound } from './wire.js';
+import { brokenConnection, errorBody, errorReply, notFound, timedOut } from './wire.js';
 
 export const executePath = '/v2/interactive-submission/executeAndWaitForTransaction';
 export const byOffsetPath = '/v2/updates/update-by-offset';
@@ -19,9 +19,9 @@ export const immediateErrors = {
 
 /** Replies in place of a lost one; `undefined` for none. */
 export const lossReplies = {
-  reset: Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }),
+  reset: brokenConnection,
   silence: undefined,
-  '503 text': errorReply(503, 'The server was not able to produce a timely response to your request.'),
+  '503 text': timedOut,
   '504': errorReply(504, errorBody('REQUEST_TIME_OUT', 3)),
   '500': errorReply(500, errorBody('NA', -1)),
   '502': errorReply(502, '<html>Bad Gateway</html>'),

@@ -2,7 +2,7 @@ import { asyncScheduler, map, type Observable, timer } from 'rxjs';
 import { type CommandFault, CommandService, type Completed, type SubmittedCommands } from './CommandService.js';
 import type { Reply, ServiceRequest } from './scripted.js';
 import { VirtualLedger } from './virtualLedger.js';
-import { errorBody, errorReply, notFound, synchronizerId } from './wire.js';
+import { errorBody, errorReply, notFound, reassignmentWith, transactionWith } from './wire.js';
 
 /** What the commands do: create a contract, or exercise a choice on one that another party may archive. */
 export type CommandKind = 'create' | 'consume' | 'nonConsuming';
@@ -64,7 +64,7 @@ export class VirtualCommands extends CommandService {
   /** An automatic reassignment for the commands: its completion has their ids. */
   reassign(commandId: string): void {
     const offset = this.ledger.end + 1;
-    this.ledger.append(offset, reassignment(offset, commandId));
+    this.ledger.append(offset, reassignmentWith(offset, { commandId }));
     const submitter = { userId: 'me', actAs: ['alice::1220'] };
     this.complete({ offset, commandId, ...submitter, submissionId: 'reassigned', isReassignment: true });
   }
@@ -111,32 +111,8 @@ export class VirtualCommands extends CommandService {
     return this.plan.kind === 'create' || this.archivedAt === undefined;
   }
 
-  private transaction(offset: number, commandId: string, events: unknown = []) {
-    const value = {
-      updateId: `1220${offset}`,
-      commandId,
-      workflowId: '',
-      effectiveAt: this.recordTime(),
-      events,
-      offset,
-      synchronizerId,
-      traceContext: null,
-      recordTime: this.recordTime(),
-    };
-    return { update: { Transaction: { value } } };
+  private transaction(offset: number, commandId: string, events: unknown = []): object {
+    const time = this.recordTime();
+    return transactionWith(offset, { commandId, events, effectiveAt: time, recordTime: time });
   }
-}
-
-function reassignment(offset: number, commandId: string): object {
-  const value = {
-    updateId: `1220${offset}`,
-    commandId,
-    workflowId: '',
-    offset,
-    events: [],
-    traceContext: null,
-    recordTime: '2026-07-24T10:00:00Z',
-    synchronizerId,
-  };
-  return { update: { Reassignment: { value } } };
 }

@@ -13,7 +13,16 @@ import {
   type SubmissionPlan,
 } from './submissionPlan.js';
 import { VirtualLedger } from './virtualLedger.js';
-import { errorBody, errorReply, notFound, ok, transaction } from './wire.js';
+import {
+  errorBody,
+  errorReply,
+  notFound,
+  ok,
+  refusedConnection,
+  transaction,
+  transactionValue,
+  transactionWith,
+} from './wire.js';
 
 export interface Commit {
   readonly change: string;
@@ -24,8 +33,6 @@ export interface Commit {
 }
 
 const week = 7 * 24 * 3_600_000;
-
-const refusedConnection = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
 /** A participant in virtual time that commits submissions, once per change within the deduplication period. */
 export class VirtualParticipant {
@@ -174,7 +181,7 @@ export class VirtualParticipant {
   private commit(change: string, sentAt: number): Reply {
     const offset = this.ledger.end + 1;
     this.commits.push({ change, offset, at: asyncScheduler.now(), sentAt });
-    this.ledger.append(offset, submittedTransaction(offset));
+    this.ledger.append(offset, transactionWith(offset, { externalTransactionHash: submittedHash.toString('hex') }));
     return ok({ transaction: transactionValue(offset) });
   }
 
@@ -199,14 +206,6 @@ export class VirtualParticipant {
 /** The hash of every submission. */
 export const submittedHash = Buffer.alloc(32, 0xab);
 
-const submittedTransaction = (offset: number): object =>
-  JSON.parse(
-    JSON.stringify(transaction(offset)).replace(
-      '"externalTransactionHash":null',
-      `"externalTransactionHash":"${submittedHash.toString('hex')}"`,
-    ),
-  ) as object;
-
 /** The reply in place of a lost one, after a while; none for silence. */
 function lossReply(how: Loss, afterMs: number): Observable<Reply> {
   const reply = lossReplies[how];
@@ -221,26 +220,17 @@ function garble(reply: Reply, how: 'cut' | 'undecodable' | 'huge'): Reply {
   return { ...reply, text: reply.text.slice(0, reply.text.length / 2) };
 }
 
-/** A transaction in wire form, without its envelope. */
-export function transactionValue(offset: number): unknown {
-  const wrapped: unknown = Reflect.get(transaction(offset), 'update');
-  const variant: unknown = isObject(wrapped) ? Reflect.get(wrapped, 'Transaction') : undefined;
-  return unwrapValue(variant);
+/** A deduplication period as requests have it; neither field means the longest. */
+interface Period {
+  readonly DeduplicationOffset?: { readonly value: number };
+  readonly DeduplicationDuration?: { readonly value: { readonly seconds: number; readonly nanos?: number | null } };
 }
-
-const isObject = (u: unknown): u is object => typeof u === 'object' && u !== null;
 
 /** Whether a commit is within the deduplication period of a request. */
 function isWithin({ at, offset }: Commit, { deduplicationPeriod }: ServiceRequest['body'], now: number): boolean {
-  if (!isObject(deduplicationPeriod)) return false;
-  if ('DeduplicationOffset' in deduplicationPeriod)
-    return offset > Number(unwrapValue(deduplicationPeriod.DeduplicationOffset));
-  if (!('DeduplicationDuration' in deduplicationPeriod)) return now - at <= week;
-  const value = unwrapValue(deduplicationPeriod.DeduplicationDuration);
-  if (!isObject(value)) return false;
-  const ms = Number(Reflect.get(value, 'seconds')) * 1_000 + Number(Reflect.get(value, 'nanos') ?? 0) / 1e6;
-  return now - at <= ms;
+  if (typeof deduplicationPeriod !== 'object' || deduplicationPeriod === null) return false;
+  const { DeduplicationOffset: after, DeduplicationDuration: duration } = deduplicationPeriod as Period;
+  if (after !== undefined) return offset > after.value;
+  if (duration === undefined) return now - at <= week;
+  return now - at <= duration.value.seconds * 1_000 + (duration.value.nanos ?? 0) / 1e6;
 }
-
-const unwrapValue = (wrapped: unknown): unknown =>
-  isObject(wrapped) && 'value' in wrapped ? wrapped.value : undefined;

@@ -4,13 +4,7 @@ import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import { socketTransport } from '../../src/ws/socketTransport.js';
 import { away, home, templateOf } from '../contracts/joinSupport.js';
-import {
-  type CommandFault,
-  CommandService,
-  noEvents,
-  refusedConnection,
-  type SubmittedCommands,
-} from './CommandService.js';
+import { type CommandFault, CommandService, noEvents, type SubmittedCommands } from './CommandService.js';
 import {
   active,
   type Activation,
@@ -20,7 +14,6 @@ import {
   incompleteUnassigned,
   type Move,
   reassignmentOf,
-  transactionOf,
   unassigned,
 } from './contractEvents.js';
 import {
@@ -33,7 +26,7 @@ import {
 } from './scripted.js';
 import { VirtualContracts } from './virtualContracts.js';
 import type { VirtualLedger } from './virtualLedger.js';
-import { checkpoint, errorBody, errorReply } from './wire.js';
+import { checkpoint, errorBody, errorReply, refusedConnection, transactionWith } from './wire.js';
 
 /** An attempt to submit commands. */
 export interface TaskAttempt {
@@ -250,11 +243,8 @@ export class VirtualTasks extends CommandService {
   /** Commits a transaction. Returns its offset. */
   private transact(commandId: string, eventsAt: (offset: number) => readonly object[]): number {
     const offset = this.end + 1;
-    const element = transactionOf(offset, home, eventsAt(offset));
-    const { value } = (element as { readonly update: { readonly Transaction: { readonly value: object } } }).update
-      .Transaction;
-    Object.assign(value, { commandId, updateId: this.updateIdAt(offset) });
-    this.append(offset, element);
+    const fields = { commandId, updateId: this.updateIdAt(offset), synchronizerId: home, events: eventsAt(offset) };
+    this.append(offset, transactionWith(offset, fields));
     return offset;
   }
 

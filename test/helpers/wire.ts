@@ -4,25 +4,48 @@ import type { HttpResponse } from '../../src/http/HttpPort.js';
 const recordTime = '2026-07-24T10:00:00Z';
 export const synchronizerId = 'sync1::1220ab';
 
+/** The content of a transaction without events, of which `fields` may differ. */
+export const transactionValue = (offset: number, fields: object = {}): object => ({
+  updateId: `1220${offset}`,
+  commandId: '',
+  workflowId: '',
+  effectiveAt: recordTime,
+  events: [],
+  offset,
+  synchronizerId,
+  traceContext: null,
+  recordTime,
+  externalTransactionHash: null,
+  paidTrafficCost: null,
+  ...fields,
+});
+
+/** `{"update": {"Transaction": ...}}`. */
+export const transactionWith = (offset: number, fields: object): object => ({
+  update: { Transaction: { value: transactionValue(offset, fields) } },
+});
+
 /** A transaction without events. */
-export const transaction = (offset: number): object => transactionWithId(offset, `1220${offset}`);
+export const transaction = (offset: number): object => transactionWith(offset, {});
 
 /** A transaction without events, with an update ID of its own. */
-export const transactionWithId = (offset: number, updateId: string): object => ({
+export const transactionWithId = (offset: number, updateId: string): object => transactionWith(offset, { updateId });
+
+/** `{"update": {"Reassignment": ...}}`, without events unless `fields` have some. */
+export const reassignmentWith = (offset: number, fields: object): object => ({
   update: {
-    Transaction: {
+    Reassignment: {
       value: {
-        updateId,
+        updateId: `1220${offset}`,
         commandId: '',
         workflowId: '',
-        effectiveAt: recordTime,
-        events: [],
         offset,
-        synchronizerId,
+        events: [],
         traceContext: null,
         recordTime,
-        externalTransactionHash: null,
+        synchronizerId,
         paidTrafficCost: null,
+        ...fields,
       },
     },
   },
@@ -83,6 +106,10 @@ export const invalid = (offset: number): object => ({
   update: { Transaction: { value: { updateId: 'secret payload', offset } } },
 });
 
+/** The errors of a connection that was refused, and of one that broke. */
+export const refusedConnection = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+export const brokenConnection = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+
 /** A response with status 200 and a JSON body. */
 export const ok = (body: unknown): HttpResponse => ({ status: 200, headers: {}, text: JSON.stringify(body) });
 
@@ -114,6 +141,9 @@ export const errorBody = (
   retryInfo: null,
   definiteAnswer: null,
 });
+
+/** The response of the JSON layer that waits no longer for the participant. */
+export const timedOut = errorReply(503, 'The server was not able to produce a timely response to your request.');
 
 /** The response to an unknown path. */
 export const notFound = errorReply(404, { errors: ['HttpMethod(POST)'], status: 404, ledgerApiError: null });

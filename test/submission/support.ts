@@ -1,7 +1,6 @@
 import type { HttpResponse } from '../../src/http/HttpPort.js';
 import type { ExecuteRequest } from '../../src/index.js';
-import { transactionValue } from '../helpers/virtualSubmission.js';
-import { ok } from '../helpers/wire.js';
+import { ok, transactionValue } from '../helpers/wire.js';
 
 /** Values that must not appear in any error or diagnostic. */
 export const secrets = { prepared: 'c2VjcmV0IHByZXBhcmVk', signature: 'c2VjcmV0IHNpZ25hdHVyZQ==' } as const;

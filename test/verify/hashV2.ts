@@ -95,14 +95,7 @@ const value = ({ sum }: Value): Buffer => {
 /** The bytes that are hashed of a create node. */
 export const encodeCreate = (node: Create, seed: Uint8Array | undefined): Buffer =>
   join(
-    ...[
-      byte(1),
-      text(node.lfVersion),
-      byte(0),
-      option(seed, (bytes) => join(bytes)),
-      hex(node.contractId),
-      text(node.packageName),
-    ],
+    ...[byte(1), text(node.lfVersion), byte(0), option(seed, join), hex(node.contractId), text(node.packageName)],
     ...[identifier(present(node.templateId)), value(present(node.argument))],
     ...[many(node.signatories, text), many(node.stakeholders, text)],
   );

@@ -5,13 +5,17 @@ import fc from 'fast-check';
 import type { PreparedSubmission } from '../../src/index.js';
 import {
   alice,
+  contract,
   encodeBase64,
   createNode,
   createOf,
   type Decoded,
   exerciseNode,
   exerciseOf,
+  exerciseWith,
   id,
+  inputContract,
+  nodeOf,
   preparedOf,
   transactionOf,
   v,
@@ -29,14 +33,13 @@ const withFalseHash = (preparedTransaction: Uint8Array): PreparedSubmission => (
 const request = exerciseOf({});
 const empty = v.record({});
 const valid = transactionOf(exerciseNode('0', empty, { children: ['1'] }), createNode('1', empty));
-const withTransaction = (
-  { transaction, metadata }: Decoded,
-  change: Partial<Decoded['transaction']>,
-): PreparedTransaction => ({
+const withTransaction = ({ transaction, metadata }: Decoded, change: Partial<Decoded['transaction']>) => ({
   transaction: { ...transaction, ...change },
   metadata,
 });
 const { nodes, nodeSeeds } = valid.transaction;
+const noVersion = { nodeId: '0', versionedNode: { oneofKind: undefined } };
+const cycle = [exerciseNode('1', empty, { children: ['2'] }), exerciseNode('2', empty, { children: ['1'] })];
 
 describe('a hostile prepared transaction', () => {
   it('of random bytes is rejected', async () => {
@@ -103,21 +106,9 @@ describe('a hostile prepared transaction', () => {
     ['an unreachable node', withTransaction(valid, { nodes: [...nodes, createNode('7', empty)] })],
     ['a node twice', withTransaction(valid, { nodes: [...nodes, createNode('1', v.record({ a: v.unit() }))] })],
     ['a cycle', transactionOf(exerciseNode('0', empty, { children: ['0'] }))],
-    [
-      'an unreachable cycle',
-      withTransaction(
-        transactionOf(
-          exerciseNode('0', empty),
-          exerciseNode('1', empty, { children: ['2'] }),
-          exerciseNode('2', empty, { children: ['1'] }),
-        ),
-        { roots: ['0'] },
-      ),
-    ],
-    [
-      'a node of no kind',
-      withTransaction(valid, { nodes: [{ nodeId: '0', versionedNode: { oneofKind: undefined } }] }),
-    ],
+    ['an unreachable cycle', withTransaction(transactionOf(exerciseNode('0', empty), ...cycle), { roots: ['0'] })],
+    ['a node of no kind', withTransaction(valid, { nodes: [nodeOf('0', { oneofKind: undefined })] })],
+    ['a node of no version', withTransaction(valid, { nodes: [noVersion] })],
     ['a value of no kind', transactionOf(exerciseNode('0', { sum: { oneofKind: undefined } }))],
     ['an invalid contract id', transactionOf(exerciseNode('0', empty, { contractId: '00zz' }))],
     ['a contract id of an odd length', transactionOf(exerciseNode('0', v.contract('00a')))],
@@ -135,10 +126,8 @@ describe('a hostile prepared transaction', () => {
 
   it('of many nodes is checked in seconds', async () => {
     const children = Array.from({ length: effort(1_999, 4_999) }, (_, index) => String(index + 1));
-    const many = transactionOf(
-      exerciseNode('0', empty, { children }),
-      ...children.map((nodeId) => createNode(nodeId, empty)),
-    );
+    const nodesOf = (ids: readonly string[]) => ids.map((nodeId) => createNode(nodeId, empty));
+    const many = transactionOf(exerciseNode('0', empty, { children }), ...nodesOf(children));
     const started = Date.now();
     expect(await verdict(encodeWithFalseHash(many), request)).toBe('hash');
     expect(Date.now() - started).toBeLessThan(60_000);
@@ -156,12 +145,7 @@ describe('a hostile prepared transaction', () => {
     let value: Uint8Array = Value.toBinary(v.none());
     for (let level = 0; level < levels; level++) value = field(11, field(1, value));
     const { transaction, metadata } = transactionOf(exerciseNode('0', empty));
-    const [node] = transaction.nodes;
-    if (node?.versionedNode.oneofKind !== 'v1' || node.versionedNode.v1.nodeType.oneofKind !== 'exercise') {
-      throw new Error('no exercise');
-    }
-    const { exercise } = node.versionedNode.v1.nodeType;
-    const whole = Buffer.concat([Exercise.toBinary({ ...exercise, chosenValue: v.list() }), field(10, value)]);
+    const whole = Buffer.concat([Exercise.toBinary(exerciseWith(v.list())), field(10, value)]);
     const nodeBytes = Buffer.concat([field(1, Buffer.from('0')), field(1_000, field(3, whole))]);
     const bytes = Buffer.concat([
       field(1, Buffer.concat([DamlTransaction.toBinary({ ...transaction, nodes: [] }), field(3, nodeBytes)])),
@@ -181,14 +165,12 @@ describe('a hostile prepared transaction', () => {
   // text in that node the node that is shown.
   it('whose seed hides another transaction of the same hash is rejected', async () => {
     const seed = new Uint8Array(32).fill(1);
-    const base = {
-      lfVersion: '2.1',
+    const shown: Create = {
+      ...contract,
       contractId: '00',
-      packageName: 'assets',
-      signatories: [alice],
-      stakeholders: [alice],
+      templateId: id('Asset', 'Main', 'p'),
+      argument: v.record({ it: v.int('1') }),
     };
-    const shown: Create = { ...base, templateId: id('Asset', 'Main', 'p'), argument: v.record({ it: v.int('1') }) };
     const [start, end] = [1 + 4 + 3 + 1 + 1 + 32, -2 * (4 + 4 + alice.length)];
     const disguise = encodeCreate(shown, seed).subarray(start, end);
     const text = disguise.toString('utf8');
@@ -238,11 +220,7 @@ describe('a hostile prepared transaction', () => {
   });
 
   it('with an invalid input contract is rejected', async () => {
-    const [input] = transactionOf(createNode('0', v.party(alice), { contractId: 'x' })).transaction.nodes;
-    if (input?.versionedNode.oneofKind !== 'v1' || input.versionedNode.v1.nodeType.oneofKind !== 'create')
-      throw new Error();
-    const contract = { oneofKind: 'v1' as const, v1: input.versionedNode.v1.nodeType.create };
-    const inputContracts = [{ contract, createdAt: 1n, eventBlob: new Uint8Array() }];
+    const inputContracts = [inputContract({ ...contract, argument: v.party(alice), contractId: 'x' })];
     const lying = { ...valid, metadata: { ...valid.metadata, inputContracts } };
     expect(await verdict(await preparedOf(lying), request)).toBe('undecodable');
   });

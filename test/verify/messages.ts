@@ -53,58 +53,33 @@ export const v = {
   enum: (constructor: string): Value => ({ sum: { oneofKind: 'enum', enum: { enumId: id('E'), constructor } } }),
 };
 
-export const createNode = (nodeId: string, argument: Value, change: Partial<Create> = {}): DamlTransaction_Node => ({
+type NodeType = Extract<DamlTransaction_Node['versionedNode'], { oneofKind: 'v1' }>['v1']['nodeType'];
+
+export const nodeOf = (nodeId: string, nodeType: NodeType): DamlTransaction_Node => ({
   nodeId,
-  versionedNode: {
-    oneofKind: 'v1',
-    v1: {
-      nodeType: {
-        oneofKind: 'create',
-        create: {
-          lfVersion: '2.1',
-          contractId,
-          packageName: 'assets',
-          templateId: id('Asset'),
-          argument,
-          signatories: [alice],
-          stakeholders: [alice],
-          ...change,
-        },
-      },
-    },
-  },
+  versionedNode: { oneofKind: 'v1', v1: { nodeType } },
 });
 
-export const exerciseNode = (
-  nodeId: string,
-  chosenValue: Value,
-  change: Partial<Exercise> = {},
-): DamlTransaction_Node => ({
-  nodeId,
-  versionedNode: {
-    oneofKind: 'v1',
-    v1: {
-      nodeType: {
-        oneofKind: 'exercise',
-        exercise: {
-          lfVersion: '2.1',
-          contractId,
-          packageName: 'assets',
-          templateId: id('Asset'),
-          signatories: [alice],
-          stakeholders: [alice],
-          actingParties: [alice],
-          choiceId: 'Give',
-          chosenValue,
-          consuming: true,
-          children: [],
-          exerciseResult: v.unit(),
-          choiceObservers: [],
-          ...change,
-        },
-      },
-    },
-  },
+/** The contract of a node. */
+export const contract = {
+  ...{ lfVersion: '2.1', contractId, packageName: 'assets', templateId: id('Asset') },
+  ...{ signatories: [alice], stakeholders: [alice] },
+};
+
+export const createNode = (nodeId: string, argument: Value, change: Partial<Create> = {}): DamlTransaction_Node =>
+  nodeOf(nodeId, { oneofKind: 'create', create: { ...contract, argument, ...change } });
+
+export const exerciseWith = (chosenValue: Value, change: Partial<Exercise> = {}): Exercise => ({
+  ...contract,
+  ...{ choiceId: 'Give', chosenValue, consuming: true, choiceObservers: [], actingParties: [alice] },
+  ...{ children: [], exerciseResult: v.unit(), ...change },
+});
+
+export const exerciseNode = (nodeId: string, chosenValue: Value, change?: Partial<Exercise>): DamlTransaction_Node =>
+  nodeOf(nodeId, { oneofKind: 'exercise', exercise: exerciseWith(chosenValue, change) });
+
+export const inputContract = (v1: Create, createdAt = 1n) => ({
+  ...{ contract: { oneofKind: 'v1' as const, v1 }, createdAt, eventBlob: new Uint8Array() },
 });
 
 /** A transaction of these nodes, with a seed for each. The roots are the nodes without a parent. */
