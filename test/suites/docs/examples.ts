@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import ts from 'typescript';
 
 /** A code block of the documentation: a whole module. */
@@ -38,21 +38,50 @@ export interface CompiledExample extends Example {
   readonly errors: readonly string[];
 }
 
-const options: ts.CompilerOptions = {
+const strict: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2022,
   lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
-  module: ts.ModuleKind.NodeNext,
-  moduleResolution: ts.ModuleResolutionKind.NodeNext,
   types: ['node'],
   strict: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,
-  verbatimModuleSyntax: true,
   skipLibCheck: true,
 };
 
+/** For programs of Node.js. */
+const forNode: ts.CompilerOptions = {
+  ...strict,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  verbatimModuleSyntax: true,
+};
+
+/** For applications that are bundled, which only checks them. */
+export const forBundler: ts.CompilerOptions = {
+  ...strict,
+  module: ts.ModuleKind.ESNext,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
+  jsx: ts.JsxEmit.ReactJSX,
+  noEmit: true,
+};
+
+/** Compiles files together, and returns the errors of each. */
+export function compile(paths: readonly string[], options: ts.CompilerOptions): readonly (readonly string[])[] {
+  const program = ts.createProgram(paths, options);
+  program.emit();
+  return paths.map((path) => {
+    const source = program.getSourceFile(path);
+    return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
+      ({ messageText, start = 0 }) => {
+        const line = (source?.getLineAndCharacterOfPosition(start).line ?? 0) + 1;
+        return `${basename(path)}:${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+      },
+    );
+  });
+}
+
 /** An empty folder in which the package is installed as users have it. */
-function emptyProject(root: string, name: string): string {
+export function emptyProject(root: string, name: string): string {
   const folder = join(root, 'node_modules', '.cache', name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
@@ -68,7 +97,7 @@ export function writeProgram(root: string, fileName: string): string {
   const file = join(emptyProject(root, fileName), 'program.js');
   writeFileSync(
     file,
-    ts.transpileModule(example.code, { compilerOptions: options, fileName: 'program.mts' }).outputText,
+    ts.transpileModule(example.code, { compilerOptions: forNode, fileName: 'program.mts' }).outputText,
   );
   return file;
 }
@@ -87,20 +116,10 @@ export function compileExamples(examples: readonly Example[], root: string): rea
     writeFileSync(path, code);
     return path;
   });
-  const program = ts.createProgram(paths, options);
-  program.emit();
-  return examples.map((example, index) => {
-    const path = paths[index] ?? '';
-    return { ...example, file: path.replace(/ts$/, 'js'), errors: errorsIn(program, path) };
-  });
-}
-
-function errorsIn(program: ts.Program, path: string): readonly string[] {
-  const source = program.getSourceFile(path);
-  return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
-    ({ messageText, start = 0 }) => {
-      const line = (source?.getLineAndCharacterOfPosition(start).line ?? 0) + 1;
-      return `line ${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
-    },
-  );
+  const errors = compile(paths, forNode);
+  return examples.map((example, index) => ({
+    ...example,
+    file: paths[index]?.replace(/ts$/, 'js') ?? '',
+    errors: errors[index] ?? [],
+  }));
 }

@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { currentApi } from './migrating/currentApi.js';
-import { formerApi } from './migrating/formerApi.js';
+import { formerApi, type GuideLedger } from './migrating/formerApi.js';
 import { type Block, readGuide, type Side } from './migrating/guide.js';
-import type { GuideLedger } from './migrating/GuideLedger.js';
-import { losses } from './migrating/losses.js';
 import { applications, type Applications } from './migrating/project.js';
-import { angularMain, hookMain, reactMain, signerModule } from './migrating/modules.js';
+import { angularMain, reactMain, signerModule } from './migrating/modules.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 if (!existsSync(join(root, 'dist', 'index.js'))) throw new Error('the examples run against dist: npm run build first');
@@ -38,10 +36,10 @@ const isSigned = (name: string): boolean =>
 /** Starts the ledger of a side for a program, with the tasks of the guide. */
 async function startLedger(side: Side, main: string): Promise<{ ledger: GuideLedger; party: string }> {
   const now = () => currentApi(isSigned(main) ? key.publicKey : undefined);
-  const api = side === 'now' ? await now() : await formerApi(alice);
+  const api: GuideLedger & { readonly party?: string } = side === 'now' ? await now() : await formerApi(alice);
   api.create('Write');
   api.create('Read');
-  return { ledger: api, party: 'party' in api ? api.party : alice };
+  return { ledger: api, party: api.party ?? alice };
 }
 
 /** The files of a side, with a ledger's address and party. */
@@ -52,12 +50,11 @@ async function filesOf(side: Side, { url }: GuideLedger, party: string): Promise
     ...(side === 'now' && { 'signer.ts': await signerModule(party, key) }),
     'main.tsx': reactMain,
     'angular.ts': angularMain(side),
-    ...(side === 'now' && { 'hook.tsx': hookMain }),
   };
 }
 
 /** Collects what a program prints. `onLine` is called with each line. */
-async function outputOf(child: ChildProcess, onLine: (line: string) => void = () => undefined): Promise<string[]> {
+async function outputOf(child: ChildProcess, onLine: (line: string) => void): Promise<string[]> {
   const lines: string[] = [];
   let rest = '';
   let errors = '';
@@ -116,35 +113,5 @@ describe('the migration guide', () => {
 
   it.each(sides)('has the same in a service of Angular, %s', async (side) => {
     expect(await run(side, 'angular.ts')).toEqual(['Write, Read', 'Write, Read, Ship', 'Write, Read']);
-  });
-});
-
-describe('now', () => {
-  it('the hook begins anew for another party, and has the error of a query', async () => {
-    const shown = await run('now', 'hook.tsx');
-    expect(shown).toEqual(['0 loading 0', '0 live 2', '1 loading 0', '1 live 0', '2 loading 0', '2 ApiError']);
-  });
-});
-
-describe('before', () => {
-  it.each(losses)('$name', async ({ program, prepare, react, expected }) => {
-    const ledger = await formerApi(alice);
-    ledger.create('Write');
-    ledger.create('Read');
-    prepare?.(ledger);
-    try {
-      const file = react === true ? 'loss.tsx' : 'loss.ts';
-      const files = { ...(await filesOf('before', ledger, alice)), [file]: program.replaceAll(address, ledger.url) };
-      const child = start(await apps.bundle('before', files, file));
-      const printed = await outputOf(child, (line) => {
-        if (line === 'cut twice') ledger.answerStreams('cut');
-        if (line.startsWith('cut ')) ledger.cut();
-        if (line === 'stop now') void ledger.close();
-        if (line.startsWith('archive ')) ledger.archive(line.slice('archive '.length));
-      });
-      expect(printed).toEqual(expected);
-    } finally {
-      await ledger.close();
-    }
   });
 });

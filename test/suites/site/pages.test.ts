@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { findAccessibilityViolations } from '../../helpers/accessibility.js';
-import { itInChromium } from '../../helpers/browser.js';
+import { itInChromium, launchChromium } from '../../helpers/browser.js';
 import { type HttpServer, httpServer } from '../../helpers/localServers.js';
 
 const site = join(import.meta.dirname, '..', '..', '..', 'site');
@@ -17,7 +17,6 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
   '.svg': 'image/svg+xml',
 };
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 let server: HttpServer;
 let browser: Browser | undefined;
 
@@ -29,8 +28,7 @@ beforeAll(async () => {
       () => response.writeHead(404).end(),
     );
   });
-  if (existsSync(executablePath))
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run'] });
+  browser = await launchChromium();
 });
 
 afterAll(async () => {

@@ -1,13 +1,8 @@
 import { type Sandbox, startSandbox, type WireEventInput } from '../../../../src/sandbox/index.js';
-import type { GuideLedger, Task } from './GuideLedger.js';
-
-/** A sandbox, with the party of the guide. */
-export interface CurrentApi extends GuideLedger {
-  readonly party: string;
-}
+import type { GuideLedger, Task } from './formerApi.js';
 
 /** Starts a sandbox that requires tokens. With a public key, the party has its own; otherwise the participant signs for it. */
-export async function currentApi(publicKey?: CryptoKey): Promise<CurrentApi> {
+export async function currentApi(publicKey?: CryptoKey): Promise<GuideLedger & { readonly party: string }> {
   const sandbox = await startSandbox({ checkToken: (token) => token !== undefined });
   const party =
     publicKey === undefined ? sandbox.hostedParty('alice') : sandbox.externalParty('alice', { publicKey }).party;

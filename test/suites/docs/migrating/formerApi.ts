@@ -1,19 +1,23 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { GuideLedger, Task } from './GuideLedger.js';
 
-/** A service with as much of the JSON API v1 as the guide uses, for one template and one party. */
-export interface FormerApi extends GuideLedger {
-  /** Cuts all streams off. */
-  readonly cut: () => void;
-  /** Has new streams get this in place of their contracts, or has them cut off. */
-  readonly answerStreams: (answer: object | 'cut') => void;
-  /** The requests and streams so far. */
-  readonly requests: readonly string[];
+/** The payload of the tasks in the guide. */
+export interface Task {
+  readonly owner: string;
+  readonly title: string;
+}
+
+/** A ledger for the blocks of one side, with tasks. */
+export interface GuideLedger {
+  readonly url: string;
+  /** Creates a task, and returns its id. */
+  readonly create: (title: string) => string;
+  readonly archive: (contractId: string) => void;
+  readonly close: () => Promise<void>;
 }
 
 const templateId = '#tasks:Tasks:Task';
@@ -35,13 +39,11 @@ interface Body extends Query {
   readonly payload: Task;
 }
 
-/** Starts the service. */
-export async function formerApi(owner: string): Promise<FormerApi> {
+/** Starts a service with as much of the JSON API v1 as the guide uses, for one template and one party. */
+export async function formerApi(owner: string): Promise<GuideLedger> {
   const contracts = new Map<string, Created>();
   const streams = new Map<WebSocket, readonly Query[]>();
-  const requests: string[] = [];
   let count = 0;
-  let answer: object | 'cut' | undefined;
 
   const send = (event: object, queries?: (stream: readonly Query[]) => readonly number[]): void => {
     for (const [socket, stream] of streams) {
@@ -87,25 +89,19 @@ export async function formerApi(owner: string): Promise<FormerApi> {
   };
 
   const server = createServer((request, response) => {
-    const path = request.url ?? '';
-    requests.push(path);
     void text(request).then((body) => {
-      const result = results[path]?.(JSON.parse(body) as Body);
+      const result = results[request.url ?? '']?.(JSON.parse(body) as Body);
       const status = result === undefined ? 404 : 200;
       const message = status === 200 ? { status, result } : { status, errors: ['not found'] };
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(message));
     });
   });
   const sockets = new WebSocketServer({ server, handleProtocols: () => 'daml.ws.auth' });
-  sockets.on('connection', (socket: WebSocket, { url }: IncomingMessage) => {
-    requests.push(url ?? '');
+  sockets.on('connection', (socket: WebSocket) => {
     socket.on('message', (data: Buffer) => {
       const queries = JSON.parse(data.toString()) as readonly Query[] | object;
       // an offset comes before the queries of a stream that goes on
       if (!Array.isArray(queries)) return;
-      if (answer === 'cut') socket.terminate();
-      else if (answer !== undefined) socket.send(JSON.stringify(answer));
-      if (answer !== undefined) return;
       for (const created of contracts.values()) {
         const matchedQueries = matchesOf(created, queries);
         if (matchedQueries.length > 0)
@@ -121,17 +117,9 @@ export async function formerApi(owner: string): Promise<FormerApi> {
 
   return {
     url: `http://127.0.0.1:${port}`,
-    requests,
     create: (title) => create({ owner, title }).contractId,
     archive: (contractId) => void archive(contractId),
-    cut: () => {
-      for (const socket of sockets.clients) socket.terminate();
-    },
-    answerStreams: (message) => {
-      answer = message;
-    },
     close: async () => {
-      if (!server.listening) return;
       for (const socket of sockets.clients) socket.terminate();
       sockets.close();
       server.closeAllConnections();

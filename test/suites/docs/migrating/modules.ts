@@ -55,40 +55,6 @@ export const angularMain = (side: Side): string => `
   }, 2);
 `;
 
-/** A program that prints what the hook of the guide returns, for a party, for another, and for a template that is unknown. */
-export const hookMain = `
-  import { Tasks } from '@daml.js/tasks-2.0.0';
-  import { useEffect } from 'react';
-  import { create } from 'react-test-renderer';
-  import { LedgerProvider, useContracts } from 'canton-rx/react';
-  import { alice, ledger } from './ledger';
-
-  console.error = () => undefined; // that the renderer is deprecated
-  const Unknown = { ...Tasks.Task, templateId: '#tasks:Tasks:Unknown' };
-  const steps = [
-    { party: alice, type: Tasks.Task },
-    { party: 'bob::1220cd', type: Tasks.Task },
-    { party: alice, type: Unknown },
-  ];
-  const View = ({ step }: { step: number }) => {
-    const { party, type } = steps[step] ?? steps[0]!;
-    const { contracts, status, error } = useContracts({ types: { task: type }, parties: [party] });
-    const [loading, isLive] = [status === 'loading', status === 'live'];
-    useEffect(() => {
-      if (loading) console.log(step, 'loading', contracts.length);
-      if (isLive) console.log(step, 'live', contracts.length);
-      if (isLive) show(step + 1);
-      if (error === undefined) return;
-      console.log(step, error.name);
-      renderer.unmount();
-      process.exit(); // the view of Alice is kept
-    }, [step, loading, isLive, contracts.length, error]);
-    return null;
-  };
-  const show = (step: number) => renderer.update(<LedgerProvider ledger={ledger}><View step={step} /></LedgerProvider>);
-  const renderer = create(<LedgerProvider ledger={ledger}><View step={0} /></LedgerProvider>);
-`;
-
 /** A module with a signer for a party. */
 export async function signerModule(party: string, { privateKey, publicKey }: CryptoKeyPair): Promise<string> {
   const [own, open] = await Promise.all([privateKey, publicKey].map((key) => crypto.subtle.exportKey('jwk', key)));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import ts from 'typescript';
+import { compile, forBundler } from '../examples.js';
 import type { Block, Side } from './guide.js';
 
 /** The applications before and after a migration: a folder for each, with what is installed there. */
@@ -62,7 +63,11 @@ export async function applications(root: string): Promise<Applications> {
       await cp(join(root, part), join(modules, 'canton-rx', part), { recursive: true });
   }
   return {
-    check: (side, blocks) => errorsIn(blocks.map(({ file }) => join(folder, side, file))),
+    check: (side, blocks) =>
+      compile(
+        blocks.map(({ file }) => join(folder, side, file)),
+        { ...forBundler, moduleDetection: ts.ModuleDetectionKind.Force, experimentalDecorators: true },
+      ).flat(),
     bundle: async (side, files, main) => {
       for (const [file, code] of Object.entries(files)) await writeFile(join(folder, side, file), code);
       const outfile = join(folder, side, `${main.replace(/\.tsx?$/, '')}.mjs`);
@@ -77,33 +82,4 @@ export async function applications(root: string): Promise<Applications> {
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
-}
-
-const options: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2022,
-  lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
-  module: ts.ModuleKind.ESNext,
-  moduleResolution: ts.ModuleResolutionKind.Bundler,
-  moduleDetection: ts.ModuleDetectionKind.Force,
-  jsx: ts.JsxEmit.ReactJSX,
-  types: ['node'],
-  strict: true,
-  experimentalDecorators: true,
-  exactOptionalPropertyTypes: true,
-  noUncheckedIndexedAccess: true,
-  skipLibCheck: true,
-  noEmit: true,
-};
-
-function errorsIn(paths: readonly string[]): readonly string[] {
-  const program = ts.createProgram(paths, options);
-  return paths.flatMap((path) => {
-    const source = program.getSourceFile(path);
-    return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
-      ({ messageText, start = 0 }) => {
-        const line = (source?.getLineAndCharacterOfPosition(start).line ?? 0) + 1;
-        return `${path.slice(path.lastIndexOf('/') + 1)}:${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
-      },
-    );
-  });
 }
