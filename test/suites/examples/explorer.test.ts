@@ -4,27 +4,26 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
 import { itInChromium } from '../../helpers/browser.js';
-import { describeCommands } from './explorer/commands.js';
-import { describeContracts } from './explorer/contracts.js';
-import { describeContractPanels } from './explorer/contractsPanel.js';
-import { describeContractStates } from './explorer/contractsStates.js';
-import { describeDetails } from './explorer/details.js';
-import { installation, start, useExplorer } from './explorer/explorer.js';
-import { describeFeed } from './explorer/feed.js';
-import { describeGaps } from './explorer/gaps.js';
-import { describeGuide } from './explorer/guide.js';
-import { describeNavigation } from './explorer/navigation.js';
-import { describePanels } from './explorer/panel.js';
-import { describeScreens } from './explorer/screens.js';
-import { describeSettings } from './explorer/settings.js';
-import { describeStates } from './explorer/states.js';
-import { describeStatus } from './explorer/status.js';
-import { describeSubmissions } from './explorer/submission.js';
-import { describeTable } from './explorer/table.js';
+import { installation, start } from './explorer/explorer.js';
 import { takeScreenshots } from './explorer/takeScreenshots.js';
 
 // one file, since an installation takes minutes
-useExplorer();
+import './explorer/table.js';
+import './explorer/navigation.js';
+import './explorer/panel.js';
+import './explorer/details.js';
+import './explorer/submission.js';
+import './explorer/feed.js';
+import './explorer/gaps.js';
+import './explorer/settings.js';
+import './explorer/status.js';
+import './explorer/screens.js';
+import './explorer/contracts.js';
+import './explorer/contractsPanel.js';
+import './explorer/contractsStates.js';
+import './explorer/states.js';
+import './explorer/commands.js';
+import './explorer/guide.js';
 
 describe('the explorer', () => {
   it('is built without a warning, and the library is a small part of its size', async () => {
@@ -78,23 +77,6 @@ describe('the explorer', () => {
     const page = await send('/');
     expect(page.headers['content-security-policy']).toContain("default-src 'self'");
   });
-
-  describeTable();
-  describeNavigation();
-  describePanels();
-  describeDetails();
-  describeSubmissions();
-  describeFeed();
-  describeGaps();
-  describeSettings();
-  describeStatus();
-  describeScreens();
-  describeContracts();
-  describeContractPanels();
-  describeContractStates();
-  describeStates();
-  describeCommands();
-  describeGuide();
 
   const itDraws = process.env['CANTON_RX_SCREENSHOTS'] === undefined ? it.skip : itInChromium;
   itDraws(

@@ -1,25 +1,28 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import type { Sandbox } from '../../../src/sandbox/index.js';
 import { effort } from '../../helpers/effort.js';
-import { sandboxes, switchableProxy } from '../../helpers/localServers.js';
+import { httpServer, sandboxes, switchableProxy } from '../../helpers/localServers.js';
 import { describeWithPostgres } from '../../helpers/postgresServer.js';
 import { eventually, until } from '../../helpers/time.js';
 import { world } from '../crash/world.js';
-import { becomes, canary, type Database, nestExample, statusOf } from './nest/example.js';
+import { becomes, canary, type Database, lockContracts, nestExample, statusOf } from './nest/example.js';
 import { readExpected, readStored, readUpdates } from './nest/expected.js';
-import { killParameters, type Kills, runWithKills, startService } from './nest/service.js';
+import { killParameters, type Kills, runWithKills, type Service, startService } from './nest/service.js';
 import { describeUpdateStream } from './nest/updateStream.js';
 
 /** The longest that a service may take to end, in milliseconds: for its work, for its pool, and much for a slow machine. */
 const stopLimitMs = 5_000 + 1_000 + 40_000;
 
 const example = nestExample();
-const { folder, installedAt, server, newDatabase, start } = example;
+const { folder, installedAt, server, newDatabase, start, given } = example;
 const newSandbox = sandboxes();
+
+const isUnready = async (one: Service): Promise<void> => {
+  await becomes(one, '/ready', 503);
+  expect(await statusOf(one, '/health')).toBe(200);
+};
 
 function expectGoodEnds({ terms }: Kills): void {
   const listening = terms.filter(({ wasListening }) => wasListening);
@@ -39,16 +42,6 @@ const latestOffset = async ({ pool }: Database): Promise<number> => {
 const hasAll = async ({ pool }: Database, sandbox: Sandbox): Promise<void> => {
   const { active } = await readExpected(sandbox.url, sandbox.ledgerEnd);
   await eventually(async () => (await readStored(pool)).active, active);
-};
-
-/** Locks the table of the contracts against changes until it is called. */
-const lockContracts = async ({ pool }: Database): Promise<() => Promise<void>> => {
-  const client = await pool.connect();
-  await client.query('BEGIN; LOCK TABLE contracts.projection_contracts IN EXCLUSIVE MODE');
-  return async () => {
-    await client.query('COMMIT');
-    client.release();
-  };
 };
 
 describeWithPostgres('the projection', () => {
@@ -75,60 +68,39 @@ describeWithPostgres('the projection', () => {
   );
 
   it('fails /ready, but not /health, while the ledger or the database is down or a statement hangs', async () => {
-    const database = await newDatabase();
-    const sandbox = await newSandbox();
-    sandbox.generate(50);
-    const ledger = await switchableProxy(sandbox.url);
-    const one = await start({ LEDGER_URL: ledger.url, DATABASE_URL: database.url });
-    await becomes(one, '/ready', 200);
-
+    const { sandbox, ledger, database, one } = await given();
     ledger.disconnect();
-    await becomes(one, '/ready', 503);
-    expect(await statusOf(one, '/health')).toBe(200);
+    await isUnready(one);
     ledger.reconnect();
     await becomes(one, '/ready', 200);
 
     const unlock = await lockContracts(database);
     sandbox.generate(5);
-    await becomes(one, '/ready', 503);
-    expect(await statusOf(one, '/health')).toBe(200);
+    await isUnready(one);
     await unlock();
     await becomes(one, '/ready', 200);
 
     await server().crash();
-    await becomes(one, '/ready', 503);
-    expect(await statusOf(one, '/health')).toBe(200);
+    await isUnready(one);
     sandbox.generate(5);
     await server().start();
     await becomes(one, '/ready', 200);
     // within READY_BEHIND_MS it is ready before it has caught up
     await hasAll(database, sandbox);
-    ledger.close();
   });
 
   it('says what it knows while the ledger is down: neither that it has caught up, nor a lag', async () => {
-    const database = await newDatabase();
-    const sandbox = await newSandbox();
-    sandbox.generate(50);
-    const ledger = await switchableProxy(sandbox.url);
-    const one = await start({ LEDGER_URL: ledger.url, DATABASE_URL: database.url });
-    await becomes(one, '/ready', 200);
+    const { ledger, one } = await given();
     ledger.disconnect();
     await becomes(one, '/ready', 503);
     const down = JSON.stringify(await (await fetch(`${one.url}/ready`)).json());
     expect(down).not.toContain('caughtUp');
     expect(down).toContain('"state":"ledgerUnseen"');
     expect(down).toContain('"lagOffsets":null');
-    ledger.close();
   });
 
   it('is ready for a while after it has seen the ledger, but its lag is unknown', async () => {
-    const database = await newDatabase();
-    const sandbox = await newSandbox();
-    sandbox.generate(50);
-    const ledger = await switchableProxy(sandbox.url);
-    const one = await start({ LEDGER_URL: ledger.url, DATABASE_URL: database.url, READY_UNSEEN_MS: '60000' });
-    await becomes(one, '/ready', 200);
+    const { sandbox, ledger, one } = await given(() => ({ READY_UNSEEN_MS: '60000' }));
     ledger.disconnect();
     sandbox.generate(5);
     const read = async () => (await fetch(`${one.url}/ready`)).text();
@@ -138,15 +110,10 @@ describeWithPostgres('the projection', () => {
     ledger.reconnect();
     await until(async () => (await read()).includes('caughtUp'));
     expect(await read()).toMatch(/"lagOffsets":\d/);
-    ledger.close();
   });
 
   it('finishes its current update on SIGTERM, and handles no other (G51)', async () => {
-    const database = await newDatabase();
-    const sandbox = await newSandbox();
-    sandbox.generate(50);
-    const one = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: database.url });
-    await becomes(one, '/ready', 200);
+    const { sandbox, database, one } = await given();
     const before = await latestOffset(database);
 
     const unlock = await lockContracts(database);
@@ -176,8 +143,7 @@ describeWithPostgres('the projection', () => {
     ledger.disconnect();
     await server().crash();
     const one = await start({ LEDGER_URL: ledger.url, DATABASE_URL: database.url });
-    await becomes(one, '/ready', 503);
-    expect(await statusOf(one, '/health')).toBe(200);
+    await isUnready(one);
     await server().start();
     ledger.reconnect();
     await becomes(one, '/ready', 200);
@@ -186,12 +152,7 @@ describeWithPostgres('the projection', () => {
   });
 
   it('stands by while another instance works, and takes over', async () => {
-    const database = await newDatabase();
-    const sandbox = await newSandbox();
-    sandbox.generate(50);
-    const settings = { LEDGER_URL: sandbox.url, DATABASE_URL: database.url };
-    const first = await start(settings);
-    await becomes(first, '/ready', 200);
+    const { sandbox, database, settings, one: first } = await given();
     const second = await start(settings);
     await second.ready();
     sandbox.generate(50);
@@ -210,11 +171,7 @@ describeWithPostgres('the projection', () => {
     ['the database hangs', () => server().pause(), () => server().resume()],
     ['the database is down', () => server().crash(), () => server().start()],
   ])('ends in time while %s', async (_, breakIt, repair) => {
-    const database = await newDatabase();
-    const sandbox = await newSandbox();
-    sandbox.generate(50);
-    const one = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: database.url, STOP_WITHIN_MS: '1000' });
-    await becomes(one, '/ready', 200);
+    const { sandbox, one } = await given(() => ({ STOP_WITHIN_MS: '1000' }));
     await breakIt();
     try {
       // updates that cannot be committed
@@ -247,13 +204,10 @@ describeUpdateStream(example);
 describeWithPostgres('the token', () => {
   it('is read for every request, and occurs in no log, metric or span', async () => {
     const spans: string[] = [];
-    const collector = createServer((request, response) => {
-      request.setEncoding('utf8').on('data', (text: string) => spans.push(text));
-      request.on('end', () => response.end('{}'));
-    }).listen(0, '127.0.0.1');
-    await once(collector, 'listening');
-    const address = collector.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const collector = await httpServer((_, response, body) => {
+      spans.push(body);
+      response.end('{}');
+    });
     const file = join(folder(), 'token-that-changes');
     await writeFile(file, `${canary}-old`);
     let valid = `${canary}-old`;
@@ -264,7 +218,7 @@ describeWithPostgres('the token', () => {
       LEDGER_URL: sandbox.url,
       DATABASE_URL: database.url,
       LEDGER_TOKEN_FILE: file,
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     });
     await becomes(one, '/ready', 200);
     await writeFile(file, `${canary}-new`);
@@ -280,7 +234,7 @@ describeWithPostgres('the token', () => {
     expect(metrics).toMatch(/^canton_rx_updates_total\{.*\} [1-9]/m);
     expect(metrics).not.toContain(canary);
     expect(await one.kill('SIGTERM')).toMatchObject({ code: 0 });
-    collector.close();
+    await collector.close();
     expect(spans.join('')).toContain('traceId');
     expect(spans.join('')).not.toContain(canary);
   });
@@ -305,25 +259,14 @@ describeWithPostgres('the configuration', () => {
   });
 
   it('ignores empty variables and spaces', async () => {
-    const sandbox = await newSandbox();
-    sandbox.generate(20);
-    const parties = ['frank', 'grace'].map((hint) => sandbox.externalParty(hint).party);
-    const one = await start({
-      LEDGER_URL: sandbox.url,
-      DATABASE_URL: (await newDatabase()).url,
-      ...Object.fromEntries(
-        ['LEDGER_TOKEN_FILE', 'LEDGER_TOKEN', 'PARTY', 'OTEL_EXPORTER_OTLP_ENDPOINT'].map((name) => [name, '']),
-      ),
-      PARTIES: parties.join(', '),
+    const names = ['LEDGER_TOKEN_FILE', 'LEDGER_TOKEN', 'PARTY', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+    const parties: string[] = [];
+    const { sandbox } = await given((ledger) => {
+      parties.push(...['frank', 'grace'].map((hint) => ledger.externalParty(hint).party));
+      return { ...Object.fromEntries(names.map((name) => [name, ''])), PARTIES: parties.join(', ') };
     });
-    await becomes(one, '/ready', 200);
     const bodies = JSON.stringify(sandbox.requests.map(({ body }) => body));
     for (const party of parties) expect(bodies).toContain(JSON.stringify(party));
-    const other = await start({
-      LEDGER_URL: sandbox.url,
-      DATABASE_URL: (await newDatabase()).url,
-      PARTIES: '',
-    });
-    await becomes(other, '/ready', 200);
+    await given(() => ({ PARTIES: '' }));
   });
 });

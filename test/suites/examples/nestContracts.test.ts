@@ -1,62 +1,57 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { expect, it } from '@jest/globals';
-import { cantonError, type Sandbox } from '../../../src/sandbox/index.js';
-import { sandboxes } from '../../helpers/localServers.js';
+import { cantonError } from '../../../src/sandbox/index.js';
 import { describeWithPostgres } from '../../helpers/postgresServer.js';
 import { freePort } from '../../helpers/servers.js';
 import { until } from '../../helpers/time.js';
-import { becomes, clientCanary, type Database, nestExample, statusOf } from './nest/example.js';
+import {
+  becomes,
+  clientCanary,
+  type Database,
+  lockContracts,
+  nestExample,
+  type Settings,
+  statusOf,
+} from './nest/example.js';
 import { readExpected } from './nest/expected.js';
 import { type Answered, type Page, post, read, readPages, type Submitted } from './nest/requests.js';
 import type { Service } from './nest/service.js';
 
-const { folder, installedAt, newDatabase, start } = nestExample();
-const newSandbox = sandboxes();
+const example = nestExample();
+const { folder, installedAt, newDatabase, start } = example;
 
 const idsOf = (contracts: Iterable<Answered>): readonly string[] => [...contracts].map(({ contractId }) => contractId);
 
 const submitPath = '/v2/commands/submit-and-wait-for-transaction';
 
-interface Given {
-  readonly sandbox: Sandbox;
-  readonly database: Database;
-  readonly one: Service;
-  readonly party: string;
-}
-
 /** A service on a ledger that signs for its party. */
-async function givenHosted(settings: Readonly<Record<string, string>> = {}): Promise<Given> {
-  const sandbox = await newSandbox();
-  const party = sandbox.hostedParty('desk');
-  const database = await newDatabase();
-  const environment = { LEDGER_URL: sandbox.url, DATABASE_URL: database.url, PARTY: party, LEDGER_USER: 'service' };
-  const one = await start({ ...environment, ...settings });
-  await becomes(one, '/ready', 200);
-  return { sandbox, database, one, party };
-}
+const givenHosted = (settings: Settings = {}) =>
+  example.given((sandbox) => ({ PARTY: sandbox.hostedParty('desk'), LEDGER_USER: 'service', ...settings }), 0);
 
 /** A service with a key on a ledger with traffic. */
-async function given(settings: Readonly<Record<string, string>> = {}, updates = 200): Promise<Given> {
-  const sandbox = await newSandbox();
-  sandbox.generate(updates);
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const keyFile = join(folder(), 'key.pem');
-  await writeFile(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  const der = publicKey.export({ type: 'spki', format: 'der' });
-  const { party } = sandbox.externalParty('service', { publicKey: new Uint8Array(der) });
-  const database = await newDatabase();
-  const one = await start({
-    ...{ LEDGER_URL: sandbox.url, DATABASE_URL: database.url, PARTY: party, PARTY_KEY_FILE: keyFile },
-    ...settings,
-  });
-  await becomes(one, '/ready', 200);
-  return { sandbox, database, one, party };
-}
+const given = (settings: Settings = {}, updates = 200) =>
+  example.given((sandbox) => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const keyFile = join(folder(), 'key.pem');
+    writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const der = publicKey.export({ type: 'spki', format: 'der' });
+    const { party } = sandbox.externalParty('service', { publicKey: new Uint8Array(der) });
+    return { PARTY: party, PARTY_KEY_FILE: keyFile, ...settings };
+  }, updates);
+
+/** The contracts with a tag. */
+const tagged = async (one: Service, tag: string): Promise<readonly Answered[]> =>
+  (await read<Page>(one, `/contracts?payload.tag=${tag}`)).contracts;
+
+/** Creates an asset. */
+const create = (one: Service, asset: object, headers?: Readonly<Record<string, string>>) =>
+  post(one, '/contracts/assets', asset, headers);
 
 describeWithPostgres('the list of contracts', () => {
   it('has the active contracts with the types of their payloads, the newest first', async () => {
@@ -171,17 +166,21 @@ async function touchedAndArchived({ pool }: Database): Promise<string> {
 
 describeWithPostgres('a submission', () => {
   it('answers with the contract as the tables have it, and whoever reads next reads it', async () => {
-    const { one, party } = await given();
+    const { one, settings } = await given();
     for (const amount of ['1.0000000000', '2.0000000000', '3.0000000000']) {
-      const { status, body, location } = await post(one, '/contracts/assets', { amount, tag: 'mine' });
+      const { status, body, location } = await create(one, { amount, tag: 'mine' });
       expect(status).toBe(201);
       const { offset, contract } = body as Submitted;
-      expect(contract).toMatchObject({ type: 'asset', createdAtOffset: offset, payload: { owner: party, amount } });
-      const [newest] = (await read<Page>(one, '/contracts?payload.tag=mine')).contracts;
+      expect(contract).toMatchObject({
+        type: 'asset',
+        createdAtOffset: offset,
+        payload: { owner: settings['PARTY'], amount },
+      });
+      const [newest] = await tagged(one, 'mine');
       expect(newest).toMatchObject({ contractId: contract?.contractId });
       expect(await read<Answered>(one, String(location))).toEqual(contract);
     }
-    const [newest] = (await read<Page>(one, '/contracts?payload.tag=mine')).contracts;
+    const [newest] = await tagged(one, 'mine');
     const archived = await post(one, `/contracts/${String(newest?.contractId)}/archive`);
     expect(archived.status).toBe(200);
     const { offset, contract } = archived.body as Submitted;
@@ -189,22 +188,20 @@ describeWithPostgres('a submission', () => {
       archivedAtOffset: offset,
       history: [{ event: 'created' }, {}, { event: 'archived' }],
     });
-    const left = await read<Page>(one, '/contracts?payload.tag=mine');
-    expect(left.contracts.map(({ payload }) => Number(payload['amount']))).toEqual([2, 1]);
+    const left = await tagged(one, 'mine');
+    expect(left.map(({ payload }) => Number(payload['amount']))).toEqual([2, 1]);
     expect((await post(one, `/contracts/${String(newest?.contractId)}/archive`)).status).toBe(409);
   });
 
   it('is accepted when the tables do not have it in time, and can be waited for', async () => {
     const { one, database } = await given();
-    const client = await database.pool.connect();
-    await client.query('BEGIN; LOCK TABLE contracts.projection_contracts IN EXCLUSIVE MODE');
-    const { status, body, location } = await post(one, '/contracts/assets', { amount: '1.0', tag: 'late' });
+    const unlock = await lockContracts(database);
+    const { status, body, location } = await create(one, { amount: '1.0', tag: 'late' });
     expect(status).toBe(202);
     expect(body).toMatchObject({ contract: null });
     expect(await statusOf(one, String(location))).toBe(503);
     const waiting = read<Answered>(one, String(location));
-    await client.query('COMMIT');
-    client.release();
+    await unlock();
     expect(await waiting).toMatchObject({ type: 'asset', payload: { tag: 'late' } });
   });
 
@@ -215,11 +212,11 @@ describeWithPostgres('a submission', () => {
     const refused = await post(one, `/contracts/${String(contracts[0]?.contractId)}/archive`);
     expect(refused.status).toBeGreaterThanOrEqual(400);
     expect(refused.body).toMatchObject({ wasCommitted: false, error: expect.any(String), code: expect.any(String) });
-    const wrong = await post(one, '/contracts/assets', { amount: 'much' });
+    const wrong = await create(one, { amount: 'much' });
     expect(wrong).toMatchObject({ status: 400 });
     expect(JSON.stringify(wrong.body)).toContain('amount');
     sandbox.fault({ kind: 'lie', about: 'transaction' }, { path: /prepare$/ });
-    const lied = await post(one, '/contracts/assets', { amount: '1.0' });
+    const lied = await create(one, { amount: '1.0' });
     expect(lied).toMatchObject({ status: 502, body: { error: 'VerificationError', wasCommitted: false } });
   });
 
@@ -227,35 +224,37 @@ describeWithPostgres('a submission', () => {
     const { one, sandbox } = await given();
     sandbox.fault({ kind: 'reset', when: 'after' }, { path: /executeAndWaitForTransaction$/ });
     const headers = { 'idempotency-key': 'order-4711' };
-    const first = await post(one, '/contracts/assets', { amount: '1.0', tag: 'once' }, headers);
+    const first = await create(one, { amount: '1.0', tag: 'once' }, headers);
     expect(first.status).toBe(201);
-    const second = await post(one, '/contracts/assets', { amount: '1.0', tag: 'once' }, headers);
+    const second = await create(one, { amount: '1.0', tag: 'once' }, headers);
     expect(second).toEqual(first);
-    expect((await read<Page>(one, '/contracts?payload.tag=once')).contracts).toHaveLength(1);
+    expect(await tagged(one, 'once')).toHaveLength(1);
   });
 
   it('is not possible without an Idempotency-Key, which pages of other origins cannot send, nor without a key', async () => {
     const { one } = await given({ PARTY: '', PARTY_KEY_FILE: '' });
     const asset = { amount: '1.0' };
-    expect(await post(one, '/contracts/assets', asset, {})).toMatchObject({ status: 400 });
-    expect(await post(one, '/contracts/assets', asset)).toMatchObject({ status: 501 });
+    expect(await create(one, asset, {})).toMatchObject({ status: 400 });
+    expect(await create(one, asset)).toMatchObject({ status: 501 });
   });
 
   it('of a hosted party is committed once, also by another process after its answers were lost', async () => {
-    const { one, sandbox, database, party } = await givenHosted({ SUBMIT_WITHIN_MS: '1' });
+    const { one, sandbox, settings } = await givenHosted({ SUBMIT_WITHIN_MS: '1' });
     sandbox.fault({ kind: 'reset', when: 'after' }, { path: submitPath, times: 3 });
     const asset = { amount: '1.0', tag: 'once' };
     const headers = { 'idempotency-key': 'order-4711' };
-    const first = await post(one, '/contracts/assets', asset, headers);
+    const first = await create(one, asset, headers);
     expect(first).toMatchObject({ status: 503, body: { error: 'OutcomeUnknownError', wasCommitted: 'unknown' } });
     expect(first.body).toMatchObject({ next: expect.stringContaining('the same Idempotency-Key') });
     await one.kill('SIGKILL');
-    const settings = { LEDGER_URL: sandbox.url, DATABASE_URL: database.url, PARTY: party, LEDGER_USER: 'service' };
-    const other = await start(settings);
+    const other = await start({ ...settings, SUBMIT_WITHIN_MS: '20000' });
     await becomes(other, '/ready', 200);
-    const second = await post(other, '/contracts/assets', asset, headers);
-    expect(second).toMatchObject({ status: 201, body: { contract: { payload: { owner: party, tag: 'once' } } } });
-    expect(await post(other, '/contracts/assets', asset, headers)).toEqual(second);
+    const second = await create(other, asset, headers);
+    expect(second).toMatchObject({
+      status: 201,
+      body: { contract: { payload: { owner: settings['PARTY'], tag: 'once' } } },
+    });
+    expect(await create(other, asset, headers)).toEqual(second);
     const contractId = (second.body as Submitted).contract?.contractId;
     expect(await post(other, `/contracts/${String(contractId)}/archive`)).toMatchObject({ status: 200 });
     expect(sandbox.updates).toHaveLength(2);
@@ -272,11 +271,11 @@ describeWithPostgres('a submission', () => {
     ] as const;
     for (const [code, status] of refusals) {
       sandbox.fault({ kind: 'status', status: 400, body: cantonError(code) }, { path: submitPath });
-      const refused = await post(one, '/contracts/assets', asset, headers);
+      const refused = await create(one, asset, headers);
       const body = { error: 'SubmissionRejectedError', code, wasCommitted: false, next: expect.any(String) };
       expect(refused).toMatchObject({ status, body });
     }
-    expect(await post(one, '/contracts/assets', asset, headers)).toMatchObject({ status: 201 });
+    expect(await create(one, asset, headers)).toMatchObject({ status: 201 });
     expect(sandbox.updates).toHaveLength(1);
   });
 
@@ -301,7 +300,7 @@ describeWithPostgres('a submission', () => {
         PARTY_KEY_FILE: join(cwd, settings.PARTY_KEY_FILE),
       });
       await becomes(one, '/ready', 200);
-      expect(await post(one, '/contracts/assets', { amount: '1.0' })).toMatchObject({ status: 201 });
+      expect(await create(one, { amount: '1.0' })).toMatchObject({ status: 201 });
     } finally {
       await Promise.all([ledger, database].map(end));
     }
@@ -318,19 +317,17 @@ async function end(child: ChildProcess): Promise<void> {
 
 describeWithPostgres('the outbox', () => {
   it('creates one receipt for each payment, although answers are lost and the process is killed', async () => {
-    const { one, sandbox, database, party } = await givenHosted();
-    const pay = () => post(one, '/contracts/assets', { amount: '1.0', tag: 'payment' });
+    const { one, sandbox, settings } = await givenHosted();
+    const pay = () => create(one, { amount: '1.0', tag: 'payment' });
     for (let made = 0; made < 4; made += 1) await pay();
     await until(() => sandbox.updates.length > 5);
     sandbox.fault({ kind: 'reset', when: 'after' }, { path: submitPath, times: 2, after: 1 });
     await Promise.all([pay(), pay()]);
     await one.kill('SIGKILL');
-    const settings = { LEDGER_URL: sandbox.url, DATABASE_URL: database.url, PARTY: party, LEDGER_USER: 'service' };
     const next = await start(settings);
     await becomes(next, '/ready', 200);
-    const count = async (tag: string) => (await read<Page>(next, `/contracts?payload.tag=${tag}`)).contracts.length;
-    await until(async () => (await count('receipt')) >= 6);
-    expect(await count('payment')).toBe(6);
+    await until(async () => (await tagged(next, 'receipt')).length >= 6);
+    expect(await tagged(next, 'payment')).toHaveLength(6);
     expect(sandbox.updates).toHaveLength(12);
     expect(await next.kill('SIGTERM')).toMatchObject({ code: 0 });
   });
@@ -338,25 +335,23 @@ describeWithPostgres('the outbox', () => {
 
 describeWithPostgres('the rule', () => {
   const temporary = { amount: '1.0', tag: 'temporary' };
-  const left = async (one: Service): Promise<number> =>
-    (await read<Page>(one, '/contracts?payload.tag=temporary')).contracts.length;
+  const left = async (one: Service): Promise<number> => (await tagged(one, 'temporary')).length;
 
   it('of a party with a key archives what has expired, and nothing else', async () => {
     const { one, sandbox } = await given({ TEMPORARY_MS: '1' }, 0);
-    expect(await post(one, '/contracts/assets', { amount: '1.0', tag: 'kept' })).toMatchObject({ status: 201 });
-    for (let made = 0; made < 3; made += 1) await post(one, '/contracts/assets', temporary);
+    expect(await create(one, { amount: '1.0', tag: 'kept' })).toMatchObject({ status: 201 });
+    for (let made = 0; made < 3; made += 1) await create(one, temporary);
     await until(async () => (await left(one)) === 0);
-    expect((await read<Page>(one, '/contracts?payload.tag=kept')).contracts).toHaveLength(1);
+    expect(await tagged(one, 'kept')).toHaveLength(1);
     expect(sandbox.updates).toHaveLength(7);
     const { details } = await read<{ details: { expiry: object } }>(one, '/ready');
     expect(details.expiry).toMatchObject({ status: 'up', state: 'running', due: 0, failed: 0 });
   });
 
   it('acts once on each contract, although its answers are lost and the process is ended twice', async () => {
-    const { one, sandbox, database, party } = await givenHosted();
-    for (let made = 0; made < 8; made += 1) await post(one, '/contracts/assets', temporary);
+    const { one, sandbox, settings } = await givenHosted();
+    for (let made = 0; made < 8; made += 1) await create(one, temporary);
     expect(await one.kill('SIGTERM')).toMatchObject({ code: 0 });
-    const settings = { LEDGER_URL: sandbox.url, DATABASE_URL: database.url, PARTY: party, LEDGER_USER: 'service' };
     sandbox.fault({ kind: 'reset', when: 'after' }, { path: submitPath, times: 2, after: 1 });
     const second = await start({ ...settings, TEMPORARY_MS: '1' });
     await until(() => sandbox.updates.length > 10);

@@ -7,8 +7,8 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { itInChromium } from '../../helpers/browser.js';
+import type { Browser } from 'playwright-core';
+import { itInChromium, launchChromium } from '../../helpers/browser.js';
 import { eventually, until } from '../../helpers/time.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -17,7 +17,7 @@ const examples = process.env['CANTON_RX_EXAMPLES'];
 let folder: string;
 let server: ChildProcess;
 let address: string;
-let browser: Browser;
+let browser: Browser | undefined;
 
 beforeAll(async () => {
   folder = examples === undefined ? await mkdtemp(join(tmpdir(), 'canton-rx-react-')) : join(examples, 'react');
@@ -30,12 +30,11 @@ beforeAll(async () => {
     address = /http:\S+(?=;)/.exec(line)?.[0] ?? '';
     if (address !== '') break;
   }
-  const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  browser = await launchChromium();
 }, 400_000);
 
 afterAll(async () => {
-  await browser.close();
+  await browser?.close();
   if (server.exitCode === null) {
     server.kill();
     await once(server, 'exit');
@@ -44,12 +43,9 @@ afterAll(async () => {
 });
 
 /** Opens the page, and collects what it complains about. */
-async function open(): Promise<{
-  readonly page: Page;
-  readonly complaints: string[];
-  readonly rows: () => Promise<number>;
-}> {
-  const page = await browser.newPage();
+async function open() {
+  const page = await browser?.newPage();
+  if (page === undefined) throw new Error('there is no browser');
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());

@@ -5,6 +5,7 @@ import * as t from 'io-ts';
 import {
   EMPTY,
   filter,
+  isObservable,
   map,
   mergeMap,
   type MonoTypeOperatorFunction,
@@ -54,6 +55,12 @@ const withInvalid$: Observable<Update | UndecodedUpdate> = EMPTY;
 const events$: Observable<EventOf<Update>> = EMPTY;
 const ofTransactions$: Observable<TransactionEvent> = EMPTY;
 
+/** The type of the elements of a stream. */
+const elementsOf = <A>(source$: Observable<A>) => {
+  expect(isObservable(source$)).toBe(true);
+  return expectTypeOf<A>();
+};
+
 /** The events of updates, one by one. */
 const toEach = <E>() => mergeMap(({ events }: { readonly events: readonly E[] }) => events);
 
@@ -67,41 +74,26 @@ const some$ = updates$.pipe(filterEvents(filter(({ _tag }) => _tag.length > 3)))
 
 describe('filterEvents', () => {
   it('narrows the events of each variant', () => {
-    expectTypeOf(
-      filtered$.pipe(
-        ofVariant('Transaction'),
-        map(({ events }) => events),
-      ),
-    ).toEqualTypeOf<Observable<readonly CreatedEvent[]>>();
-    expectTypeOf(
-      filtered$.pipe(
-        ofVariant('Reassignment'),
-        map(({ events }) => events),
-      ),
-    ).toEqualTypeOf<Observable<readonly AssignedEvent[]>>();
-    expectTypeOf(
-      filtered$.pipe(
-        ofVariant('TopologyTransaction'),
-        map(({ events }) => events),
-      ),
-    ).toEqualTypeOf<Observable<readonly never[]>>();
-    expectTypeOf(filtered$.pipe(ofVariant('OffsetCheckpoint'))).toEqualTypeOf<Observable<OffsetCheckpoint>>();
-    expectTypeOf(filtered$.pipe(ofVariant('UnknownUpdate'))).toEqualTypeOf<Observable<UnknownUpdate>>();
-    expectTypeOf(filtered$.pipe(map(({ offset }) => offset))).toEqualTypeOf<Observable<number>>();
+    elementsOf(filtered$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<CreatedEvent>();
+    elementsOf(filtered$.pipe(ofVariant('Reassignment'), toEach())).toEqualTypeOf<AssignedEvent>();
+    elementsOf(filtered$.pipe(ofVariant('TopologyTransaction'), toEach())).toEqualTypeOf<never>();
+    elementsOf(filtered$.pipe(ofVariant('OffsetCheckpoint'))).toEqualTypeOf<OffsetCheckpoint>();
+    elementsOf(filtered$.pipe(ofVariant('UnknownUpdate'))).toEqualTypeOf<UnknownUpdate>();
+    elementsOf(filtered$.pipe(map(({ offset }) => offset))).toEqualTypeOf<number>();
   });
 
   it('gives the events that a contract type decodes', () => {
-    expectTypeOf(decoded$.pipe(ofVariant('Transaction'), toEach(), ofEvent('CreatedEvent'))).toEqualTypeOf<
-      Observable<CreatedEventOf<typeof Iou>>
+    elementsOf(decoded$.pipe(ofVariant('Transaction'), toEach(), ofEvent('CreatedEvent'))).toEqualTypeOf<
+      CreatedEventOf<typeof Iou>
     >();
-    expectTypeOf(decoded$.pipe(ofVariant('Transaction'), toEach(), ofEvent('ArchivedEvent'))).toEqualTypeOf<
-      Observable<ArchivedEvent>
+    elementsOf(
+      decoded$.pipe(ofVariant('Transaction'), toEach(), ofEvent('ArchivedEvent')),
+    ).toEqualTypeOf<ArchivedEvent>();
+    elementsOf(decoded$.pipe(ofVariant('Reassignment'), toEach(), ofEvent('AssignedEvent'))).toEqualTypeOf<
+      AssignedEventOf<typeof Iou>
     >();
-    expectTypeOf(decoded$.pipe(ofVariant('Reassignment'), toEach(), ofEvent('AssignedEvent'))).toEqualTypeOf<
-      Observable<AssignedEventOf<typeof Iou>>
-    >();
-    expectTypeOf(emitted$.pipe(ofVariant('Transaction'), toEach(), filter(isUndecoded))).toEqualTypeOf<
-      Observable<UndecodedEvent<'#finance:Main:Iou'>>
+    elementsOf(emitted$.pipe(ofVariant('Transaction'), toEach(), filter(isUndecoded))).toEqualTypeOf<
+      UndecodedEvent<'#finance:Main:Iou'>
     >();
   });
 
@@ -111,27 +103,25 @@ describe('filterEvents', () => {
       _tag: EventOf<Update>['_tag'];
       isBrief: boolean;
     }
-    expectTypeOf(brief$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<Observable<Brief>>();
-    expectTypeOf(brief$.pipe(ofVariant('Reassignment'), toEach())).toEqualTypeOf<Observable<Brief>>();
+    elementsOf(brief$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<Brief>();
+    elementsOf(brief$.pipe(ofVariant('Reassignment'), toEach())).toEqualTypeOf<Brief>();
     const tags$ = updates$.pipe(filterEvents(map(({ _tag }) => _tag)));
-    expectTypeOf(tags$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<Observable<EventOf<Update>['_tag']>>();
+    elementsOf(tags$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<EventOf<Update>['_tag']>();
   });
 
   it('takes several operators, predicates and type guards', () => {
     const created$ = updates$.pipe(filterEvents(pipe(ofTemplate(Iou), ofEvent('CreatedEvent'))));
-    expectTypeOf(created$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<
-      Observable<CreatedEventOf<typeof Iou>>
-    >();
+    elementsOf(created$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<CreatedEventOf<typeof Iou>>();
     const exercised$ = updates$.pipe(filterEvents(filter((event) => event._tag === 'ExercisedEvent')));
-    expectTypeOf(exercised$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<Observable<ExercisedEvent>>();
-    expectTypeOf(some$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<Observable<TransactionEvent>>();
-    expectTypeOf(some$.pipe(ofVariant('Reassignment'), toEach())).toEqualTypeOf<Observable<ReassignmentEvent>>();
+    elementsOf(exercised$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<ExercisedEvent>();
+    elementsOf(some$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<TransactionEvent>();
+    elementsOf(some$.pipe(ofVariant('Reassignment'), toEach())).toEqualTypeOf<ReassignmentEvent>();
   });
 
   it('accepts invalid updates, and passes them with their type', () => {
     const created$ = withInvalid$.pipe(filterEvents(ofEvent('CreatedEvent')));
-    expectTypeOf(created$).toEqualTypeOf<Observable<FilteredUpdate<Update | UndecodedUpdate, CreatedEvent>>>();
-    expectTypeOf(created$.pipe(ofVariant('UndecodedUpdate'))).toEqualTypeOf<Observable<UndecodedUpdate>>();
+    elementsOf(created$).toEqualTypeOf<FilteredUpdate<Update | UndecodedUpdate, CreatedEvent>>();
+    elementsOf(created$.pipe(ofVariant('UndecodedUpdate'))).toEqualTypeOf<UndecodedUpdate>();
   });
 
   it('accepts only updates', () => {
@@ -145,13 +135,13 @@ describe('filterEvents', () => {
 
 describe('ofVariant', () => {
   it('narrows the type', () => {
-    expectTypeOf(updates$.pipe(ofVariant('Transaction'))).toEqualTypeOf<Observable<Transaction>>();
-    expectTypeOf(updates$.pipe(ofVariant('Transaction', 'OffsetCheckpoint'))).toEqualTypeOf<
-      Observable<Transaction | OffsetCheckpoint>
+    elementsOf(updates$.pipe(ofVariant('Transaction'))).toEqualTypeOf<Transaction>();
+    elementsOf(updates$.pipe(ofVariant('Transaction', 'OffsetCheckpoint'))).toEqualTypeOf<
+      Transaction | OffsetCheckpoint
     >();
     const again$ = updates$.pipe(ofVariant('Transaction', 'Reassignment'), ofVariant('Reassignment'));
-    expectTypeOf(again$.pipe(map((update) => update.events))).toEqualTypeOf<Observable<Reassignment['events']>>();
-    expectTypeOf(withInvalid$.pipe(ofVariant('UndecodedUpdate'))).toEqualTypeOf<Observable<UndecodedUpdate>>();
+    elementsOf(again$.pipe(map((update) => update.events))).toEqualTypeOf<Reassignment['events']>();
+    elementsOf(withInvalid$.pipe(ofVariant('UndecodedUpdate'))).toEqualTypeOf<UndecodedUpdate>();
     expectTypeOf(ofVariant('Transaction')).toExtend<OperatorFunction<Update, Transaction>>();
     // @ts-expect-error -- no such variant
     void updates$.pipe(ofVariant('Transacton'));
@@ -166,13 +156,11 @@ describe('ofVariant', () => {
 
 describe('ofEvent', () => {
   it('narrows the type', () => {
-    expectTypeOf(events$.pipe(ofEvent('CreatedEvent'))).toEqualTypeOf<Observable<CreatedEvent>>();
-    expectTypeOf(events$.pipe(ofEvent('AssignedEvent', 'CreatedEvent'))).toEqualTypeOf<
-      Observable<AssignedEvent | CreatedEvent>
-    >();
-    expectTypeOf(ofTransactions$.pipe(ofEvent('ArchivedEvent'))).toEqualTypeOf<Observable<ArchivedEvent>>();
+    elementsOf(events$.pipe(ofEvent('CreatedEvent'))).toEqualTypeOf<CreatedEvent>();
+    elementsOf(events$.pipe(ofEvent('AssignedEvent', 'CreatedEvent'))).toEqualTypeOf<AssignedEvent | CreatedEvent>();
+    elementsOf(ofTransactions$.pipe(ofEvent('ArchivedEvent'))).toEqualTypeOf<ArchivedEvent>();
     const created$ = updates$.pipe(toEvents(), ofEvent('CreatedEvent'));
-    expectTypeOf(created$.pipe(map((event) => event.contractId))).toEqualTypeOf<Observable<string>>();
+    elementsOf(created$.pipe(map((event) => event.contractId))).toEqualTypeOf<string>();
     expectTypeOf(ofEvent('CreatedEvent')).toExtend<OperatorFunction<EventOf<Update>, CreatedEvent>>();
     // @ts-expect-error -- no such kind
     void events$.pipe(ofEvent('Created'));
@@ -187,14 +175,12 @@ describe('ofEvent', () => {
     const topology$: Observable<TopologyEvent> = EMPTY;
     const mixed$: Observable<TransactionEvent | ReassignmentEvent | TopologyEvent> = EMPTY;
     const none$: Observable<never> = EMPTY;
-    expectTypeOf(reassignments$.pipe(ofEvent('AssignedEvent'))).toEqualTypeOf<Observable<AssignedEvent>>();
-    expectTypeOf(topology$.pipe(ofEvent('ParticipantAuthorizationAdded'))).toEqualTypeOf<
-      Observable<Extract<TopologyEvent, { readonly _tag: 'ParticipantAuthorizationAdded' }>>
+    elementsOf(reassignments$.pipe(ofEvent('AssignedEvent'))).toEqualTypeOf<AssignedEvent>();
+    elementsOf(topology$.pipe(ofEvent('ParticipantAuthorizationAdded'))).toEqualTypeOf<
+      Extract<TopologyEvent, { readonly _tag: 'ParticipantAuthorizationAdded' }>
     >();
-    expectTypeOf(mixed$.pipe(ofEvent('AssignedEvent', 'CreatedEvent'))).toEqualTypeOf<
-      Observable<AssignedEvent | CreatedEvent>
-    >();
-    expectTypeOf(none$.pipe(ofEvent('CreatedEvent'))).toEqualTypeOf<Observable<never>>();
+    elementsOf(mixed$.pipe(ofEvent('AssignedEvent', 'CreatedEvent'))).toEqualTypeOf<AssignedEvent | CreatedEvent>();
+    elementsOf(none$.pipe(ofEvent('CreatedEvent'))).toEqualTypeOf<never>();
     expectTypeOf(pipe(toEvents(), ofEvent('CreatedEvent'))).toExtend<OperatorFunction<Update, CreatedEvent>>();
     // @ts-expect-error -- updates: toEvents() first
     void updates$.pipe(ofEvent('CreatedEvent'));
@@ -209,13 +195,11 @@ describe('ofTemplate', () => {
   it('narrows the type to events that have a template', () => {
     const id = 'Finance.Bonds:Bond';
     type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent;
-    expectTypeOf(events$.pipe(ofTemplate(id))).toEqualTypeOf<Observable<TemplateEvent>>();
-    expectTypeOf(ofTransactions$.pipe(ofTemplate(id))).toEqualTypeOf<
-      Observable<CreatedEvent | ArchivedEvent | ExercisedEvent>
-    >();
-    expectTypeOf(events$.pipe(ofEvent('CreatedEvent'), ofTemplate(id))).toEqualTypeOf<Observable<CreatedEvent>>();
+    elementsOf(events$.pipe(ofTemplate(id))).toEqualTypeOf<TemplateEvent>();
+    elementsOf(ofTransactions$.pipe(ofTemplate(id))).toEqualTypeOf<CreatedEvent | ArchivedEvent | ExercisedEvent>();
+    elementsOf(events$.pipe(ofEvent('CreatedEvent'), ofTemplate(id))).toEqualTypeOf<CreatedEvent>();
     const archived$ = updates$.pipe(toEvents(), ofTemplate(id), ofEvent('ArchivedEvent'));
-    expectTypeOf(archived$.pipe(map((event) => event.templateId))).toEqualTypeOf<Observable<string>>();
+    elementsOf(archived$.pipe(map((event) => event.templateId))).toEqualTypeOf<string>();
     expectTypeOf(ofTemplate(id)).toExtend<OperatorFunction<EventOf<Update>, TemplateEvent>>();
     // @ts-expect-error -- updates: toEvents() first
     void updates$.pipe(ofTemplate(id));
@@ -226,8 +210,8 @@ describe('ofTemplate', () => {
 
 describe('onSynchronizer', () => {
   it('keeps the type', () => {
-    expectTypeOf(updates$.pipe(onSynchronizer('a'))).toEqualTypeOf<Observable<Update>>();
-    expectTypeOf(updates$.pipe(ofVariant('Transaction'), onSynchronizer('a'))).toEqualTypeOf<Observable<Transaction>>();
+    elementsOf(updates$.pipe(onSynchronizer('a'))).toEqualTypeOf<Update>();
+    elementsOf(updates$.pipe(ofVariant('Transaction'), onSynchronizer('a'))).toEqualTypeOf<Transaction>();
     expectTypeOf(onSynchronizer('a')).toExtend<MonoTypeOperatorFunction<Update>>();
     // @ts-expect-error -- at least one
     void updates$.pipe(onSynchronizer());
@@ -239,8 +223,8 @@ describe('onSynchronizer', () => {
 describe('recordTimes', () => {
   it('has a read-only type', () => {
     type Times = ReadonlyMap<string, Timestamp>;
-    expectTypeOf(updates$.pipe(recordTimes())).toEqualTypeOf<Observable<Times>>();
-    expectTypeOf(updates$.pipe(ofVariant('OffsetCheckpoint'), recordTimes())).toEqualTypeOf<Observable<Times>>();
+    elementsOf(updates$.pipe(recordTimes())).toEqualTypeOf<Times>();
+    elementsOf(updates$.pipe(ofVariant('OffsetCheckpoint'), recordTimes())).toEqualTypeOf<Times>();
     expectTypeOf(recordTimes()).toEqualTypeOf<OperatorFunction<Update, Times>>();
     // @ts-expect-error -- updates only
     void of('update').pipe(recordTimes());
@@ -249,24 +233,22 @@ describe('recordTimes', () => {
 
 describe('toEither', () => {
   it('has the type of the values and of the ledger errors', () => {
-    expectTypeOf(updates$.pipe(toEither())).toEqualTypeOf<Observable<E.Either<LedgerError, Update>>>();
+    elementsOf(updates$.pipe(toEither())).toEqualTypeOf<E.Either<LedgerError, Update>>();
     expectTypeOf(toEither<number>()).toEqualTypeOf<OperatorFunction<number, E.Either<LedgerError, number>>>();
   });
 });
 
 describe('toEvents', () => {
   it('has the type of the events of the updates', () => {
-    expectTypeOf(updates$.pipe(toEvents())).toEqualTypeOf<
-      Observable<TransactionEvent | ReassignmentEvent | TopologyEvent>
-    >();
-    expectTypeOf(updates$.pipe(ofVariant('Transaction'), toEvents())).toEqualTypeOf<Observable<TransactionEvent>>();
-    expectTypeOf(updates$.pipe(ofVariant('Reassignment'), onSynchronizer('a'), toEvents())).toEqualTypeOf<
-      Observable<ReassignmentEvent>
-    >();
-    expectTypeOf(updates$.pipe(ofVariant('TopologyTransaction', 'OffsetCheckpoint'), toEvents())).toEqualTypeOf<
-      Observable<TopologyEvent>
-    >();
-    expectTypeOf(updates$.pipe(ofVariant('OffsetCheckpoint'), toEvents())).toEqualTypeOf<Observable<never>>();
+    elementsOf(updates$.pipe(toEvents())).toEqualTypeOf<TransactionEvent | ReassignmentEvent | TopologyEvent>();
+    elementsOf(updates$.pipe(ofVariant('Transaction'), toEvents())).toEqualTypeOf<TransactionEvent>();
+    elementsOf(
+      updates$.pipe(ofVariant('Reassignment'), onSynchronizer('a'), toEvents()),
+    ).toEqualTypeOf<ReassignmentEvent>();
+    elementsOf(
+      updates$.pipe(ofVariant('TopologyTransaction', 'OffsetCheckpoint'), toEvents()),
+    ).toEqualTypeOf<TopologyEvent>();
+    elementsOf(updates$.pipe(ofVariant('OffsetCheckpoint'), toEvents())).toEqualTypeOf<never>();
     // @ts-expect-error -- updates only
     void events$.pipe(toEvents());
   });

@@ -2,7 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import type { PoolClient } from 'pg';
 import { type Observable, of } from 'rxjs';
+import type { ContractType } from '../../../src/codecs/ContractType.js';
+import type { AnyContract, Contract, UndecodedContract } from '../../../src/contracts/index.js';
 import type { Ledger, LedgerReader, UpdatesRequest } from '../../../src/index.js';
+import {
+  contractsFeed,
+  type ContractsPosition,
+  type ContractsWork,
+  type ResetBatch,
+} from '../../../src/process/contractsFeed.js';
 import {
   type BatchHandler,
   type BatchProcessOptions,
@@ -25,9 +33,12 @@ declare const feed: Feed;
 declare const request: UpdatesRequest;
 declare const plain: CheckpointStore;
 declare const postgres: TransactionalStore<PoolClient>;
+declare const iou: ContractType<{ readonly amount: string }>;
+declare const ofAny: Handler;
+declare const offer: ContractType<{ readonly price: number }>;
 
 /** Compiled only. */
-export const compiles = (): void => {
+export const ofUpdates = (): void => {
   const name = 'balances';
   void processFeed(feed, (update, tx) => {
     expectTypeOf(update).toEqualTypeOf<Work>();
@@ -99,8 +110,44 @@ export const compiles = (): void => {
   void processFeed(feed, any, { maxPageSize: 10 });
 };
 
+/** Compiled only. */
+export const ofContracts = (): void => {
+  const parties = 'any';
+  expectTypeOf(contractsFeed(reader, { parties })).toEqualTypeOf<Feed<ContractsWork, ContractsPosition>>();
+
+  const feed = contractsFeed(reader, { types: { iou, offer }, parties, onGap: 'fail' }, { batchSize: 10 });
+  void processFeed(feed, (work) => {
+    if (work._tag === 'ResetBatch') expectTypeOf(work.isFirst).toBeBoolean();
+    else expectTypeOf(work.updateId).toBeString();
+    for (const contract of work._tag === 'ResetBatch' ? work.contracts : work.added) {
+      if (contract.type === 'iou') expectTypeOf(contract.payload.amount).toBeString();
+      if (contract.type === 'offer') expectTypeOf(contract.payload.price).toBeNumber();
+      if (contract._tag === 'UndecodedContract') expectTypeOf(contract.expectedType).toEqualTypeOf<'iou' | 'offer'>();
+    }
+  });
+  type Ious = Contract<'iou', { readonly amount: string }> | UndecodedContract<'iou'>;
+  const inPostgres: Handler<PoolClient, ContractsWork<Ious>> = (_, tx) => tx.query('SELECT 1');
+  void processFeed(contractsFeed(reader, { types: { iou }, parties }), inPostgres, { name: 'a', store: postgres });
+  void processFeed(
+    feed,
+    (works, tx) => {
+      expectTypeOf(works[0]?.offset).toEqualTypeOf<number | undefined>();
+      expectTypeOf(tx).toEqualTypeOf<PoolClient>();
+    },
+    { name: 'a', store: postgres, batch: { size: 10, withinMs: 0 }, select: ({ _tag }) => _tag === 'ResetBatch' },
+  );
+  expectTypeOf<ResetBatch['contracts']>().toEqualTypeOf<readonly AnyContract[]>();
+
+  // @ts-expect-error -- a handler of updates
+  void processFeed(feed, ofAny);
+  // @ts-expect-error -- a table without the contracts of a type looks complete
+  void contractsFeed(reader, { parties, onUnknownPackage: 'wait' });
+  // @ts-expect-error -- parties are required
+  void contractsFeed(reader, { types: { iou } });
+};
+
 describe('the types of processFeed', () => {
-  it('compile', () => {
-    expect(compiles).toBeInstanceOf(Function);
+  it('compile, for updates and for contracts', () => {
+    expect([ofUpdates, ofContracts]).toHaveLength(2);
   });
 });

@@ -6,75 +6,64 @@ import type { Sandbox } from '../../../../src/sandbox/index.js';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
 import { assetTemplate } from './contractsPage.js';
-import { open, openExplorer, outcome, start } from './explorer.js';
+import { goTo, open, openExplorer, outcome, panelOf, press, start } from './explorer.js';
 import { inEachScreen } from './screen.js';
 
 /** Tests of the page of commands. */
-export function describeCommands(): void {
-  describe('the page of commands', () => {
-    itInChromium('shows the commands of a party, and their outcomes', async () => {
-      const { sandbox, page } = await openExplorer();
-      await page.getByRole('button', { name: 'Submit…' }).click();
-      await page.getByRole('combobox', { name: /^Key/ }).selectOption('none');
-      await page.locator('app-identity-form button[type=submit]').click();
-      const send = page.locator('app-create-form button[type=submit]');
-      await send.click();
-      await outcome(page, 'committed');
-      const { ledgerEnd } = sandbox;
-      sandbox.fault({ kind: 'reject', code: 'DAML_AUTHORIZATION_ERROR' }, { path: /submit-and-wait/ });
-      await send.click();
-      await outcome(page, 'rejected');
-      await page.keyboard.press('Escape');
-      await page.getByRole('link', { name: 'Commands' }).click();
-      await inEachScreen(page, async () => {
-        await page.getByRole('listitem').filter({ hasText: 'committed' }).waitFor();
-        await page
-          .getByRole('listitem')
-          .filter({ hasText: 'rejected' })
-          .getByText('DAML_AUTHORIZATION_ERROR')
-          .waitFor();
-      });
-      await page
-        .getByRole('listitem')
-        .getByRole('button', { name: String(ledgerEnd), exact: true })
-        .click();
-      await page.getByRole('heading', { name: `Update ${ledgerEnd}` }).waitFor();
+describe('the page of commands', () => {
+  itInChromium('shows the commands of a party, and their outcomes', async () => {
+    const { sandbox, page } = await openExplorer();
+    await press(page, 'Submit…');
+    await page.getByRole('combobox', { name: /^Key/ }).selectOption('none');
+    await page.locator('app-identity-form button[type=submit]').click();
+    const send = page.locator('app-create-form button[type=submit]');
+    await send.click();
+    await outcome(page, 'committed');
+    const { ledgerEnd } = sandbox;
+    sandbox.fault({ kind: 'reject', code: 'DAML_AUTHORIZATION_ERROR' }, { path: /submit-and-wait/ });
+    await send.click();
+    await outcome(page, 'rejected');
+    await page.keyboard.press('Escape');
+    await goTo(page, 'Commands');
+    const items = page.getByRole('listitem');
+    await inEachScreen(page, async () => {
+      await items.filter({ hasText: 'committed' }).waitFor();
+      await items.filter({ hasText: 'rejected' }).getByText('DAML_AUTHORIZATION_ERROR').waitFor();
     });
-
-    itInChromium('shows what an automation submitted: the rule, the contract, the round and the attempt', async () => {
-      const { sandbox, url } = await start();
-      const market = await trade(sandbox);
-      sandbox.fault({ kind: 'reject', code: 'DAML_AUTHORIZATION_ERROR' }, { path: /submit-and-wait/ });
-      const running = retireAssets(sandbox, market.party);
-      const page = await open(`${url}/#commands?party=${encodeURIComponent(market.party)}&user=bot`);
-      const actions = page.getByRole('listitem').filter({ has: page.getByRole('button', { name: 'retire' }) });
-      await actions.filter({ hasText: 'Attempt 2' }).getByText('committed').waitFor();
-      await actions.filter({ hasText: 'DAML_AUTHORIZATION_ERROR' }).getByText('rejected').waitFor();
-      running.unsubscribe();
-      await eventually(() => actions.count(), 2);
-      await actions.getByText('Round 2026-11').first().waitFor();
-      // the commands of people are on the page as well, until one rule is chosen
-      await page.getByRole('listitem').filter({ hasText: 'by-hand' }).waitFor();
-      await page.getByLabel('Submitted by').selectOption('retire');
-      await eventually(() => page.getByRole('listitem').count(), 2);
-      await inEachScreen(page, async () => {
-        await actions.first().waitFor();
-        await page.getByText('One that waits, or has stopped, submits nothing').waitFor();
-      });
-      await actions
-        .getByRole('button', { name: /^Contract / })
-        .first()
-        .click();
-      const panel = page.getByRole('complementary');
-      await panel.getByText(market.contractId).first().waitFor();
-      await panel.getByText('Archived', { exact: true }).waitFor();
-
-      await page.reload();
-      await eventually(() => page.getByLabel('Submitted by').inputValue(), 'retire');
-      await eventually(() => actions.count(), 2);
-    });
+    await items.getByText(String(ledgerEnd), { exact: true }).click();
+    await page.getByRole('heading', { name: `Update ${ledgerEnd}` }).waitFor();
   });
-}
+
+  itInChromium('shows what an automation submitted: the rule, the contract, the round and the attempt', async () => {
+    const { sandbox, url } = await start();
+    const market = await trade(sandbox);
+    sandbox.fault({ kind: 'reject', code: 'DAML_AUTHORIZATION_ERROR' }, { path: /submit-and-wait/ });
+    const running = retireAssets(sandbox, market.party);
+    const page = await open(`${url}/#commands?party=${encodeURIComponent(market.party)}&user=bot`);
+    const items = page.getByRole('listitem');
+    const actions = items.filter({ has: page.getByRole('button', { name: 'retire' }) });
+    await actions.filter({ hasText: 'Attempt 2' }).getByText('committed').waitFor();
+    await actions.filter({ hasText: 'DAML_AUTHORIZATION_ERROR' }).getByText('rejected').waitFor();
+    running.unsubscribe();
+    await eventually(() => actions.count(), 2);
+    await actions.getByText('Round 2026-11').first().waitFor();
+    // the commands of people are on the page as well, until one rule is chosen
+    await items.filter({ hasText: 'by-hand' }).waitFor();
+    await page.getByLabel('Submitted by').selectOption('retire');
+    await eventually(() => items.count(), 2);
+    await inEachScreen(page, async () => {
+      await actions.first().waitFor();
+      await page.getByText('One that waits, or has stopped, submits nothing').waitFor();
+    });
+    await actions.getByText('Contract 00').first().click();
+    await panelOf(page).getByText(market.contractId).first().waitFor();
+    await panelOf(page).getByText('Archived', { exact: true }).waitFor();
+
+    await page.reload();
+    await eventually(() => page.getByLabel('Submitted by').inputValue(), 'retire');
+    await eventually(() => actions.count(), 2);
+  });
+});
 
 /** Creates an asset of a party that the sandbox signs for, by a command of the user `bot`. */
 async function trade(sandbox: Sandbox): Promise<{ readonly party: string; readonly contractId: string }> {

@@ -1,10 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import type { Sandbox } from '../../../../src/sandbox/index.js';
-import { open } from './explorer.js';
-
-/** Opens the page of contracts. */
-export const openContracts = (url: string, before?: (page: Page) => Promise<unknown>): Promise<Page> =>
-  open(`${url}/#contracts`, before);
+import { transact } from './explorer.js';
 
 export const contractRow = (page: Page, contractId: string): Locator => page.locator(`#contract-${contractId}`);
 
@@ -22,24 +18,15 @@ export const textsOf = async (row: Locator): Promise<readonly string[]> =>
 let made = 0;
 const newId = (): string => `00c0ffeeab${(made += 1).toString(16).padStart(70, '0')}`;
 
-interface AssetOptions {
-  readonly owner?: string;
-  readonly amount?: string;
-  readonly tag?: string | null;
-  readonly serial?: string;
-}
-
 export const assetTemplate = '#sandbox-assets:Main:Asset';
 
 /** Creates an asset. Returns its id. */
-export function asset(sandbox: Sandbox, options: AssetOptions = {}): string {
-  const { owner = sandbox.parties[0] ?? '', amount = '1.0', tag = 'gold', serial = '1' } = options;
+export function asset(sandbox: Sandbox, fields: Readonly<Record<string, string | null>> = {}): string {
+  const [owner = ''] = sandbox.parties;
   const contractId = newId();
-  const createArgument = { owner, amount, tag, serial };
+  const createArgument = { owner, amount: '1.0', tag: 'gold', serial: '1', ...fields };
   const event = { contractId, templateId: assetTemplate, signatories: [owner], createArgument };
-  sandbox.append({
-    Transaction: { value: { synchronizerId: sandbox.synchronizers[0] ?? '', events: [{ CreatedEvent: event }] } },
-  });
+  transact(sandbox, [{ CreatedEvent: event }], { synchronizerId: sandbox.synchronizers[0] });
   return contractId;
 }
 
@@ -55,6 +42,6 @@ export function sample(sandbox: Sandbox) {
   };
   const templateId = '#sandbox-values:Values:Sample';
   const event = { contractId, templateId, signatories: [owner], createArgument };
-  sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: event }] } } });
+  transact(sandbox, [{ CreatedEvent: event }]);
   return event;
 }

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -7,16 +6,15 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import type { Sandbox, SandboxOptions, WireUpdate } from '../../../../src/sandbox/index.js';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Sandbox, SandboxOptions, WireEventInput, WireUpdate } from '../../../../src/sandbox/index.js';
+import { launchChromium } from '../../../helpers/browser.js';
 import { sandboxes } from '../../../helpers/localServers.js';
 import { eventually, until } from '../../../helpers/time.js';
 import { readOffsets } from './screen.js';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 const example = join(root, 'docs', 'examples', 'angular');
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-
 /** A folder with the examples, installed and built already, and the output of that. */
 const examples = process.env['CANTON_RX_EXAMPLES'];
 
@@ -33,38 +31,27 @@ let browser: Browser | undefined;
 let context: BrowserContext | undefined;
 const servers: Server[] = [];
 const complaints: string[] = [];
-let newSandbox: ReturnType<typeof sandboxes>;
+const newSandbox = sandboxes();
 
-/** Installs the explorer once for a test file, and expects no complaint of a page in any of its tests. */
-export function useExplorer(): void {
-  newSandbox = sandboxes();
+// once for a test file that imports this one; and no page may complain in any of its tests
+beforeAll(async () => {
+  ({ folder, output } = examples === undefined ? await install() : await findInstalled(examples));
+  browser = await launchChromium();
+}, 400_000);
 
-  beforeAll(async () => {
-    ({ folder, output } = examples === undefined ? await install() : await findInstalled(examples));
-    const args = [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-sync',
-    ];
-    if (existsSync(executablePath)) browser = await chromium.launch({ executablePath, args });
-  }, 400_000);
+afterEach(async () => {
+  await context?.close();
+  for (const server of servers.splice(0)) {
+    server.close();
+    server.closeAllConnections();
+  }
+  expect(complaints.splice(0)).toEqual([]);
+});
 
-  afterEach(async () => {
-    await context?.close();
-    for (const server of servers.splice(0)) {
-      server.close();
-      server.closeAllConnections();
-    }
-    expect(complaints.splice(0)).toEqual([]);
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    if (examples === undefined) await rm(folder, { recursive: true, force: true });
-  });
-}
+afterAll(async () => {
+  await browser?.close();
+  if (examples === undefined) await rm(folder, { recursive: true, force: true });
+});
 
 /** The folder of the built explorer, the output of its build, and the browser. */
 export const installation = () => ({ folder, output, browser });
@@ -99,24 +86,13 @@ interface ExplorerServer {
   readonly url: string;
 }
 
-interface ServeOptions {
-  readonly folder: string;
-  readonly settings: ExplorerSettings;
-  readonly control: unknown;
-}
-
-interface Traffic {
-  readonly rate: () => number;
-  readonly setRate: (next: number) => void;
-}
-
 /** Serves the built explorer as the example's `npm start` does. */
 async function serve(sandbox: Sandbox, settings: ExplorerSettings): Promise<ExplorerServer> {
   const { serveExplorer } = (await import(join(example, 'server', 'serve-explorer.mjs'))) as {
-    serveExplorer: (options: ServeOptions) => Promise<ExplorerServer>;
+    serveExplorer: (options: object) => Promise<ExplorerServer>;
   };
   const { controlOf } = (await import(join(example, 'server', 'control-of.mjs'))) as {
-    controlOf: (sandbox: Sandbox, traffic: Traffic) => unknown;
+    controlOf: (sandbox: Sandbox, traffic: object) => unknown;
   };
   let rate = 5;
   // a rate without traffic: a test generates its own
@@ -124,8 +100,8 @@ async function serve(sandbox: Sandbox, settings: ExplorerSettings): Promise<Expl
   return serveExplorer({ folder: join(folder, 'dist'), settings, control: controlOf(sandbox, traffic) });
 }
 
-/** Opens a page that must not log errors or warnings. */
-export async function open(url: string, before?: (page: Page) => Promise<unknown>): Promise<Page> {
+/** A blank page, which must not log errors or warnings. */
+export async function newPage(): Promise<Page> {
   const page = await context?.newPage();
   if (page === undefined) throw new Error('there is no browser');
   page.setDefaultTimeout(60_000);
@@ -135,19 +111,55 @@ export async function open(url: string, before?: (page: Page) => Promise<unknown
     const isNetwork = message.text().startsWith('Failed to load resource');
     if (['error', 'warning'].includes(message.type()) && !isNetwork) complaints.push(message.text());
   });
-  await before?.(page);
+  return page;
+}
+
+export async function open(url: string): Promise<Page> {
+  const page = await newPage();
   await page.goto(url);
   return page;
 }
 
-/** Opens an explorer for a sandbox with generated updates, and waits until it has caught up. */
-export async function openExplorer(updates = 0): Promise<{ sandbox: Sandbox; url: string; page: Page }> {
-  const { sandbox, url } = await start();
-  if (updates > 0) sandbox.generate(updates);
-  const page = await open(url);
-  await caughtUp(page);
-  return { sandbox, url, page };
+/** A number of generated updates, or what else is on the ledger before the explorer is opened. */
+type Given = number | ((sandbox: Sandbox) => unknown);
+
+/** An explorer, opened at the page of updates. */
+interface Opened {
+  readonly sandbox: Sandbox;
+  readonly url: string;
+  readonly page: Page;
 }
+
+async function openAt(hash: string, given: Given): Promise<Opened> {
+  const { sandbox, url } = await start();
+  if (typeof given === 'function') given(sandbox);
+  else if (given > 0) sandbox.generate(given);
+  return { sandbox, url, page: await open(`${url}/${hash}`) };
+}
+
+/** Opens the page of updates, and waits until it has caught up and shows the newest. */
+export async function openExplorer(given: Given = 0): Promise<Opened> {
+  const opened = await openAt('', given);
+  const { page, sandbox } = opened;
+  await caughtUp(page);
+  if (sandbox.updates.length > 0) await row(page, sandbox.ledgerEnd).waitFor();
+  return opened;
+}
+
+/** Opens the page of contracts. */
+export const openContracts = (given: Given = 0): Promise<Opened> => openAt('#contracts', given);
+
+/** Holds the requests of a page until the returned function is called. */
+export async function hold(page: Page, path: string | RegExp): Promise<() => void> {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(path, (route) => released.then(() => route.continue()));
+  return release;
+}
+
+/** Commits a transaction. Returns its offset. */
+export const transact = (sandbox: Sandbox, events: readonly WireEventInput[], fields: object = {}): number =>
+  sandbox.append({ Transaction: { value: { events, ...fields } } });
 
 /** Cuts a page off from its ledger; the returned function restores the connection. */
 export async function cutOff(page: Page): Promise<() => Promise<void>> {
@@ -201,6 +213,13 @@ export const beginOf = (body: unknown): number[] =>
   typeof body === 'object' && body !== null && 'beginExclusive' in body ? [Number(body.beginExclusive)] : [];
 
 export const row = (page: Page, offset: number) => page.locator(`#row-${offset}`);
+/** The panel next to the table. */
+export const panelOf = (page: Page): Locator => page.getByRole('complementary');
+export const press = (page: Page, name: string | RegExp): Promise<void> => page.getByRole('button', { name }).click();
+/** Leads to another page of the explorer. */
+export const goTo = (page: Page, name: string): Promise<void> => page.getByRole('link', { name }).click();
+export const expectFocus = (page: Page, selector: string): Promise<void> =>
+  until(() => page.evaluate((within) => Boolean(document.activeElement?.closest(within)), selector));
 export const waitForStatus = (page: Page, text: string): Promise<void> =>
   page.getByRole('status').filter({ hasText: text }).waitFor();
 export const caughtUp = (page: Page): Promise<void> => waitForStatus(page, 'Caught up');
@@ -219,17 +238,27 @@ export async function makeKey(page: Page, algorithm = 'Ed25519'): Promise<void> 
 export const submit = (page: Page): Promise<void> =>
   page.getByRole('button', { name: 'Prepare, verify, sign and submit' }).click();
 
-/** Opens a ledger in the form of connections. */
-export async function connectTo(
-  page: Page,
-  address: string,
-  { token, parties }: { readonly token?: string; readonly parties?: string } = {},
-): Promise<void> {
-  await page.getByTitle('Connection').click();
+/** What is entered in the form of connections beside the address. */
+interface Connection {
+  readonly token?: string;
+  readonly parties?: string;
+  readonly begin?: 'end';
+}
+
+/** Opens a ledger in the form of connections, which is there. */
+export async function enterLedger(page: Page, address: string, connection: Connection = {}): Promise<void> {
+  const { token, parties, begin } = connection;
   await page.getByLabel('Address of the JSON Ledger API').fill(address);
   if (token !== undefined) await page.getByLabel('Token').fill(token);
   if (parties !== undefined) await page.getByLabel('Parties').fill(parties);
-  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  if (begin !== undefined) await page.getByRole('combobox').selectOption(begin);
+  await press(page, /^Open$/);
+}
+
+/** Opens another ledger. */
+export async function connectTo(page: Page, address: string, connection?: Connection): Promise<void> {
+  await page.getByTitle('Connection').click();
+  await enterLedger(page, address, connection);
 }
 
 /** Waits for the outcome of the latest submission. */

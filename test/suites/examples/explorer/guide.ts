@@ -6,52 +6,24 @@ import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { installation } from './explorer.js';
 
-/** The compiler options of `ng new`. */
-const tsconfig = {
-  compilerOptions: {
-    target: 'ES2022',
-    module: 'preserve',
-    strict: true,
-    noImplicitOverride: true,
-    noPropertyAccessFromIndexSignature: true,
-    noImplicitReturns: true,
-    noFallthroughCasesInSwitch: true,
-    isolatedModules: true,
-    experimentalDecorators: true,
-    skipLibCheck: true,
-    types: [],
-  },
-  angularCompilerOptions: { strictInjectionParameters: true, strictInputAccessModifiers: true, strictTemplates: true },
-  include: ['*.ts'],
-};
+/** Those of the explorer have all that `ng new` has. */
+const tsconfig = { extends: '../tsconfig.json', include: ['*.ts'] };
 
 /** The components of the guide to Angular, which are compiled in the explorer's installation. */
-export function describeGuide(): void {
-  it('stands next to a guide whose components compile with strict templates', async () => {
-    const guide = await readFile(join(import.meta.dirname, '../../../../docs/angular.md'), 'utf8');
-    const blocks = [...guide.matchAll(/^```ts no-run\n(\/\/ src\/app\/app\.ts\n.*?)^```$/gms)];
-    expect(blocks.length).toBe(2);
+it('stands next to a guide whose components compile with strict templates', async () => {
+  const guide = await readFile(join(import.meta.dirname, '../../../../docs/angular.md'), 'utf8');
+  const blocks = [...guide.matchAll(/^```ts no-run\n(\/\/ src\/app\/app\.ts\n.*?)^```$/gms)];
+  expect(blocks.length).toBe(2);
 
-    const folder = join(installation().folder, 'guide');
-    await mkdir(folder);
-    try {
-      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
-      await Promise.all(blocks.map(([, code = ''], index) => writeFile(join(folder, `app${index}.ts`), code)));
-      const compiler = join(
-        folder,
-        '..',
-        'node_modules',
-        '@angular',
-        'compiler-cli',
-        'bundles',
-        'src',
-        'bin',
-        'ngc.js',
-      );
-      const compiled = promisify(execFile)(process.execPath, [compiler, '-p', folder, '--noEmit']);
-      expect(await compiled.catch((error: unknown) => error)).toEqual({ stdout: '', stderr: '' });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }, 120_000);
-}
+  const folder = join(installation().folder, 'guide');
+  await mkdir(folder);
+  try {
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
+    await Promise.all(blocks.map(([, code = ''], index) => writeFile(join(folder, `app${index}.ts`), code)));
+    const compiler = join(folder, '../node_modules/@angular/compiler-cli/bundles/src/bin/ngc.js');
+    const compiled = promisify(execFile)(process.execPath, [compiler, '-p', folder, '--noEmit']);
+    expect(await compiled.catch((error: unknown) => error)).toEqual({ stdout: '', stderr: '' });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 120_000);

@@ -1,45 +1,40 @@
 import { describe, expect } from '@jest/globals';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
-import { caughtUp, expectShown, offsetsOf, open, openExplorer, row, start } from './explorer.js';
+import { expectShown, goTo, offsetsOf, openExplorer, row } from './explorer.js';
 
 /** Tests of the explorer's pages, and of the address that names them. */
-export function describeNavigation(): void {
-  describe('the navigation', () => {
-    itInChromium('opens each page by keyboard, and keeps it in the address', async () => {
-      const { sandbox, page } = await openExplorer(20);
-      const current = () => page.locator('nav a[aria-current=page]').allInnerTexts();
-      await eventually(current, ['Updates']);
+describe('the navigation', () => {
+  itInChromium('opens each page by keyboard, and keeps it in the address', async () => {
+    const { sandbox, page } = await openExplorer(20);
+    const current = () => page.locator('nav a[aria-current=page]').allInnerTexts();
+    await eventually(current, ['Updates']);
 
-      await page.getByRole('link', { name: 'Contracts' }).focus();
-      await page.keyboard.press('Enter');
-      await page.locator('app-contracts-page').waitFor();
-      await eventually(current, ['Contracts']);
-      expect(new URL(page.url()).hash).toBe('#contracts');
-      await page.reload();
-      await page.locator('app-contracts-page').waitFor();
+    await page.getByRole('link', { name: 'Contracts' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('app-contracts-page').waitFor();
+    await eventually(current, ['Contracts']);
+    expect(new URL(page.url()).hash).toBe('#contracts');
+    await page.reload();
+    await page.locator('app-contracts-page').waitFor();
 
-      await page.getByRole('link', { name: 'Updates' }).click();
-      await row(page, sandbox.ledgerEnd).waitFor();
-      await page.goBack();
-      await page.locator('app-contracts-page').waitFor();
-      await page.goForward();
-      await expectShown(page, offsetsOf(sandbox));
-    });
-
-    itInChromium.each([390, 320])('is on a screen of %i pixels', async (width) => {
-      const { sandbox, url } = await start();
-      sandbox.generate(20);
-      const page = await open(url);
-      await page.setViewportSize({ width, height: 640 });
-      await caughtUp(page);
-      for (const name of ['Contracts', 'Updates']) {
-        const box = await page.getByRole('link', { name }).boundingBox();
-        expect(box?.height).toBeGreaterThanOrEqual(40);
-        expect((box?.x ?? 0) + (box?.width ?? Infinity)).toBeLessThanOrEqual(width);
-        await page.getByRole('link', { name }).click();
-        await eventually(() => page.locator('nav a[aria-current=page]').allInnerTexts(), [name]);
-      }
-    });
+    await goTo(page, 'Updates');
+    await row(page, sandbox.ledgerEnd).waitFor();
+    await page.goBack();
+    await page.locator('app-contracts-page').waitFor();
+    await page.goForward();
+    await expectShown(page, offsetsOf(sandbox));
   });
-}
+
+  itInChromium.each([390, 320])('is on a screen of %i pixels', async (width) => {
+    const { page } = await openExplorer(20);
+    await page.setViewportSize({ width, height: 640 });
+    for (const name of ['Contracts', 'Updates']) {
+      const box = await page.getByRole('link', { name }).boundingBox();
+      expect(box?.height).toBeGreaterThanOrEqual(40);
+      expect((box?.x ?? 0) + (box?.width ?? Infinity)).toBeLessThanOrEqual(width);
+      await goTo(page, name);
+      await eventually(() => page.locator('nav a[aria-current=page]').allInnerTexts(), [name]);
+    }
+  });
+});

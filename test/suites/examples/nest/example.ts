@@ -6,6 +6,8 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { Pool } from 'pg';
+import type { Sandbox } from '../../../../src/sandbox/index.js';
+import { sandboxes, type SwitchableProxy, switchableProxy } from '../../../helpers/localServers.js';
 import { hasPostgres, postgresServer, type PostgresServer } from '../../../helpers/postgresServer.js';
 import { until } from '../../../helpers/time.js';
 import { type Service, startService } from './service.js';
@@ -26,6 +28,19 @@ export interface Database {
   readonly pool: Pool;
 }
 
+export type Settings = Readonly<Record<string, string>>;
+
+/** A service that is ready, with its ledger and its database. */
+export interface Given {
+  readonly sandbox: Sandbox;
+  /** The proxy by which the service reads the sandbox. */
+  readonly ledger: SwitchableProxy;
+  readonly database: Database;
+  /** With which another process continues. */
+  readonly settings: Settings;
+  readonly one: Service;
+}
+
 /** The example, installed once for a file of tests, with a database server. */
 export interface Example {
   /** A folder for the files of tests. */
@@ -34,7 +49,9 @@ export interface Example {
   readonly server: () => PostgresServer;
   readonly newDatabase: () => Promise<Database>;
   /** Starts a service with timeouts for tests. */
-  readonly start: (settings: Readonly<Record<string, string>>) => Promise<Service>;
+  readonly start: (settings: Settings) => Promise<Service>;
+  /** Starts a service on a ledger of its own, which has 50 generated updates by default. */
+  readonly given: (settings?: (sandbox: Sandbox) => Settings, updates?: number) => Promise<Given>;
 }
 
 /** Installs the example before all tests of a file, and ends after each test what it has started. Call it at the top. */
@@ -44,6 +61,8 @@ export function nestExample(): Example {
   let databases = 0;
   const services: Service[] = [];
   const pools: Pool[] = [];
+  const proxies: SwitchableProxy[] = [];
+  const newSandbox = sandboxes();
   const installedAt = (): string => (examples === undefined ? join(folder, 'service') : join(examples, 'nest'));
 
   beforeAll(async () => {
@@ -60,6 +79,7 @@ export function nestExample(): Example {
   afterEach(async () => {
     await Promise.all(services.filter(({ isOver }) => !isOver()).map(({ kill }) => kill('SIGKILL')));
     await Promise.all(pools.splice(0).map((pool) => pool.end()));
+    for (const { close } of proxies.splice(0)) close();
     // the logs of every service, in every test
     const logs = services.splice(0).map((service) => service.logs());
     expect(logs.every((text) => text.includes('Starting Nest') || text === '')).toBe(true);
@@ -86,7 +106,7 @@ export function nestExample(): Example {
     return { url, pool };
   };
 
-  const start = async (settings: Readonly<Record<string, string>>): Promise<Service> => {
+  const start = async (settings: Settings): Promise<Service> => {
     const one = await startService(installedAt(), {
       LEDGER_TOKEN_FILE: join(folder, 'token'),
       LEDGER_TIMEOUT_MS: '1000',
@@ -100,7 +120,19 @@ export function nestExample(): Example {
     return one;
   };
 
-  return { folder: () => folder, installedAt, server: () => server, newDatabase, start };
+  const given: Example['given'] = async (more = () => ({}), updates = 50) => {
+    const sandbox = await newSandbox();
+    if (updates > 0) sandbox.generate(updates);
+    const ledger = await switchableProxy(sandbox.url);
+    proxies.push(ledger);
+    const database = await newDatabase();
+    const settings = { LEDGER_URL: ledger.url, DATABASE_URL: database.url, ...more(sandbox) };
+    const one = await start(settings);
+    await becomes(one, '/ready', 200);
+    return { sandbox, ledger, database, settings, one };
+  };
+
+  return { folder: () => folder, installedAt, server: () => server, newDatabase, start, given };
 }
 
 /** The status of the answer to a request, whose body is left unread. */
@@ -113,3 +145,13 @@ export const statusOf = async ({ url }: Service, path: string): Promise<number> 
 /** Waits until a request is answered with a status. */
 export const becomes = (one: Service, path: string, status: number): Promise<void> =>
   until(async () => (await statusOf(one, path).catch(() => 0)) === status);
+
+/** Locks the table of the contracts against changes until the returned function is called. */
+export const lockContracts = async ({ pool }: Database): Promise<() => Promise<void>> => {
+  const client = await pool.connect();
+  await client.query('BEGIN; LOCK TABLE contracts.projection_contracts IN EXCLUSIVE MODE');
+  return async () => {
+    await client.query('COMMIT');
+    client.release();
+  };
+};

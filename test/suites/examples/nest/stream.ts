@@ -14,35 +14,24 @@ export interface Stream {
   readonly over: Promise<unknown>;
 }
 
-/** Connects once, as a browser's EventSource does. */
-export async function openStream(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
-  const { response, close } = await connect(url, headers);
-  const messages: Message[] = [];
-  return { status: response.status, messages, close, over: read(response, messages).catch(() => undefined) };
-}
-
-/** The same, but reads nothing until `begin` resolves, so that TCP stops the server. */
-export async function openSlowStream(url: string, begin: () => Promise<unknown>): Promise<Stream> {
-  const { response, close } = await connect(url, {});
-  const messages: Message[] = [];
-  await begin();
-  return { status: response.status, messages, close, over: read(response, messages).catch(() => undefined) };
-}
-
-interface Connection {
-  readonly response: Response;
-  readonly close: () => void;
-}
-
-async function connect(url: string, headers: Readonly<Record<string, string>>): Promise<Connection> {
+/** Connects once, as a browser's EventSource does. It reads nothing until `begin` resolves, so that TCP stops the server. */
+export async function openStream(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+  begin: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<Stream> {
   const controller = new AbortController();
   const { signal } = controller;
   const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers }, signal });
+  const messages: Message[] = [];
+  await begin();
   return {
-    response,
+    status: response.status,
+    messages,
     close: () => {
       controller.abort();
     },
+    over: read(response, messages).catch(() => undefined),
   };
 }
 

@@ -1,34 +1,24 @@
 import { expect, it } from '@jest/globals';
 import type { Sandbox, SandboxRequest } from '../../../../src/sandbox/index.js';
-import { sandboxes, switchableProxy } from '../../../helpers/localServers.js';
 import { describeWithPostgres } from '../../../helpers/postgresServer.js';
 import { until } from '../../../helpers/time.js';
-import { becomes, clientCanary, type Example, statusOf } from './example.js';
+import { clientCanary, type Example, type Given, type Settings, statusOf } from './example.js';
 import { readUpdates } from './expected.js';
-import type { Service } from './service.js';
-import { openSlowStream, openStream, type Stream } from './stream.js';
+import { openStream, type Stream } from './stream.js';
 
 /** Tests of the stream of updates that the example serves. */
-export function describeUpdateStream({ newDatabase, start }: Example): void {
+export function describeUpdateStream(example: Example): void {
   describeWithPostgres('the stream of updates', () => {
-    const newSandbox = sandboxes();
-    let sandbox: Sandbox;
-    let one: Service;
     const idsOf = ({ messages }: Stream): readonly number[] =>
       messages.filter(({ data }) => data !== undefined).map(({ id }) => Number(id));
-    const offsetsAfter = async (begin: number): Promise<readonly number[]> =>
+    const reaches = ({ messages }: Stream, { ledgerEnd }: Sandbox): Promise<void> =>
+      until(() => messages.at(-1)?.id === String(ledgerEnd));
+    const offsetsAfter = async (sandbox: Sandbox, begin: number): Promise<readonly number[]> =>
       (await readUpdates(sandbox.url, sandbox.ledgerEnd, begin)).map(({ offset }) => offset);
-    const given = async (more: Readonly<Record<string, string>> = {}): Promise<Record<string, string>> => {
-      sandbox = await newSandbox();
-      sandbox.generate(300);
-      const settings = { LEDGER_URL: sandbox.url, DATABASE_URL: (await newDatabase()).url, ...more };
-      one = await start(settings);
-      await becomes(one, '/ready', 200);
-      return { ...settings, PORT: new URL(one.url).port };
-    };
+    const given = (settings: Settings = {}): Promise<Given> => example.given(() => settings, 300);
 
     it('resumes by Last-Event-ID without loss or repetition, over a reconnection and a restart of the service', async () => {
-      const settings = await given();
+      const { sandbox, one, settings } = await given();
       const begin = 100;
       const seen: number[] = [];
       const live = await openStream(`${one.url}/updates`);
@@ -37,13 +27,13 @@ export function describeUpdateStream({ newDatabase, start }: Example): void {
       expect(first.status).toBe(200);
       const end = sandbox.ledgerEnd;
       sandbox.generate(40);
-      await until(() => first.messages.at(-1)?.id === String(sandbox.ledgerEnd));
+      await reaches(first, sandbox);
       seen.push(...idsOf(first));
       first.close();
       // without a position, new updates only
-      await until(() => live.messages.at(-1)?.id === String(sandbox.ledgerEnd));
+      await reaches(live, sandbox);
       live.close();
-      expect(idsOf(live)).toEqual(await offsetsAfter(end));
+      expect(idsOf(live)).toEqual(await offsetsAfter(sandbox, end));
 
       sandbox.generate(40);
       const second = await openStream(`${one.url}/updates`, { 'last-event-id': String(first.messages.at(-1)?.id) });
@@ -53,24 +43,24 @@ export function describeUpdateStream({ newDatabase, start }: Example): void {
       seen.push(...idsOf(second));
 
       sandbox.generate(1_500);
-      one = await start(settings);
-      await one.ready();
-      const third = await openStream(`${one.url}/updates`, { 'last-event-id': String(second.messages.at(-1)?.id) });
+      const next = await example.start(settings);
+      await next.ready();
+      const third = await openStream(`${next.url}/updates`, { 'last-event-id': String(second.messages.at(-1)?.id) });
       sandbox.generate(10);
-      await until(() => third.messages.at(-1)?.id === String(sandbox.ledgerEnd));
+      await reaches(third, sandbox);
       seen.push(...idsOf(third));
-      expect(seen).toEqual(await offsetsAfter(begin));
+      expect(seen).toEqual(await offsetsAfter(sandbox, begin));
     });
 
     it('has the selected updates, and reports its position where there are none', async () => {
-      await given();
+      const { sandbox, one } = await given();
       const all = await readUpdates(sandbox.url, sandbox.ledgerEnd);
       const expectSelected = async (
         query: string,
         wanted: (update: (typeof all)[number]) => boolean,
       ): Promise<void> => {
         const selected = await openStream(`${one.url}/updates?after=0&${query}`);
-        await until(() => selected.messages.at(-1)?.id === String(sandbox.ledgerEnd));
+        await reaches(selected, sandbox);
         selected.close();
         expect(idsOf(selected)).toEqual(all.filter(wanted).map(({ offset }) => offset));
         expect(idsOf(selected).length).toBeGreaterThan(0);
@@ -92,7 +82,7 @@ export function describeUpdateStream({ newDatabase, start }: Example): void {
     });
 
     it('reports a position that the ledger has pruned', async () => {
-      await given();
+      const { sandbox, one } = await given();
       sandbox.prune(100);
       const late = await openStream(`${one.url}/updates?after=5`);
       await late.over;
@@ -104,11 +94,7 @@ export function describeUpdateStream({ newDatabase, start }: Example): void {
     });
 
     it('makes a client for new updates reconnect while the ledger is down', async () => {
-      sandbox = await newSandbox();
-      sandbox.generate(300);
-      const ledger = await switchableProxy(sandbox.url);
-      one = await start({ LEDGER_URL: ledger.url, DATABASE_URL: (await newDatabase()).url });
-      await becomes(one, '/ready', 200);
+      const { sandbox, ledger, one } = await given();
       ledger.disconnect();
       const early = await openStream(`${one.url}/updates`);
       expect(early.status).toBe(200);
@@ -121,11 +107,10 @@ export function describeUpdateStream({ newDatabase, start }: Example): void {
       await until(() => later.messages.length > 0);
       expect(later.messages[0]).toMatchObject({ id: String(sandbox.ledgerEnd), data: undefined });
       later.close();
-      ledger.close();
     });
 
     it('needs one request to the ledger for many clients, and none without clients', async () => {
-      await given();
+      const { sandbox, one } = await given();
       const polls = (): number =>
         sandbox.requests.filter((request) => {
           const isPoll = request.path.startsWith('/v2/updates') && 'stream_idle_timeout_ms' in request.query;
@@ -144,7 +129,7 @@ export function describeUpdateStream({ newDatabase, start }: Example): void {
 
     it('aborts the request of a client that disconnects while it catches up', async () => {
       // not by a timeout
-      await given({ LEDGER_TIMEOUT_MS: '60000' });
+      const { sandbox, one } = await given({ LEDGER_TIMEOUT_MS: '60000' });
       sandbox.fault({ kind: 'hang' }, { path: /^\/v2\/updates/, times: 100 });
       const late = await openStream(`${one.url}/updates?after=5`);
       const request = (): SandboxRequest | undefined =>
@@ -156,7 +141,7 @@ export function describeUpdateStream({ newDatabase, start }: Example): void {
     });
 
     it('waits for a slow client, and buffers nothing that the ledger has', async () => {
-      await given();
+      const { sandbox, one } = await given();
       const begin = sandbox.ledgerEnd;
       sandbox.generate(8_000);
       // more than Nest buffers for a client before it closes the connection
@@ -164,30 +149,30 @@ export function describeUpdateStream({ newDatabase, start }: Example): void {
       const pages = (): number =>
         sandbox.requests.filter(({ body }) => isObject(body) && 'endInclusive' in body).length;
       let whileSlow = 0;
-      const slow = await openSlowStream(`${one.url}/updates?after=${begin}`, async () => {
+      const slow = await openStream(`${one.url}/updates?after=${begin}`, {}, async () => {
         // meanwhile, the service reads everything for another client, and no more for this one than fits into its buffers
         const fast = await openStream(`${one.url}/updates?after=${begin}`);
-        await until(() => fast.messages.at(-1)?.id === String(sandbox.ledgerEnd));
+        await reaches(fast, sandbox);
         fast.close();
         whileSlow = pages();
       });
-      await until(() => slow.messages.at(-1)?.id === String(sandbox.ledgerEnd));
+      await reaches(slow, sandbox);
       slow.close();
       expect(pages()).toBeGreaterThan(whileSlow);
-      expect(idsOf(slow)).toEqual(await offsetsAfter(begin));
+      expect(idsOf(slow)).toEqual(await offsetsAfter(sandbox, begin));
     });
 
     it('serves a client that lags by less than is kept without another request', async () => {
-      await given();
+      const { sandbox, one } = await given();
       const begin = sandbox.ledgerEnd;
       const first = await openStream(`${one.url}/updates`);
       await until(() => first.messages.length > 0);
       sandbox.generate(700);
-      await until(() => first.messages.at(-1)?.id === String(sandbox.ledgerEnd));
+      await reaches(first, sandbox);
       const before = sandbox.requests.length;
       const second = await openStream(`${one.url}/updates?after=${begin}`);
-      await until(() => second.messages.at(-1)?.id === String(sandbox.ledgerEnd));
-      expect(idsOf(second)).toEqual(await offsetsAfter(begin));
+      await reaches(second, sandbox);
+      expect(idsOf(second)).toEqual(await offsetsAfter(sandbox, begin));
       expect(idsOf(first)).toEqual(idsOf(second));
       const requests = sandbox.requests
         .slice(before)
