@@ -10,19 +10,22 @@ import {
   median,
   publicNames,
   readSources,
-  typescriptFiles,
+  sum,
 } from './measure.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const files = readSources(join(root, 'src'));
 const lines = files.map((file) => file.lines);
-const tests = typescriptFiles(join(root, 'test'));
-const testFiles = tests.filter((path) => path.endsWith('.test.ts'));
+const linesOfCode = sum(files.map((file) => file.linesOfCode));
+const tests = readSources(join(root, 'test'));
+const linesOfTests = sum(tests.map((file) => file.lines));
+const testFiles = tests.filter(({ path }) => path.endsWith('.test.ts'));
 
 afterAll(() => {
   const figures = {
     'files of src': files.length,
-    'lines of src, with comments': lines.reduce((sum, count) => sum + count, 0),
+    'lines of code of src': linesOfCode,
+    'lines of src, with comments': sum(lines),
     'median lines of a file': median(lines),
     'longest file': Math.max(...lines),
     'files under 20 lines': files.filter((file) => file.lines < 20).length,
@@ -30,6 +33,7 @@ afterAll(() => {
     'files with one importer': filesWithOneImporter(files).length,
     circles: circles(files).length,
     'names in the root': publicNames(files, 'index.ts').length,
+    'lines of tests': linesOfTests,
     'test files': testFiles.length,
     'test helpers': tests.length - testFiles.length,
   };
@@ -40,6 +44,10 @@ afterAll(() => {
 describe('src', () => {
   it('has at most 270 files', () => {
     expect(files.length).toBeLessThanOrEqual(270);
+  });
+
+  it('has at most 30 800 lines of code, without comments: a feature replaces what it makes needless', () => {
+    expect(linesOfCode).toBeLessThanOrEqual(30_800);
   });
 
   it('has files of 90 to 180 lines at the median, and of at most 380 with their documentation', () => {
@@ -79,5 +87,11 @@ describe('src', () => {
       'otel/Recorder.ts: errorTypeOf',
       'postgres/projection/loadContracts.ts: copyRows',
     ]);
+  });
+});
+
+describe('test', () => {
+  it('has at most 69 800 lines: a new test shares its set-up, or takes the place of a weaker one', () => {
+    expect(linesOfTests).toBeLessThanOrEqual(69_800);
   });
 });

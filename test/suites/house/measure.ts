@@ -10,6 +10,8 @@ export interface SourceFile {
   /** Relative to the measured folder. */
   readonly path: string;
   readonly lines: number;
+  /** Its lines without comments and blank ones. */
+  readonly linesOfCode: number;
   readonly exports: readonly string[];
   readonly imports: readonly Import[];
 }
@@ -33,11 +35,14 @@ export const readSources = (folder: string): readonly SourceFile[] =>
     const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
     return {
       path,
-      lines: text.split('\n').length - 1,
+      lines: countLines(text),
+      linesOfCode: countLines(text.replace(/\/\*[^]*?\*\/|^ *\/\/.*/gm, '').replace(/^\s*\n/gm, '')),
       exports: [...new Set(source.statements.flatMap(exportedNames))],
       imports: importsOf(source),
     };
   });
+
+const countLines = (text: string): number => text.split('\n').length - 1;
 
 /** Whether a file is a public list or a program. */
 export const isEntry = ({ path }: SourceFile): boolean =>
@@ -92,6 +97,8 @@ export function browserGlobals(): ReadonlySet<string> {
   const text = readFileSync(join(libraries, 'lib.dom.d.ts'), 'utf8');
   return new Set([...text.matchAll(/^(?:interface|declare var) (\w+)/gm)].flatMap(([, name]) => name ?? []));
 }
+
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b);
