@@ -45,7 +45,8 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
       const reader = database.programs.start('projectionReader', { ...orders, life: 0, notes });
       const isLong = one.kills >= 40;
       let former: readonly WireUpdate[] = [];
-      const restoredAt = Math.ceil(one.kills / 3);
+      // not while the database is down, which it is after each sixth
+      const restoredAt = Math.ceil(one.kills / 3) + 3;
       let prunedTo = 0;
       /** Whether a query has rows; not if the database is down, or has no tables yet. */
       const has = (sql: string): Promise<boolean> =>
@@ -54,10 +55,17 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
           () => false,
         );
       const afterKill = async (killed: number): Promise<void> => {
-        // what is pruned cannot be compared with what the processor has: it loads first what it needs to know its ledger
+        // the processor must have something that the restored ledger lacks, and that was not pruned: it knows its ledger by it
         if (killed === restoredAt && isLong) {
-          await until(() => has(`SELECT FROM contracts.latest_offset() AS latest WHERE latest >= ${prunedTo}`));
-          former = restore(sandbox, one.seed);
+          const known = (): number => Math.max(prunedTo, offsetFromEnd(sandbox, restoredUpdates - 10));
+          await until(() => has(`SELECT FROM contracts.latest_offset() AS latest WHERE latest > ${known()}`));
+          // long enough for a processor to request something meanwhile
+          await sandbox.restart({
+            downMs: 2_000,
+            whileDown: () => {
+              former = restore(sandbox, one.seed);
+            },
+          });
         }
         const isKnown = killed < restoredAt || !isLong || (await has("SELECT FROM loads WHERE reason = 'ledgerReset'"));
         if (one.random() >= 0.25 || !isKnown) return;
@@ -110,14 +118,19 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
   );
 });
 
+/** How many of the last updates the restored ledger lacks. */
+const restoredUpdates = 60;
+
+const offsetFromEnd = ({ updates }: Sandbox, count: number): number =>
+  updateValue(updates[updates.length - count] ?? raise()).offset;
+
 /**
  * Restores a ledger to an earlier end, from which it goes on in another way, and returns the updates that it had. It grows
  * beyond its former end at once: a processor whose cursor is beyond the end would wait some seconds for the ledger.
  */
 function restore(sandbox: Sandbox, seed: number): readonly WireUpdate[] {
   const updates = [...sandbox.updates];
-  const { offset } = updateValue(updates[updates.length - 60] ?? raise());
-  sandbox.restore(offset);
+  sandbox.restore(offsetFromEnd(sandbox, restoredUpdates));
   sandbox.generate(90, { seed: seed + 1 });
   return updates;
 }
