@@ -406,6 +406,8 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       await loaded.act(() => last().retry());
       expect(sent).toHaveLength(0);
       await loaded.act(() => void last().submit(request));
+      // a click meanwhile is not what retry submits
+      await loaded.act(() => void last().submit(request));
       await fail();
       expect(last().outcome).toEqual({ _tag: 'Failed', error: new Error('lost') });
       await loaded.act(() => void last().retry());
