@@ -82,6 +82,9 @@ export const inputContract = (v1: Create, createdAt = 1n) => ({
   ...{ contract: { oneofKind: 'v1' as const, v1 }, createdAt, eventBlob: new Uint8Array() },
 });
 
+/** In microseconds. The same in all transactions: the hash covers it. */
+const preparationTime = BigInt(Date.now()) * 1000n;
+
 /** A transaction of these nodes, with a seed for each. The roots are the nodes without a parent. */
 export function transactionOf(...nodes: DamlTransaction_Node[]): Decoded {
   const below = new Set(
@@ -103,7 +106,7 @@ export function transactionOf(...nodes: DamlTransaction_Node[]): Decoded {
       synchronizerId,
       mediatorGroup: 0,
       transactionUuid: '6a0e2a6e-2f0a-4d8e-9f0a-0a0a0a0a0a0a',
-      preparationTime: BigInt(Date.now()) * 1000n,
+      preparationTime,
       inputContracts: [],
       globalKeyMapping: [],
     },
