@@ -47,10 +47,11 @@ function flawsOfCommits({ tasks, contracts, schedule }: AutomationOutcome): read
   const seen = new Set<string>();
   return tasks.commits.flatMap(({ commandId, era, atMs }) => {
     const fate = contracts.get(contractOf(commandId));
+    const sentMs = tasks.attempts.findLast((attempt) => attempt.commandId === commandId)?.atMs ?? 0;
     const flaws = [
       ...(seen.has(commandId) ? [`${commandId} was committed twice`] : []),
-      // what is being sent when the ledger is replaced, and does not use its contract
-      ...(fate?.era !== era && atMs > replacedMs + noticedMs ? [`${commandId} belongs to another ledger`] : []),
+      // what is being sent when the ledger is replaced, and does not use its contract, may be committed, also later
+      ...(fate?.era !== era && sentMs > replacedMs + noticedMs ? [`${commandId} belongs to another ledger`] : []),
       ...(fate?.plan.isSelected === true && isDue(fate, atMs) ? [] : [`${commandId} was not due`]),
     ];
     seen.add(commandId);
