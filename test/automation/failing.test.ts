@@ -173,7 +173,7 @@ describe('an action that loses a race', () => {
   it('again and again becomes a failure, with a bounded number of requests', () => {
     const { acted, tasks } = run(['a'], { forMs: 30 * minute, faultOf: () => locked });
     expect(new Set(acted)).toEqual(new Set(['Failed a: SubmissionRejectedError contention']));
-    // four requests for each decision: five races, and then a failure each time; the run ends during the last
+    // four requests for each decision: five races, and then a failure each time; the run may end during the last
     expect(acted.length).toBeGreaterThan(5);
     expect(Math.floor(tasks.attempts.length / 4)).toBe(5 + acted.length);
     expect(tasks.attempts.length).toBeLessThan(120);

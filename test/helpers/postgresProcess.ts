@@ -91,10 +91,10 @@ export async function postgresServer(settings: Readonly<Record<string, string>> 
   const resume = async (): Promise<void> => {
     sendSignal([...(await children()), server.pid], 'SIGCONT');
   };
-  const end = async (signal: NodeJS.Signals, withinMs = 60_000): Promise<void> => {
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
     await resume();
     sendSignal([server.pid], signal);
-    await Promise.race([server.exited, wait(withinMs, undefined, { ref: false })]);
+    await server.exited;
   };
   const restartServer = async (): Promise<void> => {
     server = await start();
@@ -103,7 +103,7 @@ export async function postgresServer(settings: Readonly<Record<string, string>> 
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     stop: async () => {
       // the connections of a pool that has ended may still be closing: if the server ended them, the pool would fail
-      await end('SIGTERM', maxClosingMs);
+      await Promise.race([end('SIGTERM'), wait(maxClosingMs, undefined, { ref: false })]);
       await end('SIGINT');
       await rm(folder, { recursive: true, force: true });
     },

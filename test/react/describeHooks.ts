@@ -265,12 +265,9 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
     it('are selected and sorted, in the same array until one of them changes', async () => {
       const contracts = test();
       const issue = (owner: string, amount: string) => contracts.create(Iou, { owner, amount }, options);
-      for (const [owner, amount] of [
-        [alice, '2'],
-        [bob, '3'],
-        [alice, '1'],
-      ] as const)
-        issue(owner, amount);
+      issue(alice, '2');
+      issue(bob, '3');
+      issue(alice, '1');
       const { Component, last } = shows(({ party }) =>
         loaded.hooks.useContracts(
           { types: { iou: Iou } },

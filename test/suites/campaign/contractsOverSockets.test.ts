@@ -148,9 +148,12 @@ const isExpected = (
  * The most entries that a list may have. Half of a reassignment is an entry of its own, and without the other half, the
  * contract stays active on the other synchronizer, also after it was archived.
  */
-const countEntries = (updates: readonly WireUpdate[], end: number): number =>
-  statesAt(updates, end).size +
-  2 * updates.filter((update) => 'Reassignment' in update && update.Reassignment.value.offset <= end).length;
+const countEntries = (updates: readonly WireUpdate[], end: number): number => {
+  const halves = updates.flatMap((update) =>
+    'Reassignment' in update && update.Reassignment.value.offset <= end ? update.Reassignment.value.events : [],
+  );
+  return statesAt(updates, end).size + 2 * halves.length;
+};
 
 // retry budgets count processor time, not the waits of a busy machine
 beforeEach(() => {
