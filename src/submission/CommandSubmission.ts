@@ -3,7 +3,8 @@ import type { CommandsRequest, DisclosedContract } from '../codecs/SubmissionReq
 import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Submission } from '../errors/submission.js';
-import { extendDeduplication, randomUuid, timeoutsPerAttempt } from './Execution.js';
+import { attemptMs, deduplicationPeriod } from './deduplication.js';
+import { randomUuid } from './Execution.js';
 import type { LedgerStart } from './LedgerStart.js';
 import type { Committed } from './readCommitted.js';
 
@@ -14,6 +15,8 @@ export interface CommandSubmission extends Committed {
   readonly commandId: string;
   readonly submission: Omit<Submission, 'attempts'>;
   readonly start: LedgerStart;
+  /** The submission ids of the attempts of this process. Only their completions are certain to be those of the change. */
+  readonly submissionIds: Set<string>;
   /** Whether another subscription may commit the change, or has since this one began. */
   readonly mayBeCommittedElsewhere: () => boolean;
   /** Returns the same with a later start, because the participant has pruned the present one. */
@@ -35,7 +38,9 @@ export interface Attempt {
  * one. Each has its own submission id. The participant's default period is never used: it can be as short as 30 seconds.
  */
 export function commandsBody(submission: CommandSubmission, { number, isResent, disclosed }: Attempt): object {
-  const { commandId } = submission;
+  const { commandId, submissionIds } = submission;
+  const submissionId = number === 1 ? submission.submission.submissionId : randomUuid();
+  submissionIds.add(submissionId);
   const { transactionFormat, disclosedContracts, ...request } = submission.request;
   const known = disclosedContracts ?? [];
   const added = disclosed.filter(({ contractId }) => known.every((contract) => contract.contractId !== contractId));
@@ -43,8 +48,8 @@ export function commandsBody(submission: CommandSubmission, { number, isResent, 
     commands: {
       ...request,
       commandId,
-      submissionId: number === 1 ? submission.submission.submissionId : randomUuid(),
-      deduplicationPeriod: deduplicationPeriod(submission, number > 1 || isResent),
+      submissionId,
+      deduplicationPeriod: periodOf(submission, number > 1 || isResent),
       disclosedContracts: [...known, ...added],
     },
     ...(usesFormat(submission.request, isResent) && { transactionFormat }),
@@ -62,19 +67,29 @@ export const usesFormat = (request: CommandsRequest, isResent: boolean): boolean
 export const hasNames = ({ transactionFormat }: CommandsRequest): boolean =>
   /"(TemplateFilter|InterfaceFilter)"/.test(JSON.stringify(transactionFormat ?? {}));
 
-/**
- * The caller's period, extended to the start of the change; by default since that start. If the caller names the start, no
- * duration is needed to reach it.
- */
-function deduplicationPeriod(
-  { request, start, submission, service }: CommandSubmission,
+/** The caller's period, extended to the start of the change. If the caller names the start, no duration is needed to reach it. */
+function periodOf(
+  { request, start, submission, service, retry }: CommandSubmission,
   isLater: boolean,
 ): DeduplicationPeriod {
-  const { deduplicationPeriod: period } = request;
+  const { deduplicationPeriod: requested } = request;
   const { since, isGiven = false } = start;
-  if (period == null || 'Empty' in period || (isGiven && 'DeduplicationDuration' in period))
-    return { DeduplicationOffset: { value: since } };
-  const sinceFirstMs = Math.max(0, asyncScheduler.now() - submission.sentAt);
-  const elapsedMs = isLater ? sinceFirstMs + timeoutsPerAttempt * service.link.requestTimeoutMs : 0;
-  return extendDeduplication(period, { elapsedMs, since });
+  // no earlier attempt was before the start
+  const isSinceStart = requested == null || 'Empty' in requested || (isGiven && 'DeduplicationDuration' in requested);
+  return deduplicationPeriod({
+    requested: isSinceStart ? { DeduplicationOffset: { value: since } } : requested,
+    since,
+    isLater,
+    elapsedMs: Math.max(0, asyncScheduler.now() - submission.sentAt),
+    // without a later attempt, nothing can be committed before this one is checked
+    attemptMs: retry.giveUpAfterMs > 0 || isLater ? heldMs(request) + attemptMs(service.link.requestTimeoutMs) : 0,
+  });
 }
+
+/** How long the participant may hold an attempt before it checks for duplicates, in milliseconds: until its earliest ledger time. */
+const heldMs = ({ minLedgerTimeAbs, minLedgerTimeRel }: CommandsRequest): number =>
+  Math.max(
+    0,
+    (minLedgerTimeRel?.seconds ?? 0) * 1_000,
+    minLedgerTimeAbs == null ? 0 : Date.parse(minLedgerTimeAbs) - Date.now(),
+  );

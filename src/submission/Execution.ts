@@ -1,10 +1,11 @@
 import { asyncScheduler } from 'rxjs';
-import type { DeduplicationPeriod, ExecuteRequest } from '../codecs/ExecuteRequest.js';
+import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 import type { Submission } from '../errors/submission.js';
 import type { Service } from '../feed/Service.js';
 import type { CompleteRetryPolicy, RetryBudget } from '../http/retry.js';
+import { attemptMs, deduplicationPeriod } from './deduplication.js';
 
 /** The data that all attempts to execute a submission share. */
 export interface Execution {
@@ -22,6 +23,14 @@ export interface Execution {
   readonly commandId: string | undefined;
 }
 
+/** What differs between the attempts. */
+interface AttemptKey {
+  /** The number of the attempt, from 1. */
+  readonly number: number;
+  /** The earliest offset that a deduplication period may have, if the participant has named it. */
+  readonly earliest?: Offset | undefined;
+}
+
 /** The state of the attempts. */
 export interface Attempts {
   /** The number of attempts so far. */
@@ -30,68 +39,35 @@ export interface Attempts {
   readonly isUnknown: boolean;
   /** The refusal of an attempt for good, after an earlier one may have been committed. Nothing is sent after it. */
   readonly refusal?: LedgerError;
+  /** Where a period begins that the participant accepts, after it was pruned within the requested one. */
+  readonly earliest?: Offset;
   /** The remaining time for further attempts. It counts the failed attempts. */
   readonly budget: RetryBudget;
 }
 
 /**
- * The maximum duration of an attempt in request timeouts: two tokens, the response, and its arrival after the client
- * gave up.
- */
-export const timeoutsPerAttempt = 4;
-
-/**
  * Creates the body of an attempt. All attempts contain the same signed bytes, which identify the change. Each attempt
- * after the first has its own submission id, and a deduplication period that covers the earlier attempts.
+ * after the first has its own submission id, and a deduplication period that covers the earlier ones. Without a period of the
+ * caller, the first attempt leaves it to the participant.
  */
-export function attemptBody(
-  { request, submission, isFirst, mayBeCommittedElsewhere, service }: Execution,
-  attempt: number,
-): ExecuteRequest {
+export function attemptBody(execution: Execution, { number, earliest }: AttemptKey): ExecuteRequest {
+  const { request, submission, isFirst, mayBeCommittedElsewhere, service, retry } = execution;
   const { submissionId, sentAt, since } = submission;
-  const { deduplicationPeriod } = request;
-  if (isFirst && attempt === 1 && !mayBeCommittedElsewhere()) return { ...request, submissionId };
-  // not below 0, in case the clock was set back
-  const elapsedMs = Math.max(0, asyncScheduler.now() - sentAt) + timeoutsPerAttempt * service.link.requestTimeoutMs;
+  const isLater = !isFirst || number > 1 || mayBeCommittedElsewhere();
+  const { deduplicationPeriod: own } = request;
+  if (!isLater && (own == null || 'Empty' in own)) return { ...request, submissionId };
   return {
     ...request,
-    submissionId: randomUuid(),
-    deduplicationPeriod: extendDeduplication(deduplicationPeriod ?? { Empty: {} }, { elapsedMs, since }),
+    submissionId: isLater ? randomUuid() : submissionId,
+    deduplicationPeriod: deduplicationPeriod({
+      requested: earliest === undefined ? own : { DeduplicationOffset: { value: earliest } },
+      since,
+      isLater,
+      // not below 0, in case the clock was set back
+      elapsedMs: Math.max(0, asyncScheduler.now() - sentAt),
+      attemptMs: isLater || retry.giveUpAfterMs > 0 ? attemptMs(service.link.requestTimeoutMs) : 0,
+    }),
   };
-}
-
-/** The start of a change, which a deduplication period must cover. */
-interface ChangeStart {
-  /** The maximum time from the first attempt until the ledger checks for duplicates. */
-  readonly elapsedMs: number;
-  /** The ledger end before the first attempt, if it is known. */
-  readonly since: Offset | undefined;
-}
-
-/** The longest period that a participant allows by default, in seconds: a week. */
-const longestSeconds = 604_800;
-
-/**
- * Extends a period so that it covers the first attempt. Otherwise, the ledger could commit the change twice. Never
- * shortens the caller's period, because the caller may have sent the change earlier by other means.
- */
-export function extendDeduplication(
-  period: DeduplicationPeriod,
-  { elapsedMs, since }: ChangeStart,
-): DeduplicationPeriod {
-  const elapsed = Math.ceil(elapsedMs / 1_000);
-  if ('DeduplicationDuration' in period) {
-    const { seconds } = period.DeduplicationDuration.value;
-    return seconds > elapsed
-      ? period
-      : { DeduplicationDuration: { value: { seconds: seconds + 1 + elapsed, nanos: 0 } } };
-  }
-  if ('DeduplicationOffset' in period) {
-    const value = Math.min(period.DeduplicationOffset.value, since ?? Infinity);
-    return { DeduplicationOffset: { value } };
-  }
-  // the longest period of a participant can be as short as 30 seconds
-  return { DeduplicationDuration: { value: { seconds: Math.max(longestSeconds, 1 + elapsed), nanos: 0 } } };
 }
 
 /** Returns a random UUID, version 4. Pages loaded over plain HTTP lack `crypto.randomUUID`. */

@@ -39,6 +39,8 @@ const startTimeoutMs = 5_000;
 export class LedgerStarts {
   #shared$: Observable<LedgerStart> | undefined;
   #last: LedgerStart | undefined;
+  /** The start is not after this offset: since then, changes were committed. */
+  #atMost = Infinity;
 
   constructor(private readonly service: Service) {}
 
@@ -59,12 +61,27 @@ export class LedgerStarts {
     if (this.#shared$ !== undefined) this.#shared$ = of(this.#last);
   }
 
+  /**
+   * Begins before a commit that is not after the start: the start belongs to a ledger that was restored or replaced, and its
+   * offset protects nothing. The commits of the present ledger are found from here on.
+   */
+  contradictedBy(offset: Offset): void {
+    if (this.#last !== undefined && this.#last.since < offset) return;
+    this.#atMost = Math.min(this.#atMost, offset - 1);
+    this.#last = undefined;
+    this.#shared$ = this.#read();
+  }
+
   /** Reads the start once for all changes that need it meanwhile or later, unless that fails. */
   #read(): Observable<LedgerStart> {
     const shared$ = readStart(this.service).pipe(
-      map((now) => (this.#last !== undefined && isSameLedger(this.#last, now) ? this.#last : now)),
+      map((now) => {
+        if (this.#last !== undefined && isSameLedger(this.#last, now)) return this.#last;
+        return { ...now, since: Math.min(now.since, this.#atMost) };
+      }),
       tap((start) => {
         this.#last = start;
+        this.#atMost = Infinity;
         // unless it was forgotten while it was read
         if (this.#shared$ === shared$) this.#shared$ = of(start);
       }),

@@ -26,7 +26,7 @@ import { decodeWith, exchange } from '../http/exchange.js';
 import type { Call, Link } from '../http/Link.js';
 import { clampTimer, retryAfterOf } from '../http/retry.js';
 import { attemptBody, type Attempts, type Execution } from './Execution.js';
-import { decideOutcome, type Outcome } from './outcome.js';
+import { decideOutcome, earliestOffset, type Outcome } from './outcome.js';
 import { findCommitted, readCommitted, readDuplicate } from './readCommitted.js';
 
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
@@ -61,11 +61,11 @@ function send(
   startedAt: number,
   withinMs: number,
 ): Observable<SubmittedTransaction> {
-  const { refusal, sent } = attempts;
+  const { refusal, sent, earliest } = attempts;
   const { service, submission } = execution;
   const isRepeated = sent > 0;
   const number = refusal === undefined ? sent + 1 : sent;
-  const request = { path, makeBody: () => attemptBody(execution, number) };
+  const request = { path, makeBody: () => attemptBody(execution, { number, earliest }) };
   const response$ =
     refusal === undefined
       ? sendAttempt(service.link, submission.submissionId, number, request, isRepeated ? withinMs : Infinity)
@@ -114,7 +114,15 @@ function retryOrEnd(execution: Execution, attempts: Attempts, error: unknown): O
   const canBeFound = transactionHash !== undefined && since !== undefined;
   const isRefused = isUnknown && canBeFound && isFinal(outcome);
   const delayMs = budget.nextDelayMs(retryAfterOf(error));
-  const next = { ...attempts, isUnknown, ...(isRefused && { refusal: error }), budget: budget.countFailure(delayMs) };
+  const earliest = earliestOffset(error);
+  const next = {
+    ...attempts,
+    isUnknown,
+    ...(isRefused && { refusal: error }),
+    // a period from there on still reaches back to before the first attempt
+    ...(earliest !== undefined && since !== undefined && earliest <= since && { earliest }),
+    budget: budget.countFailure(delayMs),
+  };
   return resendAfter(delayMs, execution.service.link, submission, error, () => attempt(execution, next));
 }
 

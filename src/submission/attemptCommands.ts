@@ -1,6 +1,5 @@
 import { asyncScheduler, catchError, concat, concatMap, defaultIfEmpty, defer, map, type Observable } from 'rxjs';
 import type { DisclosedContract } from '../codecs/SubmissionRequest.js';
-import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError, isTransient, type LedgerError, OutcomeUnknownError } from '../errors/LedgerError.js';
 import { rejectionReason } from '../errors/ApiError.js';
@@ -9,7 +8,7 @@ import { retryAfterOf, type RetryBudget } from '../http/retry.js';
 import { refusalOf, resendAfter, sendAttempt, timeLeftMs } from './attempt.js';
 import { type Attempt, commandsBody, type CommandSubmission, hasNames, usesFormat } from './CommandSubmission.js';
 import { proveStart } from './LedgerStart.js';
-import { type AttemptOutcome, decideAttempt } from './outcome.js';
+import { type AttemptOutcome, decideAttempt, earliestOffset } from './outcome.js';
 import { readCommitted, readDuplicate, readTransaction, unknownAfter } from './readCommitted.js';
 import { readUsedContracts, settle } from './settleCommands.js';
 
@@ -90,7 +89,7 @@ function retryOrEnd(
   const isOwnOpen = outcome !== 'rejected' && (attempts.isOpen || isUndecided(outcome));
   const next = { ...attempts, isOpen: isOwnOpen, limited: attempts.limited + (isLimited(error) ? 1 : 0) };
   const mayBeCommitted = isOpen(submission, next);
-  const earliest = outcome === 'pruned' ? earliestOffset(error) : undefined;
+  const earliest = earliestOffset(error);
   // nothing that was sent before was or will be committed, so any offset is before it
   if (earliest !== undefined && earliest > start.since && !mayBeCommitted)
     return attemptCommands(submission.beginAt(earliest), next);
@@ -143,12 +142,6 @@ const limitedCodes = /^(MEDIATOR_INVALID_MESSAGE|SEQUENCER_REQUEST_FAILED)$/;
 /** The minimum delay after a refusal because of load, in milliseconds. */
 const minDelayMs = (error: LedgerError): number =>
   isLedgerError(error, 'ApiError') && rejectionReason(error) === 'backPressure' ? 1_000 : 0;
-
-/** The smallest offset that a deduplication period may have, according to a participant that is pruned. */
-function earliestOffset(error: LedgerError): Offset | undefined {
-  const earliest = isLedgerError(error, 'ApiError') ? Number(error.context['earliest_offset']) : undefined;
-  return Offset.is(earliest) ? earliest : undefined;
-}
 
 /** Determines whether an earlier attempt was committed, after a refusal that does not say. */
 const settleWithin = (

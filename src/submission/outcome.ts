@@ -1,3 +1,4 @@
+import { Offset } from '../codecs/scalars.js';
 import { type ApiError, lookUpCode } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import type { ConnectionError } from '../errors/request.js';
@@ -160,3 +161,14 @@ const refusedCategories: readonly number[] = [5, 6, 7, 8, 9, 10, 11, 12, 14];
 
 /** Statuses without an error of the ledger that are certain to come before any work. */
 const refusedStatuses: readonly number[] = [400, 401, 403, 404, 405, 413, 429, 501];
+
+/**
+ * The earliest offset that a deduplication period may have, if a participant that is pruned within the requested one names
+ * it.
+ */
+export function earliestOffset(error: LedgerError): Offset | undefined {
+  if (!isLedgerError(error, 'ApiError') || error.code !== 'INVALID_DEDUPLICATION_PERIOD') return undefined;
+  const digits = /^\d+$/.exec(error.context['earliest_offset'] ?? '')?.[0];
+  const earliest = digits === undefined ? undefined : Number(digits);
+  return Offset.is(earliest) ? earliest : undefined;
+}

@@ -17,6 +17,7 @@ import {
   timer,
 } from 'rxjs';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
+import type { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import { acsDelta, ledgerEffects, type UpdateFormat } from '../codecs/UpdateFormat.js';
 import { fromBase64, toHex } from '../codecs/internal/field.js';
 import { type Base64, Offset } from '../codecs/scalars.js';
@@ -40,7 +41,7 @@ import { isAboutNames } from './outcome.js';
 
 /** What reading a transaction back needs to know of its submission. */
 export interface Committed extends Pick<Execution, 'service' | 'retry' | 'commandId'> {
-  readonly request: Pick<ExecuteRequest, 'transactionFormat'>;
+  readonly request: Pick<ExecuteRequest, 'transactionFormat'> & Partial<Pick<CommandsRequest, 'readAs'>>;
 }
 
 /** Reads the transaction of a change that the ledger has already committed, according to its refusal of a duplicate. */
@@ -72,7 +73,8 @@ export function readTransaction(
   cause: LedgerError = new RequestTimeoutError(path, withinMs, hostOf(execution.service.link)),
 ): Observable<Transaction> {
   const { request, retry, service } = execution;
-  const { actAs: parties } = submission;
+  // the participant shows the submitter what all of them see
+  const parties = [...new Set([...submission.actAs, ...(request.readAs ?? [])])];
   const format = request.transactionFormat
     ? { includeTransactions: request.transactionFormat }
     : acsDelta({ parties, topology: false });

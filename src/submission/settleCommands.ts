@@ -88,12 +88,12 @@ const isOfCommand = (update: Update | UndecodedUpdate, { commandId }: CommandSub
 const isUndecoded = ({ _tag }: Update | UndecodedUpdate): boolean => _tag === 'UndecodedUpdate';
 
 /**
- * Whether an update is the transaction of the change. Another user, or the same one for other parties, may use the same
- * command id, and an update does not show them, but its completion does. Without a user in the request, the participant
- * decides whose completions it shows.
+ * Whether an update is the transaction of the change. Another user, or the same one for more or other parties, may use the
+ * same command id. An update does not show them, and a completion shows only the parties that the request names. What
+ * shows the change is the submission id of its completion, unless an earlier process may have sent the change.
  */
 function isOwnCommit(
-  { service, request, commandId, retry }: CommandSubmission,
+  { service, request, commandId, retry, start, submissionIds }: CommandSubmission,
   update: Update | UndecodedUpdate,
 ): Observable<boolean> {
   // a random command id is unique
@@ -108,8 +108,8 @@ function isOwnCommit(
         element._tag === 'Completion' &&
         element.offset === offset &&
         element.commandId === commandId &&
-        // the participant leaves out parties that the request does not name
-        actAs.every((party) => element.actAs.includes(party)),
+        actAs.every((party) => element.actAs.includes(party)) &&
+        (start.isGiven === true || element.submissionId === undefined || submissionIds.has(element.submissionId)),
     ),
   );
 }

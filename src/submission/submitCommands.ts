@@ -68,6 +68,7 @@ export function commandSubmitter(
             request: validated,
             commandId,
             submission: { submissionId, commandId, userId: userId ?? '', actAs, sentAt, since },
+            submissionIds: change.submissionIds,
             start: { ...ledger, since },
             retry,
             mayBeCommittedElsewhere,
@@ -81,9 +82,12 @@ export function commandSubmitter(
           return attemptCommands(beginAt(start), { sent: 0, isOpen: change.mayBeCommitted, limited: 0, budget });
         }),
         tap({
-          next: () => {
+          next: ({ offset, isRepeated = false }) => {
             state = 'ended';
             change.end(true);
+            if (isRepeated || change.start === undefined || offset > change.start.since) return;
+            starts.contradictedBy(offset);
+            change.start = { since: offset - 1 };
           },
           unsubscribe: () => {
             leave(true);
@@ -117,6 +121,8 @@ class Change {
   start: LedgerStart | undefined;
   /** When the change was first sent, in milliseconds, by this process. */
   sentAt: number | undefined;
+  /** The submission ids of all attempts of this process. */
+  readonly submissionIds = new Set<string>();
   /** The number of subscriptions that send it. */
   #active = 0;
   /** The number of subscriptions that ended, and may have committed it. */

@@ -53,7 +53,7 @@ const withPeriod = (deduplicationPeriod: DeduplicationPeriod): ExecuteRequest =>
 
 /** The period of the second attempt of a request with a period of its own. */
 const periodOf = (period: DeduplicationPeriod, start: ChangeStart): DeduplicationPeriod =>
-  attemptBody(execution(start, { request: withPeriod(period) }), 2).deduplicationPeriod ?? { Empty: {} };
+  attemptBody(execution(start, { request: withPeriod(period) }), { number: 2 }).deduplicationPeriod ?? { Empty: {} };
 
 const offset = fc.oneof(fc.nat({ max: 20 }), fc.maxSafeNat());
 const seconds = fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: 604_800 }));
@@ -87,43 +87,40 @@ describe('the deduplication period of a submission that is sent again', () => {
     );
   });
 
-  it("is the caller's own if that reaches back, by whole seconds", () => {
-    const reaching = ({ elapsedMs, since }: ChangeStart): fc.Arbitrary<DeduplicationPeriod> =>
-      fc.oneof(
-        fc.tuple(seconds, fc.nat({ max: 999_999_999 })).map(([more, nanos]) => ({
-          DeduplicationDuration: { value: { seconds: Math.ceil(elapsedMs / 1_000) + 1 + more, nanos } },
-        })),
-        (since === undefined ? offset : fc.nat({ max: since })).map((value) => ({
-          DeduplicationOffset: { value },
-        })),
-      );
+  it('reaches as far beyond the first attempt as the caller requests, since the caller may have sent the change before', () => {
     fc.assert(
-      fc.property(
-        starts.chain((start) => fc.tuple(fc.constant(start), reaching(start))),
-        ([start, period]) => {
-          expect(periodOf(period, start)).toEqual(period);
-        },
-      ),
-      { numRuns: effort(500, 2_000) },
-    );
-  });
-
-  it("is never shorter than the caller's own, since the caller may have sent the change before", () => {
-    fc.assert(
-      fc.property(seconds, starts, (duration, start) => {
-        const period = periodOf({ DeduplicationDuration: { value: { seconds: duration, nanos: 0 } } }, start);
-        const isLong = duration * 1_000 > start.elapsedMs;
-        const elapsedMs = isLong ? duration * 1_000 - 1 : start.elapsedMs;
-        expect(reachesBack(period, { ...start, elapsedMs })).toBe(true);
+      fc.property(periods, starts, (requested, start) => {
+        const period = periodOf(requested, start);
+        if ('DeduplicationDuration' in requested && 'DeduplicationDuration' in period)
+          expect(period.DeduplicationDuration.value.seconds * 1_000).toBeGreaterThan(
+            requested.DeduplicationDuration.value.seconds * 1_000 + start.elapsedMs,
+          );
+        if ('DeduplicationOffset' in requested && 'DeduplicationOffset' in period)
+          expect(period.DeduplicationOffset.value).toBeLessThanOrEqual(requested.DeduplicationOffset.value);
+        expect('DeduplicationOffset' in requested).toBe('DeduplicationOffset' in period);
       }),
       { numRuns: effort(500, 2_000) },
     );
   });
 
+  it('begins at the earliest offset that the participant allows, after it has named that', () => {
+    const request = withPeriod({ DeduplicationDuration: { value: { seconds: 600, nanos: 0 } } });
+    const { deduplicationPeriod } = attemptBody(execution({ elapsedMs: 5, since: 77 }, { request }), {
+      number: 2,
+      earliest: 30,
+    });
+    expect(deduplicationPeriod).toEqual({ DeduplicationOffset: { value: 30 } });
+  });
+
+  it('stays a number that JSON can hold', () => {
+    const most = { DeduplicationDuration: { value: { seconds: Number.MAX_SAFE_INTEGER, nanos: 0 } } };
+    expect(periodOf(most, { elapsedMs: 60_000 })).toEqual(most);
+  });
+
   it('covers the time that the attempts before it may take to arrive', () => {
     const short = { DeduplicationDuration: { value: { seconds: 10, nanos: 0 } } };
     const slow = execution({ elapsedMs: 9_000 }, { request: withPeriod(short), service: service(30_000) });
-    expect(attemptBody(slow, 2).deduplicationPeriod).toEqual({
+    expect(attemptBody(slow, { number: 2 }).deduplicationPeriod).toEqual({
       DeduplicationDuration: { value: { seconds: 10 + 1 + 129, nanos: 0 } },
     });
   });
@@ -136,7 +133,36 @@ describe('attemptBody', () => {
   const start = { elapsedMs: 60_000, since: 7 };
 
   it('leaves the first attempt of a change as it is, with its submission id', () => {
-    expect(attemptBody(execution(start), 1)).toEqual({ ...signedRequest, submissionId: 'try-1' });
+    expect(attemptBody(execution(start), { number: 1 })).toEqual({ ...signedRequest, submissionId: 'try-1' });
+    const long = withPeriod({ DeduplicationDuration: { value: { seconds: 600, nanos: 5 } } });
+    const first = attemptBody(execution(start, { request: long, service: service(30_000) }), { number: 1 });
+    expect(first).toEqual({ ...long, submissionId: 'try-1' });
+  });
+
+  // a participant may check it after it has committed a later attempt
+  it.each<[string, DeduplicationPeriod, Partial<Execution>, DeduplicationPeriod]>([
+    [
+      'a duration that is shorter than an attempt may take',
+      { DeduplicationDuration: { value: { seconds: 3, nanos: 0 } } },
+      {},
+      { DeduplicationDuration: { value: { seconds: 121, nanos: 0 } } },
+    ],
+    [
+      'an offset after the ledger end',
+      { DeduplicationOffset: { value: 999 } },
+      {},
+      { DeduplicationOffset: { value: 7 } },
+    ],
+    [
+      'not a short duration if there are no other attempts',
+      { DeduplicationDuration: { value: { seconds: 3, nanos: 0 } } },
+      { retry: retryPolicy({ giveUpAfterMs: 0 }) },
+      { DeduplicationDuration: { value: { seconds: 3, nanos: 0 } } },
+    ],
+  ])('extends in the first attempt %s', (_, requested, changes, deduplicationPeriod) => {
+    const request = withPeriod(requested);
+    const body = attemptBody(execution(start, { request, service: service(30_000), ...changes }), { number: 1 });
+    expect(body).toEqual({ ...request, submissionId: 'try-1', deduplicationPeriod });
   });
 
   it.each<[string, Partial<Execution>, number]>([
@@ -144,7 +170,7 @@ describe('attemptBody', () => {
     ['the first attempt of a change that was sent before', { isFirst: false }, 1],
     ['an attempt while another subscription may have committed it', { mayBeCommittedElsewhere: () => true }, 1],
   ])('gives %s a submission id of its own, and keeps what was signed', (_, changes, attempt) => {
-    const body = attemptBody(execution(start, changes), attempt);
+    const body = attemptBody(execution(start, changes), { number: attempt });
     expect(body.submissionId).not.toBe('try-1');
     expect(body).toEqual({ ...signedRequest, submissionId: body.submissionId, deduplicationPeriod: week });
   });

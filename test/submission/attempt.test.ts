@@ -120,6 +120,22 @@ describe('a submission whose response was lost', () => {
     expect(requests.at(-1)).toMatchObject({ path: byOffsetPath, body: { offset: 11 } });
   });
 
+  // since is 10
+  it.each([
+    ['from the earliest offset that a pruned participant allows', '7', { DeduplicationOffset: { value: 7 } }],
+    [
+      'not from an offset after its first attempt',
+      '11',
+      { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } },
+    ],
+    ['not from what is no offset', '-', { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } }],
+  ])('is searched for %s', (_, earliest_offset, deduplicationPeriod) => {
+    const pruned = [errorReply(400, errorBody('INVALID_DEDUPLICATION_PERIOD', 9, { earliest_offset }))];
+    const { seen, attempts } = play({ execute: [[reset], pruned, [duplicate()]] });
+    expect(seen.values).toMatchObject([{ offset: 11 }]);
+    expect(attempts.map(({ body }) => body['deduplicationPeriod']).at(-1)).toEqual(deduplicationPeriod);
+  });
+
   it('is sent again while it is in flight', () => {
     const inFlight = [errorReply(409, errorBody('SUBMISSION_ALREADY_IN_FLIGHT', 2))];
     const { seen, attempts } = play({ execute: [[reset], inFlight, inFlight, inFlight, [duplicate()]] });

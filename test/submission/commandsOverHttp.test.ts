@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
+import type { CommandsRequest, TransactionEvent } from '../../src/index.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Fault, SandboxProfile } from '../../src/sandbox/index.js';
 import {
@@ -51,5 +52,43 @@ describe('submitAndWaitForTransaction', () => {
     const { sandbox, alice, result } = await submit({ kind: 'reject', code: 'OUTDATED_TRAFFIC_COST' }, false);
     await expect(result).rejects.toMatchObject({ _tag: 'SubmissionRejectedError', code: 'OUTDATED_TRAFFIC_COST' });
     expect(await completionsOf(sandbox, alice)).toMatchObject([{}, { commandId: 'cmd-1', status: { code: 9 } }]);
+  });
+
+  it('finds its commits on a ledger that has taken the place of the first', async () => {
+    const { sandbox, alice } = await withParties();
+    const ledger = createLedger({ baseUrl: sandbox.url });
+    const submit = (commandId: string) => {
+      const request = { commands: [createAsset(alice)], actAs: [alice], commandId, userId: 'app' } as const;
+      return lastValueFrom(ledger.submitAndWaitForTransaction(request));
+    };
+    sandbox.generate(500);
+    await submit('before');
+    await sandbox.restart({
+      whileDown: () => {
+        sandbox.restore(0);
+      },
+    });
+    const all = await Promise.all([submit('first'), submit('second')]);
+    // each names an offset of the former ledger, after which the participant finds nothing
+    const again = [await submit('first'), await submit('second')];
+    expect(again).toMatchObject(all.map(({ offset }) => ({ offset, isRepeated: true })));
+    expect(sandbox.updates).toHaveLength(2);
+  });
+
+  it.each([false, true])('emits what the parties of readAs see; response lost: %p', async (isLost) => {
+    const { sandbox, alice } = await withParties();
+    const [carol, dora] = ['carol', 'dora'].map((hint) => sandbox.hostedParty(hint)) as [string, string];
+    const ledger = createLedger({ baseUrl: sandbox.url });
+    const transfer = (contractId: string, newOwner: string) => exerciseAsset(contractId, 'Transfer', { newOwner });
+    const submit = async (request: Pick<CommandsRequest, 'actAs' | 'readAs' | 'commands'>) =>
+      (await lastValueFrom(ledger.submitAndWaitForTransaction({ userId: 'app', ...request }))).events;
+    const created = (events: readonly TransactionEvent[]): string =>
+      events.flatMap((event) => (event._tag === 'CreatedEvent' ? event.contractId : []))[0] ?? '';
+    const first = created(await submit({ actAs: [carol], commands: [createAsset(carol)] }));
+    const second = created(await submit({ actAs: [carol], commands: [transfer(first, alice)] }));
+    if (isLost) sandbox.fault({ kind: 'reset', when: 'after' }, { path: transactionPath });
+    // of the two, only carol sees the new contract
+    const events = await submit({ actAs: [alice], readAs: [carol], commands: [transfer(second, dora)] });
+    expect(events.map(({ _tag }) => _tag)).toEqual(['ArchivedEvent', 'CreatedEvent']);
   });
 });

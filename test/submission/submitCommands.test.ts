@@ -278,6 +278,12 @@ describe('an attempt whose response is lost', () => {
       ['alice::1220', 'bob::1220'],
       ({ node }) => node.appendOther('order-1', { userId: 'me', actAs: ['alice::1220'] }),
     ],
+    [
+      // of whose parties a completion shows only those that the request names
+      'the transaction of more parties and the same user',
+      ['alice::1220'],
+      ({ node }) => node.appendOther('order-1', { userId: 'me', actAs: ['alice::1220'] }),
+    ],
   ])('is not found in %s with the same command id', (_, actAs, commit) => {
     const { seen } = submit([lostRequest, refused()], { request: { ...create, actAs }, at: { 50: commit } });
     expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', reason: 'refusal' });
@@ -601,6 +607,71 @@ describe('subscriptions', () => {
     );
     expect(service.aborted).toHaveLength(1);
     expect(service.open).toBe(0);
+  });
+});
+
+describe('commands with a deduplication duration', () => {
+  const withDuration = (seconds: number): CommandsRequest => ({
+    ...create,
+    deduplicationPeriod: { DeduplicationDuration: { value: { seconds, nanos: 0 } } },
+  });
+  const secondsOf = (node: VirtualCommands): readonly unknown[] =>
+    periodsOf(node).map(
+      (period) =>
+        (period as { DeduplicationDuration: { value: { seconds: number } } }).DeduplicationDuration.value.seconds,
+    );
+
+  it('are committed once if the participant holds the first attempt until a later one is committed', () => {
+    const { node, seen } = submit([{ kind: 'held', ms: 25_000 }], { request: withDuration(3) });
+    expect(seen.values).toHaveLength(1);
+    expect(node.commits).toHaveLength(1);
+  });
+
+  it.each<[string, CommandFault]>([
+    ['were lost', lostRequest],
+    ['were refused', refused('PARTICIPANT_BACKPRESSURE')],
+  ])('reach as far back as their first attempt after attempts that %s', (_, fault) => {
+    const { node, result } = play(
+      [slow(10), fault, fault, fault, fault],
+      ({ ledger }) => observe(ledger.submitAndWaitForTransaction(withDuration(130))),
+      {
+        // the next life of the program, which had committed the change 125 seconds before
+        125_000: ({ service: { port } }) => {
+          const next = createLedger({ baseUrl: 'http://ledger.example', port, retry: { baseDelayMs: 5_000 } });
+          observe(next.submitAndWaitForTransaction(withDuration(130)));
+        },
+      },
+    );
+    expect(result.values).toMatchObject([{ offset: 11 }]);
+    expect(node.attempts).toHaveLength(6);
+    expect(node.commits).toHaveLength(1);
+  });
+
+  it('reach back to an earlier subscription of the same change', () => {
+    const { node } = play([slow(60_000)], ({ ledger }) => {
+      const committed$ = ledger.submitAndWaitForTransaction(withDuration(200));
+      const first = observe(committed$);
+      asyncScheduler.schedule(() => {
+        first.subscription.unsubscribe();
+      }, 50);
+      asyncScheduler.schedule(() => observe(committed$), 10_000);
+    });
+    // then the first attempt is in flight for a while
+    expect(secondsOf(node).slice(0, 2)).toEqual([200, 200 + 1 + 130]);
+  });
+
+  it.each([
+    ['as long as an attempt may take', 3, {}, 121],
+    ['as requested if that is longer', 500, {}, 500],
+    ['as requested if there is only one', 3, { recover: false }, 3],
+  ] as const)('have a first attempt with a duration %s', (_, seconds, options, sent) => {
+    const { node } = submit([], { request: withDuration(seconds), ...options });
+    expect(secondsOf(node)).toEqual([sent]);
+  });
+
+  it('count the time for which the participant may hold them until their earliest ledger time', () => {
+    const { node } = submit([], { request: { ...withDuration(3), minLedgerTimeRel: { seconds: 40 } } });
+    expect(secondsOf(node)).toEqual([161]);
   });
 });
 
