@@ -60,11 +60,18 @@ export class OutcomeUnknownError extends TaggedError<'OutcomeUnknownError'> {
         Submission: submission.submissionId,
         Attempts: submission.attempts,
         'After offset': submission.since,
-        'Last error': lastError.name,
+        'Last error': nameAndReason(lastError),
       },
     );
   }
 }
+
+/** The name of an error and the beginning of its reason, if it has one. */
+const nameAndReason = (error: LedgerError): string =>
+  `${error.name}${'reason' in error && error.reason !== '' ? `: ${error.reason.slice(0, maxReason)}` : ''}`;
+
+/** The maximum length of a reason within the message of another error. */
+const maxReason = 200;
 
 /**
  * One function for each error, by its `_tag`.

@@ -8,7 +8,7 @@ import { retryAfterOf, type RetryBudget } from '../http/retry.js';
 import { refusalOf, resendAfter, sendAttempt, timeLeftMs } from './attempt.js';
 import { type Attempt, commandsBody, type CommandSubmission, hasNames, usesFormat } from './CommandSubmission.js';
 import { proveStart } from './LedgerStart.js';
-import { type AttemptOutcome, decideAttempt, earliestOffset } from './outcome.js';
+import { type AttemptOutcome, decideAttempt, earliestOffset, isUndecodedRequest } from './outcome.js';
 import { readCommitted, readDuplicate, readTransaction, unknownAfter } from './readCommitted.js';
 import { readUsedContracts, settle } from './settleCommands.js';
 
@@ -116,6 +116,7 @@ function isRepeated(
   outcome: AttemptOutcome,
   { mayBeCommitted, limited }: { readonly mayBeCommitted: boolean; readonly limited: number },
 ): boolean {
+  if (isInternal(error) && (limited > maxInternal || isUndecodedRequest(error))) return false;
   if (isUndecided(outcome)) return true;
   if (outcome === 'pruned') return false;
   // a client that could not send the commands, or had no valid token, may be able to later
@@ -130,12 +131,18 @@ const repeatedCodes = /^(LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND|SEQUENCER_MAX_SE
 /** How often the same commands are sent again after a refusal that may be permanent. */
 const maxLimited = 3;
 
+/** How often they are sent again after an internal error, which may be a bug that the same commands meet each time. */
+const maxInternal = 2;
+
+const isInternal = (error: LedgerError): boolean => isLedgerError(error, 'ApiError') && error.errorCategory === 4;
+
 /**
  * Whether a refusal may be permanent: locked contracts may be used up by now, a mediator message that is invalid costs
- * traffic each time, and a request to the sequencer may be too large.
+ * traffic each time, a request to the sequencer may be too large, and an internal error may be a bug.
  */
 const isLimited = (error: LedgerError): boolean =>
-  isLedgerError(error, 'ApiError') && (rejectionReason(error) === 'contention' || limitedCodes.test(error.code ?? ''));
+  isLedgerError(error, 'ApiError') &&
+  (isInternal(error) || rejectionReason(error) === 'contention' || limitedCodes.test(error.code ?? ''));
 
 const limitedCodes = /^(MEDIATOR_INVALID_MESSAGE|SEQUENCER_REQUEST_FAILED)$/;
 

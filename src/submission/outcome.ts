@@ -128,6 +128,7 @@ export function decideAttempt(error: LedgerError, hasNames: boolean): AttemptOut
   if (code === 'NA') return status === 401 || status === 403 ? 'refused' : 'unknown';
   const known = lookUpCode(attemptOutcomes, error);
   if (known !== undefined) return known;
+  if (isUndecodedRequest(error)) return 'refused';
   if (isAboutNames(code)) return hasNames ? 'unknown' : 'refused';
   if (registered.test(code)) return 'rejected';
   if (errorCategory === 2) return refusedBusy.test(code) ? 'refused' : 'unknown';
@@ -137,6 +138,15 @@ export function decideAttempt(error: LedgerError, hasNames: boolean): AttemptOut
 /** Whether an error of reading a transaction is about names in its format, which the participant does not know. */
 export const isAboutNames = (code = ''): boolean =>
   /^(PACKAGE_NAMES|TEMPLATES_OR_INTERFACES)_NOT_FOUND$|^NO_(TEMPLATES|INTERFACE)_/.test(code);
+
+/**
+ * Whether the participant could not decode the JSON of a request, such as an Int that is a number. It reports an internal error
+ * then, although it has not begun to work (observed on 3.5.10: `ujson.Value$InvalidData: Expected ujson.Str`).
+ */
+export const isUndecodedRequest = (error: LedgerError): boolean =>
+  isLedgerError(error, 'ApiError') &&
+  error.code === 'LEDGER_API_INTERNAL_ERROR' &&
+  /\bujson\./.test(`${error.context['throwableO'] ?? ''} ${error.reason}`);
 
 const attemptOutcomes: Readonly<Record<string, AttemptOutcome>> = {
   DUPLICATE_COMMAND: 'committed',

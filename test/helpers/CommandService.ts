@@ -14,6 +14,8 @@ export type CommandFault =
   | { readonly kind: 'lostRequest'; readonly how: Loss }
   /** The participant refuses the attempt before it registers it. */
   | { readonly kind: 'refused'; readonly code: RefusalCode }
+  /** The participant fails with an internal error before it registers the attempt. */
+  | { readonly kind: 'internalError'; readonly throwable: string }
   /** The attempt is registered and then rejected. */
   | { readonly kind: 'rejected'; readonly code: RejectionCode; readonly afterMs: number }
   /** The attempt is processed for a while. The client gives up, or gets the response. */
@@ -210,6 +212,10 @@ export abstract class CommandService {
       case 'refused': {
         const [status, category] = refusalCodes[fault.code];
         return of(errorReply(status, errorBody(fault.code, category))).pipe(delay(latencyMs));
+      }
+      case 'internalError': {
+        const context = { throwableO: `Some(${fault.throwable})` };
+        return of(errorReply(500, errorBody('LEDGER_API_INTERNAL_ERROR', 4, context))).pipe(delay(latencyMs));
       }
       case 'lostResponse':
         void this.process(commands, fault);

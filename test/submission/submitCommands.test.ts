@@ -610,6 +610,40 @@ describe('subscriptions', () => {
   });
 });
 
+describe('an internal error of the participant', () => {
+  const undecoded = {
+    kind: 'internalError',
+    throwable: 'ujson.Value$InvalidData: Expected ujson.Str (data: 7)',
+  } as const;
+  const bug = { kind: 'internalError', throwable: 'java.util.NoSuchElementException: key not found' } as const;
+
+  it('because it cannot decode the JSON of the commands is a refusal at once', () => {
+    const { node, seen } = submit(many(undecoded));
+    expect(node.attempts).toHaveLength(1);
+    expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code: 'LEDGER_API_INTERNAL_ERROR' });
+    expect(seen.endedAt).toBeLessThan(1_000);
+  });
+
+  it('that passes leads to the transaction', () => {
+    const { node, seen } = submit([bug, bug]);
+    expect(seen.values).toMatchObject([{ offset: 11 }]);
+    expect(node.commits).toHaveLength(1);
+  });
+
+  it('that stays is met three times, and then the updates show that nothing was committed', () => {
+    const { node, seen } = submit(many(bug));
+    expect(node.attempts).toHaveLength(3);
+    expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code: 'LEDGER_API_INTERNAL_ERROR' });
+    expect(seen.endedAt).toBeGreaterThan(130_000);
+  });
+
+  it('whose outcome stays open is quoted', () => {
+    const { seen } = submit(many(bug), { recover: { withinMs: 5_000 } });
+    expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    expect((seen.error as Error).message).toMatch(/^Last error: ApiError: \S/m);
+  });
+});
+
 describe('commands with a deduplication duration', () => {
   const withDuration = (seconds: number): CommandsRequest => ({
     ...create,
