@@ -78,6 +78,10 @@ export interface Position {
   readonly ledgerEndReadAt: number;
   /** The limit of the next poll. */
   readonly pollLimit: number;
+  /** The minimum time between the start of the last poll and that of the next on a quiet ledger, in milliseconds. */
+  readonly pollIntervalMs: number;
+  /** The number of polls with a checkpoint; `-Infinity` once one has lasted and got none. */
+  readonly checkpointStreak: number;
   /** When the feed sent the last poll, in milliseconds. */
   readonly polledAt: number;
   /** The number of consecutive polls without an update. */

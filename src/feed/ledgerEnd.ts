@@ -1,9 +1,10 @@
-import { asyncScheduler, catchError, map, type Observable, type ObservableInput } from 'rxjs';
+import { catchError, map, type Observable, type ObservableInput } from 'rxjs';
 import { LedgerEnd } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import { type ApiError } from '../errors/ApiError.js';
 import { isLedgerError, verdict } from '../errors/LedgerError.js';
 import { LedgerResetError } from '../errors/feed.js';
+import { monotonicNow } from '../http/clock.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { retryTransient } from '../http/retry.js';
@@ -33,7 +34,7 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
       service.learned.ledgerEndAnswered();
       const target = Math.min(end, request.endInclusive ?? end);
       const next = target > position.cursor ? 'page' : waitOrEnd(feed, position.cursor);
-      const ledgerEndReadAt = asyncScheduler.now();
+      const ledgerEndReadAt = monotonicNow();
       return { position: { ...position, target, ledgerEndReadAt, next, parallelRanges: 1, fastestMs: Infinity } };
     }),
     noteOutage(feed),

@@ -1,4 +1,4 @@
-import { asyncScheduler, catchError, defer, type MonoTypeOperatorFunction, type Observable, tap } from 'rxjs';
+import { catchError, defer, type MonoTypeOperatorFunction, type Observable, tap } from 'rxjs';
 import type { TransactionFilter } from '../codecs/Filters.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { EventFormat, UpdateFormat } from '../codecs/UpdateFormat.js';
@@ -6,6 +6,7 @@ import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { DiagnosticBody, DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
 import { LedgerResetError, PageLimitError } from '../errors/feed.js';
+import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
 import type { Call } from '../http/Link.js';
 import { mapError, retryTransient } from '../http/retry.js';
@@ -62,7 +63,7 @@ export const requestPage = <A extends FeedElement>(
     const maxIdleMs = continuity.isDoubtful ? service.learned.drainMs : service.learned.maxPollMs;
     const { idleTimeoutMs: idleMs = source.hasEnd ? undefined : service.learned.drainMs } = size;
     const idleTimeoutMs = idleMs && Math.floor(Math.min(idleMs, maxIdleMs));
-    const sentAt = asyncScheduler.now();
+    const sentAt = monotonicNow();
     const { outages } = continuity;
     const { beginExclusive, endInclusive } = range;
     report(() => ({
@@ -82,14 +83,14 @@ export const requestPage = <A extends FeedElement>(
     };
     return exchange(service.link, call, (json): Page<A> => {
       const page = toPage({ form: source, path, json, range, limit, onUndecodable });
-      return { ...dropBeyond(request.endInclusive ?? Infinity, page), tookMs: asyncScheduler.now() - sentAt, outages };
+      return { ...dropBeyond(request.endInclusive ?? Infinity, page), tookMs: monotonicNow() - sentAt, outages };
     }).pipe(
       noteOutage(feed, mayEndBefore(feed, range)),
       tap((page) => {
         report(() => pageReceived(page, path));
       }),
       catchError((error: unknown) => {
-        const tookMs = asyncScheduler.now() - sentAt;
+        const tookMs = monotonicNow() - sentAt;
         if (adaptRequest(feed, error, { range, path, limit, idleTimeoutMs, tookMs }))
           return requestPage(feed, wanted, size);
         throw error;

@@ -1,5 +1,4 @@
 import {
-  asyncScheduler,
   catchError,
   concat,
   concatMap,
@@ -15,6 +14,7 @@ import {
   timer,
 } from 'rxjs';
 import { partiesIn } from '../errors/ApiError.js';
+import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
 import { retryTransient } from '../http/retry.js';
 import type { AnyFeed, LedgerFeed, Position, Step } from './LedgerFeed.js';
@@ -41,10 +41,10 @@ export const follow = <A extends FeedElement>(feed: LedgerFeed<A>, position: Pos
  */
 const poll = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> =>
   defer(() => {
-    const { cursor, idlePolls } = position;
-    const limit = Math.min(position.pollLimit, feed.maxPageSize);
-    const polledAt = asyncScheduler.now();
-    const idleTimeoutMs = idleTimeoutOf(feed, limit, idlePolls);
+    const { cursor } = position;
+    const limit = Math.min(position.pollLimit, feed.maxPageSize, feed.service.learned.pageLimit);
+    const polledAt = monotonicNow();
+    const idleTimeoutMs = idleTimeoutOf(feed, limit, position);
     return requestPage(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(
       resetIfBeyondEnd(cursor),
       retryTransient(feed),
@@ -115,22 +115,41 @@ export const drain = <A extends FeedElement>(feed: LedgerFeed<A>, position: Posi
  */
 const quietAfterPolls = 2;
 
-/** A poll for more than the next update waits for what the participant has. On a quiet ledger, polls wait longer. */
-function idleTimeoutOf({ service, idleTimeoutMs, quietTimeoutMs }: AnyFeed, limit: number, idlePolls: number): number {
+/**
+ * How long a poll waits. One for a checkpoint and an update is answered soon after the update even if the checkpoint does not
+ * come; the longer checkpoints have come with every poll, the longer it may wait. One for more updates waits for what the
+ * participant has. On a quiet ledger, polls wait longer.
+ */
+function idleTimeoutOf(
+  { service, idleTimeoutMs, quietTimeoutMs }: AnyFeed,
+  limit: number,
+  { idlePolls, checkpointStreak }: Position,
+): number {
   if (limit > 2) return Math.min(service.learned.drainMs, idleTimeoutMs);
-  return idlePolls < quietAfterPolls ? idleTimeoutMs : quietTimeoutMs;
+  const longestMs = idlePolls < quietAfterPolls ? idleTimeoutMs : quietTimeoutMs;
+  if (limit === 1) return longestMs;
+  return Math.min(longestMs, checkpointWaitMs * 2 ** Math.max(0, checkpointStreak - trustedStreak));
 }
 
+/** How long a poll waits for a checkpoint and an update, in milliseconds: a little longer than for that of half a second. */
+const checkpointWaitMs = 550;
+
+/** The number of polls in a row that may get an early checkpoint by chance. */
+const trustedStreak = 5;
+
+/** The minimum time between two polls that were ended by an early checkpoint each, in milliseconds. */
+const earlyPollIntervalMs = 500;
+
 /** The minimum time between two polls of a quiet ledger, in milliseconds, even if the participant does not wait. */
-const minPollIntervalMs = 1_000;
+export const minPollIntervalMs = 1_000;
 
 const limitRate =
-  <A>({ idlePolls, polledAt }: Position): MonoTypeOperatorFunction<A> =>
+  <A>({ idlePolls, polledAt, pollIntervalMs }: Position): MonoTypeOperatorFunction<A> =>
   (source) =>
     defer(() => {
       if (idlePolls < quietAfterPolls) return source;
       // the cap matters if the clock was set back
-      const delayMs = Math.min(minPollIntervalMs, polledAt + minPollIntervalMs - asyncScheduler.now());
+      const delayMs = Math.min(pollIntervalMs, polledAt + pollIntervalMs - monotonicNow());
       return delayMs > 0 ? timer(delayMs).pipe(concatMap(() => source)) : source;
     });
 
@@ -142,7 +161,7 @@ function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedEle
   const { learned } = service;
   const end = request.endInclusive ?? Infinity;
   const isNews = hasUpdate(page);
-  const endAgeMs = Math.abs(asyncScheduler.now() - position.ledgerEndReadAt);
+  const endAgeMs = Math.abs(monotonicNow() - position.ledgerEndReadAt);
   const isStale = page.count === 0 && (end < Infinity || endAgeMs > ledgerEndMaxAgeMs);
   learned.pollAnswered();
   // it was on the ledger before the last page, which lacked it
@@ -154,7 +173,7 @@ function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedEle
     // by now, the last known ledger end may be before the cursor
     ...(next === 'page' && { ...unknownDensity, target: end }),
     next: page.last >= end ? 'end' : next,
-    pollLimit: nextPollLimit(feed, position, page),
+    ...nextPoll(feed, position, page),
     // a poll for more than the next update does not show how quiet the ledger is
     idlePolls: isNews || position.pollLimit > 2 ? 0 : position.idlePolls + 1,
   };
@@ -163,23 +182,44 @@ function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedEle
 const hasUpdate = ({ updates }: Page<FeedElement>): boolean => updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
 
 /**
- * A checkpoint that arrives within this time, in milliseconds, was sent because of the poll. The next poll gets one,
- * too.
+ * A checkpoint that arrives within this time, in milliseconds, is early: participants may send one half a second after the
+ * start of a poll, or at any moment. It counts toward the limit, and ends a poll for the next update.
  */
-const earlyCheckpointMs = 1_000;
+const earlyCheckpointMs = 600;
 
 /**
- * Returns the limit of the next poll: 1, so that the participant responds with the first update; 2 if it has just sent
- * only an early checkpoint. Since 3.5.1, participants send a checkpoint 500 ms after the start, and it counts toward
- * the limit. If the ledger end is unavailable, the limit grows fourfold with each full response.
+ * Returns the limit of the next poll, and the minimum time between the start of the last poll and that of the next: an early
+ * checkpoint neither delays an update by more than `maxDelayMs`, nor causes more than a request a second for long.
+ *
+ * - Normally, the limit is 1, so that the participant responds with the first update.
+ * - After an early checkpoint, a poll begins immediately. A checkpoint with news is the last for a while. One that repeats the
+ *   cursor may come with each poll, so that the next has a limit of 2: for the checkpoint, and for an update after it.
+ * - If the ledger end is unavailable, the limit grows fourfold with each full response.
  */
-function nextPollLimit(
+function nextPoll(
   { service }: AnyFeed,
-  { pollLimit, polledAt }: Position,
+  { cursor, pollLimit, pollIntervalMs, checkpointStreak }: Position,
   page: Page<FeedElement>,
-): Position['pollLimit'] {
-  const isEarly = asyncScheduler.now() - polledAt < earlyCheckpointMs;
-  if (!hasUpdate(page)) return page.count > 0 && isEarly ? 2 : 1;
-  if (service.learned.hasLedgerEnd || !page.isFull) return 1;
-  return pollLimit * 4;
+): Pick<Position, 'pollLimit' | 'pollIntervalMs' | 'checkpointStreak'> {
+  const isLong = page.tookMs >= earlyCheckpointMs;
+  const isEarly = hasCheckpoint(page) && (pollLimit === 2 || !isLong);
+  // checkpoints do not come with every poll, unless this one was too short
+  const broken = isLong || (pollLimit === 2 && !page.isFull) ? -Infinity : checkpointStreak;
+  const normal = {
+    pollLimit: 1,
+    pollIntervalMs: minPollIntervalMs,
+    checkpointStreak: hasCheckpoint(page) ? checkpointStreak + 1 : broken,
+  };
+  if (hasUpdate(page)) {
+    const isAll = service.learned.hasLedgerEnd || !page.isFull;
+    return isAll ? normal : { ...normal, pollLimit: pollLimit * 4 };
+  }
+  if (!isEarly) return normal;
+  if (pollLimit === 2) return { ...normal, pollLimit: 2 };
+  const isFirst = pollIntervalMs === minPollIntervalMs;
+  if (!isFirst) return { ...normal, pollLimit: 2, pollIntervalMs: earlyPollIntervalMs };
+  return { ...normal, pollLimit: page.last > cursor ? 1 : 2, pollIntervalMs: 0 };
 }
+
+const hasCheckpoint = ({ updates }: Page<FeedElement>): boolean =>
+  updates.some(({ _tag }) => _tag === 'OffsetCheckpoint');

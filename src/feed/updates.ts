@@ -22,7 +22,7 @@ import type { AnyFeed, Gap, LedgerFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement, UndecodedUpdate } from './Page.js';
 import { isGapError } from './UpdatesOptions.js';
 import { readLedgerEnd, reportCaughtUp, unknownDensity, withCaughtUp } from './ledgerEnd.js';
-import { follow } from './poll.js';
+import { follow, minPollIntervalMs } from './poll.js';
 import { proveAfterOutage } from './proveLedger.js';
 
 /** Emits the elements of a feed. It emits a page before the next step begins, so that pages do not pile up. */
@@ -63,6 +63,8 @@ function startPosition({ beginExclusive, endInclusive, descendingOrder }: Update
     hasCaughtUp: false,
     ledgerEndReadAt: 0,
     pollLimit: 1,
+    pollIntervalMs: minPollIntervalMs,
+    checkpointStreak: 0,
     polledAt: 0,
     idlePolls: 0,
   };

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { takeUntil, timer } from 'rxjs';
+import fc from 'fast-check';
+import { asyncScheduler, takeUntil, timer } from 'rxjs';
+import { effort } from '../helpers/effort.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { type VirtualOptions } from '../helpers/virtualLedger.js';
 import { upTo, world } from '../helpers/world.js';
@@ -7,15 +9,21 @@ import { transaction } from '../helpers/wire.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 
 describe('the live path', () => {
-  const latencies = (options: VirtualOptions, everyMs: number, count: number, idleTimeoutMs = 5_000): number[] => {
+  /** The delays of updates, in ascending order. On a busy ledger, there are updates that the request does not select. */
+  const latencies = (options: VirtualOptions, everyMs: number, count: number, isBusy = false): number[] => {
     const all: number[] = [];
     marbles(({ flush }) => {
       const { ledger, feed } = world({ latencyMs: 10, ...options });
       const appendedAt = new Map<number, number>();
-      const seen = observe(feed({}, { idleTimeoutMs }).pipe(takeUntil(timer(everyMs * (count + 1) + 10_000))));
-      for (const i of upTo(count)) {
+      if (isBusy)
+        timer(0, 1_000)
+          .pipe(takeUntil(timer(everyMs * (count + 1))))
+          .subscribe(() => (ledger.end += 1));
+      const seen = observe(feed().pipe(takeUntil(timer(everyMs * (count + 1) + 10_000))));
+      for (const n of upTo(count)) {
+        const i = isBusy ? n * 100 : n;
         // out of step with the requests of the feed
-        const at = 3_000 + everyMs * i + ((i * 7_919) % everyMs);
+        const at = 3_000 + everyMs * n + ((n * 7_919) % everyMs);
         timer(at).subscribe(() => {
           appendedAt.set(i, at);
           ledger.append(i, transaction(i));
@@ -50,6 +58,57 @@ describe('the live path', () => {
     expect(all).toHaveLength(50);
     expect(all.at(-1)).toBeLessThanOrEqual(600);
     expect(all[25]).toBeLessThanOrEqual(30);
+  });
+
+  // whatever the moment: a participant with a cache of checkpoints sends one within milliseconds of a request
+  it.each([1, 6, 50, 250, 499, 580, 620, 800, 999, 1_001, 3_000])(
+    'delivers an update within 600 ms if each poll gets a checkpoint after %d ms',
+    (earlyCheckpointMs) => {
+      for (const everyMs of [1_103, 7_001]) {
+        const all = latencies({ earlyCheckpointMs }, everyMs, 30);
+        expect(all).toHaveLength(30);
+        expect(all.at(-1)).toBeLessThanOrEqual(620);
+      }
+    },
+  );
+
+  it.each([1, 6, 300, 590])(
+    'leaves no gap after the checkpoint of a participant that sends one after %d ms if it has news, every 15 seconds',
+    (earlyMs) => {
+      let [cached, reads] = [-1, 0];
+      const earlyCheckpointMs = (begin: number): number | undefined => {
+        const now = Math.floor(asyncScheduler.now() / 15_000);
+        if (now > cached) [cached, reads] = [now, 0];
+        // only the first poll after each refresh, with the offset of other updates
+        return (reads += 1) === 1 && begin > 0 ? earlyMs : undefined;
+      };
+      const all = latencies({ earlyCheckpointMs }, 7_001, 60, true);
+      expect(all).toHaveLength(60);
+      expect(all.at(-1)).toBeLessThanOrEqual(60);
+    },
+  );
+
+  it('delivers an update within 600 ms if a poll gets a checkpoint now and then, even one without news', () => {
+    let polls = 0;
+    const all = latencies({ earlyCheckpointMs: () => ((polls += 1) % 3 === 0 ? 6 : undefined) }, 7_001, 60);
+    expect(all).toHaveLength(60);
+    expect(all.at(-1)).toBeLessThanOrEqual(600);
+    expect(all[30]).toBeLessThanOrEqual(30);
+  });
+
+  it('delivers an update within 1020 ms, whichever polls get a checkpoint, and when', () => {
+    const moments = fc.array(fc.option(fc.integer({ min: 1, max: 1_200 })), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(moments, (each) => {
+        let polls = 0;
+        const earlyCheckpointMs = (): number | undefined => each[(polls += 1) % each.length] ?? undefined;
+        const all = latencies({ earlyCheckpointMs }, 2_003, 20);
+        expect(all).toHaveLength(20);
+        // the poll may have to wait for its turn, and then waits for a checkpoint that does not come
+        expect(all.at(-1)).toBeLessThanOrEqual(1_020);
+      }),
+      { numRuns: effort(10, 1_000) },
+    );
   });
 
   itInVirtualTime('delivers an update soon after another from a service with only the two operations', ({ flush }) => {

@@ -47,6 +47,17 @@ describe('a feed in a lasting state', () => {
   it.each<[string, WorldOptions, number]>([
     ['nothing happens on a 3.4', {}, 2],
     ['nothing happens on a 3.5, which sends checkpoints', { earlyCheckpointMs: 500 }, 2],
+    [
+      'nothing happens, and every other poll gets a checkpoint at once',
+      { fault: (request, n) => (isPoll(request) && n % 2 === 0 ? ok([checkpoint(5)]) : undefined) },
+      // with the ledger end, twice a minute
+      3,
+    ],
+    [
+      'polls are answered at once, with nothing and with a checkpoint',
+      { fault: (request, n) => (isPoll(request) ? ok(n % 2 === 0 ? [checkpoint(5)] : []) : undefined) },
+      3,
+    ],
     ['nothing happens, and the ledger end is unavailable', { hasLedgerEnd: false }, 2],
     ['polls are answered at once with nothing', { fault: (request) => (isPoll(request) ? ok([]) : undefined) }, 2],
     [
@@ -78,6 +89,25 @@ describe('a feed in a lasting state', () => {
     // it has not ended
     expect(times.length).toBeGreaterThan(8);
     expect(mostWithin(times, 1_000)).toBeLessThanOrEqual(mostInASecond);
+  });
+});
+
+describe('a feed of a quiet ledger', () => {
+  it.each<[string, WorldOptions['earlyCheckpointMs'], number]>([
+    ['no poll gets a checkpoint', undefined, 7],
+    ...[1, 6, 250, 500, 540].map((ms): [string, number, number] => [`each poll gets one after ${ms} ms`, ms, 5]),
+    ...[610, 800, 999].map((ms): [string, number, number] => [`each poll gets one after ${ms} ms`, ms, 60]),
+  ])('sends few requests a minute: %s (G12)', (_, earlyCheckpointMs, mostInAMinute) => {
+    const times = later(requestTimes({ latencyMs: 1, earlyCheckpointMs }), minute);
+    expect(mostWithin(times, 1_000)).toBeLessThanOrEqual(2);
+    expect(mostWithin(times, minute)).toBeLessThanOrEqual(mostInAMinute);
+  });
+
+  it('sends at most a request a second on average, whichever polls get a checkpoint', () => {
+    let polls = 0;
+    const random = [6, undefined, 300, 12, 590, undefined, undefined, 1, 1, 480, 700, undefined, 20];
+    const times = requestTimes({ latencyMs: 1, earlyCheckpointMs: () => random[(polls += 1) % random.length] });
+    expect(mostWithin(later(times, minute), minute)).toBeLessThanOrEqual(60);
   });
 });
 

@@ -7,8 +7,11 @@ import { checkpoint, completionCheckpoint, errorBody, errorReply, notFound, ok }
 /** The behaviour of a virtual ledger. */
 export interface VirtualOptions {
   readonly maxListElements?: number;
-  /** The time from the start of an open-ended stream to its checkpoint, in milliseconds. No checkpoint if absent. */
-  readonly earlyCheckpointMs?: number | undefined;
+  /**
+   * The time from the start of an open-ended stream to its checkpoint, in milliseconds, for all streams or by the offset
+   * after which one begins. No checkpoint if absent.
+   */
+  readonly earlyCheckpointMs?: number | ((beginExclusive: number) => number | undefined) | undefined;
   /** The record time in checkpoints; by default always the same. */
   readonly recordTime?: (() => string) | undefined;
   readonly hasLedgerEnd?: boolean;
@@ -32,6 +35,7 @@ export interface Entry {
 
 /** A list without an end. */
 interface Tail {
+  readonly begin: number;
   readonly existing: () => readonly Entry[];
   readonly limit: number;
   readonly idleMs: number;
@@ -126,7 +130,7 @@ export class VirtualLedger {
 
   /** The same streams, with elements that are not encoded. */
   readonly stream = ({ path, body }: SocketRequest): Observable<SocketSign | Entry> => {
-    const { latencyMs = 0, earlyCheckpointMs } = this.options;
+    const { latencyMs = 0 } = this.options;
     const selects = selection(body);
     const lost$ = this.cuts.pipe(map(() => socketEnd(1006)));
     const opened$ = defer(() => {
@@ -134,7 +138,8 @@ export class VirtualLedger {
       const error = this.streamError({ path, begin });
       if (error === 'gone') return throwError(() => new Error('Unexpected server response: 404'));
       if (error !== undefined) return of(socketOpen, socketText(error), socketEnd(1000));
-      const early$ = earlyCheckpointMs === undefined ? EMPTY : timer(earlyCheckpointMs);
+      const earlyMs = this.earlyMs(begin);
+      const early$ = earlyMs === undefined ? EMPTY : timer(earlyMs);
       return concat(
         of(socketOpen),
         from(this.between(begin, this.end).filter(selects)),
@@ -160,6 +165,12 @@ export class VirtualLedger {
     if (path.endsWith('/command-completions')) return commandCompletions ?? 'served';
     if (path.endsWith('/completions')) return completions ?? 'served';
     return (path.endsWith('/v2/updates/flats') ? flats : updates) ?? 'served';
+  }
+
+  /** When a stream gets its checkpoint. */
+  private earlyMs(beginExclusive: number): number | undefined {
+    const { earlyCheckpointMs } = this.options;
+    return typeof earlyCheckpointMs === 'function' ? earlyCheckpointMs(beginExclusive) : earlyCheckpointMs;
   }
 
   private checkpoint(path: string): Entry {
@@ -201,7 +212,7 @@ export class VirtualLedger {
     const idleMs = Number(query['stream_idle_timeout_ms'] ?? 500);
     const { searchMs = 0 } = this.options;
     const isTail = bound === undefined && (entries.length < limit || searchMs > 0) && laggingEnd === undefined;
-    const tail = { existing, limit, idleMs, searchMs, selects, path };
+    const tail = { begin, existing, limit, idleMs, searchMs, selects, path };
     const all$ = isTail ? this.tail(tail) : of(entries);
     return all$.pipe(
       map((list) =>
@@ -213,7 +224,7 @@ export class VirtualLedger {
   }
 
   /** Collects the existing elements and new ones, until the limit or the idle time is reached. */
-  private tail({ existing, limit, idleMs, searchMs, selects, path }: Tail): Observable<readonly Entry[]> {
+  private tail({ begin, existing, limit, idleMs, searchMs, selects, path }: Tail): Observable<readonly Entry[]> {
     return new Observable((subscriber) => {
       const entries = searchMs > 0 ? [] : [...existing()];
       let idle = new Subscription();
@@ -230,13 +241,13 @@ export class VirtualLedger {
         if (entries.length >= limit) finish();
         else restartIdleTimer();
       };
-      const { earlyCheckpointMs } = this.options;
+      const earlyMs = this.earlyMs(begin);
       const found$ = searchMs > 0 ? timer(searchMs).pipe(switchMap(() => from(existing()))) : EMPTY;
       const all = concat(found$, this.appended.pipe(filter(selects))).subscribe(push);
-      if (earlyCheckpointMs !== undefined)
+      if (earlyMs !== undefined)
         all.add(
           // a checkpoint comes after everything before it
-          timer(Math.max(earlyCheckpointMs, searchMs)).subscribe(() => {
+          timer(Math.max(earlyMs, searchMs)).subscribe(() => {
             push(this.checkpoint(path));
           }),
         );
