@@ -8,7 +8,6 @@ import {
 import { ApplicationRef, inject, NgZone } from '@angular/core';
 import {
   asapScheduler,
-  asyncScheduler,
   BehaviorSubject,
   catchError,
   concatMap,
@@ -26,6 +25,7 @@ import {
   timer,
 } from 'rxjs';
 import { ResponseTooLargeError } from '../errors/request.js';
+import { monotonicNow } from '../http/clock.js';
 import { type HttpPort, type HttpResponse, pathOf } from '../http/HttpPort.js';
 import { outsideZone } from './zone.js';
 
@@ -85,8 +85,8 @@ function yieldToStability(app: ApplicationRef): <A>(isPoll: boolean, source: Obs
     }),
   );
   const isStarting = (): boolean => {
-    startedAt ??= asyncScheduler.now();
-    return !hasBeenStable && asyncScheduler.now() < startedAt + startupMs;
+    startedAt ??= monotonicNow();
+    return !hasBeenStable && monotonicNow() < startedAt + startupMs;
   };
   const turn = (isPoll: boolean): Observable<unknown> => {
     if (openRequests$.value === 0) return yielded$;

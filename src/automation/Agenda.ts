@@ -4,6 +4,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
+import { monotonicNow } from '../http/clock.js';
 import { DueQueue } from './DueQueue.js';
 import { Entry } from './Entry.js';
 import type { Acted, Rule } from './Rule.js';
@@ -241,8 +242,7 @@ const maxRunning = 1_000;
 export class Places {
   #taken = 0;
   #pauses = 0;
-  #pausedAt = 0;
-  #pausedForMs = 0;
+  #pausedUntil = -Infinity;
   readonly #freed = new Subject<void>();
   /** The number of submissions and decisions in progress. */
   running = 0;
@@ -261,10 +261,7 @@ export class Places {
 
   /** How long the pause lasts, in milliseconds. */
   get pauseMs(): number {
-    const now = asyncScheduler.now();
-    // a clock that was set back must not prolong it
-    this.#pausedAt = Math.min(this.#pausedAt, now);
-    return Math.max(0, this.#pausedAt + this.#pausedForMs - now);
+    return Math.max(0, this.#pausedUntil - monotonicNow());
   }
 
   /** The number of pauses since the participant last showed that it is not overloaded. */
@@ -299,8 +296,7 @@ export class Places {
     const leftMs = this.pauseMs;
     // what was sent before it and is refused during it says nothing new
     if (leftMs === 0) this.#pauses += 1;
-    this.#pausedAt = asyncScheduler.now();
-    this.#pausedForMs = Math.max(leftMs, delayMs);
+    this.#pausedUntil = monotonicNow() + Math.max(leftMs, delayMs);
   }
 
   /** The participant is not overloaded. */

@@ -117,12 +117,12 @@ const generateTraffic = (sandbox: Sandbox, { rate, seed }: SandboxCommandOptions
   rate === 0
     ? EMPTY
     : defer(() => {
-        const startedAt = Date.now();
+        const startedAt = performance.now();
         let generated = 0;
         return interval(Math.max(tickMs, 1_000 / rate)).pipe(
           tap(() => {
             // by the clock, so that a late tick does not lower the rate
-            const due = Math.floor(((Date.now() - startedAt) * rate) / 1_000) - generated;
+            const due = Math.floor(((performance.now() - startedAt) * rate) / 1_000) - generated;
             sandbox.generate(due, { seed });
             generated += due;
           }),

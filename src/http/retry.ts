@@ -1,5 +1,4 @@
 import {
-  asyncScheduler,
   catchError,
   concatMap,
   defer,
@@ -17,6 +16,7 @@ import {
 import { checkNotNegative, checkPositive } from '../codecs/internal/field.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError, isTransient, type LedgerError, withRetried } from '../errors/LedgerError.js';
+import { monotonicNow } from './clock.js';
 
 /**
  * How a feed retries after a transient failure: with exponential back-off and full jitter, for a limited time.
@@ -89,7 +89,7 @@ type BackOff = Pick<CompleteRetryPolicy, 'baseDelayMs' | 'maxDelayMs'>;
 export const jitter = (failures: number, { baseDelayMs, maxDelayMs }: BackOff): number =>
   Math.random() * Math.min(maxDelayMs, baseDelayMs * 2 ** failures);
 
-/** The maximum time that an attempt counts for, in milliseconds. A clock that was set, or a machine that slept, is not a failure. */
+/** The maximum time that an attempt counts for, in milliseconds. A machine that slept is not a failure. */
 const maxAttemptMs = 60_000;
 
 /** How much of a policy's time is used up, and the next delay. Immutable: each method returns a new budget. */
@@ -177,13 +177,12 @@ export const retryTransient =
       let failedAt = 0;
       let wasReset = false;
       let attemptAt = 0;
-      let lastDelayMs = 0;
       let endedEarly = false;
       const delay = (error: unknown): Observable<unknown> => {
         if (!isLedgerError(error) || !isRetried(error)) throw error;
         const isReset = isLedgerError(error, 'LedgerResetError') && error.reason === 'endBeforeCursor';
         if (!isReset && !isTransient(error)) throw error;
-        const now = asyncScheduler.now();
+        const now = monotonicNow();
         if (budget.failures > 0) budget = budget.spend(now - attemptAt);
         // the time of the attempts counts, too; that of other failures in between does not
         if (isReset && wasReset) resetGrace = resetGrace.spend(now - failedAt);
@@ -196,7 +195,6 @@ export const retryTransient =
         const delayMs = Math.min(leftMs, budget.nextDelayMs(retryAfterOf(error), maxDelayAfter(error)));
         budget = budget.countFailure(delayMs);
         attemptAt = now + delayMs;
-        lastDelayMs = delayMs;
         const spent = { failures: failures + 1, spentMs: spentMs + delayMs };
         report(() => ({ _tag: 'RetryScheduled', cause: error, delayMs, ...spent }));
         const delay$ = timer(clampTimer(delayMs));
@@ -207,9 +205,8 @@ export const retryTransient =
         take(1),
         concatMap(() => timer(Math.random() * returnSpreadMs)),
         tap(() => {
-          const now = asyncScheduler.now();
-          // at most the whole delay, because the clock may have been set back
-          budget = budget.refund(Math.min(lastDelayMs, Math.max(0, attemptAt - now)));
+          const now = monotonicNow();
+          budget = budget.refund(Math.max(0, attemptAt - now));
           attemptAt = Math.min(attemptAt, now);
           endedEarly = true;
         }),

@@ -12,8 +12,8 @@ import {
   trace,
   type TracerProvider,
 } from '@opentelemetry/api';
-import { asyncScheduler } from 'rxjs';
 import { isLedgerError } from '../errors/LedgerError.js';
+import { monotonicNow } from '../http/clock.js';
 
 /**
  * The providers of spans and metrics.
@@ -132,8 +132,8 @@ export function safely<A>(measure: () => A): A | undefined {
 
 /** Starts a stopwatch; returns a function that reads it, in seconds. */
 export function stopwatch(): () => number {
-  const startedAt = asyncScheduler.now();
-  return () => Math.max(0, asyncScheduler.now() - startedAt) / 1_000;
+  const startedAt = monotonicNow();
+  return () => (monotonicNow() - startedAt) / 1_000;
 }
 
 /** The ledger has about two hundred codes, of which a program encounters a few. */

@@ -7,6 +7,7 @@ import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { monotonicNow } from '../http/clock.js';
 import type { ProcessorProgress, ProcessorRun } from '../ledger/connection.js';
 import { synchronizersOf, timesOf } from '../operators/recordTimes.js';
 import { type AnyHandler, type HandlerCall, instrumentHandler, startHandlerCall } from './traceContext.js';
@@ -120,7 +121,7 @@ function startFeed(
     /** Moves the cursor of a feed, or of the commits of a processor. */
     reach: (offset: Offset, times: readonly SynchronizerTime[]): void => {
       follower.cursor = offset;
-      if (isProcessor) follower.committedAt = Date.now();
+      if (isProcessor) follower.committedAt = monotonicNow();
       if (isEndless) updateRecordTimes(follower, times, recorder);
     },
     /** Ends the lag of a processor that does not hold its name: another one works. */

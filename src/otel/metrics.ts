@@ -4,6 +4,7 @@ import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Diagnostic, DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
+import { monotonicNow } from '../http/clock.js';
 import { type Recorder, safely } from './Recorder.js';
 
 /** Counts a diagnostic: of a feed, a processor, a submission or a rule. */
@@ -207,7 +208,7 @@ export class Followers {
       lags.set(key, { gauge, attributes, value: Math.max(0, value, lags.get(key)?.value ?? 0) });
     };
     for (const { attributes, cursor, recordTimes, committedAt } of this.#all) {
-      if (committedAt !== undefined) note('commit', attributes, (Date.now() - committedAt) / 1_000);
+      if (committedAt !== undefined) note('commit', attributes, (monotonicNow() - committedAt) / 1_000);
       if (cursor !== undefined && this.ledgerEnd !== undefined) note('offsets', attributes, this.ledgerEnd - cursor);
       for (const [id, time] of recordTimes)
         note('recordTime', { ...attributes, 'canton.synchronizer.id': id }, (Date.now() - Date.parse(time)) / 1_000);

@@ -18,6 +18,7 @@ import {
 } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
+import { monotonicNow, startAge, stopwatch } from '../http/clock.js';
 import { checkNotNegative, checkPositive } from '../http/retry.js';
 import { isLater } from '../operators/recordTimes.js';
 import type { Committed } from './ProcessOptions.js';
@@ -174,15 +175,17 @@ export function toStatus(
  * @category Processing
  */
 export function isReady(
-  { role, state, offset = 0, ledgerEnd = Infinity, seenAt = 0, behindSince = Infinity }: ProcessStatus,
+  { role, state, offset = 0, ledgerEnd = Infinity, seenAt = 0, behindSince }: ProcessStatus,
   { maxLagOffsets = 0, maxAgeMs = 60_000, isStandbyReady = true }: ReadyOptions = {},
 ): boolean {
   checkNotNegative({ maxLagOffsets, maxAgeMs });
   const now = asyncScheduler.now();
-  if (now - seenAt > maxAgeMs) return false;
+  // a status says how old its times are by `at`; a clock that was set since then makes them old until the next one
+  if (Math.abs(now - seenAt) > maxAgeMs) return false;
   if (role !== 'leader') return role === 'standby' && isStandbyReady;
   const isNear = ledgerEnd - offset <= maxLagOffsets;
-  return isNear || (state === 'caughtUp' && now - behindSince <= maxAgeMs);
+  const isLate = behindSince !== undefined && Math.abs(now - behindSince) > maxAgeMs;
+  return isNear || (state === 'caughtUp' && !isLate);
 }
 
 /** The summary of the commits and ledger ends so far. */
@@ -190,72 +193,85 @@ interface Tally {
   readonly last?: Committed;
   readonly committedAt?: number;
   readonly handled: number;
-  /** The number of updates handled in each of the last seconds, by second. */
-  readonly bySecond: ReadonlyMap<number, number>;
+  /** The numbers of updates handled in the last seconds, newest first. */
+  readonly recent: readonly Handled[];
   readonly ledgerEnd?: Offset;
-  readonly seenAt?: number;
+  /** Returns how long ago the ledger end was read, in milliseconds. */
+  readonly sinceSeenMs?: () => number;
   /** Whether the last attempt to read the ledger end failed. */
   readonly isEndUnknown?: boolean;
   readonly parked?: number | undefined;
-  /** A ledger end that has not been handled yet, and since when it is known. */
-  readonly behind?: { readonly end: Offset; readonly since: number } | undefined;
+  /** A ledger end that has not been handled yet, and how long it has been known, in milliseconds. */
+  readonly behind?: { readonly end: Offset; readonly forMs: () => number } | undefined;
 }
 
-const noTally: Tally = { handled: 0, bySecond: new Map() };
+/** Updates that were handled within a second. */
+interface Handled {
+  readonly count: number;
+  /** The second, by the monotonic clock. */
+  readonly second: number;
+  /** Returns how long ago that was, in milliseconds. */
+  readonly agoMs: () => number;
+}
+
+const noTally: Tally = { handled: 0, recent: [] };
 
 /** The number of seconds over which the rate is computed. */
 const rateSeconds = 10;
 
+const isRecent = ({ second, agoMs }: Handled): boolean =>
+  second > thisSecond() - rateSeconds && agoMs() < rateSeconds * 1_000;
+
+const thisSecond = (): number => Math.floor(monotonicNow() / 1_000);
+
 function withCommit(tally: Tally, last: Committed): Tally {
-  const now = asyncScheduler.now();
-  const second = secondOf(now);
-  const recent = [...tally.bySecond].filter(([at]) => at > second - rateSeconds);
-  const handledBefore = tally.bySecond.get(second) ?? 0;
+  const second = thisSecond();
+  const [newest, ...others] = tally.recent.filter(isRecent);
+  const begun = newest?.second === second ? newest : { count: 0, second, agoMs: startAge() };
   return {
     ...tally,
     last,
-    ...(last.role === undefined && { committedAt: now }),
+    ...(last.role === undefined && { committedAt: asyncScheduler.now() }),
     handled: tally.handled + last.handled,
-    bySecond: new Map(recent).set(second, handledBefore + last.handled),
+    recent: [
+      { ...begun, count: begun.count + last.handled },
+      ...(newest === undefined || newest === begun ? others : [newest, ...others]),
+    ],
     behind: last.role !== undefined || last.offset >= (tally.behind?.end ?? 0) ? undefined : tally.behind,
   };
 }
 
-const secondOf = (ms: number): number => Math.floor(ms / 1_000);
-
 function withLedgerEnd(tally: Tally, ledgerEnd: Offset | undefined): Tally {
   if (ledgerEnd === undefined) return { ...tally, isEndUnknown: true };
-  const now = asyncScheduler.now();
   const { last } = tally;
   const isBehind = last !== undefined && last.role === undefined && ledgerEnd > last.offset;
   return {
     ...tally,
     ledgerEnd,
-    seenAt: now,
+    sinceSeenMs: stopwatch(),
     isEndUnknown: false,
-    behind: isBehind ? (tally.behind ?? { end: ledgerEnd, since: now }) : undefined,
+    behind: isBehind ? (tally.behind ?? { end: ledgerEnd, forMs: stopwatch() }) : undefined,
   };
 }
 
 function toProcessStatus(tally: Tally): ProcessStatus {
-  const { last, committedAt, handled, bySecond, ledgerEnd, seenAt, isEndUnknown = false, behind, parked } = tally;
+  const { last, committedAt, handled, recent, ledgerEnd, sinceSeenMs, isEndUnknown = false, behind, parked } = tally;
   const at = asyncScheduler.now();
-  const recent = [...bySecond].filter(([second]) => second > secondOf(at) - rateSeconds);
   const [recordTime] = Object.values(last?.recordTimes ?? {}).sort((a, b) => (isLater(a, b) ? -1 : 1));
   return {
     role: roleOf(last),
     state: stateOf(last),
     ...(last !== undefined && { offset: last.offset }),
     ...(ledgerEnd !== undefined && { ledgerEnd }),
-    ...(seenAt !== undefined && { seenAt }),
+    ...(sinceSeenMs !== undefined && { seenAt: at - sinceSeenMs() }),
     ...(last !== undefined &&
       last.role === undefined &&
       ledgerEnd !== undefined &&
       !isEndUnknown && { lagOffsets: Math.max(0, ledgerEnd - last.offset) }),
-    ...(behind !== undefined && { behindSince: behind.since }),
+    ...(behind !== undefined && { behindSince: at - behind.forMs() }),
     ...(recordTime !== undefined && { recordTime, recordTimeLagMs: Math.max(0, at - Date.parse(recordTime)) }),
     handled,
-    updatesPerSecond: recent.reduce((sum, [, count]) => sum + count, 0) / rateSeconds,
+    updatesPerSecond: recent.filter(isRecent).reduce((sum, { count }) => sum + count, 0) / rateSeconds,
     ...(parked !== undefined && { parked }),
     ...(committedAt !== undefined && { committedAt }),
     at,

@@ -1,5 +1,4 @@
 import {
-  asyncScheduler,
   concat,
   defer,
   from,
@@ -19,6 +18,7 @@ import type { Report } from '../diagnostics/Diagnostic.js';
 import { DecodeError } from '../errors/feed.js';
 import { HandlerError } from '../errors/process.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
+import { monotonicNow } from '../http/clock.js';
 import { clampTimer, type CompleteRetryPolicy, mapError } from '../http/retry.js';
 import type { Cursor, Transactions } from './CheckpointStore.js';
 import type { AnyEntry, AnyReader, FeedItem } from './Feed.js';
@@ -88,7 +88,7 @@ export const callHandler = (processor: Processor, entries: Entries, tx: unknown)
 
 const handleBatch = (processor: Processor, entries: Entries, tx: unknown): Observable<Handled> =>
   defer(() => {
-    const startedAt = asyncScheduler.now();
+    const startedAt = monotonicNow();
     return defer(() => {
       if (processor.isStopped()) return of({ done: 0, handled: 0 });
       const work = entries.map((entry) => toWork(processor, entry)).filter((update) => update !== undefined);
@@ -96,26 +96,26 @@ const handleBatch = (processor: Processor, entries: Entries, tx: unknown): Obser
       const result$ =
         work.length === 0 ? of(undefined) : toObservable(processor.handle(work, tx, processor.reader.report));
       return result$.pipe(map(() => ({ done: entries.length, handled: work.length })));
-    }).pipe(mapError((error) => new HandlerFailure(error, asyncScheduler.now() - startedAt)));
+    }).pipe(mapError((error) => new HandlerFailure(error, monotonicNow() - startedAt)));
   });
 
 const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observable<Handled> =>
   new Observable<Handled>((subscriber) => {
-    const startedAt = asyncScheduler.now();
+    const startedAt = monotonicNow();
     const state = { done: 0, handled: 0, attemptAt: startedAt };
     // the first update is handled even if it is time to commit
     const mustEnd = (): boolean =>
       subscriber.closed ||
       processor.isStopped() ||
-      (state.done > 0 && Math.abs(asyncScheduler.now() - startedAt) >= processor.commitEveryMs);
+      (state.done > 0 && monotonicNow() - startedAt >= processor.commitEveryMs);
     const countOne = (handled: 0 | 1): void => {
       state.done += 1;
       state.handled += handled;
-      state.attemptAt = asyncScheduler.now();
+      state.attemptAt = monotonicNow();
     };
     const fail = (error: unknown): void => {
       const { done, handled, attemptAt } = state;
-      subscriber.error(new HandlerFailure(error, asyncScheduler.now() - attemptAt, { done, handled }));
+      subscriber.error(new HandlerFailure(error, monotonicNow() - attemptAt, { done, handled }));
     };
     /** Waits for a result, and returns whether it has ended already; otherwise continues after it. */
     const hasEnded = (result: ObservableInput<unknown>): boolean => {
@@ -212,7 +212,7 @@ export class Waiting {
 
   /** Begins to wait for the commit of the updates from an offset. */
   forCommit(offset: Offset): void {
-    this.#begin('commit', offset, asyncScheduler.now());
+    this.#begin('commit', offset, monotonicNow());
   }
 
   /** Ends the wait. */
@@ -249,7 +249,7 @@ export class Waiting {
   }
 
   #waitedMs(): number {
-    return Math.max(0, asyncScheduler.now() - this.#since);
+    return monotonicNow() - this.#since;
   }
 
   #nextCheckMs(): number {

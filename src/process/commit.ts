@@ -19,6 +19,7 @@ import {
 import type { Update } from '../codecs/Update.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { endsProcessor, HandlerError, isMistake } from '../errors/process.js';
+import { stopwatch } from '../http/clock.js';
 import { clampTimer, RetryBudget } from '../http/retry.js';
 import { isLater } from '../operators/recordTimes.js';
 import { callHandler, type Handled, HandlerFailure, isUndecoded, type Processor } from './callHandler.js';
@@ -118,15 +119,15 @@ const saveAfter = (
   work: (tx: unknown) => Observable<Progress>,
 ): Observable<Progress> =>
   defer(() => {
-    const startedAt = asyncScheduler.now();
+    const tookMs = stopwatch();
     let handlerMs = 0;
     waiting.forCommit(cursor.offset);
     const workAndSave = (tx: unknown): Observable<Progress> =>
       defer(() => {
-        const beganAt = asyncScheduler.now();
+        const handledForMs = stopwatch();
         // also after a failure: then the store rolls back
         const forStore = (): void => {
-          handlerMs = asyncScheduler.now() - beganAt;
+          handlerMs = handledForMs();
           waiting.forCommit(cursor.offset);
         };
         return work(tx).pipe(
@@ -136,7 +137,7 @@ const saveAfter = (
       });
     return transactions.transact(workAndSave).pipe(
       tap(({ committed, cursor: { offset } }) => {
-        const commitMs = Math.max(0, asyncScheduler.now() - startedAt - handlerMs);
+        const commitMs = tookMs() - handlerMs;
         reader.report(() => ({ _tag: 'CommitSaved', offset, handled: committed?.handled ?? 0, handlerMs, commitMs }));
       }),
       takeUntil(waiting.watch(budget.failures + 1)),

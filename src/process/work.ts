@@ -1,5 +1,4 @@
 import {
-  asyncScheduler,
   BehaviorSubject,
   catchError,
   concat,
@@ -23,6 +22,7 @@ import {
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { LedgerResetError } from '../errors/feed.js';
+import { monotonicNow } from '../http/clock.js';
 import { clampTimer } from '../http/retry.js';
 import type { Processor } from './callHandler.js';
 import type { Cursor, FeedPosition } from './CheckpointStore.js';
@@ -133,7 +133,7 @@ const toBatches =
           const isReset = partial !== undefined && reader.compare(chunk.reached, partial.reached) < 0;
           const { full: own, rest } = split(partial === undefined || isReset ? chunk : append(partial, chunk), size);
           const full = isReset ? [partial, ...own] : own;
-          if (partial === undefined || full.length > 0) state.partialSince = asyncScheduler.now();
+          if (partial === undefined || full.length > 0) state.partialSince = monotonicNow();
           state.partial = rest;
           if (rest === undefined) return of(...full);
           const rest$ = defer(() => {
@@ -142,7 +142,7 @@ const toBatches =
           });
           const isDue = rest.entries.length === 0 || rest.isLast === true || rest.failure !== undefined;
           if (isDue) return concat(full, rest$);
-          const waitMs = Math.min(Math.max(0, state.partialSince + withinMs - asyncScheduler.now()), withinMs);
+          const waitMs = Math.max(0, state.partialSince + withinMs - monotonicNow());
           return concat(
             full,
             timer(clampTimer(waitMs)).pipe(

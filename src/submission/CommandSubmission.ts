@@ -1,9 +1,8 @@
-import { asyncScheduler } from 'rxjs';
 import type { CommandsRequest, DisclosedContract } from '../codecs/SubmissionRequest.js';
 import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Submission } from '../errors/submission.js';
-import { attemptMs, deduplicationPeriod } from './deduplication.js';
+import { attemptMs, deduplicationPeriod, sinceFirstAttempt } from './deduplication.js';
 import { randomUuid } from './Execution.js';
 import type { LedgerStart } from './LedgerStart.js';
 import type { Committed } from './readCommitted.js';
@@ -14,6 +13,8 @@ export interface CommandSubmission extends Committed {
   readonly request: CommandsRequest;
   readonly commandId: string;
   readonly submission: Omit<Submission, 'attempts'>;
+  /** Returns the time since the first attempt, in milliseconds. */
+  readonly sinceSentMs?: (() => number) | undefined;
   readonly start: LedgerStart;
   /** The submission ids of the attempts of this process. Only their completions are certain to be those of the change. */
   readonly submissionIds: Set<string>;
@@ -69,7 +70,7 @@ export const hasNames = ({ transactionFormat }: CommandsRequest): boolean =>
 
 /** The caller's period, extended to the start of the change. If the caller names the start, no duration is needed to reach it. */
 function periodOf(
-  { request, start, submission, service, retry }: CommandSubmission,
+  { request, start, submission, sinceSentMs, service, retry }: CommandSubmission,
   isLater: boolean,
 ): DeduplicationPeriod {
   const { deduplicationPeriod: requested } = request;
@@ -80,7 +81,7 @@ function periodOf(
     requested: isSinceStart ? { DeduplicationOffset: { value: since } } : requested,
     since,
     isLater,
-    elapsedMs: Math.max(0, asyncScheduler.now() - submission.sentAt),
+    elapsedMs: sinceFirstAttempt(submission.sentAt, sinceSentMs),
     // without a later attempt, nothing can be committed before this one is checked
     attemptMs: retry.giveUpAfterMs > 0 || isLater ? heldMs(request) + attemptMs(service.link.requestTimeoutMs) : 0,
   });

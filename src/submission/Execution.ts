@@ -1,11 +1,10 @@
-import { asyncScheduler } from 'rxjs';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 import type { Submission } from '../errors/submission.js';
 import type { Service } from '../feed/Service.js';
 import type { CompleteRetryPolicy, RetryBudget } from '../http/retry.js';
-import { attemptMs, deduplicationPeriod } from './deduplication.js';
+import { attemptMs, deduplicationPeriod, sinceFirstAttempt } from './deduplication.js';
 
 /** The data that all attempts to execute a submission share. */
 export interface Execution {
@@ -13,6 +12,8 @@ export interface Execution {
   /** The validated request. */
   readonly request: ExecuteRequest;
   readonly submission: Omit<Submission, 'attempts'>;
+  /** Returns the time since the first attempt, in milliseconds. */
+  readonly sinceSentMs?: () => number;
   /** Whether no subscription has sent the change before. */
   readonly isFirst: boolean;
   /** Whether another subscription of the same change may have committed it. */
@@ -51,7 +52,7 @@ export interface Attempts {
  * caller, the first attempt leaves it to the participant.
  */
 export function attemptBody(execution: Execution, { number, earliest }: AttemptKey): ExecuteRequest {
-  const { request, submission, isFirst, mayBeCommittedElsewhere, service, retry } = execution;
+  const { request, submission, sinceSentMs, isFirst, mayBeCommittedElsewhere, service, retry } = execution;
   const { submissionId, sentAt, since } = submission;
   const isLater = !isFirst || number > 1 || mayBeCommittedElsewhere();
   const { deduplicationPeriod: own } = request;
@@ -63,8 +64,7 @@ export function attemptBody(execution: Execution, { number, earliest }: AttemptK
       requested: earliest === undefined ? own : { DeduplicationOffset: { value: earliest } },
       since,
       isLater,
-      // not below 0, in case the clock was set back
-      elapsedMs: Math.max(0, asyncScheduler.now() - sentAt),
+      elapsedMs: sinceFirstAttempt(sentAt, sinceSentMs),
       attemptMs: isLater || retry.giveUpAfterMs > 0 ? attemptMs(service.link.requestTimeoutMs) : 0,
     }),
   };

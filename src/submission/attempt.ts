@@ -1,5 +1,4 @@
 import {
-  asyncScheduler,
   catchError,
   concatAll,
   concatMap,
@@ -22,6 +21,7 @@ import {
   SubmissionExpiredError,
   SubmissionRejectedError,
 } from '../errors/submission.js';
+import { monotonicNow } from '../http/clock.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { Call, Link } from '../http/Link.js';
 import { clampTimer, retryAfterOf } from '../http/retry.js';
@@ -37,9 +37,9 @@ const path = '/v2/interactive-submission/executeAndWaitForTransaction';
  */
 export const attempt = (execution: Execution, attempts: Attempts): Observable<SubmittedTransaction> =>
   defer(() => {
-    const startedAt = asyncScheduler.now();
+    const startedAt = monotonicNow();
     const withinMs = timeLeftMs(attempts);
-    const leftMs = (): number => startedAt + withinMs - asyncScheduler.now();
+    const leftMs = (): number => startedAt + withinMs - monotonicNow();
     const { isUnknown, refusal, sent } = attempts;
     const lookUp = { isRefused: refusal !== undefined, withinMs: withinMs / 2 };
     return (isUnknown ? findCommitted(execution, lookUp) : EMPTY).pipe(
@@ -73,7 +73,7 @@ function send(
   return response$.pipe(
     catchError((error: unknown) => {
       // the time starts at the first failure, and counts in full because it is a deadline
-      const tookMs = isRepeated ? asyncScheduler.now() - startedAt : 0;
+      const tookMs = isRepeated ? monotonicNow() - startedAt : 0;
       const budget = attempts.budget.spend(tookMs, Infinity);
       return retryOrEnd(execution, { ...attempts, sent: number, budget }, error);
     }),

@@ -1,9 +1,10 @@
-import { asyncScheduler, catchError, concat, concatMap, defaultIfEmpty, defer, map, type Observable } from 'rxjs';
+import { catchError, concat, concatMap, defaultIfEmpty, defer, map, type Observable } from 'rxjs';
 import type { DisclosedContract } from '../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError, isTransient, type LedgerError, OutcomeUnknownError } from '../errors/LedgerError.js';
 import { rejectionReason } from '../errors/ApiError.js';
 import type { Submission } from '../errors/submission.js';
+import { monotonicNow } from '../http/clock.js';
 import { retryAfterOf, type RetryBudget } from '../http/retry.js';
 import { refusalOf, resendAfter, sendAttempt, timeLeftMs } from './attempt.js';
 import { type Attempt, commandsBody, type CommandSubmission, hasNames, usesFormat } from './CommandSubmission.js';
@@ -33,7 +34,7 @@ export const attemptCommands = (
   attempts: CommandAttempts,
 ): Observable<SubmittedTransaction> =>
   defer(() => {
-    const startedAt = asyncScheduler.now();
+    const startedAt = monotonicNow();
     const isResent = isOpen(submission, attempts);
     const withinMs = isResent ? timeLeftMs(attempts) : Infinity;
     const disclosed$ = isResent ? discloseUsed(submission) : defer(() => [[]]);
@@ -41,7 +42,7 @@ export const attemptCommands = (
       concatMap((disclosed) => send(submission, { number: attempts.sent + 1, isResent, disclosed }, withinMs)),
       catchError((error: unknown) => {
         // the time starts at the first failure
-        const tookMs = attempts.sent > 0 ? asyncScheduler.now() - startedAt : 0;
+        const tookMs = attempts.sent > 0 ? monotonicNow() - startedAt : 0;
         const budget = attempts.budget.spend(tookMs, Infinity);
         return retryOrEnd(submission, { ...attempts, sent: attempts.sent + 1, budget }, error);
       }),
@@ -125,8 +126,9 @@ function isRepeated(
   return rejectionReason(error) !== 'traffic' && (isTransient(error) || repeatedCodes.test(error.code ?? ''));
 }
 
-/** Codes that do not look transient: the same commands get other times. */
-const repeatedCodes = /^(LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND|SEQUENCER_MAX_SEQUENCING_TIME_TOO_FAR)$/;
+/** Codes that do not look transient: the same commands get other times, or another cost. */
+const repeatedCodes =
+  /^(LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND|SEQUENCER_MAX_SEQUENCING_TIME_TOO_FAR|OUTDATED_TRAFFIC_COST)$/;
 
 /** How often the same commands are sent again after a refusal that may be permanent. */
 const maxLimited = 3;
@@ -157,13 +159,13 @@ const settleWithin = (
   refusal: LedgerError,
   withinMs: number,
 ): Observable<SubmittedTransaction> => {
-  const endsAt = asyncScheduler.now() + withinMs;
+  const endsAt = monotonicNow() + withinMs;
   return settle(submission, withinMs).pipe(
     defaultIfEmpty(undefined),
     unknownAfter(withinMs, named, refusal),
     concatMap((offset) => {
       if (offset === undefined) throw refusalOf(refusal, named);
-      return readCommitted(submission, named, offset, Math.max(minReadMs, endsAt - asyncScheduler.now()));
+      return readCommitted(submission, named, offset, Math.max(minReadMs, endsAt - monotonicNow()));
     }),
   );
 };

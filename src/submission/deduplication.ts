@@ -1,3 +1,4 @@
+import { asyncScheduler } from 'rxjs';
 import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
 import type { Offset } from '../codecs/scalars.js';
 
@@ -54,3 +55,10 @@ const timeoutsPerAttempt = 4;
 
 /** Returns the maximum duration of an attempt, in milliseconds, if the participant does not hold it. */
 export const attemptMs = (requestTimeoutMs: number): number => timeoutsPerAttempt * requestTimeoutMs;
+
+/**
+ * Returns the time since the first attempt, in milliseconds: the longer one, if the machine's clock was set. A period that is
+ * too short could commit a change twice.
+ */
+export const sinceFirstAttempt = (sentAt: number, sinceSentMs?: () => number): number =>
+  Math.max(0, asyncScheduler.now() - sentAt, sinceSentMs?.() ?? 0);

@@ -18,6 +18,7 @@ import { type Submission } from '../errors/submission.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { Service } from '../feed/Service.js';
+import { startAge } from '../http/clock.js';
 import { validateRequest } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { checkPositive, RetryBudget, retryPolicy, type RetryPolicy } from '../http/retry.js';
@@ -77,6 +78,7 @@ export function executor(
     giveUpAfterMs: recoveryTimeMs(options),
   };
   let firstStart: Start | undefined;
+  let sinceSentMs = startAge();
   let possibleCommits = 0;
   return (request, transactionHash = options.transactionHash) =>
     defer(() => {
@@ -96,6 +98,7 @@ export function executor(
   ): Observable<SubmittedTransaction> {
     // another subscription may have started in the meantime
     const isFirst = firstStart === undefined;
+    if (isFirst) sinceSentMs = startAge();
     firstStart ??= start;
     const submission = {
       submissionId,
@@ -107,7 +110,7 @@ export function executor(
     possibleCommits += 1;
     const mayBeCommittedElsewhere = (): boolean => possibleCommits > 1;
     return attempt(
-      { service, request, submission, isFirst, mayBeCommittedElsewhere, retry, commandId },
+      { service, request, submission, sinceSentMs, isFirst, mayBeCommittedElsewhere, retry, commandId },
       { sent: 0, isUnknown: false, budget: new RetryBudget(retry) },
     ).pipe(
       tap({

@@ -5,6 +5,7 @@ import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
 import type { Service } from '../feed/Service.js';
+import { startAge } from '../http/clock.js';
 import { validateRequest } from '../http/exchange.js';
 import { RetryBudget, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { reportOutcome } from './attempt.js';
@@ -60,7 +61,7 @@ export function commandSubmitter(
         concatMap((read) => {
           const start = change.begin(read);
           state = 'sending';
-          const { commandId, sentAt = 0 } = change;
+          const { commandId, sentAt = 0, sinceSentMs } = change;
           const { userId, actAs } = validated;
           const mayBeCommittedElsewhere = change.watchOthers();
           const beginAt = ({ since, ...ledger }: LedgerStart): CommandSubmission => ({
@@ -69,6 +70,7 @@ export function commandSubmitter(
             commandId,
             submission: { submissionId, commandId, userId: userId ?? '', actAs, sentAt, since },
             submissionIds: change.submissionIds,
+            sinceSentMs,
             start: { ...ledger, since },
             retry,
             mayBeCommittedElsewhere,
@@ -121,6 +123,8 @@ class Change {
   start: LedgerStart | undefined;
   /** When the change was first sent, in milliseconds, by this process. */
   sentAt: number | undefined;
+  /** Returns the time since then, in milliseconds. */
+  sinceSentMs: (() => number) | undefined;
   /** The submission ids of all attempts of this process. */
   readonly submissionIds = new Set<string>();
   /** The number of subscriptions that send it. */
@@ -137,6 +141,7 @@ class Change {
   /** Records that a subscription sends the change. Returns the start that all subscriptions share. */
   begin(start: LedgerStart): LedgerStart {
     this.sentAt ??= asyncScheduler.now();
+    this.sinceSentMs ??= startAge();
     this.start ??= start;
     this.#active += 1;
     return this.start;

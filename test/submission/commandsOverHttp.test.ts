@@ -49,9 +49,18 @@ describe('submitAndWaitForTransaction', () => {
   });
 
   it('reports what a completion reports', async () => {
-    const { sandbox, alice, result } = await submit({ kind: 'reject', code: 'OUTDATED_TRAFFIC_COST' }, false);
-    await expect(result).rejects.toMatchObject({ _tag: 'SubmissionRejectedError', code: 'OUTDATED_TRAFFIC_COST' });
-    expect(await completionsOf(sandbox, alice)).toMatchObject([{}, { commandId: 'cmd-1', status: { code: 9 } }]);
+    const { sandbox, alice, result } = await submit(
+      { kind: 'reject', code: 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT' },
+      false,
+    );
+    await expect(result).rejects.toMatchObject({ _tag: 'SubmissionRejectedError', reason: 'traffic' });
+    const failed = { commandId: 'cmd-1', status: { code: expect.any(Number) } };
+    expect(await completionsOf(sandbox, alice)).toMatchObject([{}, failed]);
+  });
+
+  it.each(['OUTDATED_TRAFFIC_COST', 'SEQUENCER_REQUEST_FAILED'])('sends the commands again after %s', async (code) => {
+    const { result } = await submit({ kind: 'reject', code }, false);
+    expect(await result).toMatchObject({ _tag: 'Transaction', commandId: 'cmd-1' });
   });
 
   it('finds its commits on a ledger that has taken the place of the first', async () => {

@@ -1,4 +1,5 @@
-import { asyncScheduler, concatMap, defer, EMPTY, type Observable, tap } from 'rxjs';
+import { concatMap, defer, EMPTY, type Observable, tap } from 'rxjs';
+import { startAge } from '../../http/clock.js';
 import { checkNotNegative } from '../../http/retry.js';
 import { run } from '../connection.js';
 import type { ProjectionSchema } from './tables.js';
@@ -39,17 +40,17 @@ const maxPauseMs = 60_000;
 export function retainFor(keepMs: number): Retain {
   checkNotNegative({ keepArchivedMs: keepMs });
   if (keepMs === Infinity) return () => EMPTY;
-  let pauseUntil = -Infinity;
+  const pauseMs = Math.min(maxPauseMs, keepMs / 10);
+  let sinceLastMs = (): number => Infinity;
   return ({ tx, names }, recordTime) =>
     defer(() => {
-      const now = asyncScheduler.now();
-      if (now < pauseUntil) return EMPTY;
-      pauseUntil = now + Math.min(maxPauseMs, keepMs / 10);
+      if (sinceLastMs() < pauseMs) return EMPTY;
+      sinceLastMs = startAge();
       const retain = `SELECT ${names.schema}.projection_retain($1::timestamptz - make_interval(secs => $2), ${maxRows}) AS removed`;
       return run(tx, retain, [recordTime, keepMs / 1_000]).pipe(
         tap(([row]) => {
           // there may be more
-          if (Number(row?.['removed']) >= maxRows) pauseUntil = now;
+          if (Number(row?.['removed']) >= maxRows) sinceLastMs = () => Infinity;
         }),
         concatMap(() => EMPTY),
       );
