@@ -33,7 +33,8 @@ import { loading, type View } from './LiveState.js';
  */
 export interface ShareOptions {
   /**
-   * How long a view is kept up to date after its last subscriber, in milliseconds. `Infinity` keeps it until `clear`.
+   * How long a view is kept up to date after its last subscriber, in milliseconds. `Infinity` keeps it until `clear`, or
+   * until two other views are kept.
    *
    * @defaultValue 30000
    */

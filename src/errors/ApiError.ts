@@ -183,7 +183,8 @@ function earliestOffset({ context }: JsCantonError): Offset | undefined {
 /**
  * Why the ledger refused a submission, and what helps:
  *
- * - `contention`: another transaction uses the same contracts at the moment. Read the contracts again, and submit again.
+ * - `contention`: another transaction uses the same contracts at the moment, or a contract is in flight to another synchronizer.
+ *   Read the contracts again, and submit again.
  * - `inactiveContract`: a contract of the commands is archived or unknown. Read the contracts again.
  * - `refusal`: the Daml model refused the commands, for example by a failed assertion.
  * - `authorization`: the token, the parties of `actAs` or the signatures do not suffice.
@@ -211,7 +212,9 @@ export type RejectionReason =
   | 'other';
 
 /** Returns why the ledger refused a submission: by its code, then by its category. */
-export function rejectionReason({ code = '', errorCategory = 0, status }: Facts): RejectionReason {
+export function rejectionReason(error: Facts): RejectionReason {
+  const { code = '', errorCategory = 0, status } = error;
+  if (code === 'UNKNOWN_CONTRACT_SYNCHRONIZERS') return saysArchived(error) ? 'inactiveContract' : 'contention';
   const byCode = patterns.find(([, pattern]) => pattern.test(code))?.[0];
   if (byCode !== undefined) return byCode;
   if (errorCategory === 6 || errorCategory === 7 || status === 401 || status === 403) return 'authorization';
@@ -219,6 +222,13 @@ export function rejectionReason({ code = '', errorCategory = 0, status }: Facts)
   const isInvalid = errorCategory === 8 || (errorCategory === 0 && (status === 400 || status === 413));
   return isInvalid ? 'invalid' : 'other';
 }
+
+/**
+ * Whether a participant that does not know the synchronizer of contracts says that some are archived. If not, they are in flight
+ * to another synchronizer, or their synchronizer is not connected.
+ */
+const saysArchived = ({ context = {}, reason = '' }: Facts): boolean =>
+  !/^\s*(\w*[([{]\s*[)\]}])?\s*$/.test(context['archived'] ?? '') || /\barchived: *\w+\((?!\))/.test(reason);
 
 /** What helps after a refusal, for messages. The others need the explanation. */
 export const nextSteps: Readonly<Partial<Record<RejectionReason, string>>> = {
@@ -235,11 +245,15 @@ interface Facts {
   readonly code: string | undefined;
   readonly errorCategory: number | undefined;
   readonly status: number;
+  readonly context?: Readonly<Record<string, string>>;
+  /** The explanation. */
+  readonly reason?: string;
 }
 
 /** The codes of each reason. The first pattern that matches decides. */
 const patterns: readonly (readonly [RejectionReason, RegExp])[] = [
   ['contention', /LOCKED_CONTRACTS|^INCONSISTENT(_CONTRACT_KEY)?$/],
+  ['timeout', /^SEQUENCER_REQUEST_FAILED$|^OUTDATED_TRAFFIC_COST$/],
   ['inactiveContract', /INACTIVE_CONTRACTS|^CONTRACT_(NOT_|KEY_NOT_|PAYLOAD_NOT_)|^UNKNOWN_CONTRACT_SYNCHRONIZER/],
   ['refusal', /^(DAML_FAILURE|UNHANDLED_EXCEPTION|TEMPLATE_PRECONDITION_VIOLATED|INTERPRETATION_USER_ERROR)$/],
   ['authorization', /^DAML_AUTHORIZATION|SIGNATURE|^INVALID_TOKEN$/],

@@ -61,7 +61,11 @@ export class PageLimitError extends TaggedError<'PageLimitError'> {
     /** The cursor of the feed. */
     readonly cursor: Offset,
   ) {
-    super('PageLimitError', 'A page of one update is too large.', { Cursor: cursor });
+    super('PageLimitError', 'A page of one update is too large.', {
+      Cursor: cursor,
+      Next: 'raise maxResponseBytes of the ledger, or the limits of the participant and its proxies; or request less of each update, for example without includeCreatedEventBlob; or pass this update with a new cursor after it',
+      Runbook: 'docs/runbook.md#pagelimiterror',
+    });
   }
 }
 

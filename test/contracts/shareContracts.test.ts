@@ -101,6 +101,24 @@ describe('shareContracts', () => {
     expect(service.open).toBe(2);
   });
 
+  it.each([undefined, Infinity])('keeps two of hundreds of views that were left, if keepMs is %d', async (forMs) => {
+    const { clock, client, service } = stoppedWorld();
+    const shared = shareContracts(client, { keepMs: forMs });
+    opened.push(shared);
+    for (let n = 0; n < 200; n += 1) {
+      const seen = observe(shared.view({ ...marbles, parties: [`p${n}`] }).all$());
+      // some leave before their view has begun
+      if (n % 3 > 0) await clock.advance(10);
+      seen.subscription.unsubscribe();
+    }
+    await clock.advance(100);
+    const kept = Array.from({ length: 200 }, (_, n) => shared.view({ ...marbles, parties: [`p${n}`] }).current());
+    expect(kept.filter(({ known }) => known !== undefined).length).toBeLessThanOrEqual(2);
+    expect(service.open).toBeLessThanOrEqual(2);
+    await clock.advance(30_000);
+    expect(service.open > 0).toBe(forMs === Infinity);
+  });
+
   it('ends a view with its last subscriber if keepMs is 0, never if it is Infinity, and refuses a negative time', async () => {
     const { clock, client, service } = stoppedWorld();
     const visit = async (shared: SharedContracts): Promise<number> => {

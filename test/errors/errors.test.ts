@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import * as api from '../../src/index.js';
 import { errorOf } from '../../src/errors/ApiError.js';
@@ -64,7 +65,7 @@ describe('an error', () => {
       'The submission was not sent: the connection failed.\nCode: ECONNREFUSED\nSubmission: try-1',
       'The updates are out of order.\nOffset: 3\nAfter: 5',
       'The submission was committed, but its transaction could not be read.\nCommitted at: 8\nSubmission: try-1\nAttempts: 2\nAfter offset: 6\nLast error: RequestTimeoutError',
-      'A page of one update is too large.\nCursor: 7',
+      'A page of one update is too large.\nCursor: 7\nNext: raise maxResponseBytes of the ledger, or the limits of the participant and its proxies; or request less of each update, for example without includeCreatedEventBlob; or pass this update with a new cursor after it\nRunbook: docs/runbook.md#pagelimiterror',
       'The ledger is pruned beyond the cursor.\nEarliest offset: 25\nPath: /x\nNext: the updates up to the earliest offset are lost here: resume after it with onGap, or begin again with the active contracts\nRunbook: docs/runbook.md#prunederror',
       '127.0.0.1:7575 did not answer within 30 ms.\nPath: /x',
       'The participant does not list all active contracts. Use the WebSockets of canton-rx/ws, more specific types or fewer parties.\nMore than: 200\nOffset: 41',
@@ -156,5 +157,46 @@ describe('errorOf', () => {
     expect(error.message.length).toBeLessThan(300);
     expect(error).toMatchObject({ code: undefined, errorCategory: undefined });
     expect(errorOf({ path: '/x', status: 502, text: '' }).message).toBe('The ledger answered 502.\nPath: /x');
+  });
+});
+
+describe('a refusal because the synchronizers of contracts are unknown', () => {
+  const contractId = `00${'ab'.repeat(67)}`;
+  const unknown = 'The synchronizers are currently unknown.';
+  const rejected = (context: Readonly<Record<string, string>>, cause = unknown) => {
+    const answer = { ...errorBody('UNKNOWN_CONTRACT_SYNCHRONIZERS', 9, context), cause };
+    const error = errorOf({ path: '/x', status: 400, text: JSON.stringify(answer) });
+    if (!api.isLedgerError(error, 'ApiError')) throw error;
+    return new api.SubmissionRejectedError(error, submission);
+  };
+
+  it('means that they are in flight, as recorded', () => {
+    const file = new URL('../fixtures/errors/exercise-in-flight.json', import.meta.url);
+    const { response } = JSON.parse(readFileSync(file, 'utf8')) as {
+      readonly response: { readonly status: number; readonly body: object };
+    };
+    const error = errorOf({ path: '/x', status: response.status, text: JSON.stringify(response.body) });
+    expect(api.isLedgerError(error, 'ApiError') && new api.SubmissionRejectedError(error, submission)).toMatchObject({
+      reason: 'contention',
+      isContention: true,
+      contractIds: [expect.stringMatching(/^00ada643/)],
+    });
+  });
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['nothing', {}],
+    ['Map()', { archived: 'Map()', notFound: `List(${contractId})` }],
+    ['List()', { archived: 'List()' }],
+    ['an empty text', { archived: '' }],
+  ])('means that they are in flight if archived is %s', (_, context) => {
+    expect(rejected(context).reason).toBe('contention');
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    ['a map', { archived: `Map(${contractId} -> synchronizer-1::1220ab)`, notFound: 'List()' }, unknown],
+    ['a list, beside others in flight', { archived: `List(${contractId})`, notFound: `List(${contractId})` }, unknown],
+    ['the cause', {}, `The following contracts have been archived: List(${contractId})`],
+  ])('means that they are archived if %s says so', (_, context, cause) => {
+    expect(rejected(context, cause)).toMatchObject({ reason: 'inactiveContract', isContention: true });
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from '@jest/globals';
+import { afterEach, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
 import { logTo } from '../../src/index.js';
 import { commandOutbox } from '../../src/postgres/index.js';
@@ -133,24 +133,58 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     expect(await lastValueFrom(outbox.parked().pipe(toArray()))).toEqual([]);
   });
 
-  it.each(['LOCAL_VERDICT_LOCKED_CONTRACTS', 'NOT_CONNECTED_TO_ANY_SYNCHRONIZER', 'NOT_SEQUENCED_TIMEOUT'])(
-    'sends a command again after %s, while other keys go on',
-    async (code) => {
-      const { sandbox, ledger, outbox, create, inTransaction, send } = await world();
-      await inTransaction((tx) => outbox.enqueue(tx, create('one'), { key: 'a' }));
-      sandbox.fault({ kind: 'reject', code }, { ...submissions, times: 4 });
-      const { submitted } = await send(1, { recover: false });
-      expect(submitted).toMatchObject([{ _tag: 'Rejected', commandId: 'one', retryAt: expect.any(Number) }]);
-      await inTransaction((tx) => outbox.enqueue(tx, create('two'), { key: 'b' }));
-      const got: string[] = [];
-      const sending = outbox
-        .submitAll(ledger, { ...soon, recover: false })
-        .subscribe(({ _tag, commandId }) => got.push(`${_tag} ${commandId}`));
-      await until(() => got.includes('Committed one') && got.includes('Committed two'));
-      sending.unsubscribe();
-      expect([...committedIds(sandbox)].sort()).toEqual(['one', 'two']);
-    },
-  );
+  it.each([
+    'LOCAL_VERDICT_LOCKED_CONTRACTS',
+    'NOT_CONNECTED_TO_ANY_SYNCHRONIZER',
+    'NOT_SEQUENCED_TIMEOUT',
+    // a contract in flight
+    'UNKNOWN_CONTRACT_SYNCHRONIZERS',
+    'SEQUENCER_REQUEST_FAILED',
+    'OUTDATED_TRAFFIC_COST',
+  ])('sends a command again after %s, while other keys go on', async (code) => {
+    const { sandbox, ledger, outbox, create, inTransaction, send } = await world();
+    await inTransaction((tx) => outbox.enqueue(tx, create('one'), { key: 'a' }));
+    sandbox.fault({ kind: 'reject', code }, { ...submissions, times: 4 });
+    const { submitted } = await send(1, { recover: false });
+    expect(submitted).toMatchObject([{ _tag: 'Rejected', commandId: 'one', retryAt: expect.any(Number) }]);
+    await inTransaction((tx) => outbox.enqueue(tx, create('two'), { key: 'b' }));
+    const got: string[] = [];
+    const sending = outbox
+      .submitAll(ledger, { ...soon, recover: false })
+      .subscribe(({ _tag, commandId }) => got.push(`${_tag} ${commandId}`));
+    await until(() => got.includes('Committed one') && got.includes('Committed two'));
+    sending.unsubscribe();
+    expect([...committedIds(sandbox)].sort()).toEqual(['one', 'two']);
+  });
+
+  it.each([
+    ['back', -3_600_000],
+    ['forward', 3_600_000],
+  ])('goes on in time after a pause in which the clock is set %s by an hour', async (_, by) => {
+    const { sandbox, outbox, create, inTransaction, ledger } = await world();
+    const realNow = Date.now.bind(Date);
+    for (const id of ['one', 'two']) await inTransaction((tx) => outbox.enqueue(tx, create(id)));
+    sandbox.fault({ kind: 'reject', code: 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT' }, submissions);
+    const retry = { baseDelayMs: 1_000, maxDelayMs: 1_000 };
+    const got: string[] = [];
+    const sending = outbox.submitAll(ledger, { concurrency: 1, retry }).subscribe(({ _tag }) => {
+      got.push(_tag);
+      if (_tag === 'Rejected') jest.spyOn(Date, 'now').mockImplementation(() => realNow() + by);
+    });
+    const startedAt = performance.now();
+    await until(() => got.filter((tag) => tag === 'Committed').length === 2);
+    sending.unsubscribe();
+    jest.restoreAllMocks();
+    // half of the pause at least, whatever the clock says
+    expect(performance.now() - startedAt).toBeGreaterThan(450);
+  });
+
+  it('throws for a recovery that is out of range, before anything is sent', async () => {
+    const { ledger, outbox } = await world();
+    for (const withinMs of [Number.NaN, 0, -1])
+      expect(() => outbox.submitAll(ledger, { recover: { withinMs } })).toThrow(TypeError);
+    expect(() => outbox.submitAll(ledger, { recover: false })).not.toThrow();
+  });
 
   it('pauses all commands while the participant has no traffic', async () => {
     const { sandbox, outbox, create, inTransaction, send } = await world();

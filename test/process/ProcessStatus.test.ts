@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { count, defer, distinctUntilChanged, map, of, throwError, timer } from 'rxjs';
+import { describe, expect, it, jest } from '@jest/globals';
+import { asyncScheduler, count, defer, distinctUntilChanged, map, of, tap, throwError, timer } from 'rxjs';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import type { Committed } from '../../src/process/ProcessOptions.js';
 import { isReady, type ProcessStatus, toStatus } from '../../src/process/ProcessStatus.js';
@@ -102,6 +102,31 @@ describe('toStatus', () => {
       expect(seen.values.findLast(({ at }) => at === 9_500)?.updatesPerSecond).toBe(5);
     });
   });
+
+  it.each([-86_400_000, 86_400_000])(
+    'has a rate of the last ten seconds, and a fresh ledger end, after a clock set by %d ms',
+    (by) => {
+      marbles(({ cold, flush }) => {
+        const real = asyncScheduler.now.bind(asyncScheduler);
+        const committed$ = cold('500ms a 59s |', { a: commit(40, 30) });
+        timer(5_000).subscribe(() => {
+          jest.spyOn(asyncScheduler, 'now').mockImplementation(() => real() + by);
+        });
+        const ready: boolean[] = [];
+        const seen = observe(
+          committed$.pipe(
+            toStatus(of(40), { everyMs: 1_000 }),
+            tap((status) => ready.push(isReady(status))),
+          ),
+        );
+        flush();
+        jest.restoreAllMocks();
+        expect(seen.values.at(-1)).toMatchObject({ updatesPerSecond: 0, lagOffsets: 0 });
+        // from the first commit on
+        expect(ready.slice(3)).not.toContain(false);
+      });
+    },
+  );
 
   it('reads the ledger end at an interval, one request at a time', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {

@@ -119,7 +119,8 @@ function failureOf(error: unknown, row: OutboxRow): Outcome {
     const { reason } = error;
     // the caller's own start is kept, whatever is pruned
     const forgetsSince = error.code === 'INVALID_DEDUPLICATION_PERIOD' && periodStart(row) === row.since;
-    const passes = forgetsSince || passing.has(reason) || isOfProxy(error);
+    const isPassing = passing.has(reason) && !(mayBePermanent(error) && row.failures >= maxFailures);
+    const passes = forgetsSince || isPassing || isOfProxy(error);
     const concernsAll = reason === 'traffic' || reason === 'backPressure' || isOfProxy(error);
     return {
       ...failed,
@@ -140,7 +141,7 @@ function failureOf(error: unknown, row: OutboxRow): Outcome {
 
 /**
  * The reasons that pass by themselves. A contract that is archived or unknown is none: a stored command names its contracts, so
- * it would be refused again.
+ * it would be refused again. One that is in flight is contention.
  */
 const passing: ReadonlySet<SubmissionRejectedError['reason']> = new Set([
   'contention',
@@ -149,6 +150,12 @@ const passing: ReadonlySet<SubmissionRejectedError['reason']> = new Set([
   'topology',
   'timeout',
 ]);
+
+/** How often a command is sent again after a refusal that looks as if it passed, and may be permanent: for about a quarter of an hour. */
+const maxFailures = 20;
+
+/** A sequencer that is away refuses all commands so, and one that is not refuses a command so that is too large. */
+const mayBePermanent = ({ code }: SubmissionRejectedError): boolean => code === 'SEQUENCER_REQUEST_FAILED';
 
 /** Whether a proxy refused the command: it says nothing about the command, unless that is malformed or too large. */
 const isOfProxy = ({ code, status }: SubmissionRejectedError): boolean =>

@@ -5,7 +5,6 @@ import {
   finalize,
   type Observable,
   switchMap,
-  asyncScheduler,
   catchError,
   concatMap,
   defaultIfEmpty,
@@ -26,6 +25,7 @@ import {
   timer,
 } from 'rxjs';
 import { isLedgerError } from '../../errors/LedgerError.js';
+import { monotonicNow } from '../../http/clock.js';
 import {
   checkNotNegative,
   checkPositive,
@@ -40,6 +40,7 @@ import { requireConnection } from '../../ledger/connection.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { asStoreError, storeRetryPolicy, whileHeld } from '../../process/heldStore.js';
 import { endAtStop, stopOn, type Stop } from '../../process/Stop.js';
+import { recoveryTimeMs } from '../../submission/execute.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { acquireLock, type HeldLock } from '../connection.js';
 import { tablesIn } from '../postgresStore.js';
@@ -121,6 +122,7 @@ export function submitAll(
   checkPositive({ concurrency }, true);
   checkPositive({ pollMs, keepMs });
   checkNotNegative({ stopWithinMs });
+  recoveryTimeMs({ recover });
   const retry = retryPolicy({ baseDelayMs: 1_000, maxDelayMs: 60_000 }, options.retry);
   const { service } = requireConnection(ledger);
   const tables = outboxTablesIn(schema);
@@ -265,8 +267,8 @@ function positions({ ledger, service }: Sending): Observable<LedgerPosition> {
   let last: { readonly position: LedgerPosition; readonly at: number } | undefined;
   const read$ = forkJoin({ since: ledger.ledgerEnd(), participantId: readParticipantId(service) });
   return defer(() => {
-    const at = asyncScheduler.now();
-    if (last !== undefined && Math.abs(at - last.at) < positionMs) return of(last.position);
+    const at = monotonicNow();
+    if (last !== undefined && at - last.at < positionMs) return of(last.position);
     return read$.pipe(
       tap((position) => {
         last = { position, at };
@@ -292,7 +294,7 @@ class Pause {
 
   /** How long the pause lasts, in milliseconds. */
   get leftMs(): number {
-    return Math.max(0, this.#until - asyncScheduler.now());
+    return Math.max(0, this.#until - monotonicNow());
   }
 
   /** Begins a pause, unless there is one. Returns how long it lasts. */
@@ -300,7 +302,7 @@ class Pause {
     if (this.leftMs > 0) return this.leftMs;
     const delayMs = delayAfter(this.retry, this.count);
     this.count += 1;
-    this.#until = asyncScheduler.now() + delayMs;
+    this.#until = monotonicNow() + delayMs;
     return delayMs;
   }
 
