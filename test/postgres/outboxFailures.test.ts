@@ -1,5 +1,5 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
-import { firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
+import { filter, firstValueFrom, lastValueFrom, take, tap, toArray } from 'rxjs';
 import { logTo } from '../../src/index.js';
 import { commandOutbox } from '../../src/postgres/index.js';
 import { switchableProxy } from '../helpers/localServers.js';
@@ -166,14 +166,15 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     for (const id of ['one', 'two']) await inTransaction((tx) => outbox.enqueue(tx, create(id)));
     sandbox.fault({ kind: 'reject', code: 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT' }, submissions);
     const retry = { baseDelayMs: 1_000, maxDelayMs: 1_000 };
-    const got: string[] = [];
-    const sending = outbox.submitAll(ledger, { concurrency: 1, retry }).subscribe(({ _tag }) => {
-      got.push(_tag);
-      if (_tag === 'Rejected') jest.spyOn(Date, 'now').mockImplementation(() => realNow() + by);
-    });
     const startedAt = performance.now();
-    await until(() => got.filter((tag) => tag === 'Committed').length === 2);
-    sending.unsubscribe();
+    const committed$ = outbox.submitAll(ledger, { concurrency: 1, retry }).pipe(
+      tap(({ _tag }) => {
+        if (_tag === 'Rejected') jest.spyOn(Date, 'now').mockImplementation(() => realNow() + by);
+      }),
+      filter(({ _tag }) => _tag === 'Committed'),
+      take(2),
+    );
+    await lastValueFrom(committed$);
     jest.restoreAllMocks();
     // half of the pause at least, whatever the clock says
     expect(performance.now() - startedAt).toBeGreaterThan(450);

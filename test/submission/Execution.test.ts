@@ -186,3 +186,16 @@ describe('randomUuid', () => {
     expect(new Set(all).size).toBe(1_000);
   });
 });
+
+describe('the deduplication period of a later attempt', () => {
+  it.each([
+    ['the clock was set back', { elapsedMs: -3_600_000 }, 90_000, 91],
+    ['the machine slept, in which time the other clock stood still', { elapsedMs: 90_000 }, 0, 91],
+  ])('reaches back to the first attempt if %s', (_, start, sinceSentMs, seconds) => {
+    const period = { DeduplicationDuration: { value: { seconds: 1, nanos: 0 } } };
+    const changes = { request: withPeriod(period), sinceSentMs: () => sinceSentMs };
+    const { deduplicationPeriod } = attemptBody(execution(start, changes), 2);
+    const value = { seconds: expect.closeTo(seconds, -1), nanos: 0 };
+    expect(deduplicationPeriod).toEqual({ DeduplicationDuration: { value } });
+  });
+});
