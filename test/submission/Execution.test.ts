@@ -194,7 +194,7 @@ describe('the deduplication period of a later attempt', () => {
   ])('reaches back to the first attempt if %s', (_, start, sinceSentMs, seconds) => {
     const period = { DeduplicationDuration: { value: { seconds: 1, nanos: 0 } } };
     const changes = { request: withPeriod(period), sinceSentMs: () => sinceSentMs };
-    const { deduplicationPeriod } = attemptBody(execution(start, changes), 2);
+    const { deduplicationPeriod } = attemptBody(execution(start, changes), { number: 2 });
     const value = { seconds: expect.closeTo(seconds, -1), nanos: 0 };
     expect(deduplicationPeriod).toEqual({ DeduplicationDuration: { value } });
   });
