@@ -2,6 +2,14 @@ import { JsCantonError } from '../codecs/JsCantonError.js';
 import { Offset } from '../codecs/scalars.js';
 import { PrunedError } from './feed.js';
 import { nameOf, quotable, type Retried, TaggedError } from './internal/message.js';
+import { type AnsweredBy, isOfHttpLayer, productOf, remedyFor } from './network.js';
+
+/**
+ * Where the participant has answered before a response: at the same path, or at another one.
+ *
+ * @inline
+ */
+export type AnsweredBefore = 'here' | 'elsewhere';
 
 /**
  * The facts of an {@link ApiError}.
@@ -13,8 +21,16 @@ interface ApiErrorFacts {
   readonly path: string;
   /** The HTTP status. */
   readonly status: number;
-  /** The ledger's error. Absent if a proxy or the HTTP layer answered. */
+  /** The path with the scheme, the host and the port. */
+  readonly url?: string;
+  /** The ledger's error. Absent if the network or the HTTP layer answered. */
   readonly canton?: JsCantonError;
+  /** Default: the ledger if there is an error of it. */
+  readonly answeredBy?: AnsweredBy;
+  /** The product that answered in place of the ledger. */
+  readonly product?: string | undefined;
+  /** Where the participant has answered before. Absent if it has not. */
+  readonly answeredBefore?: AnsweredBefore | undefined;
   /** The beginning of a response that is not an error of the ledger. */
   readonly text?: string;
   /** The delay that the response requests by `Retry-After`, in milliseconds, if it does. */
@@ -28,7 +44,8 @@ interface ApiErrorFacts {
 }
 
 /**
- * The participant, or a proxy in front of it, answered with an error. {@link isTransient} tests whether a retry may succeed.
+ * The participant, or the network in front of it, answered with an error: see `answeredBy`. {@link isTransient} tests whether a
+ * retry may succeed.
  *
  * @category Errors
  */
@@ -37,11 +54,20 @@ export class ApiError extends TaggedError<'ApiError'> {
   declare readonly retried?: Retried;
   /** The path of the request. */
   readonly path: string;
-  /** The HTTP status. */
+  /** The HTTP status. 0 for a redirect in a browser, which does not show more of it. */
   readonly status: number;
-  /** The ledger's error code, such as `INVALID_ARGUMENT`. `NA` if the ledger withholds it, `undefined` for a proxy. */
+  /** What has answered. The status of the network says nothing about the ledger. */
+  readonly answeredBy: AnsweredBy;
+  /** The product that answered in place of the ledger, such as `nginx`, if its response shows it. */
+  readonly product: string | undefined;
+  /**
+   * Where the participant had answered before the network did: at this path, or elsewhere; `undefined` if nowhere, so that the
+   * address may be wrong. After an answer of the participant, an answer of the network is an outage, whatever its status.
+   */
+  readonly answeredBefore: AnsweredBefore | undefined;
+  /** The ledger's error code, such as `INVALID_ARGUMENT`. `NA` if the ledger withholds it, `undefined` for the network. */
   readonly code: string | undefined;
-  /** The ledger's error category, 1 to 14. -1 if the ledger withholds it, `undefined` for a proxy. */
+  /** The ledger's error category, 1 to 14. -1 if the ledger withholds it, `undefined` for the network. */
   readonly errorCategory: number | undefined;
   /** The ledger's explanation, or the beginning of any other response. */
   readonly reason: string;
@@ -63,22 +89,30 @@ export class ApiError extends TaggedError<'ApiError'> {
   /** The right that the user lacks after a 403, such as `CanReadAs alice::1220ab`, if the request shows it. */
   readonly missingRight: string | undefined;
 
-  constructor({ path, status, canton, text = '', retryAfterMs, host, location, missingRight }: ApiErrorFacts) {
+  constructor({ path, url, status, canton, text = '', retryAfterMs, host, location, ...facts }: ApiErrorFacts) {
+    const { answeredBy = canton === undefined ? 'network' : 'ledger', product, answeredBefore } = facts;
     const reason = canton?.cause ?? text;
-    const isForeign = canton === undefined && (status === 404 || text.startsWith('<'));
-    const answer = `${status}${isForeign ? ', but not as a ledger' : ''}`;
-    const redirect = location === undefined ? '' : `, a redirect to ${withoutQuery(location)}, which is not followed`;
-    super('ApiError', `${nameOf(host)} answered ${answer}${redirect}${reason === '' ? '.' : `: ${reason}`}`, {
+    const isOfNetwork = answeredBy === 'network';
+    const isPage = product !== undefined || text.startsWith('<');
+    const missingRight = isOfNetwork && isPage ? undefined : facts.missingRight;
+    const isForeign = isOfNetwork && (isPage || status === 404 || (url !== undefined && status < 500));
+    // 5xx may pass, but a path that is not implemented does not
+    const isWrongAddress = isOfNetwork && answeredBefore === undefined && (status < 500 || status === 501);
+    const answer = isForeign ? foreignAnswer(status, product, location) : status;
+    super('ApiError', `${nameOf(host)} answered ${answer}${reason === '' ? '.' : `: ${reason}`}`, {
       'Missing right': missingRight,
       Code: canton?.code,
       Category: canton?.errorCategory,
-      Path: path,
+      ...(isWrongAddress && url !== undefined ? { URL: url, Next: remedyFor(status) } : { Path: path }),
       Correlation: canton?.correlationId,
       ...(missingRight !== undefined && {
         Next: 'let an administrator of the participant grant the right',
         Runbook: 'docs/runbook.md#a-missing-right',
       }),
     });
+    this.answeredBy = answeredBy;
+    this.product = product;
+    this.answeredBefore = answeredBefore;
     this.path = path;
     this.status = status;
     this.code = canton?.code;
@@ -94,6 +128,14 @@ export class ApiError extends TaggedError<'ApiError'> {
   }
 }
 
+/** What an answer of the network is, for messages. */
+function foreignAnswer(status: number, product: string | undefined, location: string | undefined): string {
+  const by = product === undefined ? '' : ` (${product})`;
+  if (status >= 400) return `${status}, but not as a ledger${by}`;
+  const target = location === undefined ? '' : ` to ${withoutQuery(location)}`;
+  return `${status === 0 ? 'with' : `${status},`} a redirect${target}, which is not followed${by}`;
+}
+
 /** Without what may be a secret. */
 const withoutQuery = (location: string): string => location.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
 
@@ -104,19 +146,20 @@ export const lookUpCode = <A>(table: Readonly<Record<string, A>>, { code }: ApiE
   code !== undefined && Object.hasOwn(table, code) ? table[code] : undefined;
 
 /** A response that is not a success. */
-interface FailedAnswer extends Omit<ApiErrorFacts, 'canton' | 'text'> {
+interface FailedAnswer extends Omit<ApiErrorFacts, 'canton' | 'text' | 'answeredBy' | 'product'> {
   /** The body, of any form. */
   readonly text: string;
+  /** The headers. Names are in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Parts of the request that the error must not quote, because a participant or a proxy may echo them. */
   readonly secrets?: readonly string[];
 }
 
 /** The error of a response that is not a success, from the ledger or from anything in front of it. */
-export function errorOf({ text, secrets = [], location, ...others }: FailedAnswer): ApiError | PrunedError {
+export function errorOf({ text, headers = {}, secrets = [], ...answer }: FailedAnswer): ApiError | PrunedError {
   const quoted = (words: string): string => quotable(words, secrets);
-  const answer = { ...others, ...(location !== undefined && { location: quoted(location) }) };
   const canton = cantonErrorIn(text);
-  if (canton === undefined) return new ApiError({ ...answer, text: excerpt(quoted(text)) });
+  if (canton === undefined) return foreignError({ ...answer, text, headers }, quoted);
   if (canton.code === 'PARTICIPANT_PRUNED_DATA_ACCESSED') return new PrunedError(answer.path, earliestOffset(canton));
   const { code, cause, correlationId, context } = canton;
   return new ApiError({
@@ -128,6 +171,22 @@ export function errorOf({ text, secrets = [], location, ...others }: FailedAnswe
       ...(correlationId !== undefined && { correlationId: quoted(correlationId) }),
       context: Object.fromEntries(Object.entries(context).map(([key, value]) => [quoted(key), quoted(value)])),
     },
+  });
+}
+
+/** The error of a response that is not an error of the ledger. A part of it may still be that of the participant. */
+function foreignError(
+  { text, headers, location, ...answer }: Required<Pick<FailedAnswer, 'headers'>> & FailedAnswer,
+  quoted: (words: string) => string,
+): ApiError {
+  const { status, answeredBefore } = answer;
+  // any server may refuse a method in the same words, but not where the participant has accepted it
+  const isOfLedger = isOfHttpLayer({ status, text }) && !(status === 405 && answeredBefore === 'here');
+  return new ApiError({
+    ...answer,
+    text: excerpt(quoted(text)),
+    ...(location !== undefined && { location: quoted(location) }),
+    ...(isOfLedger ? { answeredBy: 'ledger' } : { product: productOf({ headers, text }) }),
   });
 }
 

@@ -180,7 +180,7 @@ export const matchLedgerError =
  */
 type Verdict = 'retry' | 'refresh' | 'shrink' | 'switch' | 'stop';
 
-/** The verdict on an error, by the ledger's code and category; by HTTP status only if both are missing. */
+/** The verdict on an error, by the ledger's code and category; by HTTP status if both are missing, or if the network answered. */
 export function verdict(error: LedgerError): Verdict {
   switch (error._tag) {
     case 'ConnectionError':
@@ -195,6 +195,7 @@ export function verdict(error: LedgerError): Verdict {
     case 'ResponseTooLargeError':
       return 'shrink';
     case 'ApiError':
+      if (error.answeredBy === 'network') return networkVerdict(error);
       return lookUpCode(verdictsByCode, error) ?? categoryVerdict(error) ?? statusVerdict(error);
     default:
       return 'stop';
@@ -216,8 +217,11 @@ const verdictsByCode: Readonly<Record<string, Verdict>> = {
   LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED: 'stop',
 };
 
-/** The categories of unavailability, of contention and back-pressure, of a missed deadline, and of an offset after the ledger end. */
-const transientCategories = [1, 2, 3, 12];
+/**
+ * The categories of unavailability, of contention and back-pressure, of a missed deadline, of an internal error, as of a
+ * participant that stops, and of an offset after the ledger end.
+ */
+const transientCategories = [1, 2, 3, 4, 12];
 
 const categoryVerdict = ({ errorCategory }: ApiError): Verdict | undefined => {
   // -1 in place of a category that the ledger withholds
@@ -226,17 +230,43 @@ const categoryVerdict = ({ errorCategory }: ApiError): Verdict | undefined => {
   return transientCategories.includes(errorCategory) ? 'retry' : 'stop';
 };
 
-const transientStatuses = [408, 425, 429, 499, 502, 503, 504];
-
+/** Of the ledger without a category that is known, and of the HTTP layer of the participant. */
 function statusVerdict({ status, code }: ApiError): Verdict {
-  const isFromLedger = code !== undefined;
   if (status === 401) return 'refresh';
-  if (transientStatuses.includes(status)) return 'retry';
-  if (isFromLedger) return 'stop';
-  // from a proxy or the HTTP layer: an unknown path, or a failure unrelated to the request
-  if (status === 404 || status === 405 || status === 501) return 'switch';
-  return status === 500 ? 'retry' : 'stop';
+  if (code === undefined && (status === 404 || status === 405)) return 'switch';
+  return isPassingStatus(status) ? 'retry' : 'stop';
 }
+
+/**
+ * An answer of the network is an outage if the participant has answered at the path before. If it has not, the address may be
+ * wrong, or a gateway may block the path.
+ */
+function networkVerdict(error: ApiError): Verdict {
+  const { status, answeredBefore } = error;
+  if (status === 401) return 'refresh';
+  return answeredBefore === 'here' || isPassingStatus(status) || seemsMissing(error) ? 'retry' : 'stop';
+}
+
+/** Whether the network does not know a path that is new, of a participant that has answered elsewhere. */
+const seemsMissing = ({ status, answeredBy, answeredBefore }: ApiError): boolean =>
+  answeredBy === 'network' && answeredBefore === 'elsewhere' && [404, 405, 501].includes(status);
+
+/** Statuses below 500 that may pass: a timeout, a request that is too early or too frequent, and a closed connection. */
+const passingStatuses = [408, 425, 429, 460, 499];
+
+/** Not implemented, and an HTTP version that is not supported. */
+const permanentStatuses = [501, 505];
+
+const isPassingStatus = (status: number): boolean =>
+  status >= 500 ? !permanentStatuses.includes(status) : passingStatuses.includes(status);
+
+/**
+ * Whether a transient error may also be permanent, so that a request is repeated only a few times: an internal error of the
+ * participant, which may stop or have a bug, and the answer of a gateway that may block a path.
+ */
+export const mayBePermanent = (error: LedgerError): boolean =>
+  isLedgerError(error, 'ApiError') &&
+  (seemsMissing(error) || error.errorCategory === 4 || (error.code === 'NA' && error.status === 500));
 
 /**
  * Whether the same request may succeed later, without any intervention.

@@ -38,14 +38,14 @@ export class Service {
     this.link = {
       ...link,
       report: this.reportFor(),
-      onSuccess: () => {
-        this.learned.answered();
+      onSuccess: (path) => {
+        this.learned.answered(path);
         this.#success.next();
       },
-      onRefusal: () => {
-        this.learned.answered();
+      onRefusal: (path) => {
+        this.learned.answered(path);
       },
-      hasAnswered: () => this.learned.hasAnswered,
+      hasAnswered: (path) => this.learned.hasAnswered(path),
     };
   }
 
@@ -116,7 +116,7 @@ class Learned {
   #drainMs = 25;
   #maxRange = Infinity;
   #ledgerEndUnavailableAt = -Infinity;
-  #hasAnswered = false;
+  readonly #answeredPaths = new Set<string>();
   #feeds = 0;
 
   constructor(updatesPath: UpdatesPath | 'auto') {
@@ -129,14 +129,14 @@ class Learned {
     return (this.#feeds += 1);
   }
 
-  /** Whether there was a successful response. */
-  get hasAnswered(): boolean {
-    return this.#hasAnswered;
+  /** Whether the participant has answered, also with an error; with a path, whether it has answered there. */
+  hasAnswered(path?: string): boolean {
+    return path === undefined ? this.#answeredPaths.size > 0 : this.#answeredPaths.has(path);
   }
 
-  /** Records a successful response. */
-  answered(): void {
-    this.#hasAnswered = true;
+  /** Records a response of the participant. */
+  answered(path: string): void {
+    this.#answeredPaths.add(path);
   }
 
   /** The path that serves updates. */

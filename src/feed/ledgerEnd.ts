@@ -39,7 +39,7 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
     }),
     noteOutage(feed),
     catchError((error: unknown): ObservableInput<Step<never>> => {
-      if (!isLedgerError(error, 'ApiError') || !isUnavailable(error)) throw error;
+      if (!isUnavailable(error)) throw error;
       service.learned.ledgerEndUnavailable();
       // it was served before: a gateway may respond so during an outage
       if (position.ledgerEndReadAt > 0) continuity.interrupted();
@@ -50,9 +50,16 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
   );
 };
 
-/** Whether the participant does not serve the path, or a gateway blocks it. */
-export const isUnavailable = (error: ApiError): boolean =>
-  verdict(error) === 'switch' || (error.status === 403 && error.code === undefined);
+/**
+ * Whether the participant does not serve a path, or a gateway blocks it: then it has never answered there. Afterwards, the
+ * same answer of a gateway is an outage.
+ */
+export const isUnavailable = (error: unknown): error is ApiError =>
+  isLedgerError(error, 'ApiError') &&
+  (verdict(error) === 'switch' ||
+    (error.answeredBy === 'network' && error.answeredBefore !== 'here' && blockingStatuses.includes(error.status)));
+
+const blockingStatuses = [403, 404, 405, 501];
 
 /**
  * While the density is unknown, one page spans everything up to the target. It shows whether the ledger has reached a

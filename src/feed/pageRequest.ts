@@ -4,6 +4,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { EventFormat, UpdateFormat } from '../codecs/UpdateFormat.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { DiagnosticBody, DiagnosticOf } from '../diagnostics/Diagnostic.js';
+import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
 import { LedgerResetError, PageLimitError } from '../errors/feed.js';
 import { monotonicNow } from '../http/clock.js';
@@ -168,9 +169,17 @@ function reportChange({ report }: AnyFeed, change: DiagnosticBody | undefined): 
 export function isTimeout(error: LedgerError, { tookMs }: Pick<FailedRequest, 'tookMs'>): boolean {
   if (tookMs < minPollMs) return false;
   if (isLedgerError(error, 'ApiError') && error.code === 'REQUEST_TIMEOUT') return true;
-  if (isLedgerError(error, 'ApiError')) return error.code === undefined && [408, 503, 504].includes(error.status);
+  if (isLedgerError(error, 'ApiError')) return error.code === undefined && isTimeoutStatus(error);
   return error._tag === 'RequestTimeoutError' || error._tag === 'ConnectionError';
 }
+
+/** The statuses of a request that took too long: those of HTTP, and of Cloudflare and other proxies. */
+const timeoutStatuses = [408, 503, 504, 520, 522, 524, 598];
+
+/** A gateway may replace the page of a timeout, and its status. */
+const isTimeoutStatus = ({ status, answeredBy, answeredBefore }: ApiError): boolean =>
+  timeoutStatuses.includes(status) ||
+  (answeredBy === 'network' && answeredBefore === 'here' && status < 500 && status !== 429);
 
 /** Shortens the wait of later polls, or the range of later pages. Returns whether that changes this request. */
 function shortenRequests({ service }: AnyFeed, { range, idleTimeoutMs, tookMs }: FailedRequest): boolean {

@@ -24,6 +24,7 @@ import { retryTransient } from '../http/retry.js';
 import type { Evidence } from './Continuity.js';
 import type { AnyFeed } from './LedgerFeed.js';
 import type { FeedElement, Page } from './Page.js';
+import { isUnavailable } from './ledgerEnd.js';
 import { noteOutage, requestPage, resetIfBeyondEnd } from './pageRequest.js';
 import { reportWithout, type Service } from './Service.js';
 
@@ -215,7 +216,8 @@ export const readParticipantId = (
     map(({ participantId }) => participantId),
     catchError((error: unknown) => {
       const isRefused = isLedgerError(error, 'UnauthorizedError') || isLedgerError(error, 'ApiError');
-      if (isLedgerError(error, 'DecodeError') || (isRefused && !isTransient(error))) return of(undefined);
+      if (isLedgerError(error, 'DecodeError') || isUnavailable(error) || (isRefused && !isTransient(error)))
+        return of(undefined);
       throw error;
     }),
   );

@@ -22,9 +22,9 @@ export interface HttpRequest {
  * @category HTTP
  */
 export interface HttpResponse {
-  /** The status. */
+  /** The status. 0 for a redirect that the platform neither follows nor shows, as in browsers. */
   readonly status: number;
-  /** The headers. Names are in lower case. The library reads `retry-after` and `location`. */
+  /** The headers. Names are in lower case. The library reads `retry-after` and `location`, and in errors `server` and `via`. */
   readonly headers: Readonly<Record<string, string>>;
   /** The whole body. */
   readonly text: string;

@@ -24,12 +24,15 @@ export interface Link {
   /** How long the participant may process a request, in milliseconds. By default, the participant decides. */
   readonly serverTimeoutMs?: number;
   readonly report: Report;
-  /** Is called after each success, which shows that the participant can be reached. */
-  readonly onSuccess?: () => void;
-  /** Is called after each error that is the participant's own. */
-  readonly onRefusal?: () => void;
-  /** Whether the participant has answered, also with an error. Before that, an address may be wrong; afterwards, it is not. */
-  readonly hasAnswered?: () => boolean;
+  /** Is called with the path of each success, which shows that the participant can be reached. */
+  readonly onSuccess?: (path: string) => void;
+  /** Is called with the path of each error that is the participant's own. */
+  readonly onRefusal?: (path: string) => void;
+  /**
+   * Whether the participant has answered, also with an error; with a path, whether it has answered there. Before that, an
+   * address may be wrong; afterwards, it is not.
+   */
+  readonly hasAnswered?: (path?: string) => boolean;
   /** Wraps each request, for example in a span. */
   readonly interceptor?: Interceptor;
   /** Wraps each socket of a transport in the same way. */

@@ -1,9 +1,10 @@
 import type * as t from 'io-ts';
 import { asyncScheduler, concatMap, defer, map, type Observable, take, tap, throwIfEmpty, timer } from 'rxjs';
 import { problemsOf } from '../codecs/Problem.js';
-import { errorOf, missingRight } from '../errors/ApiError.js';
+import { type AnsweredBefore, errorOf, missingRight } from '../errors/ApiError.js';
 import { connectionTrouble } from '../errors/connectionTrouble.js';
 import { DecodeError } from '../errors/feed.js';
+import { productOf } from '../errors/network.js';
 import {
   ResponseTooLargeError,
   ConnectionError,
@@ -39,15 +40,15 @@ export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A):
             () => new RequestTimeoutError(path, timeoutMs, host),
             timeLimit(link, path, timeoutMs, delayedAfterMs),
           ),
-          map((response) => parseResponse(request, response, link.hasAnswered)),
+          map((response) => parseResponse(request, response, answeredBefore(link, call))),
         );
       const result$ =
         link.interceptor === undefined ? send(request).pipe(map(read)) : link.interceptor(call, request, send, read);
       return result$.pipe(
         tap({
-          next: () => link.onSuccess?.(),
+          next: () => link.onSuccess?.(call.path),
           error: (error: unknown) => {
-            if (isLedgerError(error, 'ApiError') && error.code !== undefined) link.onRefusal?.();
+            if (isLedgerError(error, 'ApiError') && error.code !== undefined) link.onRefusal?.(call.path);
           },
         }),
       );
@@ -101,21 +102,30 @@ function toJson(body: unknown): string {
   }
 }
 
+/** Where the participant has answered before. */
+function answeredBefore({ hasAnswered }: Link, { path }: Call): AnsweredBefore | undefined {
+  if (hasAnswered?.(path) === true) return 'here';
+  return hasAnswered?.() === true ? 'elsewhere' : undefined;
+}
+
 function parseResponse(
   request: HttpRequest,
   { status, headers, text }: HttpResponse,
-  hasAnswered?: Link['hasAnswered'],
+  before: AnsweredBefore | undefined,
 ): unknown {
-  const { host, pathname: path } = new URL(request.url);
+  const { host, origin, pathname: path } = new URL(request.url);
   if (status < 200 || status > 299) {
     const retryAfterMs = parseRetryAfter(headers['retry-after']);
     const { location } = headers;
     throw errorOf({
       path,
+      url: origin + path,
       status,
       host,
+      headers,
       text,
       secrets: requestSecrets(request),
+      answeredBefore: before,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       ...(location !== undefined && { location }),
       ...(status === 403 && { missingRight: missingRight(path, request.body) }),
@@ -125,9 +135,11 @@ function parseResponse(
     return JSON.parse(text);
   } catch {
     // without the text and JSON.parse's message, which may both hold a payload
-    throw text.trimStart().startsWith('<')
-      ? new ConnectionError(path, 'the response is a web page', undefined, host, pageHint, hasAnswered?.() !== true)
-      : new ConnectionError(path, 'the response is not valid JSON', undefined, host);
+    if (!text.trimStart().startsWith('<'))
+      throw new ConnectionError(path, 'the response is not valid JSON', undefined, host);
+    const product = productOf({ headers, text });
+    const reason = `the response is a web page${product === undefined ? '' : ` (${product})`}`;
+    throw new ConnectionError(path, reason, undefined, host, pageHint, before === undefined);
   }
 }
 

@@ -15,7 +15,7 @@ import {
 } from 'rxjs';
 import { checkNotNegative, checkPositive } from '../codecs/internal/field.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import { isLedgerError, isTransient, type LedgerError, withRetried } from '../errors/LedgerError.js';
+import { isLedgerError, isTransient, type LedgerError, mayBePermanent, withRetried } from '../errors/LedgerError.js';
 import { monotonicNow } from './clock.js';
 
 /**
@@ -154,7 +154,13 @@ const isUnreachable = (error: LedgerError): boolean =>
   (isLedgerError(error, 'ApiError') &&
     error.code === undefined &&
     error.retryAfterMs === undefined &&
-    error.status > 500);
+    (error.status > 500 || error.answeredBefore === 'here'));
+
+/** How many times in a row a request is repeated after an error that may be permanent. */
+const maxDoubtfulRetries = 5;
+
+/** The shortest delay before such a repetition, in milliseconds. It doubles, so that a restart has time. */
+const doubtfulDelayMs = 250;
 
 /** How long a cursor may be beyond the ledger end before that means that the ledger was reset, in milliseconds. */
 const resetGraceMs = 10_000;
@@ -173,6 +179,7 @@ export const retryTransient =
   (source) =>
     defer(() => {
       let budget = new RetryBudget(policy);
+      let doubtful = 0;
       let resetGrace = new RetryBudget({ ...policy, giveUpAfterMs: resetGraceMs });
       let failedAt = 0;
       let wasReset = false;
@@ -190,9 +197,14 @@ export const retryTransient =
         wasReset = isReset;
         const graceMs = isReset ? resetGrace.leftMs : Infinity;
         const leftMs = Math.min(budget.leftMs, graceMs);
+        const isDoubtful = mayBePermanent(error);
         const { failures, spentMs } = budget;
-        if (leftMs <= 0) throw failures === 0 ? error : withRetried(error, { times: failures, forMs: spentMs });
-        const delayMs = Math.min(leftMs, budget.nextDelayMs(retryAfterOf(error), maxDelayAfter(error)));
+        if (leftMs <= 0 || (isDoubtful && doubtful === maxDoubtfulRetries))
+          throw failures === 0 ? error : withRetried(error, { times: failures, forMs: spentMs });
+        const minDelayMs = isDoubtful ? doubtfulDelayMs * 2 ** doubtful : 0;
+        doubtful = isDoubtful ? doubtful + 1 : 0;
+        const requestedMs = Math.max(minDelayMs, retryAfterOf(error) ?? 0);
+        const delayMs = Math.min(leftMs, budget.nextDelayMs(requestedMs, maxDelayAfter(error)));
         budget = budget.countFailure(delayMs);
         attemptAt = now + delayMs;
         const spent = { failures: failures + 1, spentMs: spentMs + delayMs };
@@ -213,6 +225,7 @@ export const retryTransient =
       );
       const renew = (): void => {
         endedEarly = false;
+        doubtful = 0;
         budget = budget.renew();
         resetGrace = resetGrace.renew();
         wasReset = false;

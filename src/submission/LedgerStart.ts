@@ -15,7 +15,7 @@ import {
 import type { Offset } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
-import { ledgerEnd } from '../feed/ledgerEnd.js';
+import { isUnavailable, ledgerEnd } from '../feed/ledgerEnd.js';
 import { readParticipantId } from '../feed/proveLedger.js';
 import type { Service } from '../feed/Service.js';
 
@@ -117,7 +117,7 @@ export const proveStart = (service: Service, { since, participantId }: LedgerSta
     ignoreElements(),
     catchError((error: unknown) => {
       // a gateway may block the paths
-      if (isLedgerError(error, 'ApiError') && !isTransient(error)) return [];
+      if (isUnavailable(error) || (isLedgerError(error, 'ApiError') && !isTransient(error))) return [];
       throw error;
     }),
   );

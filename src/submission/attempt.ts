@@ -6,27 +6,32 @@ import {
   defer,
   EMPTY,
   map,
+  merge,
   type MonoTypeOperatorFunction,
   type Observable,
   pipe,
+  take,
   tap,
   throwError,
   timer,
 } from 'rxjs';
 import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
-import { OutcomeUnknownError, isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import type { ApiError } from '../errors/ApiError.js';
+import { OutcomeUnknownError, isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
+import { ConnectionError } from '../errors/request.js';
 import {
   NotSentError,
   type Submission,
   SubmissionExpiredError,
   SubmissionRejectedError,
 } from '../errors/submission.js';
+import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { monotonicNow } from '../http/clock.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { Call, Link } from '../http/Link.js';
 import { clampTimer, retryAfterOf } from '../http/retry.js';
 import { attemptBody, type Attempts, type Execution } from './Execution.js';
-import { decideOutcome, earliestOffset, type Outcome } from './outcome.js';
+import { decideOutcome, earliestOffset, isUnsent, type Outcome } from './outcome.js';
 import { findCommitted, readCommitted, readDuplicate } from './readCommitted.js';
 
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
@@ -91,8 +96,43 @@ export function sendAttempt(
   link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt }));
   const timeoutMs = Math.min(link.requestTimeoutMs, withinMs);
   const call: Call = { method: 'POST', ...request, isSubmission: true, timeoutMs };
-  return exchange(link, call, decodeWith(request.path, ExecuteResponse));
+  return exchange(link, call, decodeWith(request.path, ExecuteResponse)).pipe(
+    catchError((error: unknown) => {
+      if (!isOfOtherServer(error)) throw error;
+      return confirmAddress(link, error);
+    }),
+  );
 }
+
+/** Whether another server has answered in place of the participant, which has not answered so far. */
+const isOfOtherServer = (error: unknown): error is ApiError | ConnectionError =>
+  isLedgerError(error, 'ApiError')
+    ? error.answeredBy === 'network' && error.answeredBefore === undefined && verdict(error) === 'stop'
+    : isLedgerError(error, 'ConnectionError') && error.isPermanent && !isUnsent(error);
+
+/** How long to wait for the answer to another request, in milliseconds. */
+const confirmTimeoutMs = 5_000;
+
+/**
+ * Reads the ledger end after the answer of another server to an attempt. If the answer is the same, the address is wrong, so
+ * that nothing was sent to a participant. Otherwise, a gateway may have replaced the answer to this attempt only.
+ */
+function confirmAddress(link: Link, error: ApiError | ConnectionError): Observable<never> {
+  const { path, code, host } = error;
+  const second$ = ledgerEnd(link).pipe(catchError((second: unknown) => [second]));
+  return merge(second$, timer(confirmTimeoutMs)).pipe(
+    take(1),
+    map((second) => {
+      const [fact = ''] = error.message.split('\n');
+      if (isLedgerError(second, 'ApiError', 'ConnectionError') && answerIn(second) === answerIn(error))
+        throw new ConnectionError(path, fact.replace(/\.$/, ''), code, host, undefined, true);
+      throw isLedgerError(error, 'ApiError') ? error : new ConnectionError(path, error.reason, code, host);
+    }),
+  );
+}
+
+const answerIn = (error: ApiError | ConnectionError): string =>
+  isLedgerError(error, 'ApiError') ? String(error.status) : `${error.reason} ${error.code}`;
 
 /** Ends the submission if its outcome is known or the time is used up. Otherwise, sends it again after a delay. */
 function retryOrEnd(execution: Execution, attempts: Attempts, error: unknown): Observable<SubmittedTransaction> {

@@ -20,7 +20,8 @@ export type Outcome = 'committed' | 'rejected' | 'busy' | 'expired' | 'notSent' 
 
 /**
  * Determines the outcome of a failed attempt: by the ledger's error code, its definite answer, its error category and
- * the HTTP status, in this order. If there is no response, by whether the request was sent.
+ * the HTTP status, in this order. If there is no response, by whether the request was sent. An answer of the network decides
+ * nothing: a gateway may replace the answer of a participant that has committed.
  */
 export function decideOutcome(error: LedgerError): Outcome {
   switch (error._tag) {
@@ -31,7 +32,7 @@ export function decideOutcome(error: LedgerError): Outcome {
     case 'UnauthorizedError':
       return 'inconclusive';
     case 'ApiError':
-      if (isAboutNames(error.code)) return 'unknown';
+      if (isAboutNames(error.code) || isUndecidedAnswer(error)) return 'unknown';
       return lookUpCode(outcomes, error) ?? categoryOutcome(error) ?? statusOutcome(error);
     default:
       return 'unknown';
@@ -45,9 +46,19 @@ export function decideOutcome(error: LedgerError): Outcome {
 const noConnection =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|ERR_TLS_CERT_\w+)$/;
 
-/** Whether an attempt without a response was sent. */
-const connectionOutcome = ({ code = '' }: ConnectionError): 'notSent' | 'unknown' =>
-  noConnection.test(code) ? 'notSent' : 'unknown';
+/** Whether an attempt without a response was certainly not sent. */
+export const isUnsent = ({ code = '' }: ConnectionError): boolean => noConnection.test(code);
+
+/** Nothing at a wrong address accepts an attempt. */
+const connectionOutcome = (error: ConnectionError): 'notSent' | 'unknown' =>
+  error.isPermanent || isUnsent(error) ? 'notSent' : 'unknown';
+
+/**
+ * Whether an answer says nothing about the attempt: that of the network, and an error whose reason the ledger withholds. A
+ * refused token is an answer before any work, whoever refuses it, and so is a missing right.
+ */
+const isUndecidedAnswer = ({ answeredBy, code, status }: ApiError): boolean =>
+  status !== 401 && (answeredBy === 'network' || (code === 'NA' && status !== 403));
 
 /** The outcomes of codes whose category is misleading or not specific enough. */
 const outcomes: Readonly<Record<string, Outcome>> = {
@@ -94,7 +105,7 @@ const unknownStatuses = [408, 409, 425, 429, 499];
 
 function statusOutcome({ status }: ApiError): Outcome {
   if ((status >= 500 && status !== 501) || unknownStatuses.includes(status)) return 'unknown';
-  // for example, a path that is temporarily missing, or an error whose reason the ledger withholds
+  // for example, a path that the participant does not serve
   return 'inconclusive';
 }
 
@@ -122,10 +133,9 @@ export function decideAttempt(error: LedgerError, hasNames: boolean): AttemptOut
   if (isLedgerError(error, 'ConnectionError')) return connectionOutcome(error);
   if (isLedgerError(error, 'UnauthorizedError')) return 'refused';
   if (!isLedgerError(error, 'ApiError')) return 'unknown';
+  if (isUndecidedAnswer(error)) return 'unknown';
   const { code, errorCategory = 0, status } = error;
-  if (code === undefined) return refusedStatuses.includes(status) ? 'refused' : 'unknown';
-  // the ledger withholds the reason
-  if (code === 'NA') return status === 401 || status === 403 ? 'refused' : 'unknown';
+  if (code === undefined || code === 'NA') return refusedStatuses.includes(status) ? 'refused' : 'unknown';
   const known = lookUpCode(attemptOutcomes, error);
   if (known !== undefined) return known;
   if (isUndecodedRequest(error)) return 'refused';
@@ -169,8 +179,8 @@ const refusedBusy =
 /** Security, authentication, permission, invalid argument, current state, resource, offset, unsupported. */
 const refusedCategories: readonly number[] = [5, 6, 7, 8, 9, 10, 11, 12, 14];
 
-/** Statuses without an error of the ledger that are certain to come before any work. */
-const refusedStatuses: readonly number[] = [400, 401, 403, 404, 405, 413, 429, 501];
+/** Statuses of the participant's HTTP layer, and of an error without a reason, that are certain to come before any work. */
+const refusedStatuses: readonly number[] = [400, 401, 403, 404, 405, 413];
 
 /**
  * The earliest offset that a deduplication period may have, if a participant that is pruned within the requested one names

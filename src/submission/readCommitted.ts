@@ -25,10 +25,10 @@ import { CompletionsByHash, type SubmittedTransaction, type Transaction } from '
 import { type Update, UpdateElement } from '../codecs/Update.js';
 import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { ApiError } from '../errors/ApiError.js';
-import { isLedgerError, type LedgerError, OutcomeUnknownError, verdict } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError, OutcomeUnknownError } from '../errors/LedgerError.js';
 import { RequestTimeoutError } from '../errors/request.js';
 import type { Submission } from '../errors/submission.js';
-import { ledgerEnd } from '../feed/ledgerEnd.js';
+import { isUnavailable, ledgerEnd } from '../feed/ledgerEnd.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import { requestPageWithRetry } from '../feed/pageRequest.js';
 import { updates } from '../feed/updates.js';
@@ -133,7 +133,7 @@ const transactionAt = (
       // names that the participant does not know select nothing
       if (isLedgerError(error, 'ApiError') && (error.code === 'UPDATE_NOT_FOUND' || isAboutNames(error.code)))
         return [];
-      if (!isLedgerError(error, 'ApiError') || verdict(error) !== 'switch') throw error;
+      if (!isUnavailable(error)) throw error;
       // the ledger has reached the offset, so there is no need to read its end, as a feed does
       const range = { beginExclusive: offset - 1, endInclusive: offset };
       const feed = createLedgerFeed(

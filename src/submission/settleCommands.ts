@@ -25,7 +25,7 @@ import { Offset } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { completions } from '../feed/completions.js';
-import { ledgerEnd } from '../feed/ledgerEnd.js';
+import { isUnavailable, ledgerEnd } from '../feed/ledgerEnd.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import type { Service } from '../feed/Service.js';
 import { decodeWith, exchange } from '../http/exchange.js';
@@ -185,7 +185,7 @@ function readContract(
     })),
     catchError((error: unknown) => {
       // the contract is unknown or pruned, or a gateway blocks the path
-      if (isLedgerError(error) && !isTransient(error)) return [{}];
+      if (isUnavailable(error) || (isLedgerError(error) && !isTransient(error))) return [{}];
       throw error;
     }),
   );

@@ -215,15 +215,16 @@ describe('a list without a limit', () => {
 
 describe('a 404 of a gateway', () => {
   it.each([
-    ['ledger end', '3.5.1', '/v2/state/ledger-end', true],
-    ['first list', '3.5.1', listPath, true],
-    ['first page, without a ledger end', '3.6', pagePath, false],
-  ] as const)('for the %s ends nothing', (_, release, failing, hasLedgerEnd) => {
+    ['ledger end', '3.5.1', '/v2/state/ledger-end', true, 1],
+    // requested again
+    ['first list', '3.5.1', listPath, true, 0],
+    ['first page, without a ledger end', '3.6', pagePath, false, 1],
+  ] as const)('for the %s ends nothing', (_, release, failing, hasLedgerEnd, restarts) => {
     const fault = failFirst(({ path }) => path === failing);
     const outcome = read({ ...releases[release], hasLedgerEnd, count: 300, fault });
     expect(idsOf(outcome.observed.values)).toEqual(ids(300));
     expect(outcome.service.requests.filter(isUpdates)).toEqual([]);
-    expect(restartsOf(outcome)).toHaveLength(1);
+    expect(restartsOf(outcome)).toHaveLength(restarts);
   });
 
   it('that stays is the error', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { errorOf } from '../../src/errors/ApiError.js';
+import { type AnsweredBefore, errorOf } from '../../src/errors/ApiError.js';
 import * as feed from '../../src/errors/feed.js';
 import { isTransient, type LedgerError, verdict } from '../../src/errors/LedgerError.js';
 import { CursorError, HandlerError, StoreError } from '../../src/errors/process.js';
@@ -16,12 +16,18 @@ type Meaning = readonly [verdict: ReturnType<typeof verdict>, outcome: Outcome, 
 
 const meaningOf = (error: LedgerError): Meaning => [verdict(error), decideOutcome(error), decideAttempt(error, false)];
 
-const response = (status: number, body: unknown = ''): LedgerError =>
-  errorOf({ path: '/v2/updates', status, text: typeof body === 'string' ? body : JSON.stringify(body) });
+const response = (status: number, body: unknown = '', answeredBefore?: AnsweredBefore): LedgerError =>
+  errorOf({
+    path: '/v2/updates',
+    status,
+    text: typeof body === 'string' ? body : JSON.stringify(body),
+    answeredBefore,
+  });
 
 const failedConnection = (code?: string) => new request.ConnectionError('/x', 'the connection failed', code);
 
 const page = '<html></html>';
+const unknownPath = { errors: ['uri'], ledgerApiError: null };
 const databaseTimeout = response(500, errorBody('INDEX_DB_SQL_NETWORK_TIMEOUT_ERROR', 4));
 
 describe('the meaning', () => {
@@ -30,8 +36,8 @@ describe('the meaning', () => {
     ['over its time limit', response(408, errorBody('REQUEST_TIMEOUT', -1)), 'retry', 'unknown', 'unknown'],
     ['over its time limit, without a body', response(408), 'retry', 'unknown', 'unknown'],
     ['timeout of a database, before 3.6.1', databaseTimeout, 'retry', 'unknown', 'unknown'],
-    ['unknown path', response(404, { errors: ['uri'], ledgerApiError: null }), 'switch', 'inconclusive', 'refused'],
-    ['a page of a proxy without the path', response(404, page), 'switch', 'inconclusive', 'refused'],
+    ['unknown path', response(404, unknownPath), 'switch', 'inconclusive', 'refused'],
+    ['a page of a proxy without the path', response(404, page), 'stop', 'unknown', 'unknown'],
     ['a path of 3.6.1', response(400, errorBody('DEPRECATED_API_DISABLED', 9)), 'switch', 'inconclusive', 'refused'],
     ['wrong method', response(405, 'Method Not Allowed'), 'switch', 'inconclusive', 'refused'],
     ['body too large', response(413, 'exceeded size limit (8388608 bytes)!'), 'stop', 'inconclusive', 'refused'],
@@ -41,17 +47,28 @@ describe('the meaning', () => {
     ['a page of a gateway that timed out', response(504, page), 'retry', 'unknown', 'unknown'],
     ['a timeout of a gateway', response(504), 'retry', 'unknown', 'unknown'],
     ['an internal error of a proxy', response(500, 'oops'), 'retry', 'unknown', 'unknown'],
-    ['rate limit', response(429), 'retry', 'unknown', 'refused'],
-    ['a rate limit of a proxy', response(429, 'slow down'), 'retry', 'unknown', 'refused'],
+    ['rate limit', response(429), 'retry', 'unknown', 'unknown'],
+    ['a rate limit of a proxy', response(429, 'slow down'), 'retry', 'unknown', 'unknown'],
     ['decode failure', response(400, 'Invalid value for: body'), 'stop', 'inconclusive', 'refused'],
     ['an unexplained conflict', response(409, 'conflict'), 'stop', 'unknown', 'unknown'],
     ['too early', response(425), 'retry', 'unknown', 'unknown'],
     ['a closed connection', response(499), 'retry', 'unknown', 'unknown'],
-    ['a gateway that forbids it', response(403), 'stop', 'inconclusive', 'refused'],
-    ['a page of a gateway that forbids it', response(403, page), 'stop', 'inconclusive', 'refused'],
-    ['a redirect', response(302), 'stop', 'inconclusive', 'unknown'],
-    ['a permanent redirect', response(308, page), 'stop', 'inconclusive', 'unknown'],
-    ['not implemented', response(501), 'switch', 'inconclusive', 'refused'],
+    ['a gateway that forbids it', response(403), 'stop', 'unknown', 'unknown'],
+    ['a page of a gateway that forbids it', response(403, page), 'stop', 'unknown', 'unknown'],
+    ['a redirect', response(302), 'stop', 'unknown', 'unknown'],
+    ['a permanent redirect', response(308, page), 'stop', 'unknown', 'unknown'],
+    ['not implemented', response(501), 'stop', 'unknown', 'unknown'],
+    ['a body that is too large for a gateway', response(413, page), 'stop', 'unknown', 'unknown'],
+    ['a page where the participant has answered', response(404, page, 'here'), 'retry', 'unknown', 'unknown'],
+    [
+      'a wrong method where it has answered',
+      response(405, 'Method Not Allowed', 'here'),
+      'retry',
+      'unknown',
+      'unknown',
+    ],
+    ['an unknown path where it has answered', response(404, unknownPath, 'here'), 'switch', 'inconclusive', 'refused'],
+    ['a withheld conflict', response(409, errorBody('NA', -1)), 'stop', 'unknown', 'unknown'],
     ['an unknown code for contention', response(409, errorBody('NEW_ERROR', 2)), 'retry', 'unknown', 'unknown'],
     ['an unknown code for a broken rule', response(400, errorBody('NEW_ERROR', 8)), 'stop', 'rejected', 'refused'],
     ['an unknown code for the state', response(400, errorBody('NEW_ERROR', 9)), 'stop', 'inconclusive', 'refused'],
@@ -106,6 +123,8 @@ const byCategory: Readonly<Record<number, Meaning>> = {
   1: ['retry', 'unknown', 'unknown'],
   2: ['retry', 'unknown', 'unknown'],
   3: ['retry', 'unknown', 'unknown'],
+  // internal: such as the answer of a participant that stops
+  4: ['retry', 'unknown', 'unknown'],
   5: ['stop', 'rejected', 'refused'],
   8: ['stop', 'rejected', 'refused'],
   // because of the participant's current state: routing and lookups precede the search for an earlier attempt
@@ -118,11 +137,12 @@ const byCategory: Readonly<Record<number, Meaning>> = {
 /** The meaning of a status, when the ledger hides code and category. */
 const byRedactedStatus: Readonly<Record<number, Meaning>> = {
   // a malformed request, too
-  400: ['stop', 'inconclusive', 'unknown'],
+  400: ['stop', 'unknown', 'unknown'],
   401: ['refresh', 'inconclusive', 'refused'],
   403: ['stop', 'inconclusive', 'refused'],
-  500: ['stop', 'unknown', 'unknown'],
-  501: ['stop', 'inconclusive', 'unknown'],
+  // an internal error
+  500: ['retry', 'unknown', 'unknown'],
+  501: ['stop', 'unknown', 'unknown'],
 };
 
 /** The codes whose meaning is not that of their category. */

@@ -41,7 +41,6 @@ const permanent: readonly (readonly [string, Reply, LedgerError['_tag']])[] = [
   ['400 of the ledger', errorReply(400, errorBody('INVALID_ARGUMENT', 8)), 'ApiError'],
   ['400 in plain text', errorReply(400, 'Invalid value for: body'), 'ApiError'],
   ['403 without details', errorReply(403, errorBody('NA', -1)), 'ApiError'],
-  ['500 without details', errorReply(500, errorBody('NA', -1)), 'ApiError'],
   ['400 security alert without details', errorReply(400, errorBody('NA', -1)), 'ApiError'],
   ['404 of an unknown package', errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)), 'ApiError'],
   ['413 of the HTTP layer', errorReply(413, 'exceeded size limit (8388608 bytes)!'), 'ApiError'],

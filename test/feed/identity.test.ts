@@ -136,6 +136,7 @@ describe('after an outage, a feed', () => {
         participantId: 'first::1220',
         fault: (request) => {
           if (!isEnd(request) || !isDue) return undefined;
+          isDue = false;
           replace(30)(its());
           return errorReply(404, 'default backend - 404');
         },

@@ -24,6 +24,7 @@ import { acsDelta, createLedger, isLedgerError, isTransient, StoreError, type Le
 import { processFeed, updatesFeed } from '../../src/process/index.js';
 import { cantonError } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
+import { errorBody } from '../helpers/wire.js';
 import { httpServers } from '../http/portContract.js';
 
 const serve = httpServers();
@@ -156,7 +157,7 @@ describe('a processor', () => {
 
 describe('a 403 names the missing right, as far as the request shows it', () => {
   const parties = ['alice::1220', 'bob::1220'] as const;
-  const refuse = () => of({ status: 403, headers: {}, text: '' });
+  const refuse = () => of({ status: 403, headers: {}, text: JSON.stringify(errorBody('NA', -1)) });
   const ledger = createLedger({ baseUrl: 'http://ledger.example/prefix', port: refuse });
   const command = { CreateCommand: { templateId: '#p:M:E', createArguments: { actAs: 'x' } } };
   it.each([

@@ -11,10 +11,11 @@ import {
 import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
 import { isLedgerError, isTransient, type LedgerError } from '../../errors/LedgerError.js';
+import { isUnavailable } from '../../feed/ledgerEnd.js';
 import { isGapError } from '../../feed/UpdatesOptions.js';
 import { clampTimer, retryAfterOf, RetryBudget, type RetrySettings } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractQuery.js';
-import { findOffset, isMissing, readAt, type SnapshotPart } from './transports.js';
+import { findOffset, readAt, type SnapshotPart } from './transports.js';
 
 /** The snapshot to read. */
 export interface SnapshotRequest {
@@ -50,7 +51,7 @@ export const readSnapshot = (
       // a ledger end that stays before the required offset has already been retried
       const isReset = isLedgerError(error, 'LedgerResetError') && error.cursor > 0 && error.cursor === notBefore;
       const isLost = isGapError(error) && activeAtOffset === undefined && !isReset;
-      const isTemporary = (hasSlowList || isMissing(error)) && !isRepeated;
+      const isTemporary = (hasSlowList || (isUnavailable(error) && !('retried' in error))) && !isRepeated;
       if (!isLost && !isTemporary && !isTokenRefused(error, hasToken)) return false;
       isRepeated ||= isTemporary;
       offset = activeAtOffset;

@@ -16,6 +16,7 @@ import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
 import { isLedgerError, verdict } from '../../errors/LedgerError.js';
 import { DecodeError, LedgerResetError, PageLimitError, SnapshotLimitError } from '../../errors/feed.js';
+import { isUnavailable } from '../../feed/ledgerEnd.js';
 import { isBeyondEnd, isTimeout } from '../../feed/pageRequest.js';
 import type { Service } from '../../feed/Service.js';
 import { exchange } from '../../http/exchange.js';
@@ -59,6 +60,8 @@ interface AnswerRequest {
   readonly limitOf: () => number;
   readonly call: (limit: number) => Pick<Call, 'query' | 'body'>;
   readonly read: (json: unknown, limit: number) => Answer;
+  /** Whether another path has the same entries, so that one which is missing or blocked is not requested again. */
+  readonly hasAlternative?: boolean;
 }
 
 /**
@@ -129,7 +132,7 @@ const requestAnswer = (snapshot: Snapshot, request: AnswerRequest, previous?: An
         },
       }),
       resetIfBeyondEnd(snapshot),
-      retryTransient(snapshot.source),
+      retryTransient(snapshot.source, (error) => !(request.hasAlternative === true && isUnavailable(error))),
       concatMap((answer) =>
         hasFailed && previous !== undefined ? proveAnswer(snapshot, previous).pipe(map(() => answer)) : [answer],
       ),

@@ -3,7 +3,6 @@ import { ActiveContractsPage, ContractElement, type ContractEntry } from '../../
 import { list } from '../../codecs/internal/field.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { DiagnosticOf } from '../../diagnostics/Diagnostic.js';
-import { type ApiError } from '../../errors/ApiError.js';
 import { LedgerResetError, SnapshotLimitError } from '../../errors/feed.js';
 import { isLedgerError, isTransient, type LedgerError } from '../../errors/LedgerError.js';
 import { isUnavailable, ledgerEnd } from '../../feed/ledgerEnd.js';
@@ -42,15 +41,11 @@ export const findOffset = (source: ContractsSource, notBefore = 0): Observable<O
       if (end < notBefore) throw new LedgerResetError(notBefore, end);
     }),
     catchError((error: unknown) => {
-      if (!isMissing(error)) throw error;
+      if (!isUnavailable(error)) throw error;
       return [undefined];
     }),
     retryTransient(source),
   );
-
-/** Whether the participant does not serve a path, or a gateway blocks it. */
-export const isMissing = (error: unknown): error is ApiError =>
-  isLedgerError(error, 'ApiError') && isUnavailable(error);
 
 /**
  * Reads the snapshot at an offset with the first transport that the participant serves and that can send everything. At
@@ -107,7 +102,7 @@ function readBy(
       }),
       catchError((error: unknown) => {
         const isRefused = by === 'socket' && !hasEntries && isLedgerError(error) && isTransient(error);
-        if (!isRefused && !isMissing(error) && !isLedgerError(error, 'SnapshotLimitError')) throw error;
+        if (!isRefused && !isUnavailable(error) && !isLedgerError(error, 'SnapshotLimitError')) throw error;
         // a socket may succeed later, and the error of lists says more than that of pages
         const first = isRefused ? error : (failure ?? error);
         if (next === undefined) throw first;
@@ -129,6 +124,7 @@ const readPages = (snapshot: Snapshot): Observable<SnapshotPart> => {
   const { source } = snapshot;
   return readAnswers(snapshot, (pageToken) => ({
     path: pagesPath,
+    hasAlternative: snapshot.offset !== undefined,
     limitOf: () => Math.min(source.maxSnapshotPageSize, snapshotsOf(source.service).limit),
     call: (maxPageSize) => ({ body: { ...snapshotFields(snapshot), maxPageSize, pageToken } }),
     read: (json) => {
