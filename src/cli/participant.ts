@@ -33,6 +33,8 @@ export interface ProbeRequest {
   readonly path: string;
   /** The value of the JSON body, for POST. */
   readonly body?: unknown;
+  /** The text of the body, in place of a value. */
+  readonly text?: string;
   /** Whether the token is left out. */
   readonly isAnonymous?: boolean;
 }
@@ -59,7 +61,7 @@ export const probeTimeoutMs = 3_500;
  */
 export const probe = (
   connection: Connection,
-  { method, path, body, isAnonymous = false }: ProbeRequest,
+  { method, path, body, text = toJson(body), isAnonymous = false }: ProbeRequest,
   timeoutMs = probeTimeoutMs,
 ): Observable<ProbeResponse> =>
   defer(() => {
@@ -69,10 +71,10 @@ export const probe = (
       method,
       url: endpointUrl(connection, path),
       headers: {
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(text !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(text !== undefined && { body: text }),
     });
     return response$.pipe(
       map((response) => ({ ...response, sentAt, receivedAt: Date.now(), tookMs: performance.now() - startedAt })),
@@ -82,6 +84,8 @@ export const probe = (
       }),
     );
   });
+
+const toJson = (body: unknown): string | undefined => (body === undefined ? undefined : JSON.stringify(body));
 
 /** The URL of an endpoint of a ledger. */
 export const endpointUrl = ({ ledger }: Connection, path: string): string => `${ledger.replace(/\/+$/, '')}${path}`;

@@ -193,13 +193,16 @@ export function checkClock({ version, ledgerEnd, prunedOffsets }: Basics): Findi
   return clock.ok(Math.abs(ahead) <= within ? `in sync ${precision}` : skew, data);
 }
 
-/** A `Date` has whole seconds, rounded down, of any moment between the request and the response. */
+/**
+ * A `Date` has whole seconds, rounded down, of any moment between the request and the response, or up to a second before:
+ * servers keep the header for that long.
+ */
 function clockSkew(response: ProbeResponse): readonly { ahead: number; within: number }[] {
   const { headers, sentAt, receivedAt } = response;
   const date = Date.parse(headers['date'] ?? '');
   if (Number.isNaN(date)) return [];
-  const ahead = (date + 500 - (sentAt + receivedAt) / 2) / 1_000;
-  return [{ ahead, within: 0.5 + (receivedAt - sentAt) / 2_000 }];
+  const ahead = (date + 1_000 - (sentAt + receivedAt) / 2) / 1_000;
+  return [{ ahead, within: 1 + (receivedAt - sentAt) / 2_000 }];
 }
 
 const oneDecimal = (number: number): number => Math.round(number * 10) / 10;

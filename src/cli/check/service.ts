@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import * as t from 'io-ts';
-import { catchError, defer, forkJoin, map, Observable, of, tap, timeout } from 'rxjs';
+import { catchError, concatMap, defer, forkJoin, map, Observable, of, tap, timeout } from 'rxjs';
 import { isLedgerError } from '../../index.js';
 import type { Connection } from '../Connection.js';
 import {
@@ -95,23 +95,10 @@ const optionalPaths = [
   '/v2/commands/completions',
 ];
 
-/**
- * Which of the endpoints that not every release has are served. All of them are served by POST alone. A GET has no effect:
- * an endpoint that exists answers that the method is wrong.
- */
+/** Which of the endpoints that not every release has are served, all of them by POST. */
 export const checkEndpoints = ({ connection }: Probe): Observable<readonly Finding[]> => {
   const presenceOf = (paths: readonly string[]): Observable<Presence> =>
-    forkJoin(
-      Object.fromEntries(
-        paths.map((path) => [
-          path,
-          probe(connection, { method: 'GET', path }).pipe(
-            map(isServed),
-            catchError(() => of(undefined)),
-          ),
-        ]),
-      ),
-    );
+    forkJoin(Object.fromEntries(paths.map((path) => [path, presenceAt(connection, path)])));
   return forkJoin([presenceOf(submissionPaths), presenceOf(optionalPaths)]).pipe(
     map(([required, optional]) => [
       Object.values(required).every((isThere) => isThere === true)
@@ -127,11 +114,30 @@ export const checkEndpoints = ({ connection }: Probe): Observable<readonly Findi
 /** Whether each path is served; `undefined` if that is unknown. */
 type Presence = Readonly<Record<string, boolean | undefined>>;
 
+/**
+ * Whether a path is served by POST; `undefined` if that is unknown. A GET has no effect: a path that exists answers that the
+ * method is wrong. But one that a WebSocket can open, too, answers to GET like one that does not exist. There, neither has a
+ * POST whose body is not JSON: the participant says so before anything else.
+ */
+const presenceAt = (connection: Connection, path: string): Observable<boolean | undefined> =>
+  probe(connection, { method: 'GET', path }).pipe(
+    concatMap((response) =>
+      isUnknownPath(response)
+        ? probe(connection, { method: 'POST', path, text: 'no JSON' }).pipe(map(isServed))
+        : [isServed(response)],
+    ),
+    catchError(() => of(undefined)),
+  );
+
 /** Unknown if a gateway in front of the participant answers. */
-function isServed({ status }: ProbeResponse): boolean | undefined {
-  if (status === 404 || status === 501) return false;
-  return [400, 405, 415, 426].includes(status) ? true : undefined;
+function isServed(response: ProbeResponse): boolean | undefined {
+  if (isUnknownPath(response)) return false;
+  return [200, 400, 405, 415, 426].includes(response.status) ? true : undefined;
 }
+
+/** Whether the participant does not know a path for a method: its 404 has another body than that of a gateway. */
+const isUnknownPath = ({ status, text }: ProbeResponse): boolean =>
+  status === 404 && text.includes('"ledgerApiError":');
 
 function presenceText(presence: Presence): string {
   const namesOf = (wanted: boolean | undefined): string =>

@@ -111,6 +111,15 @@ describe('the check of the server', () => {
 });
 
 describe('the check of the clock', () => {
+  it('finds no difference in a header that is a second old, because servers keep it', async () => {
+    const url = await serveHttp((_, response) => {
+      response.setHeader('date', new Date(Date.now() - 990).toUTCString());
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":"3.5.1","offset":3}');
+    });
+    const { finding } = await runCheck(url);
+    expect(finding('clock')).toMatchObject({ state: 'ok', text: expect.stringMatching(/^in sync/) });
+  });
+
   it.each([
     ['ahead', 40_000],
     ['behind', -40_000],
@@ -127,6 +136,24 @@ describe('the check of the clock', () => {
     const { aheadSeconds, withinSeconds } = finding('clock')?.data ?? {};
     // both are rounded
     expect(Math.abs(Number(aheadSeconds) - aheadMs / 1_000)).toBeLessThan(Number(withinSeconds) + 0.2);
+  });
+});
+
+describe('the check of endpoints', () => {
+  const unknown = { errors: ['HttpMethod(GET), uri: x'], status: 404, ledgerApiError: null };
+
+  it.each([
+    ['a participant that answers a GET where a WebSocket can be opened like an unknown path', unknown, true, false],
+    ['a gateway without the paths', '<html>404</html>', undefined, undefined],
+  ])('goes by %s', async (_, page, served, missing) => {
+    const url = await serveHttp((request, response) => {
+      const isServed = request.url === '/v2/state/active-contracts';
+      if (request.method === 'POST' && isServed) response.writeHead(400).end('Invalid value for: body');
+      else response.writeHead(404).end(typeof page === 'string' ? page : JSON.stringify(page));
+    });
+    const { finding } = await runCheck(url);
+    const { data } = finding('endpoints') ?? {};
+    expect([data?.['/v2/state/active-contracts'], data?.['/v2/commands/completions']]).toEqual([served, missing]);
   });
 });
 
