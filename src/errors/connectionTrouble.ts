@@ -8,6 +8,8 @@ interface ConnectionTrouble {
   readonly isForeign?: boolean;
   /** Whether the address is wrong, and a retry cannot help, unless the server has been a participant before. */
   readonly isPermanent?: boolean;
+  /** Whether the client has refused the request, so that a retry cannot help, whatever the server has answered before. */
+  readonly isOfClient?: boolean;
 }
 
 /** Explains the code of a `ConnectionError`; `undefined` for an unknown one. */
@@ -41,6 +43,18 @@ const handshakeFailed: ConnectionTrouble = {
   next: 'the server may have no certificate for this host name yet, or require one of the client',
 };
 
+const closedByProgram: ConnectionTrouble = {
+  isOfClient: true,
+  text: 'the dispatcher of undiciPort is closed',
+  next: 'close it after the last request',
+};
+
+const refusedByClient: ConnectionTrouble = {
+  isOfClient: true,
+  text: 'undici refuses the request',
+  next: 'check the headers of the ledger, and the address',
+};
+
 const closed: ConnectionTrouble = {
   text: 'the connection was closed without a response',
   next: 'this may be https or the gRPC port: the JSON Ledger API speaks HTTP/1.1 on a separate port',
@@ -67,6 +81,10 @@ const known: Readonly<Partial<Record<string, ConnectionTrouble>>> = {
   ETIMEDOUT: { text: 'no connection in time', next: 'check the port, and firewalls' },
   ECONNRESET: closed,
   UND_ERR_SOCKET: closed,
+  UND_ERR_CLOSED: closedByProgram,
+  UND_ERR_DESTROYED: closedByProgram,
+  UND_ERR_INVALID_ARG: refusedByClient,
+  UND_ERR_NOT_SUPPORTED: refusedByClient,
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
   EPROTO: { ...noTls, isPermanent: false },

@@ -156,7 +156,8 @@ export function toConnectionError(
   const code = systemCode(error);
   const trouble = code === undefined ? undefined : connectionTrouble(code);
   const hint = trouble && `${trouble.text}; ${trouble.next}`;
-  const isPermanent = trouble?.isPermanent === true && hasAnswered?.() !== true;
+  const isWrongAddress = trouble?.isPermanent === true && hasAnswered?.() !== true;
+  const isPermanent = isWrongAddress || trouble?.isOfClient === true;
   return new ConnectionError(path, connectionFailed, code, host, hint, isPermanent);
 }
 

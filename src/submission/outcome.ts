@@ -49,9 +49,9 @@ const noConnection =
 /** Whether an attempt without a response was certainly not sent. */
 export const isUnsent = ({ code = '' }: ConnectionError): boolean => noConnection.test(code);
 
-/** Nothing at a wrong address accepts an attempt. */
+/** Nothing at a wrong address accepts an attempt. A dispatcher that is destroyed aborts requests, too, that have been sent. */
 const connectionOutcome = (error: ConnectionError): 'notSent' | 'unknown' =>
-  error.isPermanent || isUnsent(error) ? 'notSent' : 'unknown';
+  isUnsent(error) || (error.isPermanent && error.code !== 'UND_ERR_DESTROYED') ? 'notSent' : 'unknown';
 
 /**
  * Whether an answer says nothing about the attempt: that of the network, and an error whose reason the ledger withholds. A

@@ -123,7 +123,7 @@ const receive = (request: HttpRequest, dispatcher: Dispatcher, maxBytes: number)
         },
         onResponseError: (_, error) => {
           running = undefined;
-          subscriber.error(error);
+          subscriber.error(withCode(error));
         },
       },
     );
@@ -131,6 +131,10 @@ const receive = (request: HttpRequest, dispatcher: Dispatcher, maxBytes: number)
       if (running !== undefined) abort(running);
     };
   });
+
+/** The error of a response that is not HTTP/1.1 has no code in some versions of undici. In Node.js, such codes begin with `HPE_`. */
+const withCode = (error: Error): Error =>
+  error.name === 'HTTPParserError' ? Object.assign(new Error('no HTTP/1.1'), { code: 'HPE_INVALID' }) : error;
 
 function abort(controller: Dispatcher.DispatchController): void {
   controller.abort(new Error('the request was aborted'));

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer as createHttp2 } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -7,8 +10,9 @@ import { promisify } from 'node:util';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
-import { firstValueFrom } from 'rxjs';
+import { firstValueFrom, lastValueFrom } from 'rxjs';
 import { Agent, interceptors, MockAgent } from 'undici';
+import { acsDelta, createLedger } from '../../src/index.js';
 import { undiciPort } from '../../src/undici/index.js';
 import { failureOf, httpServers, portContract, post } from '../http/portContract.js';
 
@@ -16,6 +20,24 @@ describe('undiciPort', () => {
   portContract(undiciPort);
 
   const serve = httpServers();
+
+  it.each([
+    ['the gRPC port', () => Promise.resolve(), /may be the gRPC port/],
+    ['a dispatcher that is closed', (agent: Agent) => agent.close(), /close it after the last request/],
+  ])('fails at once at %s', async (_, prepare, hint) => {
+    const server = createHttp2().on('sessionError', () => undefined);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const dispatcher = new Agent();
+    await prepare(dispatcher);
+    const { port } = server.address() as AddressInfo;
+    const ledger = createLedger({ baseUrl: `http://127.0.0.1:${port}`, port: undiciPort({ dispatcher }) });
+    const feed$ = ledger.updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) });
+    const error: unknown = await lastValueFrom(feed$).catch((reason: unknown) => reason);
+    server.close();
+    expect(error).toMatchObject({ isPermanent: true, hint: expect.stringMatching(hint) });
+    expect(error).not.toHaveProperty('retried');
+  });
 
   it('throws for a limit out of range', () => {
     expect(() => undiciPort({ maxResponseBytes: 0 })).toThrow('maxResponseBytes is out of range');
