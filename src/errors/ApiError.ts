@@ -96,8 +96,9 @@ export class ApiError extends TaggedError<'ApiError'> {
     const isPage = product !== undefined || text.startsWith('<');
     const missingRight = isOfNetwork && isPage ? undefined : facts.missingRight;
     const isForeign = isOfNetwork && (isPage || status === 404 || (url !== undefined && status < 500));
-    // 5xx may pass, but a path that is not implemented does not
-    const isWrongAddress = isOfNetwork && answeredBefore === undefined && (status < 500 || status === 501);
+    // the other 5xx may pass
+    const isWrongAddress =
+      isOfNetwork && answeredBefore === undefined && (status < 500 || status === 501 || status === 505);
     const answer = isForeign ? foreignAnswer(status, product, location) : status;
     super('ApiError', `${nameOf(host)} answered ${answer}${reason === '' ? '.' : `: ${reason}`}`, {
       'Missing right': missingRight,
