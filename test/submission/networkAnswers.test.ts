@@ -5,7 +5,7 @@ import { createLedger, type HttpPort, type HttpResponse } from '../../src/index.
 const commands = [{ CreateCommand: { templateId: '#p:M:E', createArguments: {} } }];
 const submit = (port: HttpPort): Promise<unknown> => {
   const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
-  const request = { commandId: 'c', userId: 'u', actAs: ['alice::1220ab'], commands };
+  const request = { commandId: 'c', userId: 'u', actAs: ['alice::1220ab'], commands } as const;
   return lastValueFrom(ledger.submitAndWaitForTransaction(request, { recover: false })).catch(
     (error: unknown) => error,
   );
