@@ -20,7 +20,15 @@ import {
   toArray,
 } from 'rxjs';
 import { fileStore } from '../../src/file/index.js';
-import { acsDelta, createLedger, isLedgerError, isTransient, StoreError, type LedgerError } from '../../src/index.js';
+import {
+  acsDelta,
+  createLedger,
+  type HttpPort,
+  isLedgerError,
+  isTransient,
+  StoreError,
+  type LedgerError,
+} from '../../src/index.js';
 import { processFeed, updatesFeed } from '../../src/process/index.js';
 import { cantonError } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
@@ -157,7 +165,10 @@ describe('a processor', () => {
 
 describe('a 403 names the missing right, as far as the request shows it', () => {
   const parties = ['alice::1220', 'bob::1220'] as const;
-  const refuse = () => of({ status: 403, headers: {}, text: JSON.stringify(errorBody('NA', -1)) });
+  const refuse: HttpPort = ({ url }) =>
+    url.endsWith('ledger-end')
+      ? of({ status: 200, headers: {}, text: '{"offset":9}' })
+      : of({ status: 403, headers: {}, text: JSON.stringify(errorBody('NA', -1)) });
   const ledger = createLedger({ baseUrl: 'http://ledger.example/prefix', port: refuse });
   const command = { CreateCommand: { templateId: '#p:M:E', createArguments: { actAs: 'x' } } };
   it.each([
@@ -187,12 +198,7 @@ describe('a 403 names the missing right, as far as the request shows it', () => 
     ['any', 'CanReadAsAnyParty'],
   ] as const)('updates of %j', async (of_, right) => {
     const request = { beginExclusive: 0, endInclusive: 5, updateFormat: acsDelta({ parties: of_ }) };
-    const withEnd = createLedger({
-      baseUrl: 'http://ledger.example',
-      port: ({ url }) =>
-        url.endsWith('ledger-end') ? of({ status: 200, headers: {}, text: '{"offset":9}' }) : refuse(),
-    });
-    await expect(lastValueFrom(withEnd.updates(request))).rejects.toMatchObject({
+    await expect(lastValueFrom(ledger.updates(request))).rejects.toMatchObject({
       message: expect.stringContaining(`Missing right: ${right}`),
     });
   });
