@@ -28,7 +28,7 @@ export type { Gap, Transport } from './feed/LedgerFeed.js';
 export type { ExecuteOptions } from './submission/execute.js';
 export type { SubmitOptions } from './submission/submit.js';
 export type { HttpPort, HttpRequest, HttpResponse } from './http/HttpPort.js';
-export type { Token } from './http/Link.js';
+export type { Token } from './http/TokenSource.js';
 export type { RetryPolicy } from './http/retry.js';
 
 // Diagnostics

@@ -41,6 +41,8 @@ interface ApiErrorFacts {
   readonly location?: string;
   /** The right that the user lacks, if the request shows it. */
   readonly missingRight?: string | undefined;
+  /** Whether the response says that the token is invalid or its user unknown. */
+  readonly isUserRefused?: boolean;
 }
 
 /**
@@ -88,13 +90,16 @@ export class ApiError extends TaggedError<'ApiError'> {
   readonly host: string | undefined;
   /** The right that the user lacks after a 403, such as `CanReadAs alice::1220ab`, if the request shows it. */
   readonly missingRight: string | undefined;
+  /** Whether a 403 says that the user of the token is unknown or deactivated, or the token invalid. No right helps then. */
+  readonly isUserRefused: boolean;
 
   constructor({ path, url, status, canton, text = '', retryAfterMs, host, location, ...facts }: ApiErrorFacts) {
     const { answeredBy = canton === undefined ? 'network' : 'ledger', product, answeredBefore } = facts;
+    const { isUserRefused = false } = facts;
     const reason = canton?.cause ?? text;
     const isOfNetwork = answeredBy === 'network';
     const isPage = product !== undefined || text.startsWith('<');
-    const missingRight = isOfNetwork && isPage ? undefined : facts.missingRight;
+    const missingRight = isUserRefused || (isOfNetwork && isPage) ? undefined : facts.missingRight;
     const isForeign = isOfNetwork && (isPage || status === 404 || (url !== undefined && status < 500));
     // the other 5xx may pass
     const isWrongAddress =
@@ -109,6 +114,10 @@ export class ApiError extends TaggedError<'ApiError'> {
       ...(missingRight !== undefined && {
         Next: 'let an administrator of the participant grant the right',
         Runbook: 'docs/runbook.md#a-missing-right',
+      }),
+      ...(isUserRefused && {
+        Next: userAdvice,
+        Runbook: 'docs/runbook.md#an-unknown-user',
       }),
     });
     this.answeredBy = answeredBy;
@@ -126,6 +135,7 @@ export class ApiError extends TaggedError<'ApiError'> {
     this.retryAfterMs = retryAfterMs;
     this.host = host;
     this.missingRight = missingRight;
+    this.isUserRefused = isUserRefused;
   }
 }
 
@@ -136,6 +146,10 @@ function foreignAnswer(status: number, product: string | undefined, location: st
   const target = location === undefined ? '' : ` to ${withoutQuery(location)}`;
   return `${status === 0 ? 'with' : `${status},`} a redirect${target}, which is not followed${by}`;
 }
+
+/** What helps after an {@link ApiError} with `isUserRefused`. */
+export const userAdvice =
+  'check the user of the token: the participant does not know it, or it is deactivated, or the token is invalid';
 
 /** Without what may be a secret. */
 const withoutQuery = (location: string): string => location.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
@@ -157,8 +171,9 @@ interface FailedAnswer extends Omit<ApiErrorFacts, 'canton' | 'text' | 'answered
 }
 
 /** The error of a response that is not a success, from the ledger or from anything in front of it. */
-export function errorOf({ text, headers = {}, secrets = [], ...answer }: FailedAnswer): ApiError | PrunedError {
+export function errorOf({ text, headers = {}, secrets = [], ...others }: FailedAnswer): ApiError | PrunedError {
   const quoted = (words: string): string => quotable(words, secrets);
+  const answer = { ...others, isUserRefused: refusesUser(others.status, text) };
   const canton = cantonErrorIn(text);
   if (canton === undefined) return foreignError({ ...answer, text, headers }, quoted);
   if (canton.code === 'PARTICIPANT_PRUNED_DATA_ACCESSED') return new PrunedError(answer.path, earliestOffset(canton));
@@ -190,6 +205,17 @@ function foreignError(
     ...(isOfLedger ? { answeredBy: 'ledger' } : { product: productOf({ headers, text }) }),
   });
 }
+
+/**
+ * Whether an answer says that the token is invalid, or that its user is unknown or deactivated. No right helps then. A 401
+ * says nothing of the user.
+ */
+const refusesUser = (status: number, text: string): boolean =>
+  status === 403 && userRefusals.test(text.slice(0, 10_000));
+
+/** Participants say `invalid token`; other services in front of them have other words. */
+const userRefusals =
+  /invalid[\s_-]*(access[\s_-]*)?token|token[\s_-]*(is[\s_-]*)?invalid|(unknown|deactivated|disabled|inactive|no[\s_-]*such)[\s_-]*user|user[^a-z][^.;}]{0,100}?(unknown|deactivated|disabled|inactive|not[\s_-]*(found|known|active|exist)|doesn't[\s_-]*exist)/i;
 
 /** The parties in the JSON of a request that reads: those that have a filter, and those in its lists of parties. */
 export function partiesIn(body: string): readonly string[] {

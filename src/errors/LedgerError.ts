@@ -191,7 +191,7 @@ export function verdict(error: LedgerError): Verdict {
     case 'StoreError':
       return error.endsProcessor ? 'stop' : 'retry';
     case 'UnauthorizedError':
-      return error.tokenChanged ? 'retry' : 'stop';
+      return error.tokenChanged || error.mayPass ? 'retry' : 'stop';
     case 'ResponseTooLargeError':
       return 'shrink';
     case 'ApiError':

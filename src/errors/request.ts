@@ -102,9 +102,10 @@ export function tokenProblem(token: unknown): string | undefined {
 }
 
 /**
- * The participant refuses the token, or none was sent. If the provider then returned the same token, the error is permanent, and a feed ends at
- * once. If it returned another token that was refused as well, the error is transient: a feed retries with back-off, as after
- * a failed connection.
+ * The participant refuses the token, or none was sent. A token that never worked, and that the provider returns again, is a
+ * permanent error, and a feed ends immediately. The error is transient, so that a feed retries with back-off, if the
+ * provider returned another token that was refused as well (`tokenChanged`), or if the token may be accepted or replaced
+ * later (`mayPass`).
  *
  * @category Errors
  */
@@ -120,6 +121,11 @@ export class UnauthorizedError extends TaggedError<'UnauthorizedError'> {
     /** The host and the port of the participant or proxy. */
     readonly host?: string,
     hasToken = true,
+    /**
+     * Whether the participant may accept a token later: it has accepted one of this ledger before, or the token function is
+     * about to replace a token that ends. A submission waits only in this case.
+     */
+    readonly mayPass = false,
   ) {
     const refusal = `refuses the token${tokenChanged ? ' and its replacement' : ''}`;
     super('UnauthorizedError', `${nameOf(host)} ${hasToken ? refusal : 'requires a token, and none was sent'}.`, {

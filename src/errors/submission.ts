@@ -1,5 +1,5 @@
 import type { Base64, Offset, Party } from '../codecs/scalars.js';
-import { type ApiError, nextSteps, rejectionReason, type RejectionReason } from './ApiError.js';
+import { type ApiError, nextSteps, rejectionReason, type RejectionReason, userAdvice } from './ApiError.js';
 import { TaggedError } from './internal/message.js';
 
 /**
@@ -133,7 +133,7 @@ export class SubmissionRejectedError extends TaggedError<'SubmissionRejectedErro
       Status: status,
       Correlation: correlationId,
       Submission: submission.submissionId,
-      'Next step': nextSteps[reason],
+      'Next step': error.isUserRefused ? userAdvice : nextSteps[reason],
     });
     this.reason = reason;
     this.status = status;

@@ -12,7 +12,7 @@ export interface HttpRequest {
   readonly url: string;
   /** The headers. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, as JSON text. Absent for GET. */
+  /** The body: JSON text, or the form of a login. Absent for GET. */
   readonly body?: string;
 }
 

@@ -1,17 +1,7 @@
-import { catchError, concatMap, defer, map, type Observable, type ObservableInput, take } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import { type ApiError } from '../errors/ApiError.js';
-import { isLedgerError, verdict } from '../errors/LedgerError.js';
-import { TokenError, tokenProblem, UnauthorizedError } from '../errors/request.js';
 import type { HttpPort, HttpRequest } from './HttpPort.js';
-import { mapError, timeoutWith } from './retry.js';
-
-/**
- * A bearer token, or a function that provides one. The function is called before every request.
- *
- * @category Ledger
- */
-export type Token = string | (() => string | ObservableInput<string>);
+import { TokenSource } from './TokenSource.js';
 
 /** The settings that all requests to one participant share. */
 export interface Link {
@@ -19,7 +9,7 @@ export interface Link {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly token: Token | undefined;
+  readonly token: TokenSource | undefined;
   readonly requestTimeoutMs: number;
   /** How long the participant may process a request, in milliseconds. By default, the participant decides. */
   readonly serverTimeoutMs?: number;
@@ -81,62 +71,7 @@ export const requestHeaders = (link: Link, token: string | undefined): Readonly<
   ...link.headers,
 });
 
-/**
- * Sends a request with the link's token. If the participant refuses the token, calls the provider again and repeats the
- * request, unless the token is the same. A refused request was not carried out, so it is safe to repeat.
- */
-export function sendWithToken<A>(
-  link: Link,
-  call: Call,
-  send: (token: string | undefined) => Observable<A>,
-): Observable<A> {
-  const token$ = currentToken(link);
-  const refresh = (refused: string | undefined): Observable<A> =>
-    token$.pipe(
-      concatMap((token) => {
-        if (token === refused) throw new UnauthorizedError(call.path, false, hostOf(link), hasToken(link, token));
-        link.report(() => ({ _tag: 'TokenRefreshed', path: call.path }));
-        return send(token).pipe(
-          catchRefusal<A>(call, () => {
-            throw new UnauthorizedError(call.path, true, hostOf(link));
-          }),
-        );
-      }),
-    );
-  return token$.pipe(concatMap((token) => send(token).pipe(catchRefusal<A>(call, () => refresh(token)))));
-}
+/** The tokens of a link. */
+export const tokensOf = ({ token }: Pick<Link, 'token'>): TokenSource => token ?? noTokens;
 
-const hasToken = (link: Link, token: string | undefined): boolean => 'authorization' in requestHeaders(link, token);
-
-const catchRefusal = <A>(call: Call, handle: () => Observable<A>) =>
-  catchError<A, Observable<A>>((error: unknown) => {
-    if (isLedgerError(error, 'ApiError') && isRefusal(error, call)) return handle();
-    throw error;
-  });
-
-/** A token that expires while the participant processes a submission does not mean that the submission was refused. */
-const isRefusal = (error: ApiError, { isSubmission = false }: Call): boolean =>
-  isSubmission ? error.status === 401 : verdict(error) === 'refresh';
-
-/** The token to send over a link now, or `undefined` for none. */
-export const currentToken = ({ token, requestTimeoutMs }: Link): Observable<string | undefined> =>
-  token === undefined ? defer(() => [undefined]) : resolveToken(token, requestTimeoutMs);
-
-/** Errors with a {@link TokenError} when the provider fails or returns no token in time. */
-const resolveToken = (token: Token, timeoutMs: number): Observable<string> =>
-  defer(() => {
-    const provided = typeof token === 'string' ? token : token();
-    return typeof provided === 'string' ? [provided] : provided;
-  }).pipe(
-    take(1),
-    // the provider's own error may hold a secret
-    mapError(() => new TokenError('the provider failed')),
-    timeoutWith(timeoutMs, () => new TokenError('the provider did not return one in time')),
-    map(validateToken),
-  );
-
-/** Despite the types, a provider may return `undefined` from a response that it did not check. */
-function validateToken(token: unknown): string {
-  if (tokenProblem(token) === undefined) return String(token);
-  throw new TokenError(`the provider did not return a token${token ? `: it ${tokenProblem(token)}` : ''}`);
-}
+const noTokens = new TokenSource(undefined, 0);

@@ -14,8 +14,9 @@ import {
 } from '../errors/request.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import type { HttpRequest, HttpResponse } from './HttpPort.js';
-import { type Call, hostOf, type Link, requestHeaders, sendWithToken } from './Link.js';
+import { type Call, hostOf, type Link, requestHeaders } from './Link.js';
 import { clampTimer, mapError, timeoutWith } from './retry.js';
+import { sendWithToken } from './sendWithToken.js';
 
 /**
  * Sends one request and emits what `read` returns for its response. Every failure is a `LedgerError`. Does not retry, except

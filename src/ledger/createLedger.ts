@@ -13,7 +13,8 @@ import { checkOptions, createLedgerFeed, type UpdatesOptions } from '../feed/Upd
 import type { HttpPort } from '../http/HttpPort.js';
 import { kyPort } from '../http/kyPort.js';
 import { decodeWith, exchange } from '../http/exchange.js';
-import type { Link, Token } from '../http/Link.js';
+import type { Link } from '../http/Link.js';
+import { type Token, TokenSource } from '../http/TokenSource.js';
 import { checkPositive, type RetryPolicy } from '../http/retry.js';
 import { executor } from '../submission/execute.js';
 import { prepare, submit } from '../submission/submit.js';
@@ -125,7 +126,7 @@ export function createService(options: LedgerOptions): Service {
       port: options.port ?? kyPort(options),
       baseUrl: validateBaseUrl(baseUrl),
       headers: validateHeaders(headers),
-      token,
+      token: new TokenSource(token, requestTimeoutMs),
       requestTimeoutMs,
       ...(serverTimeoutMs !== undefined && { serverTimeoutMs }),
     },
@@ -183,9 +184,10 @@ export interface LedgerOptions {
    * The bearer token alone, without `Bearer`, or a function that returns it as a string, an Observable or a Promise. Default: no token is sent.
    *
    * The client calls the function before every request, because participants accept only tokens that are valid for a
-   * few minutes. If the participant refuses the token, the client calls the function again. If it returns the same
-   * token, or another token that is refused, the request fails with an `UnauthorizedError`; in the second case, a feed
-   * retries with back-off.
+   * few minutes, and once for all requests that wait at the same time. If the participant refuses the token, the client
+   * calls the function with the refused token as its argument. If it returns the same token, or another one that is
+   * refused, the request fails with an `UnauthorizedError`. A feed then retries with back-off, unless no token was ever
+   * accepted and the function returned the same one.
    */
   readonly token?: Token | undefined;
   /** Headers for every request, in addition to those that the library sets. */

@@ -147,8 +147,7 @@ function retryOrEnd(execution: Execution, attempts: Attempts, error: unknown): O
   if (!wasUnknown) throwIfDecided(outcome, error, submission);
   const isUnknown = wasUnknown || outcome === 'unknown';
   if (budget.leftMs <= 0) {
-    if (!isUnknown && isLedgerError(error, 'ApiError')) throw new SubmissionRejectedError(error, submission);
-    throw new OutcomeUnknownError(submission, error);
+    throw isUnknown ? new OutcomeUnknownError(submission, error) : refusalOf(error, submission);
   }
   const { transactionHash, since } = submission;
   const canBeFound = transactionHash !== undefined && since !== undefined;

@@ -120,6 +120,7 @@ function isRepeated(
   if (isInternal(error) && (limited > maxInternal || isUndecodedRequest(error))) return false;
   if (isUndecided(outcome)) return true;
   if (outcome === 'pruned') return false;
+  if (isLedgerError(error, 'UnauthorizedError') && error.mayPass) return true;
   // a client that could not send the commands, or had no valid token, may be able to later
   if (!isLedgerError(error, 'ApiError')) return mayBeCommitted;
   if (isLimited(error)) return limited <= maxLimited;

@@ -30,7 +30,7 @@ export function decideOutcome(error: LedgerError): Outcome {
     case 'ConnectionError':
       return connectionOutcome(error);
     case 'UnauthorizedError':
-      return 'inconclusive';
+      return error.mayPass ? 'busy' : 'inconclusive';
     case 'ApiError':
       if (isAboutNames(error.code) || isUndecidedAnswer(error)) return 'unknown';
       return lookUpCode(outcomes, error) ?? categoryOutcome(error) ?? statusOutcome(error);
@@ -144,6 +144,12 @@ export function decideAttempt(error: LedgerError, hasNames: boolean): AttemptOut
   if (errorCategory === 2) return refusedBusy.test(code) ? 'refused' : 'unknown';
   return refusedCategories.includes(errorCategory) ? 'refused' : 'unknown';
 }
+
+/**
+ * Whether a submission is repeated after a transient error. After one about the token, only if the participant has accepted a
+ * token before: otherwise the caller can do more about it than time.
+ */
+export const isAwaited = (error: LedgerError): boolean => !isLedgerError(error, 'UnauthorizedError') || error.mayPass;
 
 /** Whether an error of reading a transaction is about names in its format, which the participant does not know. */
 export const isAboutNames = (code = ''): boolean =>

@@ -37,7 +37,7 @@ import { decodeWith, exchange } from '../http/exchange.js';
 import { hostOf } from '../http/Link.js';
 import { clampTimer, mapError, retryTransient, timeoutWith } from '../http/retry.js';
 import type { Execution } from './Execution.js';
-import { isAboutNames } from './outcome.js';
+import { isAboutNames, isAwaited } from './outcome.js';
 
 /** What reading a transaction back needs to know of its submission. */
 export interface Committed extends Pick<Execution, 'service' | 'retry' | 'commandId'> {
@@ -89,7 +89,7 @@ export function readTransaction(
     filter((transaction) => isOurs(transaction, execution)),
     take(1),
     throwIfEmpty(() => cause),
-    retryTransient({ retry, report: service.link.report }, (error) => !isLedgerError(error, 'UnauthorizedError')),
+    retryTransient({ retry, report: service.link.report }, isAwaited),
     unknownAfter(withinMs, submission, cause, offset),
   );
 }

@@ -15,6 +15,7 @@ import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js'
 import { reportFailure } from './attempt.js';
 import { type ExecuteOptions, executor, recoveryTimeMs } from './execute.js';
 import { randomUuid } from './Execution.js';
+import { isAwaited } from './outcome.js';
 import type { Signer, Verifier } from './Signer.js';
 
 /**
@@ -70,7 +71,7 @@ export function submit(
       return prepare(link, request);
     }).pipe(
       // safe to repeat, because it does not change the ledger
-      retryTransient({ retry, report }, (error) => !isLedgerError(error, 'UnauthorizedError')),
+      retryTransient({ retry, report }, isAwaited),
       reportStep('SubmissionPrepared', submissionId),
       concatMap((prepared) =>
         verify === false

@@ -4,8 +4,9 @@ import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.
 import { ConnectionError } from '../errors/request.js';
 import type { Service } from '../feed/Service.js';
 import { requestSecrets, toConnectionError } from '../http/exchange.js';
-import { hostOf, type Link, requestHeaders, sendWithToken } from '../http/Link.js';
+import { hostOf, type Link, requestHeaders } from '../http/Link.js';
 import { mapError } from '../http/retry.js';
+import { sendWithToken } from '../http/sendWithToken.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
 
 /** A message of a socket: first that it is open, then each element that the participant sends. */

@@ -29,7 +29,7 @@ import type { AnyFeed, LedgerFeed, Position, Step, Transport } from '../feed/Led
 import { checkOrder, decodeElements, type FeedElement, type Page } from '../feed/Page.js';
 import { pageReceived, reachOf, requestPage, switchPath } from '../feed/pageRequest.js';
 import type { FeedPath, Service } from '../feed/Service.js';
-import { currentToken, hostOf } from '../http/Link.js';
+import { hostOf, tokensOf } from '../http/Link.js';
 import { openSocket, readList, type SocketMessage } from './openSocket.js';
 import type { SocketPort } from './SocketPort.js';
 import { jitter } from '../http/retry.js';
@@ -92,7 +92,7 @@ const followBySocket = <A extends FeedElement>(
     const following = (): Step<A> => ({ position: { ...current(), next: 'pushed', pollLimit: 1, idlePolls: 0 } });
 
     const body = source.body({ beginExclusive: cursor }, path);
-    const pushed$ = currentToken(service.link).pipe(
+    const pushed$ = tokensOf(service.link).current$.pipe(
       concatMap((token) => openSocket(service.link, port, { path, body, field }, token)),
       // updates have no end, whatever the participant reports
       concatWith(throwError(() => socketError(feed, path, 'the socket was closed with 1000'))),

@@ -3,6 +3,7 @@ import { asyncScheduler, EMPTY, identity, NEVER, Observable, of, takeUntil, thro
 import { exchange, requestSecrets } from '../../src/http/exchange.js';
 import type { HttpPort, HttpRequest } from '../../src/http/HttpPort.js';
 import type { Call, Link } from '../../src/http/Link.js';
+import { TokenSource } from '../../src/http/TokenSource.js';
 import { observe } from '../helpers/observe.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorReply, ok } from '../helpers/wire.js';
@@ -29,7 +30,7 @@ describe('exchange', () => {
     };
     const seen = observe(
       exchange(
-        link(port, { token: 'abc', headers: { 'x-tenant': 'blue' } }),
+        link(port, { token: new TokenSource('abc', 1_000), headers: { 'x-tenant': 'blue' } }),
         {
           method: 'POST',
           path: '/v2/updates',

@@ -321,9 +321,31 @@ describe('a submission that was certainly not committed', () => {
       2,
     ],
   ])('fails with an UnauthorizedError when %s', (_, token, sent) => {
-    const { seen, attempts } = play({ execute: [[errorReply(401, '')]] }, {}, { token: token() });
+    const refused = errorReply(401, '');
+    const { seen, attempts } = play({ execute: [[refused]], end: [refused] }, {}, { token: token() });
     expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', path: executePath, tokenChanged: sent > 1 });
     expect(attempts).toHaveLength(sent);
+  });
+
+  it('waits while the participant refuses a token that it accepted before, and is committed', () => {
+    const refused = [errorReply(401, '')];
+    const { seen, attempts } = play(
+      { execute: [refused, refused, refused, [committedAnswer(11)]] },
+      {},
+      { token: () => 'a' },
+    );
+    expect(seen).toMatchObject({ error: undefined, values: [{ offset: 11 }] });
+    expect(attempts).toHaveLength(4);
+  });
+
+  it('fails with an UnauthorizedError when the time is used up', () => {
+    const { seen } = play(
+      { execute: [[errorReply(401, '')]] },
+      { recover: { withinMs: 30_000 } },
+      { token: () => 'a' },
+    );
+    expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', mayPass: true });
+    expect(seen.endedAt).toBe(30_000);
   });
 
   it('is sent again with another token, also without recovery', () => {

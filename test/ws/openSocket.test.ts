@@ -14,6 +14,7 @@ import {
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { Service } from '../../src/feed/Service.js';
 import type { Link } from '../../src/http/Link.js';
+import { type Token, TokenSource } from '../../src/http/TokenSource.js';
 import { openSocket, readList } from '../../src/ws/openSocket.js';
 import type { SocketPort, SocketSign } from '../../src/ws/SocketPort.js';
 import { observe } from '../helpers/observe.js';
@@ -105,10 +106,11 @@ const sign = (n: number): SocketSign => socketText(element(n));
 /** A service whose sockets show what the test writes, and its lists. */
 function listWorld(
   stream: (request: SocketRequest, count: number) => Observable<SocketSign>,
+  token?: Token,
   changes: Partial<Link> = {},
 ) {
   const sockets = scriptedSockets(stream);
-  const service = new Service({ ...link, ...changes });
+  const service = new Service({ ...link, token: new TokenSource(token, 1_000), ...changes });
   const events: Diagnostic[] = [];
   service.diagnostics$.subscribe((event) => events.push(event));
   return { sockets, events, list$: readList(service, sockets.port, path, { activeAtOffset: 9 }) };
@@ -128,7 +130,7 @@ describe('a list by WebSocket', () => {
     ['with its elements', [sign(1), sign(2)], [element(1), element(2)]],
     ['without one (pitfall 3)', [], []],
   ])('sends one request, and is complete %s if the service closes the socket with 1000', (_, signs, values) => {
-    const { sockets, list$ } = listWorld(() => of(socketOpen, ...signs, socketEnd(1000)), { token: 'abc' });
+    const { sockets, list$ } = listWorld(() => of(socketOpen, ...signs, socketEnd(1000)), 'abc');
     expect(observe(list$)).toMatchObject({ values, completed: true, error: undefined });
     const headers = { authorization: 'Bearer abc', 'x-tenant': 'blue' };
     expect(sockets.requests).toEqual([{ path: `/prefix${path}`, headers, body: { activeAtOffset: 9 } }]);
@@ -195,8 +197,10 @@ describe('a list by WebSocket', () => {
   });
 
   it('opens the socket by the interceptor of the link', () => {
-    const { sockets, list$ } = listWorld(() => of(socketOpen, sign(1), socketEnd(1000)), {
-      socketInterceptor: ({ url, headers }, open) => open({ ...headers, traceparent: url }),
+    const socketInterceptor: Link['socketInterceptor'] = ({ url, headers }, open) =>
+      open({ ...headers, traceparent: url });
+    const { sockets, list$ } = listWorld(() => of(socketOpen, sign(1), socketEnd(1000)), undefined, {
+      socketInterceptor,
     });
     expect(observe(list$).completed).toBe(true);
     const traceparent = `wss://ledger.example/prefix${path}`;
@@ -206,14 +210,14 @@ describe('a list by WebSocket', () => {
 
 describe('the token of a list by WebSocket', () => {
   /** A provider whose tokens are numbered. */
-  const provider = (): Link['token'] => {
+  const provider = (): Token => {
     let count = 0;
     return () => `token-${(count += 1)}`;
   };
 
   it('is replaced once if the service refuses it before the first element (pitfall 34)', () => {
     const stream = (_: unknown, count: number) => of(socketOpen, count === 1 ? refusal : sign(1), socketEnd(1000));
-    const { sockets, list$, events } = listWorld(stream, { token: provider() });
+    const { sockets, list$, events } = listWorld(stream, provider());
     expect(observe(list$)).toMatchObject({ values: [element(1)], completed: true });
     const tokens = sockets.requests.map(({ headers }) => headers['authorization']);
     expect(tokens).toEqual(['Bearer token-1', 'Bearer token-2']);
@@ -221,8 +225,8 @@ describe('the token of a list by WebSocket', () => {
   });
 
   it('ends the list with an error if its replacement is refused, too, or is the same (pitfall 34)', () => {
-    const refusing = (token: Link['token']): unknown =>
-      observe(listWorld(() => of(socketOpen, refusal, socketEnd(1000)), { token }).list$).error;
+    const refusing = (token: Token): unknown =>
+      observe(listWorld(() => of(socketOpen, refusal, socketEnd(1000)), token).list$).error;
     expect(refusing(provider())).toMatchObject({ _tag: 'UnauthorizedError', tokenChanged: true });
     expect(refusing('token')).toMatchObject({ _tag: 'UnauthorizedError', tokenChanged: false });
   });
@@ -230,7 +234,7 @@ describe('the token of a list by WebSocket', () => {
   it('ends the list with a transient error if it expires after an element, which nothing may repeat (pitfall 34)', () => {
     const expired = errorText('ACCESS_TOKEN_EXPIRED', 2, 10);
     const stream = () => of(socketOpen, sign(1), expired, socketEnd(1000));
-    const { sockets, list$ } = listWorld(stream, { token: provider() });
+    const { sockets, list$ } = listWorld(stream, provider());
     const error = { _tag: 'ConnectionError', reason: 'the token expired before the end of the list' };
     expect(observe(list$)).toMatchObject({ values: [element(1)], completed: false, error });
     expect(sockets.requests).toHaveLength(1);

@@ -1,0 +1,126 @@
+import { asyncScheduler, defer, map, type Observable, type ObservableInput, take } from 'rxjs';
+import { TokenError, tokenProblem } from '../errors/request.js';
+import { mapError, timeoutWith } from './retry.js';
+import { SharedCall } from './SharedCall.js';
+
+/**
+ * A bearer token, or a function that provides one. The function is called before every request, and once for all requests
+ * that wait for a token at the same time. After the participant has refused a token, it is called with that token, so that
+ * it does not return it from a cache.
+ *
+ * @category Ledger
+ */
+export type Token = string | ((refused?: string) => string | ObservableInput<string>);
+
+/** Where the requests of a ledger get their tokens. All of them share one call of the provider at a time. */
+export class TokenSource {
+  readonly #call: SharedCall<string>;
+  /** The call after the participant has refused a token. */
+  #refresh: { readonly refused: string; readonly call: SharedCall<string> } | undefined;
+  /** The paths of the requests for which the participant has accepted a token. */
+  readonly #served = new Set<string>();
+
+  constructor(
+    private readonly token: Token | undefined,
+    private readonly timeoutMs: number,
+  ) {
+    this.#call = new SharedCall(this.#provide());
+  }
+
+  /** The token for a request; `undefined` if the ledger has none. Errors with a {@link TokenError}. */
+  readonly current$: Observable<string | undefined> = defer(() => {
+    if (this.token === undefined) return [undefined];
+    return withOwnError(this.#refresh?.call.isRunning === true ? this.#refresh.call : this.#call);
+  });
+
+  /** The token after one was refused, possibly the same one. Errors with a {@link TokenError}. */
+  after(refused: string | undefined): Observable<string | undefined> {
+    return defer(() => {
+      if (refused === undefined) return this.current$;
+      if (this.#refresh?.refused !== refused) this.#refresh = { refused, call: new SharedCall(this.#provide(refused)) };
+      return withOwnError(this.#refresh.call);
+    });
+  }
+
+  /** Records that the participant has accepted a token for a path. */
+  accepted(path: string): void {
+    this.#served.add(path);
+  }
+
+  /**
+   * Whether a refusal of a token that shows no end may be because of its end: it is from a function, and an earlier request for
+   * the path was accepted.
+   */
+  mayHaveEnded(path: string): boolean {
+    return typeof this.token === 'function' && this.#served.has(path);
+  }
+
+  /** Whether a refused token that the provider returns again may be accepted later, or is about to be replaced. */
+  mayAcceptLater(refused: string | undefined): boolean {
+    return this.#served.size > 0 || (typeof this.token === 'function' && isEnding(refused));
+  }
+
+  #provide(refused?: string): Observable<string> {
+    return defer(() => {
+      const provided = typeof this.token === 'function' ? this.token(refused) : (this.token ?? '');
+      return typeof provided === 'string' ? [provided] : provided;
+    }).pipe(
+      take(1),
+      timeoutWith(this.timeoutMs, () => new TokenError('the provider did not return one in time')),
+      map(validateToken),
+    );
+  }
+}
+
+/** Each subscriber gets its own error, without the text of the provider's error, which may hold a secret. */
+const withOwnError = ({ value$ }: SharedCall<string>): Observable<string> =>
+  value$.pipe(mapError((error) => new TokenError(error instanceof TokenError ? error.reason : 'the provider failed')));
+
+/** Despite the types, a provider may return `undefined` from a response that it did not check. */
+function validateToken(token: unknown): string {
+  if (tokenProblem(token) === undefined) return String(token);
+  throw new TokenError(`the provider did not return a token${token ? `: it ${tokenProblem(token)}` : ''}`);
+}
+
+/**
+ * How close to its end a token counts as ending, in milliseconds. A participant refuses a token in the second after its end
+ * like one whose user lacks a right, and its clock may differ.
+ */
+const endingMs = 15_000;
+
+/** Whether a JWT ends within seconds, or ended seconds ago. */
+const isEnding = (token: string | undefined): boolean => Math.abs(msUntilEnd(token) ?? Infinity) <= endingMs;
+
+/** Whether a JWT has ended, or ends within seconds; `undefined` for a token that does not show its end. */
+export function hasEnded(token: string): boolean | undefined {
+  const leftMs = msUntilEnd(token);
+  return leftMs === undefined ? undefined : leftMs <= endingMs;
+}
+
+function msUntilEnd(token: string | undefined): number | undefined {
+  const { exp } = timesOf(token);
+  return exp === undefined ? undefined : exp * 1_000 - asyncScheduler.now();
+}
+
+/** The times of a JWT, in seconds since the epoch. */
+interface TokenTimes {
+  readonly iat?: number;
+  readonly exp?: number;
+}
+
+/** Reads the times of a JWT; none of another token. Does not check the signature. */
+export function timesOf(token = ''): TokenTimes {
+  const [, payload, signature] = token.split('.');
+  if (payload === undefined || signature === undefined) return {};
+  try {
+    const claims = Object(JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')))) as object;
+    return { ...numberIn(claims, 'iat'), ...numberIn(claims, 'exp') };
+  } catch {
+    return {};
+  }
+}
+
+const numberIn = (claims: object, name: keyof TokenTimes): TokenTimes => {
+  const value = (claims as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'number' ? { [name]: value } : {};
+};
