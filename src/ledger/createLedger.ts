@@ -125,7 +125,7 @@ export function createService(options: LedgerOptions): Service {
     {
       port: options.port ?? kyPort(options),
       baseUrl: validateBaseUrl(baseUrl),
-      headers: validateHeaders(headers),
+      headers: validateHeaders(headers, options.port === undefined),
       token: new TokenSource(token, requestTimeoutMs),
       requestTimeoutMs,
       ...(serverTimeoutMs !== undefined && { serverTimeoutMs }),
@@ -163,7 +163,21 @@ function validateBaseUrl(baseUrl: string): string {
   return baseUrl.replace(/\/+$/, '');
 }
 
-function validateHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+/** @param areSentByFetch - whether `fetch` sends them, which cannot send all */
+function validateHeaders(
+  headers: Readonly<Record<string, string>>,
+  areSentByFetch: boolean,
+): Readonly<Record<string, string>> {
+  const valid = parseHeaders(headers);
+  const dropped = areSentByFetch ? Object.keys(valid).filter(isDroppedByFetch) : [];
+  if (dropped.length > 0)
+    throw new TypeError(
+      `headers: fetch does not send ${dropped.join(', ')}: leave that out, or use a port that sends it, such as undiciPort() of canton-rx/undici`,
+    );
+  return valid;
+}
+
+function parseHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   try {
     return Object.fromEntries(new Headers(headers));
   } catch {
@@ -171,6 +185,14 @@ function validateHeaders(headers: Readonly<Record<string, string>>): Readonly<Re
     throw new TypeError('headers contains an invalid name or value');
   }
 }
+
+/** Headers that the `fetch` of Node.js replaces, leaves out or refuses, and those that describe a single connection. */
+const droppedByNode =
+  /^(connection|content-length|expect|host|keep-alive|sec-fetch-mode|te|trailer|transfer-encoding|upgrade)$/;
+
+/** Whether `fetch` does not send a header. Browsers leave out more than Node.js, and their `Request` shows which. */
+const isDroppedByFetch = (name: string): boolean =>
+  droppedByNode.test(name) || !new Request('http://ledger.invalid', { headers: { [name]: 'x' } }).headers.has(name);
 
 /**
  * The address of a participant, and how to connect to it.
@@ -190,7 +212,10 @@ export interface LedgerOptions {
    * accepted and the function returned the same one.
    */
   readonly token?: Token | undefined;
-  /** Headers for every request, in addition to those that the library sets. */
+  /**
+   * Headers for every request, in addition to those that the library sets. A header that `fetch` does not send, such as
+   * `host`, is a TypeError, unless there is a `port`: that of `canton-rx/undici` sends `host`.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Replaces the global `fetch`, for example to trace or route requests. */
   readonly fetch?: typeof globalThis.fetch | undefined;

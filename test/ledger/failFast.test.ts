@@ -141,6 +141,43 @@ describe('a token that cannot be one is a TypeError at once', () => {
   });
 });
 
+describe('a header that fetch does not send', () => {
+  it.each([
+    ...['host', 'Host', 'HOST', 'connection', 'Content-Length', 'transfer-encoding', 'Upgrade', 'keep-alive', 'TE'],
+    ...['Trailer', 'Expect', 'sec-fetch-mode'],
+  ])('is a TypeError with the way out: %s', (name) => {
+    const headers = { [name]: '1', 'x-tenant': 'blue' };
+    const options = { baseUrl: 'http://ledger.example', headers };
+    for (const more of [{}, { fetch: globalThis.fetch }]) {
+      const create = () => createLedger({ ...options, ...more });
+      expect(create).toThrow(TypeError);
+      expect(create).toThrow(new RegExp(`does not send ${name.toLowerCase()}:.*undiciPort\\(\\)`));
+    }
+    expect(() => createLedger({ ...options, port: () => EMPTY })).not.toThrow();
+  });
+
+  it.each(['cookie', 'origin', 'user-agent', 'authorization', 'x-forwarded-host', 'traceparent', 'accept-encoding'])(
+    'but not one that fetch sends in Node.js: %s',
+    (name) => {
+      expect(() => createLedger({ baseUrl: 'http://ledger.example', headers: { [name]: '1' } })).not.toThrow();
+    },
+  );
+
+  it('is one that the Request of a browser leaves out', () => {
+    const PlatformRequest = globalThis.Request;
+    globalThis.Request = class extends PlatformRequest {
+      constructor(input: string, init: RequestInit) {
+        const headers = new Headers(init.headers);
+        headers.delete('cookie');
+        super(input, { ...init, headers });
+      }
+    } as typeof Request;
+    const create = () => createLedger({ baseUrl: 'http://ledger.example', headers: { Cookie: 'a=b' } });
+    expect(create).toThrow(/does not send cookie:/);
+    globalThis.Request = PlatformRequest;
+  });
+});
+
 describe('a processor', () => {
   const port = () => of({ status: 200, headers: {}, text: '{"offset":0}' });
   const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
