@@ -29,6 +29,7 @@ export type { ExecuteOptions } from './submission/execute.js';
 export type { SubmitOptions } from './submission/submit.js';
 export type { HttpPort, HttpRequest, HttpResponse } from './http/HttpPort.js';
 export type { Token } from './http/TokenSource.js';
+export { clientCredentials, type ClientCredentials } from './http/clientCredentials.js';
 export type { RetryPolicy } from './http/retry.js';
 
 // Diagnostics

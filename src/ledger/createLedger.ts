@@ -209,7 +209,7 @@ export interface LedgerOptions {
    * few minutes, and once for all requests that wait at the same time. If the participant refuses the token, the client
    * calls the function with the refused token as its argument. If it returns the same token, or another one that is
    * refused, the request fails with an `UnauthorizedError`. A feed then retries with back-off, unless no token was ever
-   * accepted and the function returned the same one.
+   * accepted and the function returned the same one. For OAuth 2, use {@link clientCredentials}.
    */
   readonly token?: Token | undefined;
   /**
