@@ -113,6 +113,12 @@ export function troubleOfResponse({
       text: 'token refused (401)',
       next: 'get a new token; the log of the participant has the reason',
     };
+  if (isUserRefused({ status, text }))
+    return {
+      kind: 'token',
+      text: 'the participant does not know the user of the token, or it is deactivated (403)',
+      next: 'let an administrator create or activate the user, or use a token of another one',
+    };
   if (status === 403)
     return { kind: 'token', text: 'the user of the token lacks a right (403)', next: 'grant the right to the user' };
   return {
@@ -120,6 +126,10 @@ export function troubleOfResponse({
     text: `the server answered ${status}${code === undefined ? '' : ` ${escapeText(code).slice(0, 60)}`}`,
   };
 }
+
+/** Whether a participant says that it does not know the user of the token, or that the user is deactivated. */
+export const isUserRefused = ({ status, text }: Pick<ProbeResponse, 'status' | 'text'>): boolean =>
+  status === 403 && /"ledger_api_error"\s*:\s*"invalid token"/i.test(text);
 
 const gatewayOutage = (status: number): Omit<Trouble, 'kind'> => ({
   text: `a gateway answers, but the participant does not (${status})`,

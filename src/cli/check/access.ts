@@ -7,6 +7,7 @@ import {
   type Basics,
   cantonErrorCode,
   isTokenRefused,
+  isUserRefused,
   lacksEndpoint,
   type Outcome,
   type Probe,
@@ -168,7 +169,7 @@ const notServed = {
 } as const;
 
 function refusal(response: ProbeResponse, isAnyParty: boolean) {
-  if (response.status !== 403)
+  if (response.status !== 403 || isUserRefused(response))
     return troubleOfResponse(response) ?? ({ kind: 'other', text: 'the response is not a list' } as const);
   return {
     kind: 'token',
