@@ -25,7 +25,7 @@ export type { VerifierOptions } from './commands.js';
  *
  * - Its hash, of scheme V2, is the hash of its transaction.
  * - It acts for exactly the requested parties, with the requested command id, and on the requested synchronizer if the
- *   request names one.
+ *   request names one. The transaction may name any physical synchronizer of it.
  * - Its root nodes are the requested commands in order, with the requested arguments in every field. The ledger
  *   validates the nodes below them.
  *
@@ -117,10 +117,20 @@ function checkSubmitter({ submitterInfo, synchronizerId }: Metadata, request: Pr
   if (submitterInfo?.commandId !== request.commandId) {
     throw refusal('parties', 'its command id differs', 'commandId');
   }
-  if ((request.synchronizerId ?? '') !== '' && synchronizerId !== request.synchronizerId) {
+  if (!isOnSynchronizer(synchronizerId, request.synchronizerId ?? '')) {
     throw refusal('parties', 'its synchronizer differs', 'synchronizerId');
   }
 }
+
+/**
+ * Whether a transaction is for the requested synchronizer, or the request names none. A participant of 3.5 names the
+ * physical synchronizer, which is the logical id of the request, then the protocol version and a serial number:
+ * `name::1220…::35-0`.
+ */
+const isOnSynchronizer = (given: string, requested: string): boolean =>
+  requested === '' ||
+  given === requested ||
+  (given.startsWith(`${requested}::`) && /^[a-z0-9]+-\d+$/.test(given.slice(requested.length + 2)));
 
 /**
  * Throws if the preparation time is far from the local clock, or if the ledger time may be earlier than requested. A

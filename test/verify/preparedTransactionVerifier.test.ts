@@ -17,7 +17,8 @@ import {
   v,
   verdict,
 } from './messages.js';
-import { anyClockSkew, vectors } from './vectors.js';
+import { fixture } from '../codecs/support.js';
+import { anyClockSkew, type Vector, vectors } from './vectors.js';
 
 const argument = v.record({ owner: v.party(alice), amount: v.numeric('10.0000000000') });
 const json = { owner: alice, amount: '10.0' };
@@ -36,6 +37,8 @@ const both: Command = {
   },
 };
 const give = v.record({ to: v.text('bob') });
+/** What a participant of 3.5.10 prepared, and the requests. */
+const recorded = fixture('prepared-3.5') as readonly Vector[];
 const otherId = `00${'77'.repeat(32)}`;
 
 describe('the verifier', () => {
@@ -101,6 +104,33 @@ describe('the verifier', () => {
     ['a create alone', { commands: [both] }, 'commands commands[0]'],
   ])('rejects a transaction of %s', async (_, change, expected) => {
     expect(await verdict(await preparedOf(created), createOf(json, change))).toBe(expected);
+  });
+
+  it.each([
+    ['the logical one', 'accepted', synchronizerId],
+    ['a physical one of it, as a participant of 3.5 names it', 'accepted', `${synchronizerId}::35-0`],
+    ['a later physical one', 'accepted', `${synchronizerId}::36-12`],
+    ['one of a development version', 'accepted', `${synchronizerId}::dev-0`],
+    ['another logical one', 'parties synchronizerId', `other::1220${'02'.repeat(32)}`],
+    ['a physical one of another', 'parties synchronizerId', `other::1220${'02'.repeat(32)}::35-0`],
+    ['one whose id begins alike', 'parties synchronizerId', `${synchronizerId}0::35-0`],
+    ['one with more than a physical id', 'parties synchronizerId', `${synchronizerId}::1220ab::35-0`],
+    ['none', 'parties synchronizerId', ''],
+  ])('compares the synchronizer of the request with %s: %s', async (_, expected, named) => {
+    const { transaction, metadata } = created;
+    const prepared = await preparedOf({ transaction, metadata: { ...metadata, synchronizerId: named } });
+    expect(await verdict(prepared, createOf(json, { synchronizerId }))).toBe(expected);
+    expect(await verdict(prepared, createOf(json))).toBe('accepted');
+  });
+
+  it.each(recorded)('accepts a submission recorded of a participant of 3.5: $name', async ({ prepared, request }) => {
+    const synchronizer = 'synchronizer-1::1220885aaa79e30b3c12816ba45dc67faf035c436ee00d794f850a50749df527edc6';
+    for (const synchronizerId of ['', synchronizer, `${synchronizer}::35-0`])
+      expect(await verdict(prepared, { ...request, synchronizerId }, anyClockSkew)).toBe('accepted');
+    const other = synchronizer.replace('1220885a', '1220885b');
+    expect(await verdict(prepared, { ...request, synchronizerId: other }, anyClockSkew)).toBe('parties synchronizerId');
+    const another = { ...request, commandId: 'another' };
+    expect(await verdict(prepared, another, anyClockSkew)).toBe('parties commandId');
   });
 
   it('rejects an additional party', async () => {
