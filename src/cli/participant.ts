@@ -88,7 +88,8 @@ export const probe = (
 const toJson = (body: unknown): string | undefined => (body === undefined ? undefined : JSON.stringify(body));
 
 /** The URL of an endpoint of a ledger. */
-export const endpointUrl = ({ ledger }: Connection, path: string): string => `${ledger.replace(/\/+$/, '')}${path}`;
+export const endpointUrl = ({ ledger }: Connection, path: string): string =>
+  `${ledger.replace(/(?<!\/)\/+$/, '')}${path}`;
 
 /** The current token; `undefined` if none is sent. Throws a `TokenError`: its file may be gone by now. */
 export function tokenOf({ token }: Connection): string | undefined {
@@ -266,6 +267,6 @@ export function templateMessage(error: unknown, templates: readonly string[]): s
 /** Whether the reason that a participant gives names a template, as `[package]` or as `[(package,Module:Entity)]`. */
 function isNamed(template: string, reason: string): boolean {
   const [, name = '', entity = ''] = /^#([^:]*):(.*)$/.exec(template) ?? [];
-  const list = /\[([^\]]*)\]/.exec(reason)?.[1] ?? '';
+  const list = /\[([^[\]]*)\]/.exec(reason)?.[1] ?? '';
   return list.includes(`(${name},${entity})`) || list.split(/,\s*/).includes(name);
 }

@@ -179,7 +179,7 @@ const details = (error: unknown): string =>
 
 /** The calls that led to a mistake of the program: without them, its message does not say where it is. */
 const stackOf = (error: unknown): string =>
-  isMistake(error) ? ` ${/\n\s*(at .*)/s.exec(String(error.stack))?.[1]?.slice(0, 1_000) ?? ''}` : '';
+  isMistake(error) ? ` ${/\n[ \t]*(at .*)/s.exec(String(error.stack))?.[1]?.slice(0, 1_000) ?? ''}` : '';
 
 const shorten = (text: string): string => text.slice(0, 500).replace(/\.$/, '');
 

@@ -160,7 +160,7 @@ function validateBaseUrl(baseUrl: string): string {
     const got = /[@?#%]/.test(baseUrl) ? '' : `, got '${baseUrl}'`;
     throw new TypeError(`baseUrl must be an absolute http(s) URL without credentials, query or hash${got}`);
   }
-  return baseUrl.replace(/\/+$/, '');
+  return baseUrl.replace(/(?<!\/)\/+$/, '');
 }
 
 /** @param areSentByFetch - whether `fetch` sends them, which cannot send all */
