@@ -120,7 +120,7 @@ function commandIdOf({ name }: Rule, contractId: string, round: string): string 
     'command',
     name,
     contractId,
-    'its command id has more than 255 characters, or others than A-Z a-z 0-9 # : - _ / and space; choose another round',
+    'its command id has more than 255 characters, or others than A-Z a-z 0-9 # : . - _ / and space; choose another round',
   );
 }
 

@@ -1,6 +1,18 @@
 import type * as t from 'io-ts';
 import { Command } from './Command.js';
-import { flag, integer, json, list, nullable, optional, repeated, text, withDefault } from './internal/field.js';
+import { adapt, isRecord } from './internal/Codec.js';
+import {
+  flag,
+  integer,
+  json,
+  list,
+  nonEmpty,
+  nullable,
+  optional,
+  repeated,
+  text,
+  withDefault,
+} from './internal/field.js';
 import { exact, message } from './internal/message.js';
 import { Duration, MinLedgerTime } from './MinLedgerTime.js';
 import {
@@ -18,7 +30,8 @@ import { DeduplicationPeriod } from './ExecuteRequest.js';
 import { TransactionFormat } from './UpdateFormat.js';
 
 /**
- * A contract that the participant may not know, disclosed to it for one submission.
+ * A contract that the participant may not know, disclosed to it for one submission. It may come from a registry or another
+ * party as it is: fields that the ledger does not have, such as `debugPayload`, are not sent.
  *
  * @category Submission
  */
@@ -27,7 +40,7 @@ export interface DisclosedContract {
   readonly templateId?: Opt<TemplateId>;
   /** The id of the contract. */
   readonly contractId: string;
-  /** The `createdEventBlob` of its created event, in base64. */
+  /** The `createdEventBlob` of its created event, in base64. An event has it if the request sets `includeCreatedEventBlob`. */
   readonly createdEventBlob: string;
   /** The synchronizer of the contract. Default: empty, which means unknown. */
   readonly synchronizerId?: Opt<string>;
@@ -38,12 +51,23 @@ export interface DisclosedContract {
  *
  * @category Submission
  */
-export const DisclosedContract: t.Type<DisclosedContract, unknown> = exact<DisclosedContract>('DisclosedContract', {
-  templateId: nullable(TemplateId),
-  contractId: text,
-  createdEventBlob: text,
-  synchronizerId: withDefault(text, ''),
-});
+export const DisclosedContract: t.Type<DisclosedContract, unknown> = adapt(
+  exact<DisclosedContract>('DisclosedContract', {
+    templateId: nullable(TemplateId),
+    contractId: text,
+    createdEventBlob: nonEmpty,
+    synchronizerId: withDefault(text, ''),
+  }),
+  (u) => (isRecord(u) ? Object.fromEntries(Object.entries(u).filter(([key]) => !isForeign(key))) : u),
+);
+
+const disclosedFields: readonly string[] = ['templateId', 'contractId', 'createdEventBlob', 'synchronizerId'];
+
+/** Whether a field is not the ledger's. One that differs only in case or `_`, such as `contractID`, is a mistake instead. */
+function isForeign(key: string): boolean {
+  const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
+  return !disclosedFields.some((field) => field === key || plain(field) === plain(key));
+}
 
 /**
  * A contract key that the submission will look up. Prefetching it saves time.

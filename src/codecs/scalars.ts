@@ -84,8 +84,8 @@ export const Party: t.Type<Party, Party> = /* @__PURE__ */ matching(
 );
 
 /**
- * An identifier chosen by a client, such as a submission id: 1 to 255 of the characters `A-Z a-z 0-9 # : - _ /` and
- * space.
+ * An identifier chosen by a client, such as a submission id: 1 to 255 of the characters `A-Z a-z 0-9 # : . - _ /` and
+ * space. The ledger's documentation omits the dot; participants accept it.
  *
  * @inline
  */
@@ -94,9 +94,9 @@ export type LedgerString = string;
 /** Codec of `LedgerString`. */
 export const LedgerString: t.Type<LedgerString, LedgerString> = /* @__PURE__ */ matching(
   'LedgerString',
-  /^[A-Za-z0-9#:\-_/ ]+$/,
+  /^[A-Za-z0-9#:.\-_/ ]+$/,
   255,
-  '1 to 255 of A-Z a-z 0-9 # : - _ / and space',
+  '1 to 255 of A-Z a-z 0-9 # : . - _ / and space',
 );
 
 /**

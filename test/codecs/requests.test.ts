@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DeduplicationPeriod, ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
 import { Filters, TransactionFilter } from '../../src/codecs/Filters.js';
 import { MinLedgerTime } from '../../src/codecs/MinLedgerTime.js';
-import { DisclosedContract, PrepareRequest } from '../../src/codecs/SubmissionRequest.js';
+import { CommandsRequest, DisclosedContract, PrepareRequest } from '../../src/codecs/SubmissionRequest.js';
 import { EventFormat, TransactionFormat, UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import { anyCodec, type AnyCodec, decode, keysOf, problemsIn, replaceAt, sample } from './support.js';
@@ -127,7 +127,7 @@ describe('a field', () => {
       ['execute', 'partySignatures', value, 'PartySignatures'],
       ['execute', 'hashingSchemeVersion', value, 'HASHING_SCHEME_VERSION_V2, _V3 or newer'],
     ]),
-    ['prepare', 'commandId', undefined, 'LedgerString, 1 to 255 of A-Z a-z 0-9 # : - _ / and space'],
+    ['prepare', 'commandId', undefined, 'LedgerString, 1 to 255 of A-Z a-z 0-9 # : . - _ / and space'],
     ['prepare', 'commands', undefined, 'at least one command'],
     ['prepare', 'commands', [], 'at least one command'],
     ['prepare', 'actAs', undefined, 'at least one party'],
@@ -449,5 +449,64 @@ describe('the signatures of an execution', () => {
     const request = replaceAt(execute, at, signatures);
     expect(problemsIn(ExecuteRequest, request)).toStrictEqual([`${path}: expected ${expected}`]);
     expect(ExecuteRequest.is(request)).toBe(false);
+  });
+});
+
+const sampleCommands = [{ CreateCommand: { templateId: '#a:B:C', createArguments: {} } }];
+
+describe('a disclosed contract', () => {
+  const sent = {
+    templateId: `${'a1'.repeat(32)}:Splice.AmuletRules:AmuletRules`,
+    contractId: '00ab',
+    createdEventBlob: 'CgMyLjE=',
+    synchronizerId: 'global-domain::1220ab',
+  };
+
+  it.each<[string, object]>([
+    ['for debugging', { debugPackageName: null, debugPayload: { owner: 'alice' }, debugCreatedAt: null }],
+    ['of releases before 3.3', { domainId: '' }],
+    ['of a later release', { createdAt: '2026-01-01T00:00:00Z', metadata: {} }],
+  ])('of a registry is sent without its fields %s', (_, fields) => {
+    expect(decode(DisclosedContract, { ...sent, ...fields })).toStrictEqual(sent);
+    const request = { ...(prepare as object), disclosedContracts: [{ ...fields, ...sent }] };
+    expect(decode(PrepareRequest, request).disclosedContracts).toStrictEqual([sent]);
+    const commands = { actAs: ['a'], commands: sampleCommands, disclosedContracts: [{ ...fields, ...sent }] };
+    expect(decode(CommandsRequest, commands).disclosedContracts).toStrictEqual([sent]);
+  });
+
+  it('of an unknown synchronizer has an empty one', () => {
+    for (const synchronizerId of ['', null, undefined])
+      expect(decode(DisclosedContract, { ...sent, synchronizerId })).toStrictEqual({ ...sent, synchronizerId: '' });
+  });
+
+  it.each([
+    ['createdEventBlob', undefined, 'string'],
+    ['createdEventBlob', null, 'string'],
+    ['createdEventBlob', '', 'a string that is not empty'],
+    ['contractId', undefined, 'string'],
+    ['contract_id', '00ab', 'no such field'],
+    ['templateID', sent.templateId, 'no such field'],
+    ['synchronizerId', 7, 'string'],
+  ])('with a mistake is refused: %s is %j', (field, value, expected) => {
+    expect(problemsIn(DisclosedContract, { ...sent, [field]: value })).toStrictEqual([
+      `${field}: expected ${expected}`,
+    ]);
+  });
+
+  it('that is none is refused', () => {
+    expect(problemsIn(DisclosedContract, null)).toStrictEqual(['expected DisclosedContract']);
+  });
+});
+
+describe('an id with a dot', () => {
+  it.each(['commandId', 'workflowId'])('is valid as the %s of commands', (field) => {
+    const request = { actAs: ['a'], commands: sampleCommands, [field]: 'order-1.2' };
+    expect(problemsIn(CommandsRequest, request)).toStrictEqual([]);
+  });
+
+  it('is valid for a preparation and an execution, but not as a party', () => {
+    expect(problemsIn(PrepareRequest, replaceAt(prepare, 'commandId', 'order-1.2'))).toStrictEqual([]);
+    expect(problemsIn(ExecuteRequest, replaceAt(execute, 'submissionId', 'v1.2/a#b:c d_e'))).toStrictEqual([]);
+    expect(problemsIn(PrepareRequest, replaceAt(prepare, 'actAs.0', 'alice.b'))).toHaveLength(1);
   });
 });

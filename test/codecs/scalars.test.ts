@@ -49,9 +49,18 @@ const rules: readonly Rule[] = [
   },
   {
     codec: anyCodec(LedgerString),
-    expected: 'LedgerString, 1 to 255 of A-Z a-z 0-9 # : - _ / and space',
-    valid: ['a', ' ', '3b241101-e2bb-4255-8caf-4136c566a962', `${alphanumeric}#:-_/ `, 'a'.repeat(255), hash],
-    invalid: ['a'.repeat(256), 'a\n', '\ta', 'a\u0000', ...words(' a.b é a+b a@b a\\b ٣ 😀'), ...notText],
+    expected: 'LedgerString, 1 to 255 of A-Z a-z 0-9 # : . - _ / and space',
+    valid: [
+      'a',
+      ' ',
+      '3b241101-e2bb-4255-8caf-4136c566a962',
+      `${alphanumeric}#:.-_/ `,
+      'order-1.2',
+      '.',
+      'a'.repeat(255),
+      hash,
+    ],
+    invalid: ['a'.repeat(256), 'a\n', '\ta', 'a\u0000', ...words(' é a+b a@b a\\b ٣ 😀'), ...notText],
   },
   {
     codec: anyCodec(Party),

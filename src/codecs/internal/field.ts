@@ -47,6 +47,14 @@ export const text: t.Type<string> = /* @__PURE__ */ scalar(
   { kind: 'text' },
 );
 
+/** A string that the ledger refuses if it is empty. */
+export const nonEmpty: t.Type<string, unknown> = /* @__PURE__ */ new Codec<string>(
+  'string',
+  (u): u is string => text.is(u) && u !== '',
+  (u, sink) => (u === '' ? fail(u, sink, 'a string that is not empty') : readerOf(text)(u, sink)),
+  t.identity,
+);
+
 /** A boolean. Used instead of `t.boolean`, for the same reason. */
 export const flag: t.Type<boolean> = /* @__PURE__ */ scalar(
   'boolean',

@@ -76,7 +76,7 @@ export const templateIdArbitrary: fc.Arbitrary<TemplateId> = fc.oneof(
 
 export const ledgerStringArbitrary: fc.Arbitrary<LedgerString> = fc.oneof(
   fc.uuid(),
-  fc.stringMatching(/^[A-Za-z0-9#:\-_/ ]{1,30}$/),
+  fc.stringMatching(/^[A-Za-z0-9#:.\-_/ ]{1,30}$/),
 );
 
 export const userIdArbitrary: fc.Arbitrary<UserId> = fc.stringMatching(/^[a-zA-Z0-9@^$.!`\-#+'~_|:()]{0,30}$/);
