@@ -1,4 +1,5 @@
 import type * as t from 'io-ts';
+import { Codec, invalid, isRecord, readerOf } from './internal/Codec.js';
 import { flag, json, list, optional, repeated, tag, text, texts } from './internal/field.js';
 import { message } from './internal/message.js';
 import { oneOf, type UnknownVariant, unknownWithOffset } from './internal/variant.js';
@@ -135,7 +136,10 @@ export interface CreatedEvent {
   readonly packageName: string;
   /** The ledger time of the creation. */
   readonly createdAt: Timestamp;
-  /** The contract key as Daml JSON; absent if the template has no key. */
+  /**
+   * The contract key as Daml JSON; absent if the template has no key. `null` is the key `None` of a key that is optional,
+   * which the ledger sends with a `contractKeyHash`.
+   */
   readonly contractKey?: unknown;
   /** The hash of the contract key, in base64; empty if the template has no key. Since 3.5. */
   readonly contractKeyHash?: string;
@@ -162,25 +166,46 @@ export interface CreatedEvent {
  *
  * @category Events
  */
-export const CreatedEvent: t.Type<CreatedEvent, unknown> = message<CreatedEvent>('CreatedEvent', {
-  _tag: tag('CreatedEvent'),
-  offset: Offset,
-  nodeId: Int64,
-  contractId: text,
-  templateId: text,
-  packageName: text,
-  createdAt: Timestamp,
-  contractKey: optional(json),
-  contractKeyHash: optional(text),
-  createArgument: optional(json),
-  createdEventBlob: optional(text),
-  interfaceViews: repeated(InterfaceView),
-  witnessParties: texts,
-  signatories: texts,
-  observers: texts,
-  representativePackageId: optional(text),
-  acsDelta: optional(flag),
-});
+export const CreatedEvent: t.Type<CreatedEvent, unknown> = keepKeyNone(
+  message<CreatedEvent>('CreatedEvent', {
+    _tag: tag('CreatedEvent'),
+    offset: Offset,
+    nodeId: Int64,
+    contractId: text,
+    templateId: text,
+    packageName: text,
+    createdAt: Timestamp,
+    contractKey: optional(json),
+    contractKeyHash: optional(text),
+    createArgument: optional(json),
+    createdEventBlob: optional(text),
+    interfaceViews: repeated(InterfaceView),
+    witnessParties: texts,
+    signatories: texts,
+    observers: texts,
+    representativePackageId: optional(text),
+    acsDelta: optional(flag),
+  }),
+);
+
+/** Keeps a `contractKey` that is `null` if there is a hash of the key. */
+function keepKeyNone(codec: t.Type<CreatedEvent, unknown>): t.Type<CreatedEvent, unknown> {
+  const read = readerOf(codec);
+  const withKey = <A extends object>(event: A): A => ({ ...event, contractKey: null });
+  return new Codec<CreatedEvent>(
+    codec.name,
+    codec.is,
+    (u, sink) => {
+      const event = read(u, sink);
+      const hasKey = event !== invalid && event.contractKeyHash && isRecord(u) && u['contractKey'] === null;
+      return hasKey ? withKey(event) : event;
+    },
+    (event) => {
+      const encoded = codec.encode(event);
+      return event.contractKey === null && isRecord(encoded) ? withKey(encoded) : encoded;
+    },
+  );
+}
 
 /**
  * A choice was exercised. Only the LEDGER_EFFECTS shape contains it. A consuming exercise archives its contract.

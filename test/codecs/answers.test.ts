@@ -42,7 +42,7 @@ const messages = (
       anyCodec(event.CreatedEvent),
       partOf('3.5', 0, 'Transaction.value.events.0.CreatedEvent'),
       'offset nodeId contractId templateId packageName createdAt',
-      'contractKey contractKeyHash createArgument createdEventBlob representativePackageId acsDelta',
+      'contractKeyHash createArgument createdEventBlob representativePackageId acsDelta',
       'interfaceViews witnessParties signatories observers',
     ],
     [
@@ -230,5 +230,27 @@ describe('is', () => {
   it('rejects the wire form', () => {
     expect(Transaction.is(transaction)).toBe(false);
     expect(UpdateElement.is(sample('updates-3.6', 'wire', 0))).toBe(false);
+  });
+});
+
+describe('a contract key', () => {
+  const created = partOf('3.6', 0, 'Transaction.value.events.0.CreatedEvent');
+  const codec = event.CreatedEvent;
+
+  it.each([
+    ['None, which is null with a hash', { contractKey: null, contractKeyHash: '3q2+7w==' }, null],
+    ['absent, with a hash', { contractKey: undefined, contractKeyHash: '3q2+7w==' }, undefined],
+    ['null without a hash: there is none', { contractKey: null, contractKeyHash: '' }, undefined],
+    ['null before there were hashes: there is none', { contractKey: null, contractKeyHash: undefined }, undefined],
+    ['a value', { contractKey: { id: '7' }, contractKeyHash: '3q2+7w==' }, { id: '7' }],
+  ])('that is %s stays so, also encoded', (_, fields, expected) => {
+    const wire: unknown = JSON.parse(JSON.stringify({ ...(created as object), ...fields }));
+    const decoded = decode(codec, wire);
+    expect('contractKey' in decoded).toBe(expected !== undefined);
+    expect(decoded.contractKey).toEqual(expected);
+    expect(codec.is(decoded)).toBe(true);
+    const encoded = codec.encode(decoded) as object;
+    expect('contractKey' in encoded).toBe(expected !== undefined);
+    expect(decode(codec, encoded)).toStrictEqual(decoded);
   });
 });
