@@ -79,6 +79,7 @@ export type { Filters } from './codecs/Filters.js';
 export { contractType, interfaceType } from './codecs/ContractType.js';
 export type { ContractType, CreatableType, InterfaceType, TemplateType } from './codecs/ContractType.js';
 export type { ArgumentOf, ChoiceType, JsonDecoder, PayloadOf, ResultOf } from './codecs/ContractType.js';
+export { optional, type OptionalCodec } from './codecs/optional.js';
 export type { StandardSchema } from './codecs/StandardSchema.js';
 
 // Submissions

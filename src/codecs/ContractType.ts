@@ -1,5 +1,7 @@
 import type * as t from 'io-ts';
-import { type Problem, problemsOf } from './Problem.js';
+import { type Attempt, explain } from './internal/explain.js';
+import { quoteFilter } from './internal/quotes.js';
+import { maxProblems, placeOf, type Problem, problemOf } from './Problem.js';
 import { type CheckedTemplateId, checkTemplateId } from './scalars.js';
 import { type StandardSchema, validatorOf } from './StandardSchema.js';
 
@@ -310,27 +312,34 @@ const succeed = (result: unknown): Decoded<unknown> => ({ ok: true, result });
 
 const unit: JsonDecoder<Unit> = { run: () => ({ ok: true, result: {} }) };
 
-const isSchema = (codec: t.Mixed | StandardSchema): codec is StandardSchema => '~standard' in codec;
-
 /** A schema has no encoder: its input is Daml JSON. */
 const encoderOf = (codec: t.Mixed | StandardSchema): ((value: unknown) => unknown) =>
   isSchema(codec) ? same : (value): unknown => codec.encode(value);
 
+const isSchema = (codec: t.Mixed | StandardSchema): codec is StandardSchema => '~standard' in codec;
+
 function decoderOf(codec: t.Mixed | StandardSchema): JsonDecoder<unknown> {
-  if (isSchema(codec)) {
-    const validate = validatorOf(codec);
-    return {
-      run: (json) => {
-        const { value, problems } = validate(json);
-        return problems === undefined ? succeed(value) : refuse(problems);
-      },
-    };
-  }
+  const attempt = isSchema(codec) ? validatorOf(codec) : attemptWith(codec);
+  const remedy = isSchema(codec) ? 'let the schema accept both, such as with nullish' : 'use optional() of canton-rx';
   return {
     run: (json) => {
-      const decoded = codec.decode(json);
-      return decoded._tag === 'Right' ? succeed(decoded.right) : refuse(problemsOf(decoded.left));
+      const { value, refusals } = attempt(json);
+      return refusals === undefined ? succeed(value) : refuse(explain(refusals, json, attempt, remedy));
     },
+  };
+}
+
+function attemptWith(codec: t.Mixed): (json: unknown) => Attempt {
+  return (json) => {
+    const decoded = codec.decode(json);
+    if (decoded._tag === 'Right') return { value: decoded.right };
+    const filter = quoteFilter(json);
+    return {
+      refusals: decoded.left.slice(0, maxProblems).map((error) => ({
+        problem: problemOf(error, error.message && filter(error.message, error.context.at(-1)?.actual)),
+        places: [placeOf(error)],
+      })),
+    };
   };
 }
 

@@ -1,4 +1,6 @@
-import type { Problem } from './Problem.js';
+import type { Attempt, Refusal } from './internal/explain.js';
+import { quoteFilter } from './internal/quotes.js';
+import { maxProblems, type Place, problemAt } from './Problem.js';
 
 /**
  * A schema of any library that implements [Standard Schema](https://standardschema.dev) version 1, such as Zod, Valibot or
@@ -54,12 +56,13 @@ interface Issue {
   readonly message: string;
   /** The keys from the outside in. Some libraries wrap them. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  /** The expected value, if the library has it without a sentence. */
+  readonly expected?: unknown;
+  /** The issues of the alternatives of a union, in Zod. */
+  readonly errors?: readonly (readonly Issue[])[];
+  /** The same in Valibot. */
+  readonly issues?: readonly Issue[];
 }
-
-/** What a validation results in: the value that the schema returned, or problems without values. */
-type Validated =
-  | { readonly value: unknown; readonly problems?: undefined }
-  | { readonly problems: readonly Problem[]; readonly value?: undefined };
 
 /**
  * Returns a function that validates values at once, because a feed cannot wait for a schema without losing its order.
@@ -67,30 +70,46 @@ type Validated =
  * @throws TypeError if the schema says that it is asynchronous, as those of Valibot do. Others are noticed when they
  *   validate
  */
-export function validatorOf(schema: StandardSchema): (value: unknown) => Validated {
+export function validatorOf(schema: StandardSchema): (value: unknown) => Attempt {
   if ('async' in schema && schema.async === true) throw new TypeError(`${isAsynchronous}: use a synchronous one`);
   return (value) => {
     const result = schema['~standard'].validate(value);
     if ('then' in result) {
       // it may reject, which would end the process
       result.catch(() => undefined);
-      return { problems: [{ path: '', expected: `a result at once: ${isAsynchronous}, or a transform in it throws` }] };
+      const expected = `a result at once: ${isAsynchronous}, or a transform in it throws`;
+      return { refusals: [{ problem: problemAt([], expected), places: [] }] };
     }
-    return result.issues === undefined ? { value: result.value } : { problems: result.issues.map(problemOf) };
+    return result.issues === undefined ? { value: result.value } : { refusals: refusalsOf(result.issues, value) };
   };
 }
 
 const isAsynchronous = 'the schema is asynchronous';
 
-/** Zod, Valibot and ArkType also say what they expect without a sentence. Either text may quote the value. */
-const problemOf = ({ message, path = [], expected }: Issue & { readonly expected?: unknown }): Problem => ({
-  path: path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.'),
-  expected: withoutValue(typeof expected === 'string' ? expected : message),
-});
+function refusalsOf(issues: readonly Issue[], value: unknown): readonly Refusal[] {
+  const filter = quoteFilter(value);
+  // not by a method of the list, which may be of a class of the library
+  return Array.from({ length: Math.min(issues.length, maxProblems) }, (_, i) => issues[i])
+    .filter((issue) => issue !== undefined)
+    .map((issue) => {
+      const keys = keysOf(issue);
+      const own = keys.reduce<unknown>((at, key) => (Object(at) as Readonly<Record<string, unknown>>)[key], value);
+      // Zod, Valibot and ArkType also say what they expect without a sentence
+      const text = typeof issue.expected === 'string' ? issue.expected : issue.message;
+      return { problem: problemAt(keys.map(shown), filter(text, own)), places: placesOf(issue, []) };
+    });
+}
 
-/** What a text says of the schema, as in `Invalid email: Received "…"` or `mail must be an email address (was "…")`. */
-const withoutValue = (text: string): string =>
-  text
-    .replace(/[,;:]?\s*(\sbut\s+|[\s(])(received|was|got)[\s:].*/is, '')
-    .replace(/^.*?\b(expected|must be) /i, '')
-    .replace(/^invalid /i, 'a valid ');
+const keysOf = ({ path = [] }: Issue): readonly string[] =>
+  path.map((part) => String(typeof part === 'object' ? part.key : part));
+
+/** A key that is not the name of a field is that of a map, and a value. */
+const shown = (key: string): string => (/^[\w$']{1,100}$/.test(key) ? key : '*');
+
+/** The places of an issue, and of its alternatives if it is that of a union: `errors` of Zod, `issues` of Valibot. */
+function placesOf(issue: Issue, outer: readonly string[]): readonly Place[] {
+  const { errors = [], issues = [] } = issue;
+  const keys = [...outer, ...keysOf(issue)];
+  const inner = [...errors.flat(), ...issues].slice(0, maxProblems);
+  return [{ keys, path: keys.map(shown) }, ...inner.flatMap((each) => placesOf(each, keys))];
+}

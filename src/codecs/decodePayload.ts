@@ -6,7 +6,8 @@ import {
   type JsonDecoder,
 } from './ContractType.js';
 import type { CreatedEvent, InterfaceView, ViewStatus } from './Event.js';
-import type { Problem } from './Problem.js';
+import { quoteFilter } from './internal/quotes.js';
+import { maxProblems, type Problem, problemAt } from './Problem.js';
 import type { TemplateId } from './scalars.js';
 
 /**
@@ -62,10 +63,9 @@ const hasFailed = ({ viewStatus }: InterfaceView): boolean => viewStatus.code !=
 export function decodeAs<T>(decoder: JsonDecoder<T>, path: string, argument: unknown = null): DecodedPayload<T> {
   const decoded = runDecoder(decoder, argument);
   if (decoded.ok) return { ok: true, payload: decoded.result };
-  const problems = problemsIn(decoded.error).map((problem) => ({
-    ...problem,
-    path: [path, problem.path].filter((key) => key !== '').join('.'),
-  }));
+  const problems = problemsIn(decoded.error, argument)
+    .slice(0, maxProblems)
+    .map(({ path: inner, expected }) => problemAt([path, inner], expected));
   return { ok: false, argument, problems };
 }
 
@@ -79,7 +79,7 @@ function runDecoder<T>(decoder: JsonDecoder<T>, argument: unknown): Decoded<T> {
 }
 
 /** The problems that a decoder reported. The text after `got` is dropped, because it may be the value. */
-const problemsIn = ({ at = '', message = 'another value', problems }: DecodeFailure): readonly Problem[] =>
-  problems ?? [
-    { path: at.replace(/^input\.?/, ''), expected: message.replace(/^expected /, '').replace(/,? got .*/s, '') },
-  ];
+const problemsIn = (
+  { at = '', message = 'another value', problems }: DecodeFailure,
+  argument: unknown,
+): readonly Problem[] => problems ?? [{ path: at.replace(/^input\.?/, ''), expected: quoteFilter(argument)(message) }];

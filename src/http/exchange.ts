@@ -1,6 +1,6 @@
 import type * as t from 'io-ts';
 import { asyncScheduler, concatMap, defer, map, type Observable, take, tap, throwIfEmpty, timer } from 'rxjs';
-import { problemsOf } from '../codecs/Problem.js';
+import { maxProblems, type Problem, problemAt, problemsOf } from '../codecs/Problem.js';
 import { type AnsweredBefore, errorOf, missingRight } from '../errors/ApiError.js';
 import { connectionTrouble } from '../errors/connectionTrouble.js';
 import { DecodeError } from '../errors/feed.js';
@@ -94,14 +94,45 @@ function toRequest(
   };
 }
 
+/** Encodes a body. Throws an {@link InvalidRequestError} for what JSON or the ledger cannot represent. */
 function toJson(body: unknown): string {
+  let json: string;
   try {
-    return JSON.stringify(body);
+    json = JSON.stringify(body);
   } catch {
     // a cycle, or a bigint; the platform's own message quotes the value
     throw new InvalidRequestError([{ path: '', expected: 'a JSON value' }]);
   }
+  if (unsendable.test(json)) throw new InvalidRequestError(textProblems(JSON.parse(json)));
+  return json;
 }
+
+/**
+ * JSON of a text that the ledger would not store as it is: it refuses NUL, and commits a surrogate without its other half as
+ * a question mark. An even number of backslashes before it are characters of the text.
+ */
+const unsendable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
+/** The places of texts with NUL or half of a surrogate pair. A key that is not the name of a field appears as `*`. */
+function textProblems(body: unknown): readonly Problem[] {
+  const problems: Problem[] = [];
+  const stack: (readonly [readonly string[], unknown])[] = [[[], body]];
+  for (let next = stack.pop(); next !== undefined && problems.length < maxProblems; next = stack.pop()) {
+    const [path, value] = next;
+    if (typeof value === 'string' && isUnsendable(value)) problems.push(problemAt(path, sendableText));
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, content] of Object.entries(value).reverse()) {
+      const inner = [...path, /^\w+$/.test(key) ? key : '*'];
+      stack.push([inner, content]);
+      if (isUnsendable(key)) stack.push([inner, key]);
+    }
+  }
+  return problems;
+}
+
+const isUnsendable = (text: string): boolean => /[\0\p{Surrogate}]/u.test(text);
+
+const sendableText = 'a text without NUL and without half of a surrogate pair';
 
 /** Where the participant has answered before. */
 function answeredBefore({ hasAnswered }: Link, { path }: Call): AnsweredBefore | undefined {
@@ -197,10 +228,14 @@ export function requestSecrets({ headers, body = '' }: Pick<HttpRequest, 'header
 /** A short value is not a secret, and may occur in the response as a word. */
 const isSecret = (header: string, value: string): boolean => header !== 'content-type' && value.length >= 8;
 
-/** Validates a request by its codec and fills in its defaults. Throws an {@link InvalidRequestError}. */
+/**
+ * Validates a request by its codec and fills in its defaults. Throws an {@link InvalidRequestError}, also for what could not be
+ * sent: some requests are stored before they are sent.
+ */
 export function validateRequest<A>(codec: t.Type<A, unknown>, request: unknown): A {
   const result = codec.decode(request);
   if (result._tag === 'Left') throw new InvalidRequestError(problemsOf(result.left));
+  toJson(result.right);
   return result.right;
 }
 

@@ -18,6 +18,16 @@ const request: PrepareRequest = {
   commands: [{ CreateCommand: { templateId: '#assets:Main:Asset', createArguments: {} } }],
 };
 
+const templateId = '#assets:Main:Asset';
+const creating = (createArguments: unknown): PrepareRequest => ({
+  ...request,
+  commands: [{ CreateCommand: { templateId, createArguments } }],
+});
+const exercising = (fields: object): PrepareRequest => ({
+  ...request,
+  commands: [{ ExerciseCommand: { templateId, contractId: '00ab', choice: 'Give', choiceArgument: {}, ...fields } }],
+});
+
 describe('prepare', () => {
   it('sends every field that the participant requires, and emits newer hashing schemes unchanged', async () => {
     const service = scriptedService(() => [ok(prepared)]);
@@ -53,4 +63,36 @@ describe('prepare', () => {
     expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: field }] });
     expect(service.requests).toEqual([]);
   });
+
+  const half = '\ud83d';
+  it.each<[string, PrepareRequest]>([
+    ['commands.0.CreateCommand.createArguments.note', creating({ note: `a${half}` })],
+    ['commands.0.CreateCommand.createArguments.note', creating({ note: 'a\0b' })],
+    ['commands.0.CreateCommand.createArguments.lines.1.text', creating({ lines: [{ text: 'a' }, { text: half }] })],
+    ['commands.0.CreateCommand.createArguments.names.*', creating({ names: { [half]: 'a' } })],
+    ['commands.0.CreateCommand.createArguments.pairs.0.0', creating({ pairs: [[`\\\\${half}`, 'a']] })],
+    ['commands.0.CreateCommand.createArguments.tail', creating({ tail: '\udc00\ud83d' })],
+    ['commands.0.ExerciseCommand.choice', exercising({ choice: `Give${half}` })],
+    ['commands.0.ExerciseCommand.contractId', exercising({ contractId: '00\0' })],
+    ['packageIdSelectionPreference.0', { ...request, packageIdSelectionPreference: [half] }],
+    ['synchronizerId', { ...request, synchronizerId: `a${half}` }],
+  ])('refuses a text that the ledger would change or refuse, before anything is sent: %s', (path, invalid) => {
+    const service = scriptedService(() => [ok(prepared)]);
+    const seen = observe(createLedger({ baseUrl: 'http://ledger.example', port: service.port }).prepare(invalid));
+    const expected = 'a text without NUL and without half of a surrogate pair';
+    expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path, expected }] });
+    expect(service.requests).toEqual([]);
+  });
+
+  it.each(['🔑', '\\ud83d', '\\u0000', 'ä\u2028\u007f', '\ud83d\ude00\ud83d\ude00', '\\\\ud83d'])(
+    'sends every other text as it is: %j',
+    async (note) => {
+      const service = scriptedService(() => [ok(prepared)]);
+      const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+      await lastValueFrom(ledger.prepare(creating({ note, [note]: note })));
+      expect(service.requests[0]?.body).toMatchObject({
+        commands: [{ CreateCommand: { createArguments: { note, [note]: note } } }],
+      });
+    },
+  );
 });

@@ -718,6 +718,12 @@ describe('an invalid request', () => {
     ['minLedgerTimeRel', { ...create, ...times }, {}],
     ['commandId', unnamed, { since: 10 }],
     ['applicationId', { ...create, applicationId: 'app' }, {}],
+    ['synchronizerId', { ...create, synchronizerId: '\ud83d' }, {}],
+    [
+      'disclosedContracts.0.createdEventBlob',
+      { ...create, disclosedContracts: [{ contractId: '00', createdEventBlob: 'a\0' }] },
+      {},
+    ],
   ])('is refused before anything is sent: %s', (path, request, options) => {
     const { service, seen } = submit([], { request: request as CommandsRequest, ...options });
     expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path }] });
