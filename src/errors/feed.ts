@@ -14,7 +14,7 @@ export class DecodeError extends TaggedError<'DecodeError'> {
   constructor(
     /** The path of the request. For the payload of a contract, its template. */
     readonly path: string,
-    /** The problems: at most about a hundred for each list. */
+    /** The problems, at most 100. */
     readonly problems: readonly Problem[],
     /** The offset of the update that cannot be decoded, if it can be read. */
     readonly offset?: Offset,

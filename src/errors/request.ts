@@ -141,7 +141,7 @@ export class UnauthorizedError extends TaggedError<'UnauthorizedError'> {
  */
 export class InvalidRequestError extends TaggedError<'InvalidRequestError'> {
   constructor(
-    /** Every invalid field. */
+    /** The invalid fields, at most 100. */
     readonly problems: readonly Problem[],
   ) {
     super(

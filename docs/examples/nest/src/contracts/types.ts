@@ -1,7 +1,5 @@
-import { contractType } from 'canton-rx';
+import { contractType, optional } from 'canton-rx';
 import * as t from 'io-ts';
-
-const optionalText = t.union([t.string, t.null, t.undefined]);
 
 /**
  * The contracts that the service keeps, by names of its own. These are templates of the sandbox: put yours in their place,
@@ -10,7 +8,7 @@ const optionalText = t.union([t.string, t.null, t.undefined]);
 export const types = {
   asset: contractType(
     '#sandbox-assets:Main:Asset',
-    t.type({ owner: t.string, amount: t.string, tag: optionalText, serial: t.string }),
+    t.type({ owner: t.string, amount: t.string, tag: optional(t.string), serial: t.string }),
   ),
   offer: contractType('#sandbox-assets:Main:Offer', t.type({ seller: t.string, buyer: t.string, price: t.string })),
   task: contractType('#sandbox-tasks:Tasks.Model:Task', t.type({ owner: t.string, title: t.string, due: t.string })),
