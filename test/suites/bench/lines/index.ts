@@ -9,6 +9,7 @@ import { catchUps, readAhead, sparse, throughput } from './catchUp.js';
 import { contractChanges } from './contractChanges.js';
 import { decode, operators, startup } from './decode.js';
 import { idle, live, steady } from './follow.js';
+import { hostile } from './hostile.js';
 import { nats } from './nats.js';
 import { postgres, processing } from './process.js';
 import { projection } from './projection.js';
@@ -71,6 +72,7 @@ export const peers: Line = {
 /** All lines, in the order of the table. */
 export const lines: readonly Line[] = [
   decode,
+  hostile,
   throughput,
   ...catchUps,
   sparse,
