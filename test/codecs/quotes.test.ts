@@ -14,7 +14,7 @@ const problemsOf = (codec: t.Mixed | StandardSchema, value: unknown = json): unk
   const result = contractType(id, codec as t.Mixed).decoder.run(value);
   return result.ok ? [] : result.error.problems;
 };
-const say = (message: (u: unknown) => string): t.Type<string, string, unknown> =>
+const say = (message: (u: unknown) => string): t.Type<string, string> =>
   new t.Type(
     'Memo',
     (u): u is string => typeof u === 'string',

@@ -118,6 +118,9 @@ describeWithPostgres('commandOutbox', () => {
       { ...create(), commands: [] },
       { ...create(), minLedgerTimeAbs: '2030-01-01T00:00:00Z', minLedgerTimeRel: { seconds: 1, nanos: 0 } },
       { ...create(), deduplicationPeriod: period },
+      { ...create(), workflowId: 'a\0' },
+      { ...create(), synchronizerId: '\ud83d' },
+      { ...create(), disclosedContracts: [{ contractId: '00', createdEventBlob: '' }] },
       { actAs: [alice] } as unknown as CommandsRequest,
     ];
     await inTransaction((tx) => {
