@@ -3,6 +3,7 @@ import { Offset } from '../codecs/scalars.js';
 import { PrunedError } from './feed.js';
 import { nameOf, quotable, type Retried, TaggedError } from './internal/message.js';
 import { type AnsweredBy, isOfHttpLayer, productOf, remedyFor } from './network.js';
+import { cut } from './text.js';
 
 /**
  * Where the participant has answered before a response: at the same path, or at another one.
@@ -254,11 +255,7 @@ function cantonErrorIn(text: string): JsCantonError | undefined {
 }
 
 /** The beginning of a proxy's page, which identifies it. Anything that looks like JSON is cut off, because it may be data. */
-const excerpt = (text: string): string =>
-  text
-    .replace(/(["[{]|&quot;).*/s, '')
-    .trim()
-    .slice(0, 200);
+const excerpt = (text: string): string => cut(text.replace(/(["[{]|&quot;).*/s, '').trim(), 200);
 
 function earliestOffset({ context }: JsCantonError): Offset | undefined {
   const text = context['earliest_offset'] ?? '';

@@ -1,6 +1,6 @@
 import { formatProblem, type Problem } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
-import { errorMessage, quotable, type Retried, TaggedError } from './internal/message.js';
+import { quotable, type Retried, TaggedError } from './internal/message.js';
 
 /**
  * A response cannot be decoded. The error says which field, and what was expected. It never contains the value.
@@ -27,10 +27,7 @@ export class DecodeError extends TaggedError<'DecodeError'> {
       Next: 'update canton-rx, or the codec if the path is a template; then read again',
       Runbook: 'docs/runbook.md#decodeerror',
     };
-    super(
-      'DecodeError',
-      [errorMessage('The response cannot be decoded.', details), ...problems.map(formatProblem)].join('\n'),
-    );
+    super('DecodeError', 'The response cannot be decoded.', details, { lines: problems.map(formatProblem) });
     if (updateId !== undefined) this.updateId = updateId;
   }
 }

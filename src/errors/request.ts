@@ -144,9 +144,8 @@ export class InvalidRequestError extends TaggedError<'InvalidRequestError'> {
     /** The invalid fields, at most 100. */
     readonly problems: readonly Problem[],
   ) {
-    super(
-      'InvalidRequestError',
-      ['The request is invalid and was not sent.', ...problems.map(formatProblem)].join('\n'),
-    );
+    super('InvalidRequestError', 'The request is invalid and was not sent.', undefined, {
+      lines: problems.map(formatProblem),
+    });
   }
 }

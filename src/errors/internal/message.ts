@@ -1,3 +1,5 @@
+import { cut, escapeText, joinLines } from '../text.js';
+
 /** Whether a value is an error with this `_tag`. Not by class, because two copies of the package have different classes. */
 export const hasTag = (u: unknown, tag: string): boolean =>
   typeof u === 'object' && u !== null && '_tag' in u && u._tag === tag;
@@ -13,18 +15,27 @@ export abstract class TaggedError<T extends string> extends Error {
   readonly _tag: T;
 
   /** @internal */
-  constructor(tag: T, fact: string, details?: Details, options?: ErrorOptions) {
-    super(errorMessage(fact, details), options);
+  constructor(tag: T, fact: string, details?: Details, options?: MessageOptions) {
+    super(errorMessage(fact, details, options?.lines), options);
     this.name = tag;
     this._tag = tag;
   }
 }
 
-/** The message of an error: a sentence, then the details, one per line. */
-export const errorMessage = (fact: string, details: Details = {}): string =>
-  [fact, ...Object.entries(details).flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${value}`]))].join(
-    '\n',
-  );
+/** Further lines of a message, after the details, and the cause of the error. */
+interface MessageOptions extends ErrorOptions {
+  readonly lines?: readonly string[];
+}
+
+/** The message of an error: a sentence, then the details, one per line. Whatever they quote adds no line. */
+const errorMessage = (fact: string, details: Details = {}, lines: readonly string[] = []): string =>
+  [
+    fact,
+    ...Object.entries(details).flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${value}`])),
+    ...lines,
+  ]
+    .map((line) => escapeText(cut(line, 2 * maxLength)))
+    .join('\n');
 
 /** The subject of an error: the host and the port, if they are known. */
 export const nameOf = (host = 'The ledger'): string => host;
@@ -34,10 +45,12 @@ const maxLength = 10_000;
 
 /** A text from outside the library, as an error quotes it: on one line, of bounded length, without control characters and secrets. */
 export const quotable = (foreign: string, secrets: readonly string[]): string =>
-  secrets
-    .reduce((rest, secret) => rest.replaceAll(secretPattern(secret), '…'), foreign.slice(0, 100 * maxLength))
-    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
-    .slice(0, maxLength);
+  cut(
+    joinLines(
+      secrets.reduce((rest, secret) => rest.replaceAll(secretPattern(secret), '…'), cut(foreign, 100 * maxLength)),
+    ),
+    maxLength,
+  );
 
 /** A long secret is recognised by this many characters, because it may be echoed truncated. */
 const prefixLength = 16;
