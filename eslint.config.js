@@ -66,14 +66,15 @@ const house = {
   ws: ['codecs', 'errors', 'http', 'feed'],
   undici: ['errors', 'http'],
   sandbox: ['codecs'],
-  cli: ['errors', 'http', 'contracts', 'process', 'postgres', 'verify', 'sandbox', 'ws'],
+  cli: ['errors', 'http', 'submission', 'contracts', 'process', 'postgres', 'verify', 'sandbox', 'ws'],
 };
 /**
  * The command line imports what other programs can import, and what has no public name: the tables of failed connections and
- * databases, and the port of the library, by which `check` sends what the library would send.
+ * databases, the escape of texts, the port of the library, by which `check` sends what the library would send, and the check
+ * of a submission, by which a dry run refuses what the library would refuse.
  */
 const entriesAlone = (depth) => ({
-  regex: `^(\\.\\./){${depth + 1}}[a-z]+/(?!index\\.js$|connectionTrouble\\.js$|databaseErrors\\.js$|kyPort\\.js$|exchange\\.js$)`,
+  regex: `^(\\.\\./){${depth + 1}}[a-z]+/(?!index\\.js$|connectionTrouble\\.js$|databaseErrors\\.js$|text\\.js$|kyPort\\.js$|exchange\\.js$|submitCommands\\.js$)`,
   message: 'cli/ imports public entries alone: ../index.js, ../contracts/index.js and so on',
 });
 const inNode = ['sandbox', 'cli', 'file'];

@@ -19,6 +19,7 @@ import {
   takeWhile,
   timer,
 } from 'rxjs';
+import { cut, escapeText } from '../errors/text.js';
 
 /** An output of a command, possibly a terminal. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -43,11 +44,24 @@ type Signals = Pick<EventEmitter, 'addListener' | 'removeListener'>;
 export const interruptions = (signals: Signals): Observable<unknown> =>
   merge(...['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => fromEvent(signals, signal)));
 
-/** An error or a notice as every command writes it to stderr. */
-export const errorLine = (message: string): string => `canton-rx: ${message}\n`;
+/** An error or a notice as every command writes it to stderr: safe for a terminal, with the lines that the message has. */
+export const errorLine = (message: string): string =>
+  `canton-rx: ${message
+    .split('\n')
+    .map((line) => escapeText(cut(line, maxLineLength)))
+    .join('\n')}\n`;
 
-/** The message of an error without its stack, which does not help the user of a command. */
-export const messageOf = (error: unknown): string => (types.isNativeError(error) ? error.message : 'unknown error');
+/** The longest line of a message, in UTF-16 units. */
+const maxLineLength = 20_000;
+
+/**
+ * The message of an error without its stack, which does not help the user of a command. Only errors of this library have
+ * several lines: those of others may quote text that looks like a line of a command.
+ */
+export function messageOf(error: unknown): string {
+  if (!types.isNativeError(error)) return 'unknown error';
+  return '_tag' in error ? error.message : escapeText(cut(error.message, maxLineLength));
+}
 
 /** Why an operation on a file failed, without the path; `undefined` for an error that is not of the system. */
 export const systemReason = (error: unknown): string | undefined =>

@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig, types } from 'node:util';
+import { quoteArgument } from './shell.js';
 
 /** Bad arguments. The message names them in one line and never contains a secret. */
 export class UsageError extends Error {
@@ -70,7 +71,7 @@ function unknownOptionMessage(unknown: string, options: readonly string[]): stri
 
 function positionalMessage(text: string, options: readonly string[]): string {
   const url = options.includes('ledger') ? ledgerUrlOf(text) : undefined;
-  if (url !== undefined) return `unexpected argument '${text}': did you mean --ledger ${url}?`;
+  if (url !== undefined) return `unexpected argument '${text}': did you mean --ledger ${quoteArgument(url)}?`;
   // such a URL may have a secret anywhere
   if (options.includes('ledger') && /^https?:/.test(text)) return 'unexpected argument, a URL: did you mean --ledger?';
   if (options.includes('database') && /^postgres(?:ql)?:/.test(text))

@@ -1,6 +1,7 @@
 import { type Observable, of } from 'rxjs';
 import { parseOptions, UsageError } from './arguments.js';
 import { help } from './help.js';
+import { quoteArgument } from './shell.js';
 import type { World } from './World.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -29,6 +30,13 @@ const commandsOf = (): readonly Word[] => wordsIn(help.main, /^ {2}([a-z]+) {2,}
 const optionsOf = (command: string): readonly Word[] =>
   wordsIn(helpOf(command), /^ {2}(?:-\w, )?(--[\w-]+)(?: [^\s]+)? +(.*)$/gm);
 
+/** The words after a command, which its lines of usage name: `processors list`. */
+const actionsOf = (command: string): readonly string[] =>
+  Array.from(
+    helpOf(command).matchAll(new RegExp(`^(?:Usage:| {6}) canton-rx ${command} ([a-z|]+)(?: |$)`, 'gm')),
+    ([, words = '']) => words.split('|'),
+  ).flat();
+
 /** The options that take a file. */
 const filesOf = (command: string): readonly string[] =>
   Array.from(helpOf(command).matchAll(/^ {2}(?:-\w, )?(--[\w-]+) FILE /gm), ([, word = '']) => word);
@@ -39,16 +47,20 @@ const join = (words: readonly Word[]): string => words.map(({ word }) => word).j
 
 const bash = (): string => `# canton-rx completion bash > /etc/bash_completion.d/canton-rx
 _canton_rx() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" words files
+  local word="\${COMP_WORDS[COMP_CWORD]}" actions words files
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W '${join([...commandsOf(), ...optionsOf('main')])}' -- "$word"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
 ${commandsOf()
-  .map(({ word }) => `    ${word}) words='${join(optionsOf(word))}' files=' ${filesOf(word).join(' ')} ' ;;`)
+  .map(
+    ({ word }) =>
+      `    ${word}) actions='${actionsOf(word).join(' ')}' words='${join(optionsOf(word))}' files=' ${filesOf(word).join(' ')} ' ;;`,
+  )
   .join('\n')}
   esac
+  [ "$COMP_CWORD" -eq 2 ] && words="$actions $words"
   case "$files" in
     *" \${COMP_WORDS[COMP_CWORD-1]} "*) COMPREPLY=($(compgen -f -- "$word")) ;;
     *) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
@@ -60,7 +72,7 @@ complete -o filenames -F _canton_rx canton-rx
 const zsh = (): string => `#compdef canton-rx
 # canton-rx completion zsh > "\${fpath[1]}/_canton-rx"
 _canton_rx() {
-  local -a words
+  local -a actions words
   if (( CURRENT == 2 )); then
     words=(${described(commandsOf())})
     _describe command words
@@ -70,9 +82,10 @@ _canton_rx() {
   fi
   case \${(Q)\${(z)BUFFER}[2]} in
 ${commandsOf()
-  .map(({ word }) => `    ${word}) words=(${described(optionsOf(word))}) ;;`)
+  .map(({ word }) => `    ${word}) actions=(${actionsOf(word).join(' ')}) words=(${described(optionsOf(word))}) ;;`)
   .join('\n')}
   esac
+  (( CURRENT == 3 )) && _describe action actions
   _describe -o option words
   _files
 }
@@ -80,14 +93,18 @@ compdef _canton_rx canton-rx
 `;
 
 /** Words of `_describe`: a colon separates the meaning. */
-const described = (words: readonly Word[]): string => words.map(({ word, text }) => quote(`${word}:${text}`)).join(' ');
-
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const described = (words: readonly Word[]): string =>
+  words.map(({ word, text }) => quoteArgument(`${word}:${text}`)).join(' ');
 
 const fish = (): string => {
   const ofCommands = commandsOf().map(
     ({ word, text }) => `complete -c canton-rx -n __fish_use_subcommand -f -a ${word} -d ${fishQuote(text)}`,
   );
+  const ofActions = commandsOf().flatMap(({ word: command }) => {
+    const actions = actionsOf(command).join(' ');
+    const condition = `'__fish_seen_subcommand_from ${command}; and not __fish_seen_subcommand_from ${actions}'`;
+    return actions === '' ? [] : [`complete -c canton-rx -n ${condition} -f -a '${actions}'`];
+  });
   const global = optionsOf('main').map(
     ({ word, text }) => `complete -c canton-rx -n __fish_use_subcommand -l ${word.slice(2)} -d ${fishQuote(text)}`,
   );
@@ -98,7 +115,7 @@ const fish = (): string => {
       return `complete -c canton-rx -n ${condition} -l ${word.slice(2)}${file} -d ${fishQuote(text)}`;
     }),
   );
-  return `# canton-rx completion fish > ~/.config/fish/completions/canton-rx.fish\n${[...ofCommands, ...global, ...ofOptions].join('\n')}\n`;
+  return `# canton-rx completion fish > ~/.config/fish/completions/canton-rx.fish\n${[...ofCommands, ...ofActions, ...global, ...ofOptions].join('\n')}\n`;
 };
 
 const fishQuote = (text: string): string => `'${text.replaceAll(/['\\]/g, '\\$&')}'`;

@@ -58,6 +58,16 @@ export const reportDatabase = (schema: string, { stderr }: Pick<World, 'stderr'>
     return of(problem.label === 'processor' ? 1 : databaseCode);
   });
 
+/** The SQLSTATEs of a schema, a table and a function that do not exist. */
+const missing = ['3F000', '42P01', '42883'];
+
+/** Says what a schema lacks if a statement fails because a table or a function is missing. Any other error is passed on. */
+export const explainMissing = <A>(text: string, next: string): MonoTypeOperatorFunction<A> =>
+  catchError((error: unknown) => {
+    if (!missing.some((code) => hasCode(error, code))) throw error;
+    throw new DatabaseError('schema', { text, next: `check --database and --schema; ${next}` });
+  });
+
 /** The options of every command that works with a database. */
 export const databaseOptions = { database: { type: 'string' }, schema: { type: 'string' } } as const;
 

@@ -179,7 +179,7 @@ ${connection}
                         the token
   --since OFFSET        Commit the command id only if it was not committed after this offset, and
                         print the transaction. Without it, each call commits the command
-  --dry-run             Only let the ledger interpret the command, and print the traffic it needs
+  --dry-run             Only let the ledger interpret each command, and print the traffic it needs
   --json                Print the transaction as a JSON object. Default in a pipe
   -h, --help            Print this help
 
@@ -188,7 +188,8 @@ cannot be determined within four minutes, or after Ctrl-C, stderr has the option
 determine it later.
 
 Exit codes: 0 committed; 1 rejected: nothing is committed; 2 bad arguments; 3, 4 and 5 as for
-check; 6 the outcome is unknown; 130 interrupted, and the outcome is unknown.
+check; 6 the outcome is unknown, or stdout cannot be written to: stderr says which;
+130 interrupted, and the outcome is unknown.
 
 Examples:
   canton-rx submit --act-as 'alice::1220…' --template '#my-package:Main:Asset' \\
@@ -200,6 +201,7 @@ Examples:
 const project = `canton-rx project: keep the contracts of a ledger in a PostgreSQL database
 
 Usage: canton-rx project --ledger URL --database URL [OPTIONS]
+       canton-rx project verify --ledger URL --database URL [OPTIONS]
 
 ${connection}
   --database URL        postgres://user@host:5432/database. Default: $CANTON_RX_DATABASE_URL.
@@ -220,8 +222,8 @@ offset is saved with the contracts: after any interruption the same command resu
 If several processes write the same schema, one works and the others wait until it ends.
 Ctrl-C and SIGTERM stop it after the current commit. Requires the package pg.
 
-With project verify, and the same --ledger, --database, --schema, --party and --template, it
-compares the contract ids of the schema with those of the ledger at the same offset, and ends.
+With project verify, and the same options, it compares the contract ids of the schema with
+those of the ledger at the same offset, and ends.
 
 Exit codes: 0 stopped by a signal, or verified; 1 a failure or a difference; 2 bad arguments;
 3, 4 and 5 as for check; 6 the database cannot be used.

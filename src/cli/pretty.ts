@@ -1,7 +1,8 @@
 import type { ContractLocation } from '../contracts/index.js';
 import type { ReassignmentEvent, TopologyEvent, TransactionEvent, Update } from '../index.js';
 import type { ContractLine } from './contracts/snapshot.js';
-import { escapeText, type Paint, shortId, truncate, widthOf } from './terminal.js';
+import { ShortIds } from './ShortIds.js';
+import { type Paint, showText, truncate, widthOf } from './terminal.js';
 
 /**
  * Formats updates for people: a row for each, never wider than the terminal, and a heading before the first row of a day.
@@ -10,12 +11,13 @@ import { escapeText, type Paint, shortId, truncate, widthOf } from './terminal.j
  */
 export function prettyRows(columns: () => number, paint: Paint): (update: Update) => string {
   let day = '';
+  const ids: RowIds = { synchronizers: new ShortIds(synchronizerWidth), others: new ShortIds() };
   return (update) => {
-    const today = escapeText(recordTimeOf(update).slice(0, 10));
+    const today = showText(recordTimeOf(update).slice(0, 10));
     const isNewDay = today !== '' && today !== day;
     if (isNewDay) day = today;
     const heading = isNewDay ? `${joinPieces([{ text: `── ${today} ──`, format: 'dim' }], columns(), paint)}\n` : '';
-    return `${heading}${joinPieces(updatePieces(update, columns()), columns(), paint)}\n`;
+    return `${heading}${joinPieces(updatePieces(update, columns(), ids), columns(), paint)}\n`;
   };
 }
 
@@ -61,17 +63,27 @@ const gap: Piece = { text: '  ' };
 /** Narrower terminals get no time, or no synchronizer either: the events need the room. */
 const columnsFor = { time: 80, synchronizer: 50 };
 
+const synchronizerWidth = 12;
+
+/** The short forms of the ids in rows. Synchronizers have the width of their column; parties and participants have none. */
+interface RowIds {
+  readonly synchronizers: ShortIds;
+  readonly others: ShortIds;
+}
+
 /** The columns of an update: offset, time, synchronizer, variant, events and parties. */
-function updatePieces(update: Update, columns: number): readonly Piece[] {
+function updatePieces(update: Update, columns: number, ids: RowIds): readonly Piece[] {
   const variant =
-    update._tag === 'UnknownUpdate' ? `?${escapeText(update.variant)}` : (variants[update._tag] ?? update._tag);
-  const synchronizer = 'synchronizerId' in update ? update.synchronizerId : undefined;
-  const events = 'events' in update ? eventPieces(update.events) : [];
-  const parties = partiesOf(update).join(', ');
+    update._tag === 'UnknownUpdate' ? `?${showText(update.variant)}` : (variants[update._tag] ?? update._tag);
+  const synchronizer = 'synchronizerId' in update ? ids.synchronizers.of(update.synchronizerId ?? '') : '';
+  const events = 'events' in update ? eventPieces(update.events, ids) : [];
+  const parties = partiesOf(update)
+    .map((id) => ids.others.of(id))
+    .join(', ');
   return [
     { text: String(update.offset).padStart(8) },
     ...(columns < columnsFor.time ? [] : [gap, { text: padColumn(timeOf(update), 12), format: 'dim' } as const]),
-    ...(columns < columnsFor.synchronizer ? [] : [gap, { text: padColumn(shortId(synchronizer ?? ''), 12) }]),
+    ...(columns < columnsFor.synchronizer ? [] : [gap, { text: padColumn(synchronizer, synchronizerWidth) }]),
     gap,
     { text: padColumn(variant, 10), format: 'dim' },
     ...events.flatMap((event) => [gap, event]),
@@ -80,9 +92,12 @@ function updatePieces(update: Update, columns: number): readonly Piece[] {
 }
 
 /** The events: `+Asset` created, `-Asset` archived, `*Asset.Split` exercised; repeated ones as `×2`. */
-function eventPieces(events: readonly (TransactionEvent | ReassignmentEvent | TopologyEvent)[]): readonly Piece[] {
+function eventPieces(
+  events: readonly (TransactionEvent | ReassignmentEvent | TopologyEvent)[],
+  ids: RowIds,
+): readonly Piece[] {
   const counts = new Map<string, { piece: Piece; count: number }>();
-  for (const piece of events.map(eventPiece)) {
+  for (const piece of events.map((event) => eventPiece(event, ids))) {
     const { count } = counts.get(piece.text) ?? { count: 0 };
     counts.set(piece.text, { piece, count: count + 1 });
   }
@@ -91,40 +106,46 @@ function eventPieces(events: readonly (TransactionEvent | ReassignmentEvent | To
   );
 }
 
-function eventPiece(event: TransactionEvent | ReassignmentEvent | TopologyEvent): Piece {
+function eventPiece(
+  event: TransactionEvent | ReassignmentEvent | TopologyEvent,
+  { synchronizers, others }: RowIds,
+): Piece {
   switch (event._tag) {
     case 'CreatedEvent':
       return { text: `+${entityOf(event.templateId)}`, format: 'green' };
     case 'ArchivedEvent':
       return { text: `-${entityOf(event.templateId)}`, format: 'red' };
     case 'ExercisedEvent': {
-      const choice = `${entityOf(event.templateId)}.${escapeText(event.choice)}`;
+      const choice = `${entityOf(event.templateId)}.${showText(event.choice)}`;
       return event.consuming ? { text: `-${choice}`, format: 'red' } : { text: `*${choice}`, format: 'cyan' };
     }
     case 'UnassignedEvent':
-      return { text: `${entityOf(event.templateId)} → ${shortId(event.target)}`, format: 'magenta' };
+      return { text: `${entityOf(event.templateId)} → ${synchronizers.of(event.target)}`, format: 'magenta' };
     case 'AssignedEvent':
-      return { text: `${entityOf(event.createdEvent.templateId)} ← ${shortId(event.source)}`, format: 'magenta' };
+      return {
+        text: `${entityOf(event.createdEvent.templateId)} ← ${synchronizers.of(event.source)}`,
+        format: 'magenta',
+      };
     case 'ParticipantAuthorizationAdded':
     case 'ParticipantAuthorizationOnboarding':
-      return { text: `${shortId(event.partyId)} on ${shortId(event.participantId)}`, format: 'blue' };
+      return { text: `${others.of(event.partyId)} on ${others.of(event.participantId)}`, format: 'blue' };
     case 'ParticipantAuthorizationChanged':
-      return { text: `${shortId(event.partyId)} changed on ${shortId(event.participantId)}`, format: 'blue' };
+      return { text: `${others.of(event.partyId)} changed on ${others.of(event.participantId)}`, format: 'blue' };
     case 'ParticipantAuthorizationRevoked':
-      return { text: `${shortId(event.partyId)} off ${shortId(event.participantId)}`, format: 'blue' };
+      return { text: `${others.of(event.partyId)} off ${others.of(event.participantId)}`, format: 'blue' };
     case 'UnknownEvent':
     case 'UnknownTopologyEvent':
-      return { text: `?${escapeText(event.variant)}`, format: 'dim' };
+      return { text: `?${showText(event.variant)}`, format: 'dim' };
   }
 }
 
 /** The last part of `package-id:Module:Entity`. */
-const entityOf = (templateId: string | undefined): string => escapeText(templateId?.split(':').at(-1) ?? '?');
+const entityOf = (templateId = '?'): string => showText(templateId.slice(templateId.lastIndexOf(':') + 1));
 
-/** The short names of the parties of an update, without duplicates. */
+/** The parties of an update, without duplicates. */
 function partiesOf(update: Update): readonly string[] {
   if (update._tag !== 'Transaction' && update._tag !== 'Reassignment') return [];
-  return [...new Set(update.events.flatMap(eventParties).map(shortId))];
+  return [...new Set(update.events.flatMap(eventParties))];
 }
 
 type PartyEvent = Extract<Update, { _tag: 'Transaction' | 'Reassignment' }>['events'][number];
@@ -152,7 +173,7 @@ function padColumn(text: string, width: number): string {
 }
 
 /** The time of day of the record time: `12:34:56.789`. */
-const timeOf = (update: Update): string => escapeText(recordTimeOf(update).slice(11, 23).replace('Z', ''));
+const timeOf = (update: Update): string => showText(recordTimeOf(update).slice(11, 23).replace('Z', ''));
 
 /** What happened to a contract; absent in a snapshot. */
 export type Mark = 'added' | 'removed' | 'moved';
@@ -169,10 +190,24 @@ const marks = {
  *
  * @param columns - returns the current width of the terminal
  */
-export const contractRows =
-  (columns: () => number, paint: Paint): ((line: ContractLine, mark?: Mark) => string) =>
-  (line, mark) =>
-    `${joinPieces(contractPieces(line, columns(), mark), columns(), paint)}\n`;
+export function contractRows(columns: () => number, paint: Paint): (line: ContractLine, mark?: Mark) => string {
+  const ids: ContractIds = {
+    places: new ShortIds(widths.place),
+    flights: new ShortIds(Math.floor((widths.place - arrow.length) / 2)),
+    parties: new ShortIds(),
+  };
+  return (line, mark) => `${joinPieces(contractPieces(line, columns(), ids, mark), columns(), paint)}\n`;
+}
+
+/** The short forms of the ids in rows of contracts. */
+interface ContractIds {
+  readonly places: ShortIds;
+  /** Two of them share the column of the place. */
+  readonly flights: ShortIds;
+  readonly parties: ShortIds;
+}
+
+const arrow = ' → ';
 
 const widths = { id: 13, type: 26, place: 14 };
 
@@ -189,50 +224,56 @@ export const contractHeading = (columns: number, paint: Paint): string => {
   return `${joinPieces([{ text: names.join('  '), format: 'dim' }], columns, paint)}\n`;
 };
 
-function contractPieces(line: ContractLine, columns: number, mark?: Mark): readonly Piece[] {
+function contractPieces(line: ContractLine, columns: number, ids: ContractIds, mark?: Mark): readonly Piece[] {
   const { contractId, type, location, payload } = line;
   const isNarrow = columns < columnsForAll;
-  const id: Piece = { text: padColumn(escapeText(truncate(contractId, widths.id)), widths.id), format: 'dim' };
+  const id: Piece = { text: padColumn(showText(truncate(contractId, widths.id)), widths.id), format: 'dim' };
   return [
     ...(mark === undefined ? [] : [marks[mark]]),
     ...(isNarrow ? [] : [id, gap]),
     { text: padColumn(shortType(type), widths.type) },
     gap,
-    ...(isNarrow && !('inFlight' in location) ? [] : [placeOf(location), gap]),
-    ...payloadPieces(payload),
+    ...(isNarrow && !('inFlight' in location) ? [] : [placeOf(location, ids), gap]),
+    ...payloadPieces(payload, ids.parties),
   ];
 }
 
 /** `package-name:Entity` of `#package-name:Module:Entity`. */
-export const shortType = (type: string): string => `${escapeText(type.slice(1).split(':')[0] ?? '')}:${entityOf(type)}`;
+export const shortType = (type: string): string =>
+  `${showText(type.slice(1).split(':', 1)[0] ?? '')}:${entityOf(type)}`;
 
 /** The synchronizer of a contract, or those between which it is in flight. */
-function placeOf(location: ContractLocation): Piece {
-  if (!('inFlight' in location)) return { text: padColumn(shortId(location.synchronizerId), widths.place) };
+function placeOf(location: ContractLocation, { places, flights }: ContractIds): Piece {
+  if (!('inFlight' in location)) return { text: padColumn(places.of(location.synchronizerId), widths.place) };
   const { source, target } = location.inFlight;
-  return { text: padColumn(`${shortId(source)} → ${shortId(target)}`, widths.place), format: 'magenta' };
+  return { text: padColumn(`${flights.of(source)}${arrow}${flights.of(target)}`, widths.place), format: 'magenta' };
 }
 
 /** The fields of a payload: `owner alice  amount 10.0`. */
-function payloadPieces(payload: unknown): readonly Piece[] {
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return [{ text: valueText(payload) }];
+function payloadPieces(payload: unknown, parties: ShortIds): readonly Piece[] {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
+    return [{ text: valueText(payload, parties) }];
   return Object.entries(payload).flatMap(([name, value]: [string, unknown], index): readonly Piece[] => [
     ...(index === 0 ? [] : [gap]),
-    { text: `${escapeText(name)} `, format: 'dim' },
-    { text: valueText(value) },
+    { text: `${showText(name)} `, format: 'dim' },
+    { text: valueText(value, parties) },
   ]);
 }
 
 const partyId = /^[^:]+::[0-9a-f]{16,}$/;
 
 /** A value of a payload: a party by its short name, other texts as they are, an absent value as a dash. */
-function valueText(value: unknown): string {
+function valueText(value: unknown, parties: ShortIds, depth = 0): string {
   if (value === null || value === undefined) return '–';
-  if (typeof value === 'string') return partyId.test(value) ? shortId(value) : escapeText(value);
-  if (typeof value !== 'object') return escapeText(JSON.stringify(value));
-  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
+  if (typeof value === 'string') return partyId.test(value) ? parties.of(value) : showText(value);
+  if (typeof value !== 'object') return showText(JSON.stringify(value));
+  if (depth === maxDepth) return '…';
+  if (Array.isArray(value)) return `[${value.map((element) => valueText(element, parties, depth + 1)).join(', ')}]`;
   const fields = Object.entries(value).map(
-    ([name, field]: [string, unknown]) => `${escapeText(name)} ${valueText(field)}`,
+    ([name, field]: [string, unknown]) => `${showText(name)} ${valueText(field, parties, depth + 1)}`,
   );
   return `{${fields.join(', ')}}`;
 }
+
+/** How deep a value is shown: no row has the room for more. */
+const maxDepth = 20;

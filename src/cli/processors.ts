@@ -3,6 +3,7 @@ import { parseOptions, readInteger, UsageError } from './arguments.js';
 import {
   DatabaseError,
   databaseOptions,
+  explainMissing,
   inTransaction,
   isLockOf,
   type Pool,
@@ -12,7 +13,7 @@ import {
   rowsOf,
   withPool,
 } from './database.js';
-import { escapeText } from './terminal.js';
+import { escapeText, showText } from './terminal.js';
 import { type World, writeAll } from './World.js';
 
 /** `canton-rx processors list | reset | skip`; emits the exit code, once. */
@@ -69,6 +70,7 @@ function withStore(
   return withPool(database, (pool) => work({ pool, schema }, values as OptionValues)).pipe(
     concatMap((lines) => writeAll(world.stdout, [[...lines, ''].join('\n')])),
     endWith(0),
+    explainMissing(`the schema ${schema} has no tables of a service`, 'a service creates them at its first start'),
     reportDatabase(schema, world),
   );
 }
@@ -88,7 +90,7 @@ const tableOf = (db: Queryable, sql: string, values?: readonly unknown[]): Resul
     map((rows) =>
       rows.map((row) =>
         Object.values(row)
-          .map((cell) => escapeText(String(cell)))
+          .map((cell) => showText(String(cell)))
           .join('\t'),
       ),
     ),

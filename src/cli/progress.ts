@@ -1,9 +1,10 @@
 import { finalize, ignoreElements, type Observable, scan, startWith, tap, timer, withLatestFrom } from 'rxjs';
+import { cut, escapeJson } from '../errors/text.js';
 import type { Diagnostic, Ledger, LedgerError } from '../index.js';
 import type { ProcessStatus } from '../process/index.js';
 import { addressOf } from './Connection.js';
 import type { Session } from './Session.js';
-import { groupDigits, type Paint, type StatusLine } from './terminal.js';
+import { escapeText, groupDigits, type Paint, type StatusLine } from './terminal.js';
 import { errorLine, type Output } from './World.js';
 
 /** The state of a feed by its diagnostics. */
@@ -108,8 +109,12 @@ function nextPace(pace: Pace, diagnostic: Diagnostic): Pace {
 /** The codes of fetch and of the system for a connection that breaks during a request. */
 const brokenCodes: readonly string[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
-/** The reason of a retry, in a few words. */
-export function shortReason(error: LedgerError): string {
+/** The reason of a retry, in a few words, safe for a terminal. */
+export const shortReason = (error: LedgerError): string => escapeText(cut(reasonOf(error), maxReasonLength));
+
+const maxReasonLength = 200;
+
+function reasonOf(error: LedgerError): string {
   if (error._tag === 'ApiError') return error.code ?? String(error.status);
   if (error._tag === 'ConnectionError')
     return brokenCodes.includes(error.code ?? '') ? 'the connection broke' : (error.code ?? error.reason);
@@ -229,7 +234,7 @@ export function metricsLine(before: Sample<ProjectProgress> | undefined, now: Sa
     handled: handledBy(now),
     rate: before && rateOf([before, now], handledBy)?.toFixed(1),
     ...(isLoading && { received, loaded }),
-    cause: trouble && JSON.stringify(trouble),
+    cause: trouble && escapeJson(JSON.stringify(trouble)),
   };
   const texts = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   return `${new Date(at).toISOString()} ${texts.join(' ')}`;

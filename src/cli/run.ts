@@ -1,6 +1,8 @@
 import { catchError, defer, type Observable, of, switchMap, throwError } from 'rxjs';
 import { ledgerUrlOf, redactSecrets, suggest, UsageError } from './arguments.js';
 import { infoFor } from './help.js';
+import { quoteArgument } from './shell.js';
+import { escapeText } from './terminal.js';
 import { errorLine, type World } from './World.js';
 
 /**
@@ -16,7 +18,8 @@ export const run = (world: World): Observable<number> =>
   }).pipe(
     catchError((error: unknown) => {
       if (!(error instanceof UsageError)) return throwError(() => error);
-      world.stderr.write(errorLine(redactSecrets(error.message)));
+      // it quotes arguments, which may have line feeds
+      world.stderr.write(errorLine(escapeText(redactSecrets(error.message))));
       return of(2);
     }),
   );
@@ -57,7 +60,8 @@ function noCommandMessage(name: string | undefined): string {
   if (name === undefined) return `no command: ${choice}`;
   if (name.startsWith('-')) return `the first argument must be a command, got '${name}': ${choice}`;
   const url = ledgerUrlOf(name);
-  if (url !== undefined) return `unknown command '${name}': did you mean canton-rx check --ledger ${url}?`;
+  if (url !== undefined)
+    return `unknown command '${name}': did you mean canton-rx check --ledger ${quoteArgument(url)}?`;
   const similar = suggest(name, names);
   return `unknown command '${name}': ${similar === undefined ? choice : `did you mean ${similar}? (canton-rx --help)`}`;
 }

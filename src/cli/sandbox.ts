@@ -17,6 +17,7 @@ import {
 import { type Sandbox, startSandbox } from '../sandbox/index.js';
 import { parseOptions, readInteger, readOneOf, UsageError } from './arguments.js';
 import { tokenProvider } from './Connection.js';
+import { quoteArgument } from './shell.js';
 import { type Paint, paintFor } from './terminal.js';
 import { errorLine, hasCode, interruptions, messageOf, type World } from './World.js';
 
@@ -93,9 +94,9 @@ function greeting(
   const [party = ''] = parties;
   const traffic = rate === 0 ? 'no traffic' : `${rate} ${rate === 1 ? 'update' : 'updates'} per second`;
   const access = `${contention === 0 ? '' : ', races for contracts'}${token === undefined ? '' : ', a token is required'}`;
-  const options = `--ledger ${url}${tokenFile === undefined ? '' : ` --token-file ${quote(tokenFile)}`}`;
+  const options = `--ledger ${url}${tokenFile === undefined ? '' : ` --token-file ${quoteArgument(tokenFile)}`}`;
   const variable =
-    token !== undefined && tokenFile === undefined ? `  export CANTON_RX_LEDGER_TOKEN=${quote(token)}\n` : '';
+    token !== undefined && tokenFile === undefined ? `  export CANTON_RX_LEDGER_TOKEN=${quoteArgument(token)}\n` : '';
   return `${paint('bold', url)}  ${paint('dim', `behaves like Canton ${profile}, ledger end ${ledgerEnd}, ${traffic}${access}`)}
 
 ${variable}  canton-rx tail ${options}
@@ -106,9 +107,6 @@ ${variable}  canton-rx tail ${options}
 ${paint('dim', 'Ctrl-C stops it; nothing is saved.')}
 `;
 }
-
-/** An argument for a shell. */
-const quote = (text: string): string => (/^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
 const tickMs = 50;
 

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { catchError, concatMap, defer, map, merge, type Observable, of, take } from 'rxjs';
-import { type CommandsRequest, isLedgerError, type Ledger, type SubmittedTransaction } from '../index.js';
+import { catchError, concatMap, defer, from, map, merge, type Observable, of, take, toArray } from 'rxjs';
+import { type CommandsRequest, isLedgerError, type LedgerError, type PreparedSubmission } from '../index.js';
+import type { PrepareRequest, SubmittedTransaction } from '../index.js';
+import { validateCommands } from '../submission/submitCommands.js';
 import { parseOptions, readInteger, UsageError, type Values } from './arguments.js';
 import { connectionOptions, readConnection } from './Connection.js';
 import { interruptedCode, reportError } from './failure.js';
 import { firstAnswer, openSession, type Session } from './Session.js';
-import { errorLine, interruptions, systemReason, type World } from './World.js';
+import { quoteArgument } from './shell.js';
+import { jsonLine, showText } from './terminal.js';
+import { errorLine, interruptions, runToEnd, systemReason, unwritableMessage, type World, writeAll } from './World.js';
 
 /** `canton-rx submit`; emits the exit code, once. */
 export const submitCommand = (args: readonly string[], world: World): Observable<number> =>
@@ -108,39 +112,71 @@ const submit = (session: Session, { request, since, isJson }: SubmitOptions): Ob
         }),
       );
       const committed$ = ledger.submitAndWaitForTransaction(request, since === undefined ? {} : { since }).pipe(
-        map((transaction) => {
-          world.stdout.write(isJson ? `${JSON.stringify(transaction)}\n` : describe(transaction));
-          return 0;
+        concatMap((transaction) => {
+          const [summary = ''] = describe(transaction);
+          const text = isJson ? jsonLine(transaction) : `${describe(transaction).join('\n')}\n`;
+          // not the code of a failure: a script would submit it again
+          return print(text, world, { code: unknownCode, notice: `${summary}\n` });
         }),
       );
       return merge(stopped$, committed$).pipe(take(1));
     }),
   );
 
-/** Lets the participant interpret the commands, and prints what they would cost. Commits nothing. */
-const prepare = ({ ledger, world }: Session, { request, isJson }: SubmitOptions): Observable<number> =>
-  ledger.prepare(toPrepareRequest(request)).pipe(
-    map((prepared) => {
-      const cost = prepared.costEstimation?.totalTrafficCostEstimation;
-      const text = `valid, and nothing is committed${cost === undefined ? '' : `; estimated traffic: ${cost} bytes`}\n`;
-      world.stdout.write(isJson ? `${JSON.stringify(prepared)}\n` : text);
-      return 0;
+/** Prints a result and emits the exit code: 0, or another one with a notice if stdout cannot be written. */
+const print = (
+  text: string,
+  world: World,
+  unwritten: { readonly code: number; readonly notice: string },
+): Observable<number> =>
+  runToEnd(world, writeAll(world.stdout, [text])).pipe(
+    map((outcome) => {
+      if (outcome.kind !== 'unwritable') return outcome.kind === 'interrupted' ? interruptedCode : 0;
+      world.stderr.write(`${unwritableMessage(outcome.error)}${unwritten.notice}`);
+      return unwritten.code;
     }),
   );
 
-/** What both ways of submitting have. */
-function toPrepareRequest(request: SubmitOptions['request']): Parameters<Ledger['prepare']>[0] {
+/** Lets the participant interpret what `submit` would send, and prints what it would cost. Commits nothing. */
+const prepare = ({ ledger, world }: Session, { request, since, isJson }: SubmitOptions): Observable<number> =>
+  defer(() => from(toPrepareRequests(validateCommands(request, since)))).pipe(
+    concatMap((one) => ledger.prepare(one)),
+    toArray(),
+    concatMap((prepared) => {
+      const text = isJson ? prepared.map(jsonLine).join('') : describePrepared(prepared);
+      return print(text, world, { code: 1, notice: '' });
+    }),
+  );
+
+/** The preparation of each command: a participant prepares one at a time. It has all fields that both requests have. */
+function toPrepareRequests(request: CommandsRequest): readonly PrepareRequest[] {
   const { commandId, commands, actAs, readAs, userId, disclosedContracts, synchronizerId } = request;
-  return { commandId, commands, actAs, readAs, userId, disclosedContracts, synchronizerId };
+  const { packageIdSelectionPreference, prefetchContractKeys, tapsMaxPasses } = request;
+  const { minLedgerTimeAbs, minLedgerTimeRel } = request;
+  return commands.map((command) => ({
+    ...{ commandId: commandId ?? '', commands: [command], actAs, readAs, userId, disclosedContracts, synchronizerId },
+    ...{ packageIdSelectionPreference, prefetchContractKeys, tapsMaxPasses },
+    ...(minLedgerTimeAbs != null && { minLedgerTime: { time: { MinLedgerTimeAbs: { value: minLedgerTimeAbs } } } }),
+    ...(minLedgerTimeRel != null && { minLedgerTime: { time: { MinLedgerTimeRel: { value: minLedgerTimeRel } } } }),
+  }));
+}
+
+function describePrepared(prepared: readonly PreparedSubmission[]): string {
+  const costs = prepared.map(({ costEstimation }) => costEstimation?.totalTrafficCostEstimation);
+  const sum = costs.reduce((total, cost) => (total === undefined || cost === undefined ? undefined : total + cost), 0);
+  const cost = sum === undefined ? '' : `; estimated traffic: ${sum} bytes`;
+  return prepared.length === 1
+    ? `valid, and nothing is committed${cost}\n`
+    : `each of the ${prepared.length} commands is valid without the others, and nothing is committed${cost} for separate transactions\n`;
 }
 
 /** `committed at offset 12: 1220…`, and a line for each event. */
-function describe({ offset, updateId, events, isRepeated }: SubmittedTransaction): string {
+function describe({ offset, updateId, events, isRepeated }: SubmittedTransaction): readonly string[] {
   const lines = events.map((event) =>
     'contractId' in event ? `  ${event._tag} ${templateOf(event)} ${event.contractId}` : `  ${event._tag}`,
   );
   const earlier = isRepeated === true ? ', by an earlier attempt or another submission of this command id' : '';
-  return `${[`committed at offset ${offset}${earlier}: ${updateId}`, ...lines].join('\n')}\n`;
+  return [`committed at offset ${offset}${earlier}: ${updateId}`, ...lines].map(showText);
 }
 
 /** A template in the form that `--template` takes. */
@@ -152,11 +188,22 @@ const templateOf = ({
   readonly templateId: string;
 }): string => `#${packageName}${templateId.slice(templateId.indexOf(':'))}`;
 
-const continuation = (commandId: string, since: number | undefined): string =>
-  `determine it with the same command and --command-id ${commandId}${since === undefined ? '' : ` --since ${since}`}\n`;
+/** The options with which the same command determines its outcome, as a person pastes them. */
+const continuation = (commandId: string, since: number | undefined): string => {
+  // an option must not take a value that looks like the next option
+  const id = `--command-id${commandId.startsWith('-') ? '=' : ' '}${quoteArgument(commandId)}`;
+  return `determine it with the same command and ${id}${since === undefined ? '' : ` --since ${since}`}\n`;
+};
 
-/** The exit code for an outcome that is not known. */
+/** The exit code for an outcome that is not known, or that could not be printed. */
 const unknownCode = 6;
+
+/** The exit code for a right that is missing, as that of `check`. */
+const rightsCode = 5;
+
+/** Whether the ledger says that the user lacks a right. The refusal of a gateway has no code of the ledger. */
+const lacksRight = (error: LedgerError): boolean =>
+  isLedgerError(error, 'ApiError', 'SubmissionRejectedError') && error.status === 403 && error.code !== undefined;
 
 function reportOutcome(error: unknown, { request }: SubmitOptions, session: Session): Observable<number> {
   if (isLedgerError(error, 'InvalidRequestError'))
@@ -168,10 +215,10 @@ function reportOutcome(error: unknown, { request }: SubmitOptions, session: Sess
     stderr.write(continuation(request.commandId, error.submission.since));
     return of(unknownCode);
   }
-  // it has the reason and the next step: a check of the ledger would find nothing
-  if (isLedgerError(error, 'SubmissionRejectedError')) {
+  // it has the reason and the next step: a check of the ledger, which only reads, would find nothing
+  if (isLedgerError(error, 'SubmissionRejectedError') || lacksRight(error)) {
     stderr.write(errorLine(error.message));
-    return of(1);
+    return of(lacksRight(error) ? rightsCode : 1);
   }
   return reportError(error, { templates: [], parties: request.actAs, resume: '' }, session);
 }

@@ -23,7 +23,7 @@ import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, trou
 import { readSelected, readSelection, selectionOptions } from './Selection.js';
 import { firstAnswer, openSession, type Session } from './Session.js';
 import { findStart, readStart, startOptions } from './start.js';
-import { columnsOf, escapeJsonLine, groupDigits, type Paint, paintFor, toJsonLine } from './terminal.js';
+import { columnsOf, groupDigits, type Paint, paintFor, toJsonLine } from './terminal.js';
 import { runToEnd, type World } from './World.js';
 
 /** `canton-rx tail`; emits the exit code, once. */
@@ -150,11 +150,9 @@ const startOffset = (session: Session, options: TailOptions): Observable<number>
   );
 };
 
-/** The format of updates: rows for people, JSON for programs, or JSON that is safe for a terminal. */
-function rowFormat({ isPretty }: TailOptions, { stdout, env }: World): (update: Update) => string {
-  if (isPretty) return prettyRows(() => columnsOf(stdout, 120), paintFor(stdout, env));
-  return stdout.isTTY === true ? (update) => escapeJsonLine(toJsonLine(update)) : toJsonLine;
-}
+/** The format of updates: rows for people, or JSON for programs. */
+const rowFormat = ({ isPretty }: TailOptions, { stdout, env }: World): ((update: Update) => string) =>
+  isPretty ? prettyRows(() => columnsOf(stdout, 120), paintFor(stdout, env)) : toJsonLine;
 
 /**
  * Formats the status line: `12 345 / 67 890  ·  1 200/s  ·  catching up`.

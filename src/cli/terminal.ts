@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { cut, escapeJson, escapeText } from '../errors/text.js';
 import type { Update } from '../index.js';
 import type { Output, World } from './World.js';
 
@@ -95,26 +96,25 @@ export function wrap(text: string, columns: number): readonly string[] {
   return [...lines, line];
 }
 
-/**
- * Makes text of a service safe for a terminal: control characters, characters that change the direction of writing and
- * invisible ones become `\u{1b}`.
- */
-export const escapeText = (text: string): string =>
-  text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (match) => `\\u{${(match.codePointAt(0) ?? 0).toString(16)}}`);
+export { escapeText };
 
-/** Escapes what controls a terminal in a line of JSON: control characters that JSON allows, and changes of the direction of writing. */
-export const escapeJsonLine = (line: string): string =>
-  line.replaceAll(
-    // JSON itself escapes every line feed but the last one
-    /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
-    (match) => `\\u${match.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+/** How much of a text a row or a message shows, in UTF-16 units. */
+const maxShown = 2_000;
+
+/** A text of a service, safe for a terminal; `…` marks the cut of a long one. */
+export function showText(text: string): string {
+  const shown = escapeText(cut(text, maxShown));
+  return text.length <= maxShown && shown.length <= maxShown ? shown : `${cut(shown, maxShown)}…`;
+}
+
+/** A line of JSON without characters that control a terminal. It has the same value. */
+export const escapeJsonLine = (line: string): string => `${escapeJson(line.slice(0, -1))}\n`;
+
+/** A value as one line of JSON. It is escaped in pipes and files, too: they may end on a terminal, and the value is the same. */
+export const jsonLine = (value: unknown): string => escapeJsonLine(`${JSON.stringify(value)}\n`);
 
 /** An update as one JSON object in a line, tag first. */
-export const toJsonLine = ({ _tag, ...fields }: Update): string => `${JSON.stringify({ _tag, ...fields })}\n`;
-
-/** The short name of a party, a participant or a synchronizer: the part before `::`. */
-export const shortId = (id: string): string => escapeText(id.split('::')[0] ?? '');
+export const toJsonLine = ({ _tag, ...fields }: Update): string => jsonLine({ _tag, ...fields });
 
 /** A number with its digits in groups of three, `12 345`; `–` for an unknown one. */
 export const groupDigits = (number: number | undefined): string =>

@@ -223,6 +223,48 @@ describeWithPostgres('canton-rx processors and parked', () => {
     expect(await cli('parked', 'list', '--name', 'replayed')).toEqual([0, '']);
   });
 
+  it('names what is missing before any service has run', async () => {
+    for (const line of [
+      ['processors', 'list'],
+      ['parked', 'list'],
+      ['parked', 'drop', '--name', 'a', '--offset', '1'],
+    ]) {
+      const [code, text] = await cli(...line, '--schema', 'nothing');
+      expect(code).toBe(6);
+      expect(text).toMatch(
+        /^canton-rx: the schema nothing has no tables of a service; check --database and --schema; [^\n]+\n$/,
+      );
+    }
+    const [code, text] = await cli(
+      'project',
+      'verify',
+      '--ledger',
+      world.sandbox.url,
+      '--schema',
+      'nothing',
+      '--exercises',
+    );
+    expect([code, text]).toEqual([
+      6,
+      'canton-rx: the schema nothing has no projection; check --database and --schema; canton-rx project creates it\n',
+    ]);
+  });
+
+  it('prints no control characters of parked updates, and short lines', async () => {
+    const [first = 0] = await offsetsOf('probe');
+    await processAll('hostile', first, 'park').end;
+    const reason = `\u001b[2J\u009b\u202e\n${' '.repeat(1_000_000)}`;
+    await pool.query(
+      `UPDATE canton_rx_parked SET record = (record::jsonb || jsonb_build_object('reason', $1::text))::json WHERE name = 'hostile'`,
+      [reason],
+    );
+    const [code, text] = await cli('parked', 'list', '--name', 'hostile');
+    expect(code).toBe(0);
+    expect(text).toContain('\\u{1b}[2J\\u{9b}\\u{202e}\\u{a}');
+    expect(text).not.toMatch(/[^\P{C}\n\t]/u);
+    expect(text.length).toBeLessThan(5_000);
+  });
+
   it('compares a projection with the ledger at the offset of the projection', async () => {
     const verify = () => cli('project', 'verify', '--ledger', world.sandbox.url);
     world.sandbox.generate(20, { seed: 2 });

@@ -99,4 +99,104 @@ describe('canton-rx submit', () => {
     world.sandbox.fault({ kind: 'status', status: 401, body: cantonError('UNAUTHENTICATED') }, { times: 99 });
     expect((await submit(...createOptions())).code).toBe(5);
   });
+
+  it.each([
+    ['order #42', "--command-id 'order #42' --since"],
+    ['-x', '--command-id=-x --since'],
+    ['order-1', '--command-id order-1 --since'],
+  ])('quotes the command id %j in its advice', async (id, advice) => {
+    world.sandbox.fault({ kind: 'hang' }, { path: transactionPath });
+    const line = ['--act-as', world.sandbox.hostedParty('alice'), '--user-id', 'app', ...createOptions()];
+    const run = world.start(['submit', ...line, `--command-id=${id}`]);
+    await until(() => world.sandbox.requests.some(({ path }) => path === transactionPath));
+    run.signals.emit('SIGINT');
+    expect(await run.code).toBe(130);
+    expect(run.err.text()).toContain(`the same command and ${advice} `);
+  });
+
+  it('says that a command is committed if stdout cannot be written to, and does not end with 0 or 1', async () => {
+    const out = capture({
+      take: (_, done) => {
+        done(new Error('ENOSPC'));
+      },
+    });
+    const line = ['--act-as', world.sandbox.hostedParty('alice'), '--user-id', 'app', ...createOptions()];
+    const run = world.start(['submit', ...line], { out });
+    expect(await run.code).toBe(6);
+    expect(run.err.text()).toMatch(/^canton-rx: cannot write to stdout: ENOSPC\ncommitted at offset \d+: 1220\S+\n$/);
+    const dry = world.start(['submit', ...line, '--dry-run'], {
+      out: capture({
+        take: (_, done) => {
+          done(new Error('ENOSPC'));
+        },
+      }),
+    });
+    expect(await dry.code).toBe(1);
+    expect(dry.err.text()).toBe('canton-rx: cannot write to stdout: ENOSPC\n');
+  });
+
+  const requestFile = (request: object): string => {
+    const file = join(world.folder, 'request.json');
+    const command = { CreateCommand: { templateId: template, createArguments: JSON.parse(argumentOf()) as object } };
+    writeFileSync(file, JSON.stringify({ commands: [command], ...request }));
+    return file;
+  };
+
+  it('refuses the same requests with --dry-run', async () => {
+    for (const wrong of [
+      { deduplicationPeriod: 'bogus' },
+      { workflowId: '' },
+      { worfklowId: 'typo' },
+      { minLedgerTimeAbs: 'yesterday' },
+      { commands: [] },
+    ]) {
+      const file = requestFile(wrong);
+      const [dry, wet] = [await submit('--file', file, '--dry-run'), await submit('--file', file)];
+      expect(dry.code).toBe(2);
+      expect(dry.err).toBe(wet.err);
+    }
+  });
+
+  it('prepares all that it would submit with --dry-run', async () => {
+    const fields = {
+      packageIdSelectionPreference: ['ab'.repeat(32)],
+      prefetchContractKeys: [{ templateId: template, contractKey: {} }],
+      tapsMaxPasses: 2,
+    };
+    const time = '2020-01-01T00:00:00Z';
+    expect((await submit('--file', requestFile({ ...fields, minLedgerTimeAbs: time }), '--dry-run')).code).toBe(0);
+    expect(world.sandbox.requests.at(-1)?.body).toMatchObject({
+      ...fields,
+      minLedgerTime: { time: { MinLedgerTimeAbs: { value: time } } },
+    });
+  });
+
+  it('prepares each of several commands with --dry-run, and commits none', async () => {
+    const command = { CreateCommand: { templateId: template, createArguments: JSON.parse(argumentOf()) as object } };
+    const file = requestFile({ commands: [command, command] });
+    const before = world.sandbox.ledgerEnd;
+    const { code, out } = await submit('--file', file, '--dry-run');
+    expect([code, parseLines(out).length]).toEqual([0, 2]);
+    expect(world.sandbox.ledgerEnd).toBe(before);
+    const shown = capture({ isTTY: true });
+    const alice = world.sandbox.hostedParty('alice');
+    const run = world.start(['submit', '--act-as', alice, '--user-id', 'app', '--file', file, '--dry-run'], {
+      out: shown,
+    });
+    expect(await run.code).toBe(0);
+    expect(shown.text()).toMatch(
+      /^each of the 2 commands is valid without the others, .*traffic: \d+ bytes for separate/,
+    );
+  });
+
+  it.each([
+    ['403 of the ledger', 403, cantonError('PERMISSION_DENIED'), 5],
+    ['a withheld 403', 403, { ...cantonError('PERMISSION_DENIED'), code: 'NA', errorCategory: -1 }, 5],
+    ['a refusal of the model', 400, cantonError('DAML_AUTHORIZATION_ERROR'), 1],
+  ])('after %s ends with its exit code', async (_, status, body, expected) => {
+    for (const options of [[], ['--dry-run']]) {
+      world.sandbox.fault({ kind: 'status', status, body }, { path: /commands|prepare/ });
+      expect((await submit(...createOptions(), ...options)).code).toBe(expected);
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import { type Paint, wrap } from '../terminal.js';
+import { type Paint, showText, wrap } from '../terminal.js';
 
 /** The result of one check. */
 export interface Finding {
@@ -87,8 +87,8 @@ export function formatFindings(findings: readonly Finding[], columns: number, pa
   const room = Math.max(20, columns - indent);
   return findings.flatMap(({ state, label, text, next }) => {
     const [mark, colour] = marks[state];
-    const result = wrap(text, room).map((line) => (state === 'open' ? paint('dim', line) : line));
-    const advice = next === undefined ? [] : wrap(`→ ${next}`, room).map((line) => paint('yellow', line));
+    const result = wrap(showText(text), room).map((line) => (state === 'open' ? paint('dim', line) : line));
+    const advice = next === undefined ? [] : wrap(`→ ${showText(next)}`, room).map((line) => paint('yellow', line));
     const [first = '', ...more] = [...result, ...advice];
     return [
       `${paint(colour, mark)} ${label.padEnd(width)}  ${first}`,

@@ -7,7 +7,7 @@ import { version } from '../help.js';
 import { probeTimeoutMs as timeoutMs, unknownParties } from '../participant.js';
 import { type Names, readParties } from '../Selection.js';
 import { openLedger } from '../Session.js';
-import { columnsOf, escapeJsonLine, type Paint, paintFor, statusLine } from '../terminal.js';
+import { columnsOf, jsonLine, type Paint, paintFor, statusLine } from '../terminal.js';
 import { runToEnd, unwritableMessage, type World, writeAll } from '../World.js';
 import { checkOffsets, checkPageLimit, checkToken, checkUpdates } from './access.js';
 import { checkClock, checkEncryption, checkProxy, checkReachable, checkRoundTrip } from './connection.js';
@@ -27,9 +27,7 @@ export function checkCommand(args: readonly string[], world: World): Observable<
     concatMap((findings) => {
       status.clear();
       const report = createReport(connection.ledger, findings);
-      const text = isJson
-        ? escapeJsonLine(`${JSON.stringify(report)}\n`)
-        : formatReport(report, columnsOf(stdout, 100), paintFor(stdout, env));
+      const text = isJson ? jsonLine(report) : formatReport(report, columnsOf(stdout, 100), paintFor(stdout, env));
       return runToEnd(world, writeAll(stdout, [text])).pipe(
         map((outcome) => {
           if (outcome.kind !== 'unwritable') return report.exitCode;

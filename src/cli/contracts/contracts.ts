@@ -20,7 +20,7 @@ import { shortType } from '../pretty.js';
 import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from '../progress.js';
 import { nameOptions, readNames } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
-import { groupDigits, type Paint } from '../terminal.js';
+import { groupDigits, type Paint, truncate } from '../terminal.js';
 import { runToEnd, type World } from '../World.js';
 import { type ContractsProgress, printChanges, printSnapshot } from './print.js';
 
@@ -141,14 +141,17 @@ const countText = (count: number): string => {
 const followedSummary = ({ active, offset = 0 }: ContractsProgress): string =>
   `${countText(active)} at offset ${offset}`;
 
-/** How many types the summary names. */
+/** How many types the summary names, and the width of a name. */
 const maxNamed = 4;
+const maxTypeWidth = 80;
 
 /** The summary of a snapshot: `5 contracts at offset 1471: sandbox-assets:Asset 3, sandbox-tasks:Task 2`. */
 function summaryOf({ types, offset = 0 }: ContractsProgress): string {
   const all = [...types].sort(([, a], [, b]) => b.count - a.count);
   const sum = (of: 'count' | 'inFlight'): number => all.reduce((total, [, counts]) => total + counts[of], 0);
-  const named = all.slice(0, maxNamed).map(([type, { count }]) => `${shortType(type)} ${groupDigits(count)}`);
+  const named = all
+    .slice(0, maxNamed)
+    .map(([type, { count }]) => `${truncate(shortType(type), maxTypeWidth)} ${groupDigits(count)}`);
   const others = all.length - named.length;
   const parts = [...named, ...(others > 0 ? [`${others} other types`] : [])].join(', ');
   const inFlight = sum('inFlight') > 0 ? `, ${groupDigits(sum('inFlight'))} in flight` : '';

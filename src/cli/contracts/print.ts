@@ -4,7 +4,7 @@ import { contractsFeed, type ContractsWork, processFeed, type ResetBatch } from 
 import { contractHeading, contractRows, type Mark } from '../pretty.js';
 import { type Names, queryOf } from '../Selection.js';
 import type { Session } from '../Session.js';
-import { columnsOf, escapeJsonLine, groupDigits, paintFor } from '../terminal.js';
+import { columnsOf, escapeJsonLine, escapeText, groupDigits, jsonLine, paintFor } from '../terminal.js';
 import { type World, writeAll } from '../World.js';
 import { type ContractLine, readSnapshot, type SnapshotContract, toContractLine } from './snapshot.js';
 
@@ -95,30 +95,26 @@ interface Form {
 }
 
 const formOf = ({ isPretty, isCsv }: Printing, world: World): Form => {
-  if (isCsv) return { ...jsonForm(world), ...csvForm() };
-  return isPretty ? rowForm(world) : jsonForm(world);
+  if (isCsv) return { ...jsonForm, ...csvForm(world) };
+  return isPretty ? rowForm(world) : jsonForm;
 };
 
-/** JSON for programs, or JSON that is safe for a terminal. */
-function jsonForm({ stdout }: World): Form {
-  const escape = stdout.isTTY === true ? escapeJsonLine : (line: string) => line;
-  const lineOf = (value: unknown): string => escape(`${JSON.stringify(value)}\n`);
-  return {
-    heading: () => '',
-    snapshotLine: ({ json }) => escape(`${json}\n`),
-    *reset({ reason, offset, contracts }) {
-      yield lineOf({ _tag: 'Reset', reason, offset, count: contracts.length });
-      for (const contract of contracts) yield lineOf(toContractLine(contract));
-    },
-    change: ({ _tag, offset, updateId, synchronizerId, recordTime, added, removed, moved }) =>
-      lineOf({
-        ...{ _tag, offset, updateId, synchronizerId, recordTime },
-        added: added.map(toContractLine),
-        removed: removed.map(toContractLine),
-        moved: moved.map(({ contract, from }) => ({ contract: toContractLine(contract), from })),
-      }),
-  };
-}
+/** JSON for programs. */
+const jsonForm: Form = {
+  heading: () => '',
+  snapshotLine: ({ json }) => escapeJsonLine(`${json}\n`),
+  *reset({ reason, offset, contracts }) {
+    yield jsonLine({ _tag: 'Reset', reason, offset, count: contracts.length });
+    for (const contract of contracts) yield jsonLine(toContractLine(contract));
+  },
+  change: ({ _tag, offset, updateId, synchronizerId, recordTime, added, removed, moved }) =>
+    jsonLine({
+      ...{ _tag, offset, updateId, synchronizerId, recordTime },
+      added: added.map(toContractLine),
+      removed: removed.map(toContractLine),
+      moved: moved.map(({ contract, from }) => ({ contract: toContractLine(contract), from })),
+    }),
+};
 
 const reasons: Readonly<Record<ResetBatch['reason'], string>> = {
   start: '',
@@ -164,10 +160,13 @@ const csvColumns: Readonly<Record<string, (line: ContractLine) => unknown>> = {
 
 /**
  * Formats contracts as comma-separated values (RFC 4180): a line with the names of the columns, and a line for each contract.
- * Each field of the payloads has a column, `payload.owner`; values that are not scalars are JSON.
+ * Each field of the payloads has a column, `payload.owner`; values that are not scalars are JSON. Characters that would control
+ * a terminal are escaped as in rows. In a pipe or a file, line breaks and tabs of a text remain.
  */
-function csvForm() {
+function csvForm({ stdout }: World) {
   let fields: readonly string[] = [];
+  const escape = stdout.isTTY === true ? escapeText : escapeKeepingLines;
+  const toLine = (values: readonly unknown[]): string => `${values.map((value) => cell(value, escape)).join(',')}\r\n`;
   return {
     heading: (contracts: Iterable<SnapshotContract>): string => {
       const names = new Set<string>();
@@ -187,13 +186,17 @@ const fieldsOf = ({ payload }: ContractLine): Readonly<Record<string, unknown>> 
     ? (payload as Readonly<Record<string, unknown>>)
     : { '': payload };
 
-const toLine = (values: readonly unknown[]): string => `${values.map(cell).join(',')}\r\n`;
+const escapeKeepingLines = (text: string): string =>
+  text
+    .split(/(\r?\n|\t)/)
+    .map((part, index) => (index % 2 === 0 ? escapeText(part) : part))
+    .join('');
 
 /** A value as a cell. One that a spreadsheet would run as a formula begins with an apostrophe. */
-function cell(value: unknown): string {
+function cell(value: unknown, escape: (text: string) => string): string {
   if (value === null || value === undefined) return '';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const isFormula = /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(?:\.\d+)?$/.test(text);
+  const text = escape(typeof value === 'string' ? value : JSON.stringify(value));
+  const isFormula = /^[=+\-@\t\r\n]/.test(text) && !/^[+-]?\d+(?:\.\d+)?$/.test(text);
   const safe = isFormula ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

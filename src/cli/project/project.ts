@@ -40,7 +40,7 @@ import { verifyCommand } from './verify.js';
 
 /** `canton-rx project`; emits the exit code, once. */
 export function projectCommand(args: readonly string[], world: World): Observable<number> {
-  if (args[0] === 'verify') return verifyCommand(args.slice(1), world);
+  if (args[0] === 'verify') return verifyCommand(readProjectOptions(args.slice(1), world.env), world);
   const options = readProjectOptions(args, world.env);
   return openSession(options, world).pipe(concatMap((session) => project(options, session)));
 }

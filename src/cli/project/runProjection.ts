@@ -181,7 +181,7 @@ function sayDiagnostic(diagnostic: Diagnostic, schema: string, address: string, 
 const databaseText = (cause: unknown, schema: string, reason: string): string =>
   `the database fails (${escapeText(databaseErrorOf(cause, schema)?.message ?? reason)})`;
 
-const notice = (message: string): string => errorLine(message).trimEnd();
+const notice = (message: string): string => errorLine(escapeText(message)).trimEnd();
 
 /** Why the changes cannot continue without a gap. */
 function gapText(cause: LedgerError): string {

@@ -1,41 +1,35 @@
 import { catchError, concatMap, map, type Observable, reduce, switchMap } from 'rxjs';
 import { activeContracts, type ContractEntry } from '../../contracts/index.js';
-import { parseOptions } from '../arguments.js';
-import { connectionOptions, readConnection } from '../Connection.js';
-import {
-  DatabaseError,
-  databaseOptions,
-  type Pool,
-  readDatabase,
-  reportDatabase,
-  rowsOf,
-  withPool,
-} from '../database.js';
+import type { Connection } from '../Connection.js';
+import { DatabaseError, explainMissing, type Pool, reportDatabase, rowsOf, withPool } from '../database.js';
 import { reportError } from '../failure.js';
-import { nameOptions, type Names, queryOf, readNames } from '../Selection.js';
+import { type Names, queryOf } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
-import { escapeText } from '../terminal.js';
+import { showText } from '../terminal.js';
 import type { World } from '../World.js';
 
-/**
- * `canton-rx project verify`; emits the exit code, once: 0 if projection and ledger agree, 1 if they do not, 6 if the
- * projection cannot be read.
- */
-export function verifyCommand(args: readonly string[], world: World): Observable<number> {
-  const values = parseOptions(args, { ...connectionOptions, ...nameOptions, ...databaseOptions });
-  const connection = readConnection(values, world.env);
-  const { database, schema } = readDatabase(values, world.env, 'contracts');
-  const names = readNames(values, connection.contextParties);
-  return openSession(connection, world).pipe(
-    switchMap((session) =>
-      withPool(database, (pool) => compare(session, pool, schema, names)).pipe(
-        map((difference) => report(difference, schema, world)),
-        reportDatabase(schema, world),
-        catchError((error: unknown) => reportError(error, { ...names, resume: '' }, session)),
-      ),
-    ),
-  );
+/** Which projection to compare with which contracts. */
+interface VerifyOptions extends Connection, Names {
+  readonly database: string;
+  readonly schema: string;
 }
+
+/**
+ * `canton-rx project verify`, with the options of `canton-rx project`; emits the exit code, once: 0 if projection and ledger
+ * agree, 1 if they do not, 6 if the projection cannot be read.
+ */
+export const verifyCommand = (options: VerifyOptions, world: World): Observable<number> =>
+  openSession(options, world).pipe(
+    switchMap((session) => {
+      const { database, schema } = options;
+      return withPool(database, (pool) => compare(session, pool, schema, options)).pipe(
+        map((difference) => report(difference, schema, world)),
+        explainMissing(`the schema ${schema} has no projection`, 'canton-rx project creates it'),
+        reportDatabase(schema, world),
+        catchError((error: unknown) => reportError(error, { ...options, resume: '' }, session)),
+      );
+    }),
+  );
 
 /** How a projection differs from the ledger at one offset. */
 interface Difference {
@@ -102,6 +96,6 @@ function report({ offset, count, missing, extra, repeated }: Difference, schema:
       ? `the schema ${schema} has the ${count} active contracts of the ledger at offset ${offset}`
       : `the schema ${schema} lacks ${missing.length} and has ${extra.length} more than the ${count} active contracts of the ledger at offset ${offset}${repetition}`,
   ];
-  world.stdout.write(lines.map((line) => `${escapeText(line)}\n`).join(''));
+  world.stdout.write(lines.map((line) => `${showText(line)}\n`).join(''));
   return isSame ? 0 : 1;
 }

@@ -24,7 +24,7 @@ import { checkParties, participantId, warnOfSynchronizers } from '../participant
 import { readSelection, selectionOptions } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
 import { findStart, readStart, startOptions } from '../start.js';
-import { formatSize, groupDigits } from '../terminal.js';
+import { escapeText, formatSize, groupDigits } from '../terminal.js';
 import { errorLine, interruptions, systemReason, type World } from '../World.js';
 import {
   checkComplete,
@@ -156,7 +156,7 @@ function finish({ outcome, manifest }: Replayed, options: ReplayOptions, session
   if (error instanceof UsageError) throw error;
   // the message of a refused file has the next step
   const isResumable = manifest !== undefined && !(error instanceof FileRefusedError);
-  const resume = isResumable ? `the same command resumes at the end of ${out}\n` : '';
+  const resume = isResumable ? `the same command resumes at the end of ${escapeText(out)}\n` : '';
   const done = manifest === undefined ? '' : summaryOf(manifest, out);
   const code$ = reportEnd(
     error === undefined ? outcome : { kind: 'failed', error: fileError(error, out) },
@@ -174,7 +174,7 @@ const gap = {
 };
 
 const summaryOf = ({ from, to, complete }: Manifest, path: string): string =>
-  `complete: ${groupDigits(complete?.updates ?? 0)} updates after ${from} up to ${to}, ${formatSize(complete?.bytes ?? 0)}: ${path}\n`;
+  `complete: ${groupDigits(complete?.updates ?? 0)} updates after ${from} up to ${to}, ${formatSize(complete?.bytes ?? 0)}: ${escapeText(path)}\n`;
 
 /** Names the file, and not a temporary one next to it, in an error of the disk. */
 function fileError(error: unknown, path: string): unknown {
