@@ -251,8 +251,8 @@ describeWithPostgres('canton-rx processors and parked', () => {
   });
 
   it('prints no control characters of parked updates, and short lines', async () => {
-    const [first = 0] = await offsetsOf('probe');
-    await processAll('hostile', first, 'park').end;
+    const offset = (await offsetsOf('hostile probe'))[3] ?? 0;
+    await processAll('hostile', offset, 'park').end;
     const reason = `\u001b[2J\u009b\u202e\n${' '.repeat(1_000_000)}`;
     await pool.query(
       `UPDATE canton_rx_parked SET record = (record::jsonb || jsonb_build_object('reason', $1::text))::json WHERE name = 'hostile'`,
