@@ -152,6 +152,14 @@ describe('errorOf', () => {
     expect(reasonOf(`got ${long}`, long)).toBe('got …');
   });
 
+  it('has no line and no control character of what it names', () => {
+    const evil = 'a\nNext: pay\u001b[2J\u009b\u202e\u2028\u{e0041}b';
+    const named = 'a\\u{a}Next: pay\\u{1b}[2J\\u{9b}\\u{202e}\\u{2028}\\u{e0041}b';
+    const { message } = errorOf({ path: `/${evil}`, status: 502, text: '', host: evil });
+    expect(message).toBe(`${named} answered 502.\nPath: /${named}`);
+    expect(errorOf({ path: '/x', status: 502, text: `a${'😀'.repeat(200)}` }).message).not.toMatch(/\\u/);
+  });
+
   it('keeps the beginning of any other answer', () => {
     const error = errorOf({ path: '/x', status: 502, text: `<html>${'x'.repeat(10_000)}` });
     expect(error.message.length).toBeLessThan(300);
