@@ -245,6 +245,15 @@ export interface SandboxOptions {
    */
   readonly activeContractsPages?: boolean;
   /**
+   * Whether snapshots mispair the halves of contracts in flight, as 3.5.10 does. The created events, in the order of their
+   * activation, are put next to the unassigned events, in the order of unassignment, so that the two halves of an entry may
+   * be of different contracts. A list or a stream pairs all that follow its token, and a page one entry more than it has:
+   * then a created event may be in no page, and another one in two.
+   *
+   * @defaultValue false, because no other release is known to do so
+   */
+  readonly mispairsInFlight?: boolean;
+  /**
    * The synchronizers that the sandbox is connected to.
    *
    * @defaultValue two synchronizers

@@ -79,6 +79,31 @@ describe('the active contracts', () => {
     expect(outline((await list(sandbox)).json)).toEqual(['ActiveContract 00bb sync1']);
   });
 
+  it('in flight have the halves of each other with `mispairsInFlight`, as recorded of 3.5.10', async () => {
+    const halves = (entries: unknown) =>
+      listAt(entries).map((_, index) => {
+        const entry = at(entries, index, 'contractEntry', 'JsIncompleteUnassigned');
+        return [at(entry, 'createdEvent', 'contractId'), at(entry, 'unassignedEvent', 'contractId')].join('/');
+      });
+    const sandbox = await sandboxWith({ mispairsInFlight: true });
+    sandbox.append(...creations('00aa', '00bb'), unassign('00bb'), unassign('00aa'));
+    expect(halves((await list(sandbox)).json)).toEqual(['00aa/00bb', '00bb/00aa']);
+    const streamContinuationToken = at((await list(sandbox)).json, 0, 'streamContinuationToken');
+    expect(halves((await list(sandbox, { streamContinuationToken })).json)).toEqual(['00aa/00aa']);
+    const first = (await page(sandbox, { maxPageSize: 1 })).json;
+    const second = (await page(sandbox, { maxPageSize: 1, pageToken: at(first, 'nextPageToken') })).json;
+    expect([first, second].map((one) => halves(at(one, 'activeContracts')))).toEqual([['00aa/00bb'], ['00aa/00aa']]);
+    // other entries stay as they are
+    sandbox.append(assign('00bb'), ...creations('00cc'), assign('00cc'));
+    const all = ['ActiveContract 00bb sync2', 'ActiveContract 00cc sync1', 'ActiveContract 00cc sync2'];
+    const incomplete = ['IncompleteUnassigned 00aa sync2', 'IncompleteAssigned 00cc'];
+    expect(outline((await list(sandbox)).json)).toEqual([...all, ...incomplete]);
+    // by default, each contract has its own
+    sandbox.configure({ mispairsInFlight: false });
+    sandbox.append(unassign('00bb'));
+    expect(halves((await list(sandbox)).json).filter((pair) => pair !== '/')).toEqual(['00aa/00aa', '00bb/00bb']);
+  });
+
   it('are visible to stakeholders, not to witnesses', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation({ signatories: ['alice'], observers: ['bob'], witnessParties: ['alice', 'bob', 'carol'] }));

@@ -99,9 +99,9 @@ export function getActiveContractsPage({ body, participant }: Call): Answer {
   // participants read 0 as no offset, although their specification promises an empty set
   const requested = activeAtOffset === 0 ? undefined : activeAtOffset;
   const offset = previous?.activeAtOffset ?? requested ?? ledger.end;
-  const snapshot = { offset, selection, incomplete, after: previous?.after };
-  checkSnapshot(snapshot, ledger);
   // one entry more than requested shows that there is another page
+  const snapshot = { offset, selection, incomplete, after: previous?.after, batchSize: pageSize + 1 };
+  checkSnapshot(snapshot, ledger);
   const entries: SnapshotEntry[] = [];
   for (const entry of readSnapshot(snapshot, participant)) if (entries.push(entry) > pageSize) break;
   const page = entries.slice(0, pageSize);

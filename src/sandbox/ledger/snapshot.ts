@@ -1,4 +1,5 @@
 import type { EventSelection } from '../requests/selections.js';
+import type { WireCreatedEvent } from '../wire/WireUpdate.js';
 import type { Activation, Reassignment } from './ContractHistory.js';
 import { EventView, type ReadContext } from './visible.js';
 
@@ -19,6 +20,8 @@ export interface SnapshotRequest {
   readonly incomplete: boolean;
   /** The entry after which the snapshot continues. */
   readonly after?: SnapshotPosition | undefined;
+  /** How many entries the participant reads together, which matters if it mispairs them. Default: all. */
+  readonly batchSize?: number;
 }
 
 /** An entry of a snapshot. */
@@ -32,7 +35,12 @@ export interface SnapshotEntry {
  * Reads a snapshot: the active contracts in the order of their activations, then the incomplete reassignments by
  * offset. Looks up each entry only when it is needed, so reading a part does not cost as much as reading everything.
  */
-export function* readSnapshot(request: SnapshotRequest, context: ReadContext): Generator<SnapshotEntry, void> {
+export function readSnapshot(request: SnapshotRequest, context: ReadContext): Iterable<SnapshotEntry> {
+  const entries = readEntries(request, context);
+  return context.settings.mispairsInFlight ? mispair(entries, request) : entries;
+}
+
+function* readEntries(request: SnapshotRequest, context: ReadContext): Generator<SnapshotEntry, void> {
   const { offset, after, incomplete, selection } = request;
   const { activations, reassignments } = context.ledger.contracts;
   const view = new EventView(selection, context);
@@ -75,4 +83,39 @@ function incompleteEntry({ half }: Reassignment, view: EventView): object | unde
   const createdEvent = half.activation && view.contract(half.activation.created);
   const unassignedEvent = view.unassigned(half.unassigned);
   return createdEvent && unassignedEvent && { JsIncompleteUnassigned: { createdEvent, unassignedEvent } };
+}
+
+/** A contract in flight, as an entry of a snapshot. */
+interface InFlight {
+  readonly JsIncompleteUnassigned: { readonly createdEvent: WireCreatedEvent; readonly unassignedEvent: object };
+}
+
+const isInFlight = (contractEntry: object): contractEntry is InFlight => 'JsIncompleteUnassigned' in contractEntry;
+
+/**
+ * Reads entries in a batch and puts the created events, in the order of activation, next to the unassigned events, in the
+ * order of unassignment, as 3.5.10 does.
+ */
+function* mispair(
+  entries: Iterable<SnapshotEntry>,
+  { batchSize = Infinity }: SnapshotRequest,
+): Generator<SnapshotEntry, void> {
+  const incomplete: SnapshotEntry[] = [];
+  let count = 0;
+  for (const entry of entries) {
+    count += 1;
+    if (entry.position.offset === undefined) yield entry;
+    else incomplete.push(entry);
+    if (count >= batchSize) break;
+  }
+  const created = incomplete
+    .flatMap(({ contractEntry: entry }) => (isInFlight(entry) ? [entry.JsIncompleteUnassigned.createdEvent] : []))
+    .sort((one, other) => one.offset - other.offset || one.nodeId - other.nodeId);
+  for (const entry of incomplete) {
+    const { contractEntry } = entry;
+    if (isInFlight(contractEntry)) {
+      const { unassignedEvent } = contractEntry.JsIncompleteUnassigned;
+      yield { ...entry, contractEntry: { JsIncompleteUnassigned: { createdEvent: created.shift(), unassignedEvent } } };
+    } else yield entry;
+  }
 }

@@ -20,6 +20,7 @@ export class Settings {
   interfaceOnly = false;
   deprecatedApis = false;
   activeContractsPages = true;
+  mispairsInFlight = false;
   cors = false;
   synchronizers: readonly string[] = [`sync1::1220${'a1'.repeat(32)}`, `sync2::1220${'b2'.repeat(32)}`];
   participantId = `participant1::1220${'11'.repeat(32)}`;
