@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {
+  type Activation,
   active,
   archived,
   assigned,
@@ -89,6 +90,14 @@ export function entriesAt(history: readonly HistoryUpdate[], offset: number): ob
     return incompleteUnassigned({ contractId, offset: activation.offset, nodeId: activation.nodeId }, at.offset, move);
   });
   return [...activeEntries, ...incompleteEntries];
+}
+
+/** The creation of a contract; `undefined` if there is none. */
+export function creationOf(history: readonly HistoryUpdate[], contractId: string): Activation | undefined {
+  const creation = seenUntil(history, Infinity).find(
+    ({ event }) => event.kind === 'create' && event.contractId === contractId,
+  );
+  return creation && { contractId, offset: creation.offset, nodeId: creation.nodeId };
 }
 
 /** Where a contract is, and how often it was moved. */

@@ -16,8 +16,13 @@ import { contractsAt, type ContractState, entriesAt, type HistoryUpdate } from '
  * The law of the fold: from the snapshot at any offset, and after each update that follows, it has the contracts of a full
  * replay, and so has a reader who adds up its changes.
  */
-export function checkFold(fold: ContractsFold<AnyContract>, history: readonly HistoryUpdate[], start: number): void {
-  fold.load(entriesAt(history, start).map(decodeEntry));
+export function checkFold(
+  fold: ContractsFold<AnyContract>,
+  history: readonly HistoryUpdate[],
+  start: number,
+  entries: readonly ContractEntry[] = entriesAt(history, start).map(decodeEntry),
+): void {
+  fold.load(entries);
   fold.settle();
   expect(statesOf(fold.contracts)).toEqual(contractsAt(history, start));
   const reader = new Map([...fold.contracts].map((contract) => [contract.contractId, contract]));

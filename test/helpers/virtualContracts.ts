@@ -4,7 +4,8 @@ import { ConnectionError } from '../../src/errors/request.js';
 import type { Transport } from '../../src/feed/LedgerFeed.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
-import { entriesAt, type HistoryUpdate } from './contractHistory.js';
+import { createdEvent } from './contractEvents.js';
+import { creationOf, entriesAt, type HistoryUpdate } from './contractHistory.js';
 import { type Reply, scriptedService, type ScriptedService, type ServiceRequest } from './scripted.js';
 import { VirtualLedger, type VirtualOptions } from './virtualLedger.js';
 import { errorBody, errorReply, notFound, ok } from './wire.js';
@@ -12,6 +13,7 @@ import type { WorldOptions } from './world.js';
 
 export const listPath = '/v2/state/active-contracts';
 export const pagePath = '/v2/state/active-contracts-page';
+export const eventsPath = '/v2/events/events-by-contract-id';
 
 /** How a virtual participant serves its active contracts. By default as 3.5.10 and later do. */
 export interface VirtualContractsOptions extends VirtualOptions {
@@ -25,6 +27,10 @@ export interface VirtualContractsOptions extends VirtualOptions {
   readonly node?: string;
   /** Whether snapshots have incomplete reassignments only if the request says so, as since 3.7. */
   readonly mustAskForIncomplete?: boolean;
+  /** Whether it mispairs the halves of contracts in flight, as 3.5.10 does. */
+  readonly mispairs?: boolean;
+  /** Whether it finds the creation of a contract, only those that are not pruned, or does not serve the path. */
+  readonly creations?: 'found' | 'unpruned' | 'gone';
 }
 
 /** The releases that serve snapshots differently. */
@@ -65,10 +71,22 @@ export class VirtualContracts {
   /** The replies for `scriptedService`. */
   readonly reply = (request: ServiceRequest): Observable<Reply> => {
     const { latencyMs = 0 } = this.options;
-    if (![pagePath, listPath].includes(request.path)) return this.ledger.reply(request);
-    const reply$ = defer(() => [this.snapshotReply(request)]);
+    if (![pagePath, listPath, eventsPath].includes(request.path)) return this.ledger.reply(request);
+    const reply$ = defer(() => [
+      request.path === eventsPath ? this.eventsReply(request.body) : this.snapshotReply(request),
+    ]);
     return latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
   };
+
+  private eventsReply({ contractId }: ServiceRequest['body']): Reply {
+    const { creations = 'found' } = this.options;
+    if (creations === 'gone') return notFound;
+    const activation = creationOf(this.history, String(contractId));
+    if (activation === undefined || (creations === 'unpruned' && activation.offset <= this.ledger.pruned))
+      return errorReply(404, errorBody('CONTRACT_EVENTS_NOT_FOUND', 11));
+    const created = { createdEvent: createdEvent(activation), synchronizerId: 'sync-a::1220ab' };
+    return ok({ created, archived: null });
+  }
 
   private snapshotReply(request: ServiceRequest): Reply {
     const { pages = 'served', lists = 'served' } = this.options;
@@ -88,7 +106,7 @@ export class VirtualContracts {
         if ('status' in read) return throwError(() => errorOf({ path, status: read.status, text: read.text }));
         const cutAfter = this.socketCuts.shift();
         const cut$ = cutAfter === undefined ? EMPTY : throwError(() => new ConnectionError(path, 'cut'));
-        return concat(from(read.elements.slice(0, cutAfter)), cut$);
+        return concat(from(this.paired(read.elements).slice(0, cutAfter)), cut$);
       }),
   };
 
@@ -106,8 +124,9 @@ export class VirtualContracts {
     if ('status' in read) return read;
     const rest = read.elements.length - size;
     const next = { ...read.token, index: read.token.index + size };
+    const elements = this.paired(read.elements.slice(0, size + 1)).slice(0, size);
     return ok({
-      activeContracts: read.elements.slice(0, size).map((element) => ({ ...element, streamContinuationToken: '' })),
+      activeContracts: elements.map((element) => ({ ...element, streamContinuationToken: '' })),
       activeAtOffset,
       nextPageToken: rest > 0 ? encode(next) : null,
     });
@@ -117,10 +136,16 @@ export class VirtualContracts {
     const { maxListElements = 200 } = this.options;
     const read = this.read(body, 'streamContinuationToken');
     if ('status' in read) return read;
-    const elements = read.elements.slice(0, Math.min(Number(query['limit'] ?? Infinity), maxListElements + 1));
+    const size = Math.min(Number(query['limit'] ?? Infinity), maxListElements + 1);
+    const elements = this.paired(read.elements).slice(0, size);
     return elements.length > maxListElements
       ? errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2))
       : ok(elements);
+  }
+
+  /** The elements of a batch, as the participant pairs them. */
+  private paired(elements: readonly object[]): readonly object[] {
+    return this.options.mispairs === true ? mispaired(elements) : elements;
   }
 
   /** The elements that a request asks for, or the error. */
@@ -148,6 +173,34 @@ export class VirtualContracts {
     return { elements: elements.slice(token.index), token };
   }
 }
+
+/**
+ * Puts the created events of a batch, in the order of activation, next to its unassigned events, in the order of
+ * unassignment.
+ */
+function mispaired(elements: readonly object[]): readonly object[] {
+  const inFlight = elements.filter(isInFlight);
+  const created = inFlight
+    .map((element) => element.contractEntry.JsIncompleteUnassigned.createdEvent)
+    .sort((one, other) => one.offset - other.offset || one.nodeId - other.nodeId);
+  return elements.map((element) => {
+    if (!isInFlight(element)) return element;
+    const JsIncompleteUnassigned = {
+      ...element.contractEntry.JsIncompleteUnassigned,
+      createdEvent: created[inFlight.indexOf(element)],
+    };
+    return { ...element, contractEntry: { JsIncompleteUnassigned } };
+  });
+}
+
+interface InFlight {
+  readonly contractEntry: {
+    readonly JsIncompleteUnassigned: { readonly createdEvent: { readonly offset: number; readonly nodeId: number } };
+  };
+}
+
+const isInFlight = (element: object): element is InFlight =>
+  JSON.stringify(element).includes('"JsIncompleteUnassigned"');
 
 /** What a token stands for. */
 interface Token {

@@ -15,7 +15,8 @@ import { isUnavailable } from '../../feed/ledgerEnd.js';
 import { isGapError } from '../../feed/UpdatesOptions.js';
 import { clampTimer, retryAfterOf, RetryBudget, type RetrySettings } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractQuery.js';
-import { findOffset, readAt, type SnapshotPart } from './transports.js';
+import { readPairedAt, UnpairedError } from './pairHalves.js';
+import { findOffset, type SnapshotPart } from './transports.js';
 
 /** The snapshot to read. */
 export interface SnapshotRequest {
@@ -31,7 +32,8 @@ export interface SnapshotRequest {
  * completes.
  *
  * A snapshot begins again if it cannot be continued: the participant rejects its token, or has pruned or lost its
- * offset. It then uses a later ledger end, unless the request has an offset. It also begins again once if no transport
+ * offset; or if it has a contract in flight without its unassigned event. It then uses a later ledger end, unless the
+ * request has an offset. It also begins again once if no transport
  * is available, or if a list without a limit takes too long. The retry policy limits the total time of all delays.
  */
 export const readSnapshot = (
@@ -50,7 +52,9 @@ export const readSnapshot = (
       if (isTransient(error)) return !('retried' in error);
       // a ledger end that stays before the required offset has already been retried
       const isReset = isLedgerError(error, 'LedgerResetError') && error.cursor > 0 && error.cursor === notBefore;
-      const isLost = isGapError(error) && activeAtOffset === undefined && !isReset;
+      // the contract is no longer in flight at a later offset, within a minute unless the participant is cut off
+      const isLater = isGapError(error) || error instanceof UnpairedError;
+      const isLost = isLater && activeAtOffset === undefined && !isReset;
       const isTemporary = (hasSlowList || (isUnavailable(error) && !('retried' in error))) && !isRepeated;
       if (!isLost && !isTemporary && !isTokenRefused(error, hasToken)) return false;
       isRepeated ||= isTemporary;
@@ -64,7 +68,7 @@ export const readSnapshot = (
         const onSlowList = (): void => {
           hasSlowList = true;
         };
-        return readAt({ source, eventFormat, offset, onSlowList });
+        return readPairedAt({ source, eventFormat, offset, onSlowList });
       }),
       tap(({ _tag }) => {
         hasToken = _tag === 'SnapshotEntries';

@@ -112,11 +112,18 @@ const unexpected = ({ path }: AnswerRequest, field: string, expected: string): D
 /** A request whose response has arrived. */
 interface AnsweredRequest {
   readonly request: AnswerRequest;
-  /** The first entry of the response, as JSON. */
+  /** What stays the same of the first entry of the response; `undefined` if it has none. */
   readonly firstEntry: string | undefined;
 }
 
-const firstEntryOf = ({ elements: [first] }: Answer): string | undefined => JSON.stringify(first?.contractEntry);
+const firstEntryOf = ({ elements: [first] }: Answer): string | undefined => first && fixedPartOf(first);
+
+/**
+ * Returns, as JSON, what a participant repeats if it sends an element again. Which created event it puts next to an
+ * unassigned event may depend on the elements of the request.
+ */
+export const fixedPartOf = ({ contractEntry: entry }: ContractElement): string =>
+  JSON.stringify(entry._tag === 'IncompleteUnassigned' ? entry.unassignedEvent : entry);
 
 /**
  * Requests one response. Retries after a transient failure, with the same token and possibly a smaller limit. Another

@@ -13,6 +13,7 @@ import type { ContractsSource } from '../ContractQuery.js';
 import {
   type Answer,
   entriesOf,
+  fixedPartOf,
   noLimit,
   otherSnapshot,
   readAnswers,
@@ -206,7 +207,7 @@ const readSocket = (snapshot: Snapshot<Offset>, { readList }: Transport): Observ
         map((json): SnapshotPart => {
           const element = decodeElement(json);
           const isRepeated = expected !== undefined;
-          if (expected !== undefined && !hasSameEntry(element, expected.element)) throw isOther(offset);
+          if (expected !== undefined && fixedPartOf(element) !== fixedPartOf(expected.element)) throw isOther(offset);
           expected = undefined;
           if (!isRepeated) last = { after: tokenOf(last?.element), element };
           return { _tag: 'SnapshotEntries', entries: isRepeated ? [] : entriesOf([element]) };
@@ -222,9 +223,6 @@ const readSocket = (snapshot: Snapshot<Offset>, { readList }: Transport): Observ
     const completed: SnapshotPart = { _tag: 'SnapshotCompleted', offset };
     return defer(() => [entries$, [completed]]).pipe(concatAll());
   });
-
-const hasSameEntry = (a: ContractElement, b: ContractElement): boolean =>
-  JSON.stringify(a.contractEntry) === JSON.stringify(b.contractEntry);
 
 const isOther = (offset: Offset): LedgerResetError => new LedgerResetError(offset, undefined, otherSnapshot);
 

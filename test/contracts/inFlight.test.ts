@@ -1,0 +1,378 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { ContractEntry, IncompleteUnassigned } from '../../src/codecs/ContractEntry.js';
+import { makeContract } from '../../src/contracts/Contract.js';
+import { ContractsFold } from '../../src/contracts/ContractsFold.js';
+import {
+  active,
+  assigned,
+  createdEvent,
+  incompleteUnassigned,
+  type Move,
+  reassignmentOf,
+  unassigned,
+} from '../helpers/contractEvents.js';
+import { contractHistories, entriesAt, type HistoryUpdate, offsetIn } from '../helpers/contractHistory.js';
+import { effort } from '../helpers/effort.js';
+import { checkFold, decodeEntry } from '../helpers/foldLaw.js';
+import type { ServiceRequest } from '../helpers/scripted.js';
+import { eventsPath, listPath, pagePath } from '../helpers/virtualContracts.js';
+import { errorBody, errorReply, ok } from '../helpers/wire.js';
+import { useAverageDelays } from './averageDelays.js';
+import { away, create, home, unassign } from './joinSupport.js';
+import { failAt, type Outcome, read, restartsOf, type Scenario } from './snapshotScenario.js';
+
+useAverageDelays();
+
+/** `created/unassigned` of each contract in flight, and the others. */
+const outline = (entries: readonly ContractEntry[]): string[] =>
+  entries.map((entry) => {
+    if (entry._tag !== 'IncompleteUnassigned') return entry._tag;
+    return `${entry.createdEvent.contractId}/${entry.unassignedEvent.contractId}`;
+  });
+
+const requestsTo = ({ service }: Outcome, path: string): ServiceRequest[] =>
+  service.requests.filter((request) => request.path === path);
+
+interface RecordedElement {
+  readonly contractEntry: {
+    readonly JsIncompleteUnassigned: { readonly createdEvent: { readonly contractId: string } };
+  };
+}
+
+/** The entry of a contract in flight. */
+function inFlightEntry(entry: ContractEntry): IncompleteUnassigned {
+  if (entry._tag !== 'IncompleteUnassigned') throw new Error(`not in flight: ${entry._tag}`);
+  return entry;
+}
+
+/**
+ * An entry as JSON, without the places of events in their updates. A contract that was reassigned several times has several
+ * activations, so that of a contract in flight may be another one.
+ */
+function essence(entry: ContractEntry): string {
+  const shown =
+    entry._tag === 'IncompleteUnassigned' ? { ...entry, createdEvent: { ...entry.createdEvent, offset: 0 } } : entry;
+  return JSON.stringify(shown, (key, value: unknown) => (key === 'nodeId' ? undefined : value));
+}
+
+/** Contracts are created in an order and unassigned in another one. */
+const inFlight = (created: string, unassignedInTurn: string): HistoryUpdate[] => [
+  ...Array.from(created, (id, i) => create(i + 1, id)),
+  ...Array.from(unassignedInTurn, (id, i) => unassign(created.length + i + 1, id)),
+];
+
+const one = { options: { maxSnapshotPageSize: 1 } } as const;
+const mispaired = { mispairs: true, history: inFlight('ab', 'ba') } as const;
+
+/** The ways to read a snapshot, and what may happen to sockets. */
+const ways = {
+  pages: {},
+  'pages of 3.7': { mustAskForIncomplete: true },
+  lists: { pages: 'gone' },
+  'a list without tokens': { pages: 'gone', hasTokens: false },
+  sockets: { pages: 'gone', lists: 'gone', sockets: [1, 2, 3, 4] },
+} as const satisfies Readonly<Record<string, Scenario>>;
+
+describe('a snapshot whose entries have halves of two contracts', () => {
+  it.each(Object.entries(ways))('has each contract with its own halves, by %s', (_, way: Scenario) => {
+    const outcome = read({ ...mispaired, ...way });
+    expect(outline(outcome.observed.values).sort()).toEqual(['a/a', 'b/b']);
+    expect(outcome.observed.completed).toBe(true);
+    expect(requestsTo(outcome, eventsPath)).toEqual([]);
+  });
+
+  it('reads a creation that is in no page', () => {
+    const outcome = read({ ...mispaired, ...one });
+    expect(outline(outcome.observed.values)).toEqual(['a/a', 'b/b']);
+    const { eventFormat } = outcome.requests[0]?.body ?? {};
+    expect(requestsTo(outcome, eventsPath).map(({ body }) => body)).toEqual([{ contractId: 'b', eventFormat }]);
+    const colors = outcome.observed.values.map((entry) => inFlightEntry(entry).createdEvent.createArgument);
+    expect(colors).toMatchObject([{ color: 'green' }, { color: 'blue' }]);
+  });
+
+  it('requests nothing else if the participant pairs the halves', () => {
+    for (const way of [one, ways.lists, ways.sockets]) {
+      const { service, observed } = read({ ...mispaired, ...way, mispairs: false });
+      expect(outline(observed.values)).toEqual(['b/b', 'a/a']);
+      const expected = ['/v2/state/ledger-end', pagePath, ...(way === one ? [pagePath] : [listPath])];
+      expect([...new Set(service.requests.map(({ path }) => path))]).toEqual([...new Set(expected)]);
+    }
+    expect(read({ ...mispaired, ...one, mispairs: false }).requests).toHaveLength(2);
+  });
+
+  it('survives a lost response, after which a page of another size repeats an entry with another created event', () => {
+    const scenario = { mispairs: true, history: inFlight('abc', 'cba'), ...one };
+    const fault: Scenario['fault'] = failAt((_, n) => {
+      if (n === 2) return errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2));
+      return n === 3 ? new Error('cut') : undefined;
+    });
+    const outcome = read({ ...scenario, options: { maxSnapshotPageSize: 2 }, fault });
+    expect(outline(outcome.observed.values).sort()).toEqual(['a/a', 'b/b', 'c/c']);
+    expect(restartsOf(outcome)).toEqual([]);
+  });
+
+  it.each([1, 2, 3])('goes on after a socket that was cut after %i elements', (cut) => {
+    const outcome = read({ mispairs: true, history: inFlight('abc', 'cba'), ...ways.sockets, sockets: [cut] });
+    expect(outline(outcome.observed.values).sort()).toEqual(['a/a', 'b/b', 'c/c']);
+    expect(restartsOf(outcome)).toEqual([]);
+  });
+
+  it('has what a 3.5.10 participant was recorded with', () => {
+    const url = new URL('../fixtures/in-flight/mispaired-3.5.10.json', import.meta.url);
+    const recorded = JSON.parse(readFileSync(url, 'utf8')) as {
+      readonly list: readonly RecordedElement[];
+      readonly pages: readonly object[];
+    };
+    const listed = recorded.list.map((element) => decodeEntry(element));
+    const recordedCreation = (contractId: string): object | undefined =>
+      recorded.list
+        .map(({ contractEntry }) => contractEntry.JsIncompleteUnassigned.createdEvent)
+        .find((event) => event.contractId === contractId);
+    const serials = (outcome: Outcome): unknown[] =>
+      outcome.observed.values.map((entry) => {
+        const { createdEvent: created, unassignedEvent } = inFlightEntry(entry);
+        expect(created.contractId).toBe(unassignedEvent.contractId);
+        return [unassignedEvent.offset, (created.createArgument as { readonly serial: string }).serial];
+      });
+    const given = { count: 3, request: { activeAtOffset: 25_766 } };
+    const found = ({ body }: ServiceRequest) =>
+      ok({
+        created: {
+          createdEvent: recordedCreation(String(body['contractId'])),
+          synchronizerId: 'synchronizer-2::1220',
+        },
+        archived: null,
+      });
+    const byPages = read({
+      ...given,
+      ...one,
+      fault: (request) => {
+        if (request.path === eventsPath) return found(request);
+        return request.path === pagePath ? ok(recorded.pages['pageToken' in request.body ? 1 : 0]) : undefined;
+      },
+    });
+    const byList = read({
+      ...given,
+      pages: 'gone',
+      fault: ({ path }) => (path === listPath ? ok(recorded.list) : undefined),
+    });
+    expect(outline(listed).every((halves) => new Set(halves.split('/')).size === 2)).toBe(true);
+    // the contract that was created first was unassigned last
+    for (const outcome of [byPages, byList])
+      expect(serials(outcome).sort()).toEqual([
+        [25_759, '2'],
+        [25_762, '1'],
+      ]);
+    expect(requestsTo(byPages, eventsPath)).toHaveLength(1);
+    expect(requestsTo(byList, eventsPath)).toEqual([]);
+  });
+});
+
+describe('a creation that is in no page', () => {
+  const aToB: Move = { source: home, target: away, reassignmentCounter: 1 };
+  const bToA: Move = { source: away, target: home, reassignmentCounter: 2 };
+  const moved = (offset: number, kind: 'assign' | 'unassign', contractId: string, move: Move): HistoryUpdate => {
+    const isAssigned = kind === 'assign';
+    const synchronizerId = isAssigned ? move.target : move.source;
+    const event = isAssigned ? assigned({ contractId, offset }, move) : unassigned(contractId, offset, move);
+    const step = move.reassignmentCounter * 2 - (isAssigned ? 0 : 1);
+    return {
+      offset,
+      element: reassignmentOf(offset, synchronizerId, [event]),
+      events: [{ kind, contractId, synchronizerId, step, move }],
+    };
+  };
+  /** B was reassigned, and is in flight again. */
+  const twice = [
+    create(1, 'a'),
+    create(2, 'b'),
+    moved(3, 'unassign', 'b', aToB),
+    moved(4, 'assign', 'b', aToB),
+    moved(5, 'unassign', 'b', bToA),
+    moved(6, 'unassign', 'a', aToB),
+  ];
+  const earlier = (outcome: Outcome): unknown[] =>
+    outcome.requests.map(({ body }) => body['activeAtOffset']).filter((offset, i, all) => all[i - 1] !== offset);
+
+  it.each(['gone', 'unpruned'] as const)(
+    'is that of the snapshot before the unassignment if the participant does not have it: %s',
+    (creations) => {
+      const outcome = read({
+        mispairs: true,
+        history: twice,
+        creations,
+        ...one,
+        given: ({ participant }) => {
+          participant.ledger.pruned = 4;
+        },
+      });
+      expect(outline(outcome.observed.values)).toEqual(['a/a', 'b/b']);
+      // as of its last activation
+      expect(outcome.observed.values.map((entry) => inFlightEntry(entry).createdEvent.offset)).toEqual([1, 4]);
+      expect(earlier(outcome)).toEqual([6, 4]);
+    },
+  );
+
+  it('is read with few earlier snapshots, however many there are', () => {
+    const history = inFlight('abcdef', 'fedcba');
+    const outcome = read({ mispairs: true, history, creations: 'gone', ...one });
+    expect(outline(outcome.observed.values).sort()).toEqual(Array.from('abcdef', (id) => `${id}/${id}`));
+    expect(earlier(outcome)).toEqual([12, 6]);
+  });
+
+  it('is that of a later snapshot if the earlier one is pruned, unless the offset is given', () => {
+    const pruned: Scenario = {
+      ...mispaired,
+      ...one,
+      creations: 'gone',
+      given: ({ participant, client }) => {
+        participant.ledger.pruned = 4;
+        client.diagnostics$.subscribe(({ _tag }) => {
+          if (_tag === 'SnapshotRestarted') participant.append(moved(5, 'assign', 'b', aToB));
+        });
+      },
+    };
+    const outcome = read(pruned);
+    expect(outcome.observed.values.map((entry) => entry._tag)).toEqual(['ActiveContract', 'IncompleteUnassigned']);
+    expect(restartsOf(outcome)).toMatchObject([{ cause: { _tag: 'PrunedError' } }]);
+    const { observed } = read({ ...pruned, request: { activeAtOffset: 4 } });
+    expect(observed).toMatchObject({ values: [], error: { _tag: 'PrunedError', earliestOffset: 4 } });
+  });
+
+  it('is never that of another contract', () => {
+    const outcome = read({
+      ...mispaired,
+      ...one,
+      fault: ({ path }) =>
+        path === eventsPath
+          ? ok({ created: { createdEvent: createdEvent({ contractId: 'c', offset: 1 }), synchronizerId: home } })
+          : undefined,
+    });
+    expect(outline(outcome.observed.values)).toEqual(['a/a', 'b/b']);
+    expect(earlier(outcome)).toEqual([4, 2]);
+  });
+
+  it('is requested again after a transient failure, and its failure ends the snapshot', () => {
+    const busy = errorReply(503, errorBody('SERVER_IS_BUSY', 2));
+    let count = 0;
+    const passing = read({
+      ...mispaired,
+      ...one,
+      fault: ({ path }) => (path === eventsPath && (count += 1) === 1 ? busy : undefined),
+    });
+    expect(outline(passing.observed.values)).toEqual(['a/a', 'b/b']);
+    expect(restartsOf(passing)).toEqual([]);
+    const lasting = read({ ...mispaired, ...one, fault: ({ path }) => (path === eventsPath ? busy : undefined) });
+    expect(lasting.observed).toMatchObject({ values: [], error: { _tag: 'ApiError', code: 'SERVER_IS_BUSY' } });
+  });
+
+  it('is left out, as its unassignment in a feed, if the participant does not know the contract', () => {
+    const outcome = read({
+      ...one,
+      count: 9,
+      creations: 'unpruned',
+      given: ({ participant }) => {
+        participant.ledger.pruned = 5;
+        participant.elementsAt = (offset) =>
+          offset < 9
+            ? [active({ contractId: 'a', offset: 1 }, home)]
+            : [crossed('a', 'unknown', 8), crossed('a', 'a', 9)];
+      },
+    });
+    expect(outline(outcome.observed.values)).toEqual(['a/a']);
+    expect(outcome.observed.completed).toBe(true);
+  });
+});
+
+/** An element with the created event of one contract and the unassigned event of another. */
+function crossed(createdId: string, unassignedId: string, offset: number): object {
+  const move = { source: home, target: away, reassignmentCounter: 1 };
+  const { contractEntry } = incompleteUnassigned({ contractId: createdId, offset: 1 }, offset, move) as {
+    contractEntry: { JsIncompleteUnassigned: { unassignedEvent: object } };
+  };
+  const { JsIncompleteUnassigned } = contractEntry;
+  const unassignedEvent = { ...JsIncompleteUnassigned.unassignedEvent, contractId: unassignedId };
+  return {
+    workflowId: '',
+    contractEntry: { JsIncompleteUnassigned: { ...JsIncompleteUnassigned, unassignedEvent } },
+    streamContinuationToken: '',
+  };
+}
+
+describe('an unassigned event that is in no page', () => {
+  const lacking: Scenario = {
+    count: 3,
+    given: ({ participant, client }) => {
+      const { elementsAt } = participant;
+      participant.elementsAt = (offset) =>
+        offset === 3 ? [crossed('c1', 'c2', 3), crossed('c2', 'c2', 3)] : elementsAt(offset);
+      client.diagnostics$.subscribe(({ _tag }) => {
+        if (_tag === 'SnapshotRestarted') participant.append(create(4, 'd'));
+      });
+    },
+  };
+
+  it('begins the snapshot again at a later offset', () => {
+    const outcome = read(lacking);
+    expect(outline(outcome.observed.values)).toEqual(Array<string>(4).fill('ActiveContract'));
+    expect(restartsOf(outcome)).toMatchObject([{ cause: { _tag: 'DecodeError', offset: 3 } }]);
+  });
+
+  it('is a DecodeError that names the contract if the offset is given, or if it does not come', () => {
+    const { observed } = read({ ...lacking, request: { activeAtOffset: 3 } });
+    const error = { _tag: 'DecodeError', path: listPath, offset: 3 };
+    expect(observed).toMatchObject({ values: [], error, endedAt: 0 });
+    expect(String(observed.error)).toContain('an unassigned event of the contract c1, which is in flight');
+    const never: Scenario = {
+      count: 3,
+      given: ({ participant }) => {
+        participant.elementsAt = () => [crossed('c1', 'c2', 3), crossed('c2', 'c2', 3)];
+      },
+    };
+    expect(read(never).observed).toMatchObject({ values: [], error, endedAt: 300_000 });
+  });
+});
+
+describe('contracts in flight: the law', () => {
+  const cases = fc.record({
+    history: contractHistories({ maxEvents: 40 }),
+    place: fc.nat(),
+    prunedPlace: fc.option(fc.nat(), { nil: undefined }),
+    size: fc.constantFrom(1, 1, 2, 3, 5, 500),
+    creations: fc.constantFrom('found', 'unpruned', 'gone'),
+    way: fc.constantFrom(...(Object.keys(ways) as (keyof typeof ways)[])),
+  });
+
+  it('is that of the updates from any snapshot on, whatever its pages, and however it is read', () => {
+    fc.assert(
+      fc.property(cases, ({ history, place, prunedPlace, size, way, ...virtual }) => {
+        const offset = offsetIn(history, place);
+        const pruned = prunedPlace === undefined ? 0 : Math.min(offset, offsetIn(history, prunedPlace));
+        const outcome = read({
+          ...ways[way],
+          ...virtual,
+          mispairs: true,
+          history,
+          request: { activeAtOffset: offset },
+          options: { maxSnapshotPageSize: size },
+          given: ({ participant }) => {
+            participant.ledger.pruned = pruned;
+          },
+        });
+        const { observed } = outcome;
+        if (observed.error !== undefined) {
+          // what it needs is pruned
+          expect(observed).toMatchObject({ values: [], error: { _tag: 'PrunedError', earliestOffset: pruned } });
+          expect(virtual.creations).not.toBe('found');
+          return;
+        }
+        const expected = entriesAt(history, offset).map(decodeEntry);
+        expect(observed.values.map(essence).sort()).toEqual(expected.map(essence).sort());
+        checkFold(new ContractsFold(makeContract()), history, offset, observed.values);
+      }),
+      { numRuns: effort(15, 5_000) },
+    );
+  });
+});
