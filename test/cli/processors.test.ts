@@ -5,6 +5,7 @@ import { holderOf } from '../../src/cli/database.js';
 import { acsDelta, createLedger } from '../../src/index.js';
 import { contractsProjection, migrateProjection, postgresStore } from '../../src/postgres/index.js';
 import { contractsFeed, handleParked, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
+import type { WireUpdateInput } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 import { until } from '../helpers/time.js';
@@ -292,6 +293,46 @@ describeWithPostgres('canton-rx processors and parked', () => {
     expect(repeatedLines).toMatch(
       /^repeated \S+\nthe schema contracts lacks 0 and has 0 more than the \d+ active contracts .*, and repeats 1\n$/,
     );
+  });
+
+  it('does not miss a contract that is archived on its target before it leaves its source', async () => {
+    const schema = 'moving';
+    const latest = `SELECT ${schema}.latest_offset()::text AS reached`;
+    const projectAll = async (): Promise<void> => {
+      const { subscription } = project(schema, schema);
+      const offset = async (): Promise<string> => `${(await pool.query<{ reached: string }>(latest)).rows[0]?.reached}`;
+      await until(async () => (await offset().catch(() => '')) === String(world.sandbox.ledgerEnd));
+      subscription.unsubscribe();
+    };
+    const [source = '', target = ''] = world.sandbox.synchronizers;
+    const move = { source, target, reassignmentCounter: 1 };
+    const created = (contractId: string): WireUpdateInput => ({
+      Transaction: { value: { synchronizerId: source, events: [{ CreatedEvent: { contractId } }] } },
+    });
+    const assigned = (contractId: string): WireUpdateInput => ({
+      Reassignment: { value: { events: [{ JsAssignmentEvent: { ...move, createdEvent: { contractId } } }] } },
+    });
+    const unassigned = (contractId: string): WireUpdateInput => ({
+      Reassignment: { value: { events: [{ JsUnassignedEvent: { value: { ...move, contractId } } }] } },
+    });
+    const archived = (contractId: string): WireUpdateInput => ({
+      Transaction: { value: { synchronizerId: target, events: [{ ArchivedEvent: { contractId } }] } },
+    });
+    world.sandbox.append(...['00a1', '00b1', '00c1'].map(created));
+    world.sandbox.append(assigned('00a1'), archived('00a1'), assigned('00b1'), unassigned('00c1'));
+    await projectAll();
+    const verify = () => cli('project', 'verify', '--schema', schema, '--ledger', world.sandbox.url);
+    expect((await verify())[1]).toMatch(/^the schema moving has the \d+ active contracts/);
+    world.sandbox.append(unassigned('00a1'), unassigned('00b1'), assigned('00c1'));
+    // a real difference stays one: a contract that is assigned, and one in flight, are contracts of the ledger
+    world.sandbox.append(created('00d1'), assigned('00d1'), created('00e1'), unassigned('00e1'), created('00f1'));
+    world.sandbox.append(assigned('00f1'), archived('00f1'));
+    await projectAll();
+    await pool.query(`DELETE FROM ${schema}.projection_contracts WHERE contract_id IN ('00d1', '00e1')`);
+    await pool.query(`UPDATE ${schema}.projection_contracts SET archived_at_offset = NULL WHERE contract_id = '00f1'`);
+    const [code, text] = await verify();
+    expect(code).toBe(1);
+    expect(text).toMatch(/^missing 00d1\nmissing 00e1\nextra 00f1\nthe schema moving lacks 2 and has 1 more/);
   });
 
   it('compares nothing before the first load is complete, or without the ledger', async () => {

@@ -61,10 +61,8 @@ const compare = (session: Session, pool: Pool, schema: string, names: Names): Ob
       const offset = Number(row['offset']);
       const projected = new Set(row['ids'] as readonly string[]);
       const active$ = activeContracts(session.ledger, { ...queryOf(names), activeAtOffset: offset }).pipe(
-        reduce((ids, entry) => {
-          const id = contractIdOf(entry);
-          return id === undefined ? ids : ids.add(id);
-        }, new Set<string>()),
+        reduce((latest, entry) => keepLatest(latest, entry), new Map<string, number>()),
+        map((latest) => new Set([...latest].filter(([, rank]) => isActiveBy(rank)).map(([id]) => id))),
       );
       // an address without a ledger fails at once, and not after the retries of a feed
       return firstAnswer(session).pipe(
@@ -80,10 +78,30 @@ const compare = (session: Session, pool: Pool, schema: string, names: Names): Ob
     }),
   );
 
-function contractIdOf(entry: ContractEntry): string | undefined {
-  if (entry._tag === 'IncompleteAssigned') return entry.assignedEvent.createdEvent.contractId;
-  return entry._tag === 'UnknownContractEntry' ? undefined : entry.createdEvent.contractId;
+/**
+ * Keeps, for each contract, the rank of what is said last of it. A contract may have several entries: the last counts. One
+ * that was assigned is active only if another entry says so: it may be archived on its target, although the participant has
+ * not seen yet that it left its source.
+ */
+function keepLatest(latest: Map<string, number>, entry: ContractEntry): Map<string, number> {
+  if (entry._tag === 'UnknownContractEntry') return latest;
+  const { contractId } = (entry._tag === 'IncompleteAssigned' ? entry.assignedEvent : entry).createdEvent;
+  return latest.set(contractId, Math.max(latest.get(contractId) ?? 0, rankOf(entry)));
 }
+
+/** Orders entries by reassignment, and those of the same one so that an active contract comes after its assignment. */
+function rankOf(entry: Exclude<ContractEntry, { readonly _tag: 'UnknownContractEntry' }>): number {
+  switch (entry._tag) {
+    case 'ActiveContract':
+      return 2 * entry.reassignmentCounter + 1;
+    case 'IncompleteUnassigned':
+      return 2 * entry.unassignedEvent.reassignmentCounter + 1;
+    case 'IncompleteAssigned':
+      return 2 * entry.assignedEvent.reassignmentCounter;
+  }
+}
+
+const isActiveBy = (rank: number): boolean => rank % 2 === 1;
 
 function report({ offset, count, missing, extra, repeated }: Difference, schema: string, world: World): number {
   const isSame = missing.length === 0 && extra.length === 0 && repeated.length === 0;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, jest } from '@jest/globals
 import pg from 'pg';
 import { lastValueFrom, of, throwError } from 'rxjs';
 import { withPool } from '../../../src/cli/database.js';
-import { cantonError } from '../../../src/sandbox/index.js';
+import { cantonError, type WireUpdateInput } from '../../../src/sandbox/index.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../../helpers/postgresServer.js';
 import { until, useProcessTime } from '../../helpers/time.js';
 import { cliWorld } from '../cliWorld.js';
@@ -84,6 +84,46 @@ describeWithPostgres('canton-rx project', () => {
     const again = await projectAll();
     expect(again.err.text()).toMatch(/^the schema contracts has the contracts at offset \d+; resuming from there\n/);
     expect(await activeIds()).toStrictEqual(await ledgerIds());
+  });
+
+  it('has each contract in flight with its own payload, and goes on, if the participant mispairs them', async () => {
+    await world.restart({ mispairsInFlight: true }, 0);
+    const [source = '', target = ''] = world.sandbox.synchronizers;
+    const ids = ['00a1', '00b1', '00c1'];
+    const moved = (kind: 'unassign' | 'assign', contractId: string): WireUpdateInput => {
+      const move = { source, target };
+      const JsAssignmentEvent = { ...move, createdEvent: { contractId } };
+      const events = [
+        kind === 'assign' ? { JsAssignmentEvent } : { JsUnassignedEvent: { value: { ...move, contractId } } },
+      ];
+      return { Reassignment: { value: { events } } };
+    };
+    const creation = (contractId: string): WireUpdateInput => ({
+      Transaction: { value: { events: [{ CreatedEvent: { contractId, createArgument: { serial: contractId } } }] } },
+    });
+    world.sandbox.append(...ids.map(creation), ...ids.toReversed().map((id) => moved('unassign', id)));
+    await projectAll();
+    const payloads = (): Promise<readonly unknown[]> =>
+      sql(`SELECT contract_id, payload ->> 'serial' AS serial, in_flight_to IS NOT NULL AS flies
+        FROM contracts.active() ORDER BY 1`);
+    expect(await payloads()).toEqual(ids.map((id) => ({ contract_id: id, serial: id, flies: true })));
+    const run = world.start(['contracts']);
+    await run.code;
+    expect(
+      parseLines(run.out.text())
+        .map(({ contractId, payload }) => [contractId, payload])
+        .sort(),
+    ).toEqual(ids.map((id) => [id, { serial: id }]));
+
+    const archive = {
+      Transaction: { value: { synchronizerId: target, events: [{ ArchivedEvent: { contractId: '00b1' } }] } },
+    };
+    world.sandbox.append(moved('assign', '00b1'), archive, moved('assign', '00c1'));
+    await projectAll();
+    expect(await payloads()).toEqual([
+      { contract_id: '00a1', serial: '00a1', flies: true },
+      { contract_id: '00c1', serial: '00c1', flies: false },
+    ]);
   });
 
   it('loads many contracts in several transactions', async () => {
