@@ -345,7 +345,7 @@ describe('contracts in flight: the law', () => {
     way: fc.constantFrom(...(Object.keys(ways) as (keyof typeof ways)[])),
   });
 
-  it('is that of the updates from any snapshot on, whatever its pages, and however it is read', () => {
+  it('is that of the updates from any snapshot on, whatever its pages, and however it is read (G28)', () => {
     fc.assert(
       fc.property(cases, ({ history, place, prunedPlace, size, way, ...virtual }) => {
         const offset = offsetIn(history, place);
