@@ -23,7 +23,7 @@ import { errorLine, hasCode, interruptions, messageOf, type World } from './Worl
 
 /** `canton-rx sandbox`; emits the exit code, once. */
 export function sandboxCommand(args: readonly string[], { stdout, stderr, signals, env }: World): Observable<number> {
-  const options = readSandboxOptions(args);
+  const options = readSandboxOptions(args, env);
   const { token } = options;
   const serve = (sandbox: Sandbox): Observable<unknown> => {
     sandbox.generate(options.updates, options);
@@ -49,7 +49,7 @@ export function sandboxCommand(args: readonly string[], { stdout, stderr, signal
 /** How to run the sandbox: with `updates` at the start, and then `rate` of them in a second. */
 type SandboxCommandOptions = ReturnType<typeof readSandboxOptions>;
 
-function readSandboxOptions(args: readonly string[]) {
+function readSandboxOptions(args: readonly string[], env: World['env']) {
   const values = parseOptions(args, {
     port: { type: 'string' },
     profile: { type: 'string' },
@@ -60,6 +60,7 @@ function readSandboxOptions(args: readonly string[]) {
     'token-file': { type: 'string' },
     contend: { type: 'boolean' },
     cors: { type: 'boolean' },
+    'allow-origin': { type: 'string', multiple: true },
   });
   return {
     port: readInteger('port', values.port, 7575, 65_535),
@@ -69,19 +70,34 @@ function readSandboxOptions(args: readonly string[]) {
     rate: readInteger('rate', values.rate, 0, 100_000),
     seed: readInteger('seed', values.seed, 1),
     contention: (values.contend ?? false) ? 0.3 : 0,
-    cors: values.cors ?? false,
-    token: readSandboxToken(values),
+    cors: readOrigins(values.cors, values['allow-origin']),
+    token: readSandboxToken(values, env),
     tokenFile: values['token-file'],
   };
 }
 
-/** The token of the arguments. Unlike that of a ledger it may be an argument: it protects nothing. */
-function readSandboxToken(values: { readonly token?: string; readonly 'token-file'?: string }): string | undefined {
-  const { token, 'token-file': file } = values;
-  if (token !== undefined && file !== undefined) throw new UsageError('--token and --token-file exclude each other');
-  return token === undefined
-    ? tokenProvider(file, undefined)?.()
-    : tokenProvider(undefined, token === '' ? ' ' : token, '--token')?.();
+/** The variable with the token. It differs from that of the other commands, which may be for a real ledger. */
+const tokenVariable = 'CANTON_RX_SANDBOX_TOKEN';
+
+/** The token that requests must have; `undefined` if they need none. It is never printed. */
+function readSandboxToken(
+  { token, 'token-file': file }: { readonly token?: string; readonly 'token-file'?: string },
+  env: World['env'],
+): string | undefined {
+  if (token === undefined) return tokenProvider(file, env[tokenVariable], tokenVariable)?.();
+  // an option, so that the message does not repeat its value as an unexpected argument
+  throw new UsageError(
+    `there is no option --token, because other users can see arguments: use --token-file or ${tokenVariable}`,
+  );
+}
+
+/** The web pages that may send requests. */
+function readOrigins(isLocal = false, origins?: readonly string[]): boolean | readonly string[] {
+  if (origins === undefined) return isLocal;
+  if (isLocal) throw new UsageError('--cors and --allow-origin exclude each other');
+  const wrong = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
+  if (wrong === undefined) return origins;
+  throw new UsageError(`--allow-origin must be an origin such as http://localhost:5173, got '${wrong}'`);
 }
 
 /** Where the sandbox runs, and commands to try. */
@@ -96,7 +112,7 @@ function greeting(
   const access = `${contention === 0 ? '' : ', races for contracts'}${token === undefined ? '' : ', a token is required'}`;
   const options = `--ledger ${url}${tokenFile === undefined ? '' : ` --token-file ${quoteArgument(tokenFile)}`}`;
   const variable =
-    token !== undefined && tokenFile === undefined ? `  export CANTON_RX_LEDGER_TOKEN=${quoteArgument(token)}\n` : '';
+    token !== undefined && tokenFile === undefined ? `  export CANTON_RX_LEDGER_TOKEN="$${tokenVariable}"\n` : '';
   return `${paint('bold', url)}  ${paint('dim', `behaves like Canton ${profile}, ledger end ${ledgerEnd}, ${traffic}${access}`)}
 
 ${variable}  canton-rx tail ${options}

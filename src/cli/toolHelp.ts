@@ -8,10 +8,11 @@ Usage: canton-rx sandbox [OPTIONS]
   --rate N              Then generate N updates per second. Default: 0
   --seed N              The seed of the generated traffic. Default: 1
   --contend             Other transactions win some races for the contracts of commands
-  --token TOKEN         Answer 401 to requests without this bearer token. Other users of this
-                        machine can see it: do not use a token of a real ledger
-  --token-file FILE     The same, with the token in a file, read at the start
-  --cors                Allow requests from web pages of any origin
+  --token-file FILE     Answer 401 to requests without the bearer token in this file, read at
+                        the start. Default: the variable CANTON_RX_SANDBOX_TOKEN, if it is set
+  --cors                Allow requests from web pages of this machine, with any port
+  --allow-origin ORIGIN  Allow requests from web pages of this origin only, such as
+                        http://localhost:5173; repeat it for more
   -h, --help            Print this help
 
 Ctrl-C stops it. Nothing is saved.
@@ -22,7 +23,7 @@ Exit codes: 0 stopped by a signal; 1 cannot run, for example if the port is in u
 Examples:
   canton-rx sandbox --updates 300 --rate 5
   canton-rx sandbox --port 0 --profile 3.4
-  canton-rx sandbox --token letmein
+  canton-rx sandbox --allow-origin http://localhost:5173
 `;
 
 const completion = `canton-rx completion: complete commands and options in a shell

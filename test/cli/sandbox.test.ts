@@ -52,11 +52,14 @@ describe('canton-rx sandbox', () => {
     expect(await code).toBe(0);
   });
 
-  it.each([['--token'], ['--token-file']])('answers 401 to requests without the token of %s', async (option) => {
+  it.each(['a variable', '--token-file'])('answers 401 to requests without the token of %s', async (source) => {
     const folder = mkdtempSync(join(tmpdir(), 'canton-rx-'));
     const file = join(folder, 'token');
     writeFileSync(file, 'letmein\n');
-    const { code, out, signals } = runCli(['sandbox', '--port', '0', option, option === '--token' ? 'letmein' : file]);
+    const isFile = source === '--token-file';
+    const { code, out, err, signals } = isFile
+      ? runCli(['sandbox', '--port', '0', source, file])
+      : runCli(['sandbox', '--port', '0'], { env: { CANTON_RX_SANDBOX_TOKEN: 'letmein' } });
     const [first = ''] = await out.lines(4);
     const end = `${urlIn([first])}/v2/state/ledger-end`;
     const statusWith = async (token: string): Promise<number> =>
@@ -64,14 +67,52 @@ describe('canton-rx sandbox', () => {
 
     expect(first).toContain('a token is required');
     expect(out.text()).toContain(
-      option === '--token' ? 'export CANTON_RX_LEDGER_TOKEN=letmein\n' : ` --token-file ${file}\n`,
+      isFile ? ` --token-file ${file}\n` : 'export CANTON_RX_LEDGER_TOKEN="$CANTON_RX_SANDBOX_TOKEN"\n',
     );
     expect([(await fetch(end)).status, await statusWith('other'), await statusWith('letmein')]).toStrictEqual([
       401, 401, 200,
     ]);
     signals.emit('SIGINT');
     expect(await code).toBe(0);
+    expect(out.text() + err.text()).not.toContain('letmein');
     rmSync(folder, { recursive: true });
+  });
+
+  it.each([['--token', 'letmein'], ['--token=letmein']])('takes no token from its arguments: %s', async (...args) => {
+    const { code, out, err } = runCli(['sandbox', '--port', '0', ...args]);
+    expect(await code).toBe(2);
+    expect(err.text()).toContain('use --token-file or CANTON_RX_SANDBOX_TOKEN');
+    expect(out.text() + err.text()).not.toContain('letmein');
+  });
+
+  it.each([
+    [[], [403, 403]],
+    [['--cors'], [200, 403]],
+    [
+      ['--allow-origin', 'https://app.example', '--allow-origin', 'http://localhost:5173'],
+      [200, 200],
+    ],
+  ] as const)(
+    'serves web pages of http://localhost:5173 and https://app.example with %j: %j',
+    async (args, statuses) => {
+      const { code, out, signals } = runCli(['sandbox', '--port', '0', ...args]);
+      const end = `${urlIn(await out.lines(4))}/v2/state/ledger-end`;
+      const origins = ['http://localhost:5173', 'https://app.example'];
+      const answers = await Promise.all(origins.map((origin) => fetch(end, { headers: { origin } })));
+      expect(answers.map(({ status }) => status)).toStrictEqual(statuses);
+      signals.emit('SIGINT');
+      expect(await code).toBe(0);
+    },
+  );
+
+  it.each([
+    [['--allow-origin', 'localhost:5173'], 'must be an origin'],
+    [['--allow-origin', 'http://localhost:5173/app'], 'must be an origin'],
+    [['--cors', '--allow-origin', 'http://localhost:5173'], 'exclude each other'],
+  ])('rejects %j', async (args, message) => {
+    const { code, err } = runCli(['sandbox', '--port', '0', ...args]);
+    expect(await code).toBe(2);
+    expect(err.text()).toContain(message);
   });
 
   it('lets other transactions win some races with --contend', async () => {
