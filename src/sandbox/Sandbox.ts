@@ -143,8 +143,9 @@ export interface SandboxOptions {
    */
   readonly preparationTimeToleranceMs?: number;
   /**
-   * How far the `minLedgerTime` of a submission may be ahead of the clock, in milliseconds. Beyond that, the submission
-   * is rejected with `LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND`.
+   * How far the `minLedgerTime` of a signed transaction may be ahead of the clock, in milliseconds. Beyond that, it is
+   * rejected with `LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND`. Commands of hosted parties wait for their minimum ledger
+   * time instead.
    *
    * @defaultValue 60000
    */
@@ -163,6 +164,14 @@ export interface SandboxOptions {
    * @defaultValue 0
    */
   readonly archiveLagMs?: number;
+  /**
+   * The time from the registration of a submission that archives contracts to its commit, in milliseconds. Meanwhile,
+   * these contracts are locked: other submissions that use them are rejected with `LOCAL_VERDICT_LOCKED_CONTRACTS`. With
+   * 0, no two submissions are at work at the same time.
+   *
+   * @defaultValue 5
+   */
+  readonly confirmationMs?: number;
   /**
    * The share of hosted submissions for whose contract another transaction is faster, from 0 to 1. It archives the contract,
    * replaces it, or locks it for the moment. The submission is then rejected with `CONTRACT_NOT_FOUND` or
@@ -218,11 +227,21 @@ export interface SandboxOptions {
    */
   readonly checkToken?: (token: string | undefined) => boolean;
   /**
-   * Whether browser pages from other origins may send requests (CORS).
+   * Which web pages may send requests and open WebSockets: with `true`, the pages of this machine, at `localhost`,
+   * `127.0.0.1` or `[::1]` with any port; with a list, the pages of these origins, such as `http://localhost:5173`. The
+   * response to all others is a 403. A page that reaches the sandbox through the proxy of a development server
+   * needs no permission, as long as the proxy keeps the `Host` header.
+   *
+   * @defaultValue false, no web pages
+   */
+  readonly cors?: boolean | readonly string[];
+  /**
+   * Whether to accept bodies without the content type of JSON, as participants do. By default, the response is a 415,
+   * because web pages can send other types to any address.
    *
    * @defaultValue false
    */
-  readonly cors?: boolean;
+  readonly anyContentType?: boolean;
   /**
    * Whether to serve only `POST /v2/updates/flats` and `…/executeAndWaitForTransaction`, and to respond with 404 to all
    * other requests.

@@ -44,6 +44,20 @@ export function requestError(code: string, cause: string, overrides: Partial<Wir
   return new RequestError(http, cantonError(code, { cause, ...overrides }));
 }
 
+/** Creates an error of the JSON layer, which the ledger has not seen. */
+export function jsonLayerError(
+  status: number,
+  code: string,
+  cause: string,
+  context: WireCantonError['context'] = {},
+): RequestError {
+  return new RequestError(status, { ...cantonError(code, { cause, definiteAnswer: false }), context });
+}
+
+/** Creates the error of a request with an argument that the ledger refuses. */
+export const invalidArgument = (reason: string): RequestError =>
+  requestError('INVALID_ARGUMENT', `The submitted request has invalid arguments: ${reason}`);
+
 /**
  * Creates the body of a ledger error, with the category, gRPC code and retry hint of a well-known code. An unknown code
  * gets category 9. `'UNAUTHENTICATED'` and `'PERMISSION_DENIED'` are redacted to `'NA'`, as participants do.
@@ -111,7 +125,7 @@ const categories: Readonly<Record<number, Category>> = {
     codes: `INVALID_ARGUMENT INVALID_FIELD MISSING_FIELD NEGATIVE_OFFSET NON_POSITIVE_OFFSET
       DESCENDING_ORDER_MISSING_END FAILED_TO_EXECUTE_TRANSACTION FAILED_TO_PREPARE_TRANSACTION
       INVALID_EXTERNAL_SIGNATURE INVALID_EXTERNAL_TRANSACTION LEDGER_TIME_OUTSIDE_BOUNDS
-      INVALID_CONTINUATION_TOKEN INVALID_ACS_PAGE_TOKEN COMMAND_PREPROCESSING_FAILED DAML_AUTHORIZATION_ERROR
+      INVALID_CONTINUATION_TOKEN INVALID_ACS_PAGE_TOKEN INVALID_UPDATES_PAGE_TOKEN INVALID_DAR COMMAND_PREPROCESSING_FAILED DAML_AUTHORIZATION_ERROR
       INVALID_TOKEN INVALID_DISCLOSED_CONTRACT DISCLOSED_CONTRACTS_SYNCHRONIZER_ID_MISMATCH
       PRESCRIBED_SYNCHRONIZER_ID_MISMATCH`,
   },
@@ -124,7 +138,8 @@ const categories: Readonly<Record<number, Category>> = {
     codes: `UPDATE_NOT_FOUND COMPLETION_NOT_FOUND CONTRACT_NOT_FOUND CONTRACT_EVENTS_NOT_FOUND
       LOCAL_VERDICT_INACTIVE_CONTRACTS NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT
       PACKAGE_NAMES_NOT_FOUND NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME
-      NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME TEMPLATES_OR_INTERFACES_NOT_FOUND UNKNOWN_SUBMITTERS
+      NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME TEMPLATES_OR_INTERFACES_NOT_FOUND
+      UNKNOWN_SUBMITTERS UNKNOWN_INFORMEES
       CONTRACT_NOT_ACTIVE REASSIGNMENT_VALIDATION_FAILED UNASSIGNMENT_ACTIVENESS_CHECK_FAILED`,
   },
   12: { grpc: 11, isRetryable: true, codes: 'OFFSET_AFTER_LEDGER_END' },

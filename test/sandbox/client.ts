@@ -33,7 +33,15 @@ export const endPath = '/v2/state/ledger-end';
 export const get = (sandbox: Sandbox, path = endPath) => send(sandbox, path);
 
 export const post = (sandbox: Sandbox, path: string, body: unknown, init: RequestInit = {}) =>
-  send(sandbox, path, { ...init, method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
+  send(sandbox, path, {
+    ...init,
+    method: 'POST',
+    headers: { ...jsonType, ...(init.headers as Record<string, string> | undefined) },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+
+/** The header of a request with a body. */
+export const jsonType = { 'content-type': 'application/json' };
 
 /** What a response with an error of the ledger must match. */
 export const failure = (status: number, code: string, fields: object = {}) => ({ status, json: { code, ...fields } });

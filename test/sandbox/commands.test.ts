@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { stopClock } from '../helpers/time.js';
+import type { WireTransaction } from '../../src/sandbox/index.js';
+import { stopClock, until } from '../helpers/time.js';
 import { at, failure, listAt, post, textAt } from './client.js';
 import {
   assetOf,
@@ -24,6 +25,7 @@ import {
   ledgerEffects,
   readUpdates,
   template,
+  unknownContractId,
 } from './requests.js';
 
 const asyncPath = '/v2/commands/async/submit';
@@ -48,7 +50,7 @@ describe('commands of a hosted party', () => {
         actAs: [alice],
         submissionId: 'sub-1',
         deduplicationPeriod: { DeduplicationOffset: { value: 0 } },
-        traceContext: null,
+        traceContext: { traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/), tracestate: null },
         offset: 1,
         synchronizerTime: { synchronizerId: sandbox.synchronizers[0], recordTime: expect.any(String) },
         paidTrafficCost: expect.any(Number),
@@ -62,9 +64,12 @@ describe('commands of a hosted party', () => {
     // null in an argument, beside a field that the codec does not know
     const asset = createAsset(generated, { tag: null });
     expect((await submit(sandbox, generated, asset, { submissionId: 'sub-1' })).status).toBe(200);
-    const refused = failure(404, 'NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT');
-    for (const party of [eve.party, 'nobody::1220'])
-      expect(await submit(sandbox, party, createAsset(party))).toMatchObject(refused);
+    const refusals = [
+      [eve.party, 'NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT'],
+      ['nobody::1220', 'UNKNOWN_INFORMEES'],
+    ] as const;
+    for (const [party, code] of refusals)
+      expect(await submit(sandbox, party, createAsset(party))).toMatchObject(failure(404, code));
     expect(() => sandbox.hostedParty('a/b')).toThrow(TypeError);
   });
 
@@ -88,7 +93,7 @@ describe('commands of a hosted party', () => {
       { ExercisedEvent: { nodeId: 4, acsDelta: false, lastDescendantNodeId: 4 } },
     ]);
     // the last command fails, so nothing is committed
-    const failing = { commandId: 'twice', commands: [createAsset(alice), exerciseAsset('00ff')] };
+    const failing = { commandId: 'twice', commands: [createAsset(alice), exerciseAsset(unknownContractId)] };
     expect((await submit(sandbox, alice, undefined, failing)).status).toBe(404);
     expect(sandbox.updates).toHaveLength(2);
   });
@@ -119,7 +124,7 @@ describe('commands of a hosted party', () => {
     const body = commandsOf(alice, createAsset(alice));
     for (let i = 0; i < 2; i++) expect(await post(sandbox, asyncPath, body)).toMatchObject({ status: 200, json: {} });
     expect(await completionsOf(sandbox, alice)).toMatchObject([{ status: { code: 0 } }, { status: { code: 6 } }]);
-    const early = await post(sandbox, asyncPath, commandsOf(alice, exerciseAsset('00ff')));
+    const early = await post(sandbox, asyncPath, commandsOf(alice, exerciseAsset(unknownContractId)));
     expect(early).toMatchObject(failure(404, 'CONTRACT_NOT_FOUND'));
     expect(await completionsOf(sandbox, alice)).toHaveLength(2);
   });
@@ -152,6 +157,14 @@ describe('commands that are refused before their registration', () => {
     const times = { minLedgerTimeAbs: '2026-01-01T00:00:00Z', minLedgerTimeRel: { seconds: 1 } };
     await expectRefusal(asset, 400, 'INVALID_ARGUMENT', times);
     await expectRefusal(asset, 400, 'INVALID_ARGUMENT', { tapsMaxPasses: 0 });
+    for (const [kind, value, code] of [
+      ['DeduplicationDuration', { seconds: -5, nanos: 0 }, 'INVALID_FIELD'],
+      ['DeduplicationDuration', { seconds: 0, nanos: -1 }, 'INVALID_FIELD'],
+      ['DeduplicationOffset', -5, 'NEGATIVE_OFFSET'],
+    ] as const)
+      expect(await submit(sandbox, alice, asset, { deduplicationPeriod: { [kind]: { value } } })).toMatchObject(
+        failure(400, code),
+      );
     sandbox.configure({ checkToken: () => true });
     expect((await submit(sandbox, alice, asset, { userId: '' })).status).toBe(200);
   });
@@ -160,13 +173,17 @@ describe('commands that are refused before their registration', () => {
     const { sandbox, alice, contractId, expectRefusal } = await refusals();
     const owned = (templateId: string) => create(templateId, { owner: alice });
     await expectRefusal(owned('#other:Main:Asset'), 404, 'PACKAGE_NAMES_NOT_FOUND');
-    const unknown = 'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME';
-    await expectRefusal(owned('#sandbox-assets:Main:Other'), 404, unknown);
+    await expectRefusal(owned('#sandbox-assets:Main:Other'), 404, 'TEMPLATES_OR_INTERFACES_NOT_FOUND');
     await expectRefusal(owned('ab:Main:Asset'), 404, 'TEMPLATES_OR_INTERFACES_NOT_FOUND');
-    await expectRefusal(exerciseAsset(contractId, 'Give'), 400, 'COMMAND_PREPROCESSING_FAILED');
+    await expectRefusal(exerciseAsset(contractId, 'Give'), 400, 'INVALID_ARGUMENT');
     await expectRefusal(createAsset(alice, { amount: true }), 400, 'INVALID_ARGUMENT');
+    const number = await submit(sandbox, alice, createAsset(alice, { serial: 7 }));
+    const context = { throwableO: 'Some(ujson.Value$InvalidData: Expected ujson.Str (data: 7))' };
+    expect(number).toMatchObject(failure(500, 'LEDGER_API_INTERNAL_ERROR', { definiteAnswer: false }));
+    expect(at(number.json, 'context')).toEqual(context);
+    await expectRefusal(createAsset(alice, { owner: 'x y!' }), 400, 'INVALID_ARGUMENT');
     await expectRefusal(createAsset(alice, { amount: undefined }), 400, 'COMMAND_PREPROCESSING_FAILED');
-    await expectRefusal(createAsset(alice, { colour: 'red' }), 400, 'COMMAND_PREPROCESSING_FAILED');
+    await expectRefusal(createAsset(alice, { colour: 'red' }), 400, 'INVALID_ARGUMENT');
     await expectRefusal(exerciseAsset(contractId, 'Transfer'), 400, 'COMMAND_PREPROCESSING_FAILED');
     await expectRefusal(exerciseAsset(contractId, 'Transfer', { newOwner: 1 }), 400, 'INVALID_ARGUMENT');
     sandbox.uploadPackage('other', { templates: ['Main:Asset'] });
@@ -175,14 +192,14 @@ describe('commands that are refused before their registration', () => {
 
   it('use contracts that are unknown, of another template, or not theirs', async () => {
     const { sandbox, alice, contractId, bobs, expectRefusal } = await refusals();
-    await expectRefusal(exerciseAsset('00ff'), 404, 'CONTRACT_NOT_FOUND');
+    await expectRefusal(exerciseAsset(unknownContractId), 404, 'CONTRACT_NOT_FOUND');
     await expectRefusal(exerciseAsset(bobs), 400, 'DAML_AUTHORIZATION_ERROR');
     const twice = { commands: [exerciseAsset(contractId), exerciseAsset(contractId, 'Touch')] };
     await expectRefusal(undefined, 404, 'CONTRACT_NOT_ACTIVE', twice);
     await expectRefusal(exercise('#sandbox-tasks:Tasks.Model:Task', contractId), 400, 'WRONGLY_TYPED_CONTRACT');
     const byKey = { templateId: assetId, contractKey: {}, choice: 'Archive', choiceArgument: {} };
     await expectRefusal({ ExerciseByKeyCommand: byKey }, 400, 'COMMAND_PREPROCESSING_FAILED');
-    const { json } = await submit(sandbox, alice, exerciseAsset('00ff'));
+    const { json } = await submit(sandbox, alice, exerciseAsset(unknownContractId));
     expect(json).toMatchObject({ context: { commands: expect.stringContaining("'cmd-1'") } });
   });
 
@@ -190,7 +207,7 @@ describe('commands that are refused before their registration', () => {
     const { sandbox, alice, contractId, expectRefusal } = await refusals();
     const [first = '', second = ''] = sandbox.synchronizers;
     const prescribed = 'INVALID_PRESCRIBED_SYNCHRONIZER_ID';
-    await expectRefusal(createAsset(alice), 400, prescribed, { synchronizerId: 'elsewhere' });
+    await expectRefusal(createAsset(alice), 400, prescribed, { synchronizerId: 'elsewhere::1220' });
     const command = exerciseAsset(contractId);
     await expectRefusal(command, 400, prescribed, { synchronizerId: second });
     const disclosed = { ...(await disclosureOf(sandbox, alice, contractId)), synchronizerId: first };
@@ -198,11 +215,10 @@ describe('commands that are refused before their registration', () => {
     await expectRefusal(command, 400, 'PRESCRIBED_SYNCHRONIZER_ID_MISMATCH', mismatch);
     const two = { disclosedContracts: [disclosed, { ...disclosed, synchronizerId: second }] };
     await expectRefusal(command, 400, 'DISCLOSED_CONTRACTS_SYNCHRONIZER_ID_MISMATCH', two);
-    for (const foreign of [
-      { contractId: '', createdEventBlob: 'AAAA' },
-      { ...disclosed, contractId: '00ff' },
-    ])
-      await expectRefusal(command, 400, 'INVALID_DISCLOSED_CONTRACT', { disclosedContracts: [foreign] });
+    const garbage = { contractId: '', createdEventBlob: 'AAAA' };
+    await expectRefusal(command, 400, 'INVALID_ARGUMENT', { disclosedContracts: [garbage] });
+    const other = { ...disclosed, contractId: unknownContractId };
+    await expectRefusal(command, 400, 'INVALID_DISCLOSED_CONTRACT', { disclosedContracts: [other] });
   });
 
   it('use a contract whose archive is not indexed yet', async () => {
@@ -336,10 +352,25 @@ describe('the same change', () => {
     expect(await completionsOf(sandbox, alice)).toHaveLength(4);
   });
 
-  it('is rejected if its ledger time is too far ahead', async () => {
+  it('waits for its ledger time, unregistered, while its client gets the response of the request timeout', async () => {
+    const { sandbox, alice } = await withParties({ requestTimeoutMs: 50 });
+    const fields = { minLedgerTimeRel: { seconds: 0, nanos: 300_000_000 } };
+    const sent = () => submit(sandbox, alice, createAsset(alice), fields);
+    const startedAt = Date.now();
+    expect((await Promise.all([sent(), sent()])).map(({ status }) => status)).toEqual([503, 503]);
+    expect(sandbox.ledgerEnd).toBe(0);
+    await until(() => sandbox.ledgerEnd === 2);
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(300);
+    // the later one is a duplicate of the first
+    expect(await completionsOf(sandbox, alice)).toMatchObject([{ status: { code: 0 } }, { status: { code: 6 } }]);
+    const [{ Transaction }] = sandbox.updates as readonly [{ Transaction: { value: WireTransaction } }];
+    expect(Transaction.value.recordTime >= Transaction.value.effectiveAt).toBe(true);
+  });
+
+  it('may have a ledger time in the past, also a negative one', async () => {
     const { outcome } = await committed();
-    const late = { commandId: 'later', minLedgerTimeRel: { seconds: 3_600 } };
-    expect(await outcome(late)).toBe('LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND');
+    expect(await outcome({ commandId: 'negative', minLedgerTimeRel: { seconds: -1, nanos: -5 } })).toBe(200);
+    expect(await outcome({ commandId: 'past', minLedgerTimeAbs: '2020-01-01T00:00:00Z' })).toBe(200);
   });
 });
 

@@ -172,6 +172,8 @@ describe('a prepared transaction', () => {
     expect(at(createdIn(reply), 'createArgument')).toEqual({
       ...sample(eve.party),
       amount: '10.5000000000',
+      // the last field of the record is None
+      lock: { holder: eve.party },
       limits: ['1.0000000000', '2.5000000000'],
       shares: [[eve.party, '0.2500000000']],
       price: { tag: 'Fixed', value: '3.0000000000' },

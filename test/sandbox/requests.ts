@@ -131,6 +131,9 @@ function outlineOf(element: unknown): string {
 
 // Submissions
 
+/** The id of a contract that no sandbox has. */
+export const unknownContractId = `00${'ab'.repeat(32)}ca1112${'cd'.repeat(32)}`;
+
 export const assetId = '#sandbox-assets:Main:Asset';
 
 export const create = (templateId: string, createArguments: object) => ({

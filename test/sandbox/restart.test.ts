@@ -77,7 +77,7 @@ describe('a restart', () => {
 
   it('closes idle connections and those in the middle of a request', async () => {
     const sandbox = await sandboxWith();
-    const sockets = ['', 'POST /v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{'].map((text) => {
+    const sockets = ['', 'POST /v2/updates HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{'].map((text) => {
       const socket = connectTo(sandbox).on('error', () => undefined);
       socket.write(text);
       return socket;

@@ -2,7 +2,7 @@ import { decodePreparedTransaction, hashPreparedTransaction } from '@canton-netw
 import { describe, expect, it } from '@jest/globals';
 import type { ExternalParty, Fault, Sandbox } from '../../src/sandbox/index.js';
 import { stopClock } from '../helpers/time.js';
-import { at, failure, get, listAt, plain, post, send, textAt } from './client.js';
+import { at, failure, get, jsonType, listAt, plain, post, send, textAt } from './client.js';
 import { createAsset, withParties } from './commands.js';
 import {
   acsDelta,
@@ -23,6 +23,7 @@ import {
   preparePath,
   readUpdates,
   signed,
+  unknownContractId,
 } from './requests.js';
 
 /** A sandbox with a signed submission of eve that creates an asset. */
@@ -70,7 +71,7 @@ describe('preparing', () => {
         };
       },
     ],
-    ['CONTRACT_NOT_FOUND', () => ({ commands: [archiveCommand('00ff')] })],
+    ['CONTRACT_NOT_FOUND', () => ({ commands: [archiveCommand(unknownContractId)] })],
     ['DAML_AUTHORIZATION_ERROR', () => ({ commands: [archiveCommand('00aa')] })],
     ['FAILED_TO_PREPARE_TRANSACTION', () => ({ hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V3' })],
   ])('is %s for other than one command of one hosted party on its contract', async (code, changes) => {
@@ -149,7 +150,7 @@ describe('executing', () => {
     expect(await prepare(sandbox, eve.party, exercise(taskId, contractId, 'Touch'))).toMatchObject(gone);
     const unknown = await prepare(sandbox, eve.party, exercise(taskId, successor, 'Give'));
     const cause = expect.stringContaining('Touch and Transfer');
-    expect(unknown).toMatchObject(failure(400, 'COMMAND_PREPROCESSING_FAILED', { cause }));
+    expect(unknown).toMatchObject(failure(400, 'INVALID_ARGUMENT', { cause }));
   });
 
   it('returns no events if the format filters them out', async () => {
@@ -206,7 +207,7 @@ describe('executing', () => {
     const { sandbox, body } = await withSigned();
     const id = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traceparent = `00-${id}-00f067aa0ba902b7-01`;
-    const init = { method: 'POST', headers: { traceparent }, body: JSON.stringify(body) };
+    const init = { method: 'POST', headers: { ...jsonType, traceparent }, body: JSON.stringify(body) };
     const traceContext = { traceparent, tracestate: null };
     expect((await send(sandbox, executePath, init)).json).toMatchObject({ transaction: { traceContext } });
     expect((await send(sandbox, executePath, init)).json).toMatchObject({ traceId: id, context: { tid: id } });

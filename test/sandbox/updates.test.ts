@@ -256,9 +256,12 @@ describe('looking up one update', () => {
     expect(await look(byOffset, { offset: 1 })).toMatchObject(notFound);
     expect(await look(byOffset, { offset: 5 })).toMatchObject(notFound);
     expect(await look(byOffset, { offset: 2 }, invisible)).toMatchObject(notFound);
-    expect(await look(byId, { updateId: '1220ff' })).toMatchObject(notFound);
+    expect(await look(byId, { updateId: `1220${'ff'.repeat(32)}` })).toMatchObject(notFound);
     expect(await look(byOffset, { offset: 0 })).toMatchObject(failure(400, 'NON_POSITIVE_OFFSET'));
-    for (const [path, key] of [[byOffset, { offset: 2 }] as const, [byId, { updateId: '1220ff' }] as const])
+    for (const [path, key] of [
+      [byOffset, { offset: 2 }] as const,
+      [byId, { updateId: `1220${'ff'.repeat(32)}` }] as const,
+    ])
       expect(await look(path, key, unknown)).toMatchObject(failure(404, 'PACKAGE_NAMES_NOT_FOUND'));
   });
 });

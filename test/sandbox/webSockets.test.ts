@@ -23,6 +23,7 @@ import {
   send,
   stream,
   streamToEnd,
+  jsonType,
 } from './client.js';
 import { creation, creationsOf, flatsPath, sandboxWithThree, tail, updatesPath, upTo } from './requests.js';
 
@@ -61,17 +62,27 @@ describe('an upgrade', () => {
   it('is required for a stream', async () => {
     const sandbox = await sandboxWith();
     for (const path of [updatesPath, flatsPath]) {
-      expect(await get(sandbox, path)).toMatchObject(plain(400, 'Expected WebSocket Upgrade request'));
+      expect(await get(sandbox, path)).toMatchObject({
+        status: 404,
+        json: { errors: [expect.stringContaining(`HttpMethod(GET)`)], ledgerApiError: null },
+      });
       expect((await send(sandbox, path, { method: 'PUT' })).status).toBe(405);
     }
-    const keyless = ['GET /v2/updates HTTP/1.1', 'Host: x', 'Connection: upgrade, close', 'Upgrade: websocket', '', ''];
-    expect(await raw(sandbox, ...keyless)).toMatch(/^HTTP\/1.1 400 [^]*Expected WebSocket Upgrade request$/);
+    const keyless = [
+      'GET /v2/updates HTTP/1.1',
+      'Host: localhost',
+      'Connection: upgrade, close',
+      'Upgrade: websocket',
+      '',
+      '',
+    ];
+    expect(await raw(sandbox, ...keyless)).toMatch(/^HTTP\/1.1 404 [^]*HttpMethod\(GET\)/);
   });
 
   it('with invalid subprotocols is rejected', async () => {
     const sandbox = await sandboxWith();
     const key = Buffer.alloc(16).toString('base64');
-    const lines = ['GET /v2/updates HTTP/1.1', 'Host: x', 'Connection: upgrade', 'Upgrade: websocket'];
+    const lines = ['GET /v2/updates HTTP/1.1', 'Host: localhost', 'Connection: upgrade', 'Upgrade: websocket'];
     const rest = ['Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${key}`, 'Sec-WebSocket-Protocol: a,,b', '', ''];
     expect(await raw(sandbox, ...lines, ...rest)).toMatch(/^HTTP\/1.1 400 /);
     expect(sandbox.requests).toMatchObject([{ status: 400, aborted: false }]);
@@ -81,7 +92,8 @@ describe('an upgrade', () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation());
     const { port } = new URL(sandbox.url);
-    const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' };
+    const upgrade = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' };
+    const headers = { ...jsonType, ...upgrade };
     const body = JSON.stringify({ ...upTo(1), note: 'ü'.repeat(100_000) });
     for (let sent = 0; sent < 2; sent++) {
       const asking = request({ port, host: '127.0.0.1', path: `${updatesPath}?limit=1`, method: 'POST', headers });
@@ -89,8 +101,15 @@ describe('an upgrade', () => {
       const [response] = (await once(asking, 'response')) as [NodeJS.ReadableStream];
       expect(JSON.parse(await text(response))).toHaveLength(1);
     }
-    const both = ['GET /v2/state/ledger-end HTTP/1.1', 'Host: x', 'Connection: upgrade', 'Upgrade: h2c', '', ''];
-    const last = ['GET /v2/version HTTP/1.1', 'Host: x', 'Connection: close', '', ''];
+    const both = [
+      'GET /v2/state/ledger-end HTTP/1.1',
+      'Host: localhost',
+      'Connection: upgrade',
+      'Upgrade: h2c',
+      '',
+      '',
+    ];
+    const last = ['GET /v2/version HTTP/1.1', 'Host: localhost', 'Connection: close', '', ''];
     expect(await raw(sandbox, ...both, ...last)).toMatch(/^HTTP\/1.1 200 [^]*{"offset":1}HTTP\/1.1 200 [^]*"version"/);
   });
 });
@@ -354,7 +373,7 @@ describe('a fault of a WebSocket', () => {
     const sandbox = await faulty();
     sandbox.fault({ kind: 'socket', how: 'refuse', status: 503 }, { path: updatesPath, after: 1, times: 2 });
     expect((await post(sandbox, updatesPath, upTo(3))).status).toBe(200);
-    expect((await get(sandbox, updatesPath)).status).toBe(400);
+    expect((await get(sandbox, updatesPath)).status).toBe(404);
     await streamToEnd(sandbox, upTo(3));
     expect((await post(sandbox, updatesPath, upTo(3))).status).toBe(200);
     expect((await rejectedUpgrade(sandbox)).status).toBe(503);
@@ -386,7 +405,7 @@ describe('a fault of requests', () => {
       const failed = once(socket, 'error');
       await until(() => sandbox.requests.length > 0);
       // the next request overtakes it
-      expect((await get(sandbox, updatesPath)).status).toBe(400);
+      expect((await get(sandbox, updatesPath)).status).toBe(404);
       expect(socket.readyState).toBe(socket.CONNECTING);
       expect(sandbox.requests[0]?.aborted).toBe(false);
       const isClosed = end === 'the sandbox is closed';

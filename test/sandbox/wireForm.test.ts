@@ -40,7 +40,7 @@ describe('a transaction on the wire', () => {
     const transaction = at((await readUpdates(sandbox)).json, 0, 'update', 'Transaction', 'value');
     const created = at(transaction, 'events', 0, 'CreatedEvent');
     const is33 = profile === '3.3';
-    expect(transaction).toMatchObject({ traceContext: null, externalTransactionHash: null });
+    expect(transaction).toMatchObject({ traceContext: { tracestate: null }, externalTransactionHash: null });
     expect(at(transaction, 'paidTrafficCost')).toBe(is33 ? undefined : null);
     expect(created).toMatchObject({ contractKey: null, createdEventBlob: '', interfaceViews: [] });
     expect(keys(transaction).includes('transactionHash')).toBe(hasHash);

@@ -11,12 +11,14 @@ for (const name of ['ws', '@canton-network/core-tx-visualizer'])
 // the other helpers of this folder need the packages
 const sandboxWith = sandboxes();
 
+const headers = { 'content-type': 'application/json' };
+
 describe('a sandbox without its optional packages', () => {
   it('reports which packages of the vendor to install on prepare and execute', async () => {
     const sandbox = await sandboxWith();
     for (const path of ['prepare', 'executeAndWaitForTransaction']) {
       const url = `${sandbox.url}/v2/interactive-submission/${path}`;
-      const response = await fetch(url, { method: 'POST', body: '{}' });
+      const response = await fetch(url, { method: 'POST', headers, body: '{}' });
       expect([response.status, response.headers.get('content-type')]).toEqual([501, 'text/plain; charset=UTF-8']);
       const text = await response.text();
       expect(text).toMatch(/@canton-network\/core-ledger-proto@\S+ @canton-network\/core-tx-visualizer@\S+$/);
@@ -46,7 +48,7 @@ describe('a sandbox without its optional packages', () => {
     const sandbox = await sandboxWith();
     sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: {} }] } } });
     const body = JSON.stringify({ endInclusive: 1, filter: { filtersForAnyParty: {} } });
-    const response = await fetch(`${sandbox.url}/v2/updates`, { method: 'POST', body });
+    const response = await fetch(`${sandbox.url}/v2/updates`, { method: 'POST', headers, body });
     expect(await response.json()).toHaveLength(1);
   });
 });

@@ -9,10 +9,10 @@ import { checkFilters } from '../ledger/Packages.js';
 import { readSnapshot, type SnapshotEntry, type SnapshotPosition, type SnapshotRequest } from '../ledger/snapshot.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
-import { decodeBody, missingField, readBase64 } from '../requests/decode.js';
+import { checkNotNegative, decodeBody, missingField } from '../requests/decode.js';
 import { chooseFormat, type EventSelection, legacyFields, selectEvents } from '../requests/selections.js';
-import { sha256 } from '../wire/values.js';
-import { checkEnd, checkNotNegative, prunedError, type Selected } from './follow.js';
+import { checksumOf, decodeToken, encodeToken } from '../requests/tokens.js';
+import { checkEnd, checkPageSize, prunedError, type Selected } from './follow.js';
 
 /** The body of a request for a list or stream of the active contracts. */
 const ContractsBody = t.type({
@@ -90,7 +90,7 @@ export function getActiveContractsPage({ body, participant }: Call): Answer {
   if (!eventFormat) throw missingField('event_format');
   const selection = selectEvents(eventFormat, profile);
   checkNotNegative(activeAtOffset ?? 0, offsetField);
-  const pageSize = checkPageSize(maxPageSize ?? 2000);
+  const pageSize = checkPageSize(maxPageSize ?? 2000, 10_000);
   const incomplete = includesIncomplete(request, settings);
   const content = [activeAtOffset ?? 'ledger end', toFields(selection), eventFormat.verbose ?? false, incomplete];
   const parts = [checksumOf(participantId), profile, checksumOf(...content)];
@@ -132,14 +132,6 @@ function toFields({ byParty, anyParty }: EventSelection): readonly unknown[] {
   return [[...byParty].sort(([one], [other]) => (one < other ? -1 : 1)), anyParty];
 }
 
-const largestPage = 10_000;
-
-function checkPageSize(size: number): number {
-  if (size <= 0) throw requestError('INVALID_ARGUMENT', `Requested page size must be positive, but got ${size}`);
-  if (size <= largestPage) return size;
-  throw requestError('INVALID_ARGUMENT', `Requested page size must not exceed ${largestPage}, but got ${size}`);
-}
-
 /** Rejects a snapshot that the ledger cannot serve. */
 function checkSnapshot({ offset, selection }: SnapshotRequest, ledger: Ledger): void {
   checkFilters(ledger.packages, selection);
@@ -152,14 +144,13 @@ function checkPruned(offset: number, { pruned }: Ledger): void {
   if (offset !== 0 && offset < pruned) throw prunedError(`Active contracts request at offset ${offset}`, pruned);
 }
 
-/** Returns the checksum of everything that must stay the same while a token is valid. */
-function checksumOf(...parts: readonly unknown[]): string {
-  return sha256(JSON.stringify(parts)).slice(0, 8);
-}
-
 /** Reads the token of an earlier element. */
 function readContinuationToken(token: string, checksum: string): SnapshotPosition {
-  const [actual, index, offset] = decodeToken(token, 'stream_continuation_token', 'continuation token');
+  const [actual, index, offset] = decodeToken(
+    token,
+    'stream_continuation_token',
+    'continuation token for GetActiveContractsRequest',
+  );
   if (actual === checksum && typeof index === 'number') return { index, offset: toOffset(offset) };
   throw requestError('INVALID_CONTINUATION_TOKEN', 'The continuation token was prepared for a different request.');
 }
@@ -173,7 +164,7 @@ const pageTokenErrors = [
 
 /** Reads the token of an earlier page: the offset of the snapshot, and the last entry of that page. */
 function readPageToken(token: string, expected: readonly string[]) {
-  const content = decodeToken(token, 'page_token', 'page token');
+  const content = decodeToken(token, 'page_token', 'page token for GetActiveContractsPageRequest');
   const wrong = pageTokenErrors.find((_, part) => content[part] !== expected[part]);
   if (wrong !== undefined) throw requestError('INVALID_ACS_PAGE_TOKEN', `The page token was prepared ${wrong}.`);
   const [activeAtOffset, index, offset] = content.slice(pageTokenErrors.length);
@@ -182,22 +173,4 @@ function readPageToken(token: string, expected: readonly string[]) {
 
 function toOffset(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
-}
-
-function encodeToken(content: readonly unknown[]): string {
-  return Buffer.from(JSON.stringify(content)).toString('base64');
-}
-
-/** Decodes a token. An empty token is a token without content, which differs from an absent token. */
-function decodeToken(token: string, field: string, what: string): readonly unknown[] {
-  const bytes = readBase64(token, field);
-  try {
-    const content: unknown = bytes.length === 0 ? [] : JSON.parse(bytes.toString());
-    if (Array.isArray(content)) return content;
-  } catch {
-    // the same error as for other bytes that are not a token
-  }
-  const request = `GetActiveContracts${field === 'page_token' ? 'Page' : ''}Request`;
-  const cause = `The submitted request has a field with invalid value: Invalid field ${field}: `;
-  throw requestError('INVALID_FIELD', `${cause}Invalid ${what} for ${request}`);
 }

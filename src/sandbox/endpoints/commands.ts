@@ -3,22 +3,30 @@ import * as t from 'io-ts';
 import type { Command } from '../../codecs/Command.js';
 import { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import { json, lenient, list, nullable } from '../../codecs/internal/field.js';
-import { Int64, LedgerString, type Opt, Party, UserId } from '../../codecs/scalars.js';
+import { Int64, LedgerString, Party, UserId } from '../../codecs/scalars.js';
 import { TransactionFormat } from '../../codecs/UpdateFormat.js';
 import { requestError, RequestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
-import { checkFilters, checkTemplates } from '../ledger/Packages.js';
+import { checkFilters, checkPreference, checkTemplates } from '../ledger/Packages.js';
 import { visibleTransaction } from '../ledger/visible.js';
 import { completionValue } from '../participant/Completions.js';
-import type { Settings } from '../participant/Settings.js';
-import { decode, decodeBody, missingField, parseBody, readMinLedgerTime, readPeriod } from '../requests/decode.js';
+import {
+  checkNotNegative,
+  decode,
+  decodeBody,
+  missingField,
+  parseBody,
+  readMinLedgerTime,
+  readPeriod,
+  readUser,
+} from '../requests/decode.js';
 import { selectParties, selectTransactions } from '../requests/selections.js';
 import { interpret, typeCommands } from '../submission/interpret.js';
 import { findInput, readDisclosed, route } from '../submission/route.js';
-import { checkVerdict, type Outcome, submit } from '../submission/submit.js';
+import { checkInputs, type Outcome, submit } from '../submission/submit.js';
 import { contend } from '../traffic/transactions.js';
 import type { WireTransaction } from '../wire/WireUpdate.js';
-import { checkEnd, checkNotNegative, checkPruned, follow, type Selected, type Source } from './follow.js';
+import { checkEnd, checkPruned, follow, type Selected, type Source } from './follow.js';
 
 /** `POST /v2/commands/submit-and-wait` */
 export const submitAndWait = (call: Call): Promise<Answer> =>
@@ -32,7 +40,7 @@ const TransactionBody = t.type({ commands: json, transactionFormat: nullable(Tra
 export function submitAndWaitForTransaction(call: Call): Promise<Answer> {
   const { participant, body } = call;
   const { commands, transactionFormat } = decodeBody(TransactionBody, body, participant.settings);
-  const request = readCommands(commands);
+  const request = readCommands(commands, 'commands');
   const format = transactionFormat && selectTransactions(transactionFormat, participant.settings.profile);
   const selection = format ?? selectParties([...request.actAs, ...(request.readAs ?? [])]);
   return submitCommands(request, call, (outcome) =>
@@ -61,9 +69,9 @@ type Commands = ReturnType<typeof readCommands>;
 /** The fields that a request must have, or that only the wire has. */
 const Ids = t.type({ commandId: LedgerString, submissionId: nullable(LedgerString) });
 
-function readCommands(body: unknown) {
-  const { commandId, submissionId } = decode(Ids, body);
-  return { ...decode(CommandsRequest, body), commandId, submissionId: submissionId ?? randomUUID() };
+function readCommands(body: unknown, path = '') {
+  const { commandId, submissionId } = decode(Ids, body, path);
+  return { ...decode(CommandsRequest, body, path), commandId, submissionId: submissionId ?? randomUUID() };
 }
 
 /** Interprets, routes and submits commands, in the participant's order of checks. */
@@ -72,7 +80,8 @@ function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome
   const { commandId, submissionId, actAs, workflowId } = request;
   const { settings } = participant;
   const { packages } = participant.ledger;
-  return withSubmissionId(submissionId, () => {
+  return withSubmissionId(submissionId, async () => {
+    checkPreference(packages, request.packageIdSelectionPreference ?? []);
     checkTemplates(packages, request.commands.flatMap(templateOf));
     const userId = readUser(request.userId, settings);
     const minLedgerTime = readMinimum(request);
@@ -85,10 +94,14 @@ function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome
       const context = { actAs, packages, findContract };
       const { effects, inputs } = interpret(typeCommands(request.commands, packages), context);
       const prescribed = request.synchronizerId ?? '';
-      return { effects, synchronizerId: route({ ...ids, inputs, disclosed, synchronizerId: prescribed }, participant) };
+      const unrouted = { ...ids, effects, inputs, disclosed, synchronizerId: prescribed };
+      return { effects, synchronizerId: route(unrouted, participant) };
     });
     const submission = { ...ids, ...routed, workflowId: workflowId ?? '', period, minLedgerTime };
-    return answer(submit(submission, { ...call, fault }, checkVerdict));
+    // the participant submits at the earliest ledger time; until then, the submission is not registered
+    const waitMs = (minLedgerTime ?? 0) / 1000 - Date.now();
+    if (waitMs > 0) await participant.pending.wait(waitMs + 1);
+    return answer(await submit(submission, { ...call, fault }, checkInputs));
   });
 }
 
@@ -108,6 +121,8 @@ function withCommands<A>({ commandId, submissionId, actAs }: Commands, work: () 
     return work();
   } catch (error) {
     if (!(error instanceof RequestError) || typeof error.body === 'string') throw error;
+    // the errors of the JSON layer do not show the commands
+    if (error.body.definiteAnswer !== null) throw error;
     const commands = `{submissionId: '${submissionId}', actAs: [${actAs.join(', ')}], commandId: '${commandId}'}`;
     throw new RequestError(error.status, { ...error.body, context: { ...error.body.context, commands } });
   }
@@ -116,16 +131,6 @@ function withCommands<A>({ commandId, submissionId, actAs }: Commands, work: () 
 /** The template of a command of any kind. */
 const templateOf = (command: Command): readonly string[] =>
   Object.values<{ readonly templateId: string }>(command).map(({ templateId }) => templateId);
-
-/** The user of all tokens: the sandbox does not read tokens, and accepts any user with them. */
-const tokenUser = 'ledger-api-user';
-
-/** Returns the user of a request. Without a check of tokens, a request must name it. */
-export function readUser(userId: Opt<string>, { checkToken }: Settings): string {
-  if (userId) return userId;
-  if (checkToken !== undefined) return tokenUser;
-  throw requestError('INVALID_TOKEN', 'The submitted request is missing a user-id');
-}
 
 function readMinimum({ minLedgerTimeAbs, minLedgerTimeRel, tapsMaxPasses }: Commands): number | undefined {
   if (minLedgerTimeAbs && minLedgerTimeRel)

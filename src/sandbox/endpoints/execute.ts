@@ -76,9 +76,8 @@ export async function execute({ body, participant, trace, fault, timeoutAnswer }
       ),
       hashingSchemeVersion,
     };
-    // synchronous from here on, so that the ledger does not change between the checks and the commit
     checkSigned(submission, participant);
-    const outcome = submit(submission, { participant, fault, timeoutAnswer }, checkSignedVerdict);
+    const outcome = await submit(submission, { participant, fault, timeoutAnswer }, checkSignedVerdict);
     return answerOutcome(outcome, (committed) => {
       // by default all contracts that the party may see
       const transaction = visibleTransaction(committed, selection ?? selectParties([party]), participant);
@@ -180,16 +179,16 @@ function findSignatureFault(signature: PartySignature, { keys }: PartyKeys, hash
 }
 
 /** Rejects signed submissions that the confirming participants would reject at the time of the commit. */
-function checkSignedVerdict(submission: SignedSubmission, { ledger, settings }: Participant): void {
+function checkSignedVerdict(submission: SignedSubmission, participant: Participant): void {
   const { effect, party } = submission.prepared;
-  checkTimes(submission, settings);
-  checkInputs(submission, ledger);
+  checkTimes(submission, participant.settings);
+  checkInputs(submission, participant);
   if (effect.kind === 'create') {
     if (effect.signatories.length === 1 && effect.signatories[0] === party) return;
     throw requestError('INVALID_EXTERNAL_TRANSACTION', `${party} alone cannot authorize the contract`);
   }
   const { contractId, choice } = effect;
-  const created = ledger.contracts.get(contractId)?.created;
+  const created = participant.ledger.contracts.get(contractId)?.created;
   if (created === undefined || isController(created, choice, [party])) return;
   throw requestError('INVALID_EXTERNAL_TRANSACTION', `${party} does not control ${choice} of ${contractId}`);
 }

@@ -1,7 +1,7 @@
-import { cantonError, RequestError, requestError } from '../errors.js';
-import { type Call, jsonAnswer, type Route, type Stream } from '../http/Call.js';
+import { jsonLayerError, type RequestError, requestError } from '../errors.js';
+import { type Call, type Handler, jsonAnswer, type Stream } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import { type ReadContext, visibleUpdate } from '../ledger/visible.js';
+import { type ReadContext, type VisibleUpdate, visibleUpdate } from '../ledger/visible.js';
 import { readInteger } from '../requests/decode.js';
 import type { UpdateSelection } from '../requests/selections.js';
 import { clampTimer } from '../wire/values.js';
@@ -20,7 +20,11 @@ export interface UpdatesRange {
  * Reads the visible updates of a range up to an offset, one by one. Looks up each update only when it is needed,
  * because the ledger may be pruned or restored in the meantime.
  */
-export function* streamRange(range: UpdatesRange, endInclusive: number, context: ReadContext): Generator<object> {
+export function* streamRange(
+  range: UpdatesRange,
+  endInclusive: number,
+  context: ReadContext,
+): Generator<VisibleUpdate> {
   const { ledger } = context;
   const { descending, selection } = range;
   let [above, upTo] = [range.beginExclusive, endInclusive];
@@ -37,13 +41,16 @@ export function* streamRange(range: UpdatesRange, endInclusive: number, context:
   }
 }
 
-/**
- * Rejects a negative offset.
- *
- * @param field - the name of the offset in the participant's errors
- */
-export function checkNotNegative(offset: number, field = 'begin_exclusive'): void {
-  if (offset < 0) throw requestError('NEGATIVE_OFFSET', `Offset ${offset} in ${field} is negative`);
+/** Rejects an offset that no update can have. */
+export function checkPositive(offset: number, field: string): void {
+  if (offset <= 0) throw requestError('NON_POSITIVE_OFFSET', `Offset ${offset} in ${field} is not positive`);
+}
+
+/** Rejects the size of a page that is not positive or too large, and returns any other. */
+export function checkPageSize(size: number, largest: number): number {
+  if (size <= 0) throw requestError('INVALID_ARGUMENT', `Requested page size must be positive, but got ${size}`);
+  if (size <= largest) return size;
+  throw requestError('INVALID_ARGUMENT', `Requested page size must not exceed ${largest}, but got ${size}`);
 }
 
 /** Rejects an offset after the ledger end. */
@@ -81,12 +88,14 @@ export const streamOf = (select: (call: Call) => Selected): Stream =>
 
 /** Serves what a request selects as a list: the elements until the stream ends or has enough of them. */
 export const listOf =
-  (select: (call: Call) => Selected): Route['handler'] =>
+  (select: (call: Call) => Selected): Handler =>
   async (call) => {
     const { maxListElements: max } = call.participant.settings;
     // one element above the limit shows that the list is too long
     const count = Math.min(readInteger(call.query, 'limit') ?? max + 1, max + 1);
     const idleMs = readInteger(call.query, 'stream_idle_timeout_ms');
+    if (idleMs !== undefined && idleMs < 0)
+      throw jsonLayerError(400, 'INVALID_ARGUMENT', `The idle timeout ${idleMs} ms must not be negative`);
     const { check, read } = select(call);
     if (count <= 0) return jsonAnswer([]);
     check();
@@ -99,9 +108,7 @@ export const listOf =
 /** The error of a list that is too long. Its category is retryable, but a retry does not help. */
 function listTooLong(count: number, max: number): RequestError {
   const cause = `The number of matching elements (${count}) is greater than the node limit (${max}).`;
-  const body = cantonError('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', { cause, definiteAnswer: false });
-  // the JSON layer creates this error, without a context
-  return new RequestError(413, { ...body, context: {} });
+  return jsonLayerError(413, 'JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', cause);
 }
 
 /** The elements of a stream without an end. */

@@ -10,11 +10,11 @@ import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { checkFilters } from '../ledger/Packages.js';
 import { EventView, visibleReassignment } from '../ledger/visible.js';
-import { decodeBody } from '../requests/decode.js';
+import { decodeBody, readUser } from '../requests/decode.js';
 import { selectEvents } from '../requests/selections.js';
 import { reassign } from '../submission/route.js';
 import { stakeholdersOf, type WireReassignment, type WireReassignmentEventInput } from '../wire/WireUpdate.js';
-import { readUser, withSubmissionId } from './commands.js';
+import { withSubmissionId } from './commands.js';
 
 const Unassign = t.type({ contractId: text, source: text, target: text });
 

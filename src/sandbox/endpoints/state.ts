@@ -1,12 +1,13 @@
 import * as t from 'io-ts';
 import { text } from '../../codecs/internal/field.js';
 import { EventFormat } from '../../codecs/UpdateFormat.js';
-import { requestError } from '../errors.js';
+import { invalidArgument, requestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
+import { readDar } from '../ledger/dar.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { checkFilters } from '../ledger/Packages.js';
 import { visibleTransaction } from '../ledger/visible.js';
-import { decodeBody } from '../requests/decode.js';
+import { decodeBody, readBase64, readInteger, readUser } from '../requests/decode.js';
 import { selectEvents } from '../requests/selections.js';
 import { archivedEvent, type WireEvent, type WireTransaction } from '../wire/WireUpdate.js';
 
@@ -49,23 +50,51 @@ export function getVersion({ participant }: Call): Answer {
     features: {
       experimental: { staticTime: { supported: false }, commandInspectionService: { supported: true } },
       userManagement: { supported: true, maxRightsPerUser: 1000, maxUsersPageSize: 1000 },
-      partyManagement: { maxPartiesPageSize: 10_000 },
+      partyManagement: { maxPartiesPageSize: largestPartiesPage },
       offsetCheckpoint: { maxOffsetCheckpointEmissionDelay: duration },
       packageFeature: { maxVettedPackagesPageSize: 100 },
     },
   });
 }
 
-/** `GET /v2/parties`: the parties that the participant hosts, in one page. */
-export const getParties = ({ participant }: Call): Answer =>
-  jsonAnswer({
-    partyDetails: participant.hosted.all.map((party) => ({ party, isLocal: true, identityProviderId: '' })),
-    nextPageToken: '',
+const largestPartiesPage = 10_000;
+
+/** `GET /v2/parties`: a page of the parties that the participant hosts, in the order of their names. */
+export function getParties({ participant, query }: Call): Answer {
+  const size = readInteger(query, 'pageSize') ?? 0;
+  if (size < 0 || size > largestPartiesPage)
+    throw invalidArgument(`page_size ${size} is not between 0 and ${largestPartiesPage}`);
+  const after = readBase64(query.get('pageToken') ?? '', 'pageToken').toString();
+  const rest = [...participant.hosted.all].sort().filter((party) => party > after);
+  const page = rest.slice(0, size === 0 ? largestPartiesPage : size);
+  const localMetadata = { resourceVersion: '0', annotations: {} };
+  return jsonAnswer({
+    partyDetails: page.map((party) => ({ party, isLocal: true, localMetadata, identityProviderId: '' })),
+    nextPageToken: page.length < rest.length ? Buffer.from(page.at(-1) ?? '').toString('base64') : '',
   });
+}
+
+/** `GET /v2/authenticated-user`: the sandbox has one user, if it checks tokens. */
+export function getAuthenticatedUser({ participant }: Call): Answer {
+  const id = readUser(undefined, participant.settings);
+  const metadata = { resourceVersion: '0', annotations: {} };
+  const rest = { isDeactivated: false, metadata, identityProviderId: '', primaryPartyAuthentication: false };
+  return jsonAnswer({ user: { id, primaryParty: '', ...rest } });
+}
 
 /** `GET /v2/parties/participant-id` */
 export const getParticipantId = ({ participant }: Call): Answer =>
   jsonAnswer({ participantId: participant.settings.participantId });
+
+/** `GET /v2/packages` */
+export const getPackages = ({ participant }: Call): Answer =>
+  jsonAnswer({ packageIds: participant.ledger.packages.ids });
+
+/** `POST /v2/packages` and `POST /v2/dars`: uploads the packages of a Daml archive. */
+export function uploadDar({ participant, bytes }: Call): Answer {
+  participant.ledger.packages.addArchive(readDar(bytes));
+  return jsonAnswer({});
+}
 
 const EventsBody = t.type({ contractId: text, eventFormat: EventFormat });
 

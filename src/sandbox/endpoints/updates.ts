@@ -2,12 +2,12 @@ import * as t from 'io-ts';
 import { flag, lenient, nullable, text } from '../../codecs/internal/field.js';
 import { Int64 } from '../../codecs/scalars.js';
 import { UpdateFormat } from '../../codecs/UpdateFormat.js';
-import { requestError } from '../errors.js';
+import { invalidArgument, requestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { checkFilters } from '../ledger/Packages.js';
 import { visibleUpdate } from '../ledger/visible.js';
-import { decodeBody } from '../requests/decode.js';
+import { checkNotNegative, decodeBody } from '../requests/decode.js';
 import {
   chooseFormat,
   legacyFields,
@@ -18,7 +18,7 @@ import {
 } from '../requests/selections.js';
 import {
   checkEnd,
-  checkNotNegative,
+  checkPositive,
   checkPruned,
   follow,
   type Selected,
@@ -74,9 +74,7 @@ function readRange({ path, body, participant: { settings } }: Call): UpdatesRang
 /** Rejects a range of offsets that the ledger cannot serve. */
 function checkRange({ beginExclusive, endInclusive, descending, selection }: UpdatesRange, ledger: Ledger): void {
   checkNotNegative(beginExclusive);
-  if (endInclusive !== undefined && endInclusive <= 0) {
-    throw requestError('NON_POSITIVE_OFFSET', `Offset ${endInclusive} in end_inclusive is not positive`);
-  }
+  if (endInclusive !== undefined) checkPositive(endInclusive, 'end_inclusive');
   if (descending && endInclusive === undefined) {
     throw requestError('DESCENDING_ORDER_MISSING_END', 'Descending order needs an end offset');
   }
@@ -89,7 +87,8 @@ function checkRange({ beginExclusive, endInclusive, descending, selection }: Upd
   checkSelection(selection, ledger);
 }
 
-function checkSelection({ transactions, reassignments }: UpdateSelection, { packages }: Ledger): void {
+/** Rejects a selection of unknown packages, templates or interfaces. */
+export function checkSelection({ transactions, reassignments }: UpdateSelection, { packages }: Ledger): void {
   checkFilters(packages, transactions?.events, reassignments);
 }
 
@@ -98,7 +97,10 @@ const UpdateByIdBody = t.type({ updateId: text, updateFormat: UpdateFormat });
 /** `POST /v2/updates/update-by-id` */
 export function getUpdateById({ body, participant }: Call): Answer {
   const { updateId, updateFormat } = decodeBody(UpdateByIdBody, body, participant.settings);
-  return getUpdate(participant.ledger.offsetOf(updateId), updateFormat, participant);
+  const offset = participant.ledger.offsetOf(updateId);
+  if (offset === undefined && !/^1220[0-9a-f]{64}$/.test(updateId))
+    throw invalidArgument(`${JSON.stringify(updateId)} is not an update id`);
+  return getUpdate(offset, updateFormat, participant);
 }
 
 const UpdateByOffsetBody = t.type({ offset: Int64, updateFormat: UpdateFormat });
@@ -106,7 +108,7 @@ const UpdateByOffsetBody = t.type({ offset: Int64, updateFormat: UpdateFormat })
 /** `POST /v2/updates/update-by-offset` */
 export function getUpdateByOffset({ body, participant }: Call): Answer {
   const { offset, updateFormat } = decodeBody(UpdateByOffsetBody, body, participant.settings);
-  if (offset <= 0) throw requestError('NON_POSITIVE_OFFSET', `Offset ${offset} in offset is not positive`);
+  checkPositive(offset, 'offset');
   return getUpdate(offset, updateFormat, participant);
 }
 

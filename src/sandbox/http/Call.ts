@@ -6,6 +6,7 @@ import type { Fault, FaultRewrite, FaultStatus } from '../Fault.js';
 import type { Trace } from '../participant/Completions.js';
 import { type Participant, RequestRecord } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
+import { makeTraceContext } from '../wire/values.js';
 
 /** A request, as passed to its handler. */
 export interface Call {
@@ -15,6 +16,8 @@ export interface Call {
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  /** The same body as bytes; empty for a WebSocket. */
+  readonly bytes: Buffer;
   readonly trace: Trace;
   /** The fault of the request; handlers implement some kinds of fault. */
   readonly fault: Fault | undefined;
@@ -29,10 +32,15 @@ export interface Call {
 /** Serves a WebSocket. The body of the call is the first message, and each element is sent as a message. */
 export type Stream = (call: Call) => AsyncIterable<object> | Iterable<object>;
 
+/** Responds to a request. */
+export type Handler = (call: Call) => Answer | Promise<Answer>;
+
 /** An endpoint. */
 export interface Route {
-  readonly method: 'GET' | 'POST';
-  readonly handler: (call: Call) => Answer | Promise<Answer>;
+  readonly GET?: Handler;
+  readonly POST?: Handler;
+  /** Whether the body is binary instead of JSON. */
+  readonly binary?: boolean;
   /** Serves WebSockets of the same path. */
   readonly stream?: Stream;
   /** Whether the endpoint works without a token. */
@@ -82,7 +90,10 @@ export function parseUrl({ url = '/' }: IncomingMessage): Pick<Received, 'path' 
 export function readTrace({ traceparent, tracestate }: IncomingHttpHeaders): Trace {
   const parent = typeof traceparent === 'string' ? traceparent : '';
   const id = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(parent)?.[1];
-  if (id === undefined) return { id: randomBytes(16).toString('hex'), context: null };
+  if (id === undefined) {
+    const digits = randomBytes(24).toString('hex');
+    return { id: digits.slice(0, 32), context: makeTraceContext(digits) };
+  }
   return { id, context: { traceparent: parent, tracestate: typeof tracestate === 'string' ? tracestate : null } };
 }
 
@@ -103,17 +114,6 @@ export function parseForLog(body: string): unknown {
   } catch {
     return body;
   }
-}
-
-/** The headers that allow requests from pages of any origin. */
-export function corsHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
-  return {
-    'access-control-allow-origin': headers.origin ?? '*',
-    'access-control-allow-methods': 'GET, POST, OPTIONS',
-    'access-control-allow-headers': headers['access-control-request-headers'] ?? 'authorization, content-type',
-    'access-control-max-age': '600',
-    vary: 'origin',
-  };
 }
 
 /** A response before it is sent. */

@@ -11,26 +11,32 @@ import { listOf, type Selected, streamOf } from '../endpoints/follow.js';
 import { prepare } from '../endpoints/prepare.js';
 import { submitAndWaitForReassignment, submitReassignmentAsync } from '../endpoints/reassign.js';
 import {
+  getAuthenticatedUser,
   getConnectedSynchronizers,
   getEventsByContractId,
   getLedgerEnd,
+  getPackages,
   getParticipantId,
   getParties,
   getPrunedOffsets,
   getVersion,
+  uploadDar,
 } from '../endpoints/state.js';
 import { flatsPath, getUpdateById, getUpdateByOffset, selectUpdateRange } from '../endpoints/updates.js';
+import { getUpdatesPage } from '../endpoints/updatesPage.js';
 import { requestError, RequestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
 import type { SandboxProfile } from '../Sandbox.js';
-import { type Answer, type Call, errorAnswer, jsonAnswer, type Route, type Stream, textAnswer } from './Call.js';
+import { type Answer, type Call, errorAnswer, type Handler, jsonAnswer, type Route, type Stream } from './Call.js';
+import { textAnswer } from './Call.js';
+import { refuseContentType } from './door.js';
 
-const get = (handler: Route['handler'], rest: Partial<Route> = {}): Route => ({ method: 'GET', handler, ...rest });
+const get = (handler: Handler, rest: Route = {}): Route => ({ GET: handler, ...rest });
 
-const post = (handler: Route['handler'], rest: Partial<Route> = {}): Route => ({ method: 'POST', handler, ...rest });
+const post = (handler: Handler, rest: Route = {}): Route => ({ POST: handler, ...rest });
 
 /** An endpoint that serves a list by POST, and the same elements as a WebSocket. */
-const list = (select: (call: Call) => Selected, rest: Partial<Route> = {}): Route =>
+const list = (select: (call: Call) => Selected, rest: Route = {}): Route =>
   post(listOf(select), { stream: streamOf(select), ...rest });
 
 const livez: Answer = { status: 200, body: '' };
@@ -49,6 +55,7 @@ const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   [flatsPath, list(selectUpdateRange, { essential: true, missing: missingFlats })],
   ['/v2/updates/update-by-id', post(getUpdateById)],
   ['/v2/updates/update-by-offset', post(getUpdateByOffset)],
+  ['/v2/updates/get-updates-page', post(getUpdatesPage, { missing: missingBefore('3.5') })],
   ['/v2/state/active-contracts', list(selectActiveContracts)],
   ['/v2/state/active-contracts-page', post(getActiveContractsPage, { missing: missingPages })],
   ['/v2/state/ledger-end', get(getLedgerEnd)],
@@ -57,6 +64,9 @@ const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/v2/events/events-by-contract-id', post(getEventsByContractId)],
   ['/v2/parties', get(getParties)],
   ['/v2/parties/participant-id', get(getParticipantId)],
+  ['/v2/authenticated-user', get(getAuthenticatedUser)],
+  ['/v2/packages', post(uploadDar, { GET: getPackages, binary: true })],
+  ['/v2/dars', post(uploadDar, { binary: true })],
   ['/v2/interactive-submission/prepare', post(prepare)],
   [
     '/v2/interactive-submission/executeAndWaitForTransaction',
@@ -96,17 +106,19 @@ export async function dispatch(call: Call): Promise<Answer> {
   const route = routes.get(path);
   const { settings } = call.participant;
   const missing = route?.missing?.(settings);
-  if (route === undefined || missing === 404 || (settings.interfaceOnly && route.essential !== true)) {
+  const isUnknown = route === undefined || missing === 404 || (settings.interfaceOnly && route.essential !== true);
+  // a participant responds to a GET without an upgrade, where it serves WebSockets, as to an unknown path
+  if (isUnknown || (method === 'GET' && findStream(path, settings) !== undefined)) {
     const errors = [`HttpMethod(${method}), uri: http://${headers.host ?? ''}${path}`];
     return jsonAnswer({ errors, status: 404, ledgerApiError: null }, 404);
   }
-  if (method === 'GET' && findStream(path, settings) !== undefined) {
-    return textAnswer(400, 'Expected WebSocket Upgrade request');
-  }
-  if (route.method !== method || missing === 405) return textAnswer(405, 'Method Not Allowed');
+  const handler = method === 'GET' || method === 'POST' ? route[method] : undefined;
+  if (handler === undefined || missing === 405) return textAnswer(405, 'Method Not Allowed');
+  const refusal = refuseContentType(call, route);
+  if (refusal !== undefined) return refusal;
   try {
     if (route.open !== true && !call.isAuthorized()) throw requestError('UNAUTHENTICATED', 'no good token');
-    return await route.handler(call);
+    return await handler(call);
   } catch (error) {
     if (error instanceof RequestError) return errorAnswer(error, call.trace.id);
     return textAnswer(500, `The sandbox failed: ${String(error)}`);

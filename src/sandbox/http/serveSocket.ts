@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { cantonError, RequestError, requestError } from '../errors.js';
+import { jsonLayerError, RequestError, requestError } from '../errors.js';
 import type { Fault, FaultSocket } from '../Fault.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { Participant, RequestRecord } from '../participant/Participant.js';
@@ -21,6 +21,7 @@ import {
   unavailable,
 } from './Call.js';
 import { Channel } from './Channel.js';
+import { refuseForeign } from './door.js';
 
 /** Serves a WebSocket: logs it, takes its fault, completes the handshake and serves its first message. */
 export async function serveSocket(
@@ -36,6 +37,11 @@ export async function serveSocket(
     // handled by the close event that follows
   });
   const { path, query, record, signal } = logRequest(request, socket, log, protocolToken);
+  const refusal = refuseForeign(headers, settings);
+  if (refusal !== undefined) {
+    refuseUpgrade(request, refusal, undefined, record);
+    return;
+  }
   const fault = faults.take(path, 'upgrade');
   const trace = readTrace(settings.profile < '3.5' ? {} : headers);
   try {
@@ -63,8 +69,9 @@ export async function serveSocket(
     const first = await channel.firstMessage;
     const body = typeof first === 'string' ? first : '';
     record.body = parseForLog(body);
-    const call = { participant, method: 'GET', path, query, headers, body, trace, fault, signal, isAuthorized };
-    await answerSocket(channel, stream, { ...call, timeoutAnswer: unavailable });
+    const received = { participant, method: 'GET', path, query, headers, body, bytes: Buffer.alloc(0) };
+    const call = { ...received, trace, fault, signal, isAuthorized, timeoutAnswer: unavailable };
+    await answerSocket(channel, stream, call);
   } catch (error) {
     if (error instanceof RequestError) refuseUpgrade(request, errorAnswer(error, trace.id), undefined, record);
     else socket.destroy();
@@ -136,9 +143,7 @@ function toMessage(answer: Answer, { fault }: Call): string {
 /** The message of an error. An error that is plain text over HTTP is an internal error here. */
 function errorMessage(error: RequestError, traceId: string): Answer {
   if (typeof error.body !== 'string') return errorAnswer(error, traceId);
-  const body = cantonError('LEDGER_API_INTERNAL_ERROR', { cause: error.body, definiteAnswer: false });
-  // the JSON layer creates this error, without a context
-  return errorAnswer(new RequestError(500, { ...body, context: {} }), traceId);
+  return errorAnswer(jsonLayerError(500, 'LEDGER_API_INTERNAL_ERROR', error.body), traceId);
 }
 
 const tokenPrefix = 'jwt.token.';

@@ -1,16 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { RequestError } from '../errors.js';
 import type { FaultStatus } from '../Fault.js';
 import type { Participant } from '../participant/Participant.js';
+import type { Settings } from '../participant/Settings.js';
 import { clampTimer } from '../wire/values.js';
 import {
   type Answer,
   type Call,
-  corsHeaders,
+  errorAnswer,
   logRequest,
   parseForLog,
   parseUrl,
@@ -23,6 +24,7 @@ import {
   textAnswer,
   type TimeLimit,
 } from './Call.js';
+import { corsHeaders, refuseForeign } from './door.js';
 import { dispatch, findStream } from './routes.js';
 import { serveSocket } from './serveSocket.js';
 
@@ -146,21 +148,38 @@ async function serve(request: IncomingMessage, response: ServerResponse, partici
   const { faults, log } = participant;
   const { method = 'GET', headers } = request;
   const { path, query, record, signal } = logRequest(request, response, log);
-  const cors = participant.settings.cors ? corsHeaders(headers) : undefined;
-  const isPreflight = cors !== undefined && method === 'OPTIONS';
-  // a preflight must not take the fault of the request that follows it
-  const fault = isPreflight ? undefined : faults.take(path);
+  const refusal = refuseForeign(headers, participant.settings);
+  const cors = refusal === undefined ? corsHeaders(headers) : undefined;
+  const preflight: Answer | undefined = cors && method === 'OPTIONS' ? { status: 204, body: '' } : undefined;
+  const direct = refusal ?? preflight;
+  // neither a refused request nor a preflight takes the fault of the request that follows it
+  const fault = direct === undefined ? faults.take(path) : undefined;
   try {
-    const body = await text(request);
+    const bytes = await readBytes(request, participant.settings);
+    const body = bytes.toString();
     record.body = parseForLog(body);
-    const parsed = { participant, method, path, query, headers, body, fault, signal };
-    const answer = isPreflight ? { status: 204, body: '' } : await answerRequest(parsed);
+    const parsed = { participant, method, path, query, headers, body, bytes, fault, signal };
+    const answer = direct ?? (await answerRequest(parsed));
     if (request.socket.destroyed) return;
     sendAnswer(answer && { ...answer, headers: { ...cors, ...answer.headers } }, fault, response, record);
-  } catch {
+  } catch (error) {
+    if (error instanceof RequestError) sendAnswer(errorAnswer(error, ''), undefined, response, record);
     // the client disconnected
-    response.destroy();
+    else response.destroy();
   }
+}
+
+/** Reads the body of a request. The rest of a body that is too large is read, but not kept. */
+async function readBytes(request: IncomingMessage, { maxBodyBytes }: Settings): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= maxBodyBytes) chunks.push(chunk);
+  }
+  if (size <= maxBodyBytes) return Buffer.concat(chunks);
+  const problem = `incoming entity size (${size}) exceeded size limit (${maxBodyBytes} bytes)!`;
+  throw new RequestError(413, `EntityStreamSizeException: ${problem}`);
 }
 
 type ParsedRequest = Omit<Call, 'trace' | 'timeoutAnswer' | 'isAuthorized'>;

@@ -22,6 +22,8 @@ const ownPackages: Readonly<Record<string, PackageEntities>> = {
 export class Packages {
   readonly #names = new Map<string, string>();
   readonly #interfaces = new Map<string, readonly string[]>();
+  /** The ids of the packages of archives, by name: the last one if there are several versions. */
+  readonly #archived = new Map<string, string>();
   /** By package id. */
   readonly #entities: Readonly<Record<EntityKind, Set<string>>> = { template: new Set(), interface: new Set() };
 
@@ -41,6 +43,14 @@ export class Packages {
     return packageId;
   }
 
+  /** Adds packages of which only the names are known. All their templates and interfaces count as known. */
+  addArchive(packages: readonly { readonly packageId: string; readonly packageName: string }[]): void {
+    for (const { packageId, packageName } of packages) {
+      this.#names.set(packageId, packageName);
+      this.#archived.set(packageName, packageId);
+    }
+  }
+
   /** Adds the package name, the template and the interfaces that an event shows. */
   add({ templateId, packageName, interfaceViews = [] }: SeenTemplate): void {
     this.#names.set(packageOf(templateId), packageName);
@@ -58,23 +68,28 @@ export class Packages {
   /** Resolves an identifier, either `#name:Module:Entity` or with a package id. From then on, the entity is known. */
   resolve(identifier: string, kind: EntityKind = 'template'): TemplateRef {
     const head = packageOf(identifier);
-    const packageName = head.startsWith('#') ? head.slice(1) : this.nameOf(head);
-    const packageId = head.startsWith('#') ? makePackageId(packageName) : head;
+    const packageName = this.nameIn(identifier);
+    const packageId = head.startsWith('#') ? this.idOf(packageName) : head;
     if (packageId !== head) this.#names.set(packageId, packageName);
     const id = packageId + identifier.slice(head.length);
     this.#entities[kind].add(id);
     return { id, packageName };
   }
 
+  /** The ids of the known packages. */
+  get ids(): readonly string[] {
+    const { template, interface: interfaces } = this.#entities;
+    return [...new Set([...template, ...interfaces].map(packageOf).concat(...this.#names.keys()))];
+  }
+
   /** Whether a package of that name is known. */
   hasName(packageName: string): boolean {
-    const { template, interface: interfaces } = this.#entities;
-    const packageIds = new Set([...template, ...interfaces].map(packageOf).concat(...this.#names.keys()));
-    return [...packageIds].some((packageId) => this.nameOf(packageId) === packageName);
+    return this.ids.some((packageId) => this.nameOf(packageId) === packageName);
   }
 
   /** Whether an identifier in either form refers to a known entity. */
   has(identifier: string, kind: EntityKind): boolean {
+    if (this.#archived.has(this.nameIn(identifier))) return true;
     return [...this.#entities[kind]].some((actual) => this.matches(identifier, actual));
   }
 
@@ -83,6 +98,17 @@ export class Packages {
     if (!identifier.startsWith('#')) return identifier === actual;
     const packageId = packageOf(actual);
     return identifier === `#${this.nameOf(packageId)}${actual.slice(packageId.length)}`;
+  }
+
+  /** The id of the package that a name selects. */
+  idOf(packageName: string): string {
+    return this.#archived.get(packageName) ?? makePackageId(packageName);
+  }
+
+  /** The package name of an identifier in either form. */
+  nameIn(identifier: string): string {
+    const head = packageOf(identifier);
+    return head.startsWith('#') ? head.slice(1) : this.nameOf(head);
   }
 
   /** The name of a package; a package without a known name gets one from its id. */
@@ -109,21 +135,35 @@ export function checkFilters(packages: Packages, ...selections: readonly (EventS
   rejectUnknown(packages, unknown('template'), unknown('interface'));
 }
 
+/** Rejects commands that prefer an unknown package. */
+export function checkPreference(packages: Packages, preferredIds: readonly string[]): void {
+  const unknown = preferredIds.filter((id) => !packages.ids.includes(id));
+  if (unknown.length === 0) return;
+  const cause = `No package can be selected with the preference [${unknown.join(', ')}]`;
+  throw requestError('JSON_API_PACKAGE_SELECTION_FAILED', cause);
+}
+
 /** Rejects commands with an unknown package or template. */
 export function checkTemplates(packages: Packages, templateIds: readonly string[]): void {
   const unknown = [...new Set(templateIds)].filter((id) => !packages.has(id, 'template'));
-  rejectUnknown(packages, unknown, []);
+  rejectUnknownNames(packages, unknown);
+  // the JSON layer has already replaced the names of packages by their ids
+  const ids = unknown.map((id) => (hasName(id) ? packages.idOf(packages.nameIn(id)) + id.slice(id.indexOf(':')) : id));
+  if (ids.length > 0) throw unknownIds(ids, []);
 }
 
-function rejectUnknown(packages: Packages, templates: readonly string[], interfaces: readonly string[]): void {
-  const all = [...templates, ...interfaces];
-
-  const names = new Set(all.filter(hasName).map((id) => id.slice(1, id.indexOf(':'))));
+function rejectUnknownNames(packages: Packages, identifiers: readonly string[]): void {
+  const names = new Set(identifiers.filter(hasName).map((id) => packages.nameIn(id)));
   reject(
     'PACKAGE_NAMES_NOT_FOUND',
     'The following package names do not match upgradable packages uploaded on this participant',
     [...names].filter((name) => !packages.hasName(name)),
   );
+}
+
+function rejectUnknown(packages: Packages, templates: readonly string[], interfaces: readonly string[]): void {
+  const all = [...templates, ...interfaces];
+  rejectUnknownNames(packages, all);
   reject(
     'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
     'The following package-name/template qualified-name pairs do not reference any template-id uploaded on this participant',

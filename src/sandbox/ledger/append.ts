@@ -1,6 +1,6 @@
 import type { Participant } from '../participant/Participant.js';
 import { generatedParties } from '../participant/parties.js';
-import { makeContractId, makeUpdateId } from '../wire/values.js';
+import { makeContractId, makeTraceContext, makeUpdateId, sha256 } from '../wire/values.js';
 import {
   archivedEvent,
   createdEvent,
@@ -41,7 +41,7 @@ function completeUpdate(input: WireUpdateInput, participant: Participant): WireU
   }
   const { value } = input.TopologyTransaction;
   const header = completeHeader(value, participant);
-  return { TopologyTransaction: { value: { events: [], traceContext: null, ...value, ...header } } };
+  return { TopologyTransaction: { value: { events: [], ...value, ...header } } };
 }
 
 /** Completes a transaction with default values. */
@@ -56,7 +56,6 @@ export function completeTransaction(
     commandId: '',
     workflowId: '',
     effectiveAt,
-    traceContext: null,
     externalTransactionHash: null,
     paidTrafficCost: null,
     transactionHash: null,
@@ -77,7 +76,7 @@ function synchronizerOf(inputs: readonly WireEventInput[], { contracts }: Ledger
   return undefined;
 }
 
-type Header = Pick<WireTransaction, 'offset' | 'updateId' | 'synchronizerId' | 'recordTime'>;
+type Header = Pick<WireTransaction, 'offset' | 'updateId' | 'synchronizerId' | 'recordTime' | 'traceContext'>;
 
 /**
  * Completes the fields that all kinds of updates share. Default: the next offset, one second after the latest record
@@ -86,12 +85,10 @@ type Header = Pick<WireTransaction, 'offset' | 'updateId' | 'synchronizerId' | '
 function completeHeader(input: Partial<Header>, { ledger, settings }: Participant, synchronizer?: string): Header {
   const offset = input.offset ?? ledger.end + 1;
   const synchronizerId = input.synchronizerId ?? synchronizer ?? settings.synchronizers[0] ?? '';
-  return {
-    offset,
-    updateId: input.updateId ?? makeUpdateId('appended', offset, ledger.commits),
-    synchronizerId,
-    recordTime: input.recordTime ?? ledger.recordTimes.next(synchronizerId),
-  };
+  const updateId = input.updateId ?? makeUpdateId('appended', offset, ledger.commits);
+  const { traceContext = makeTraceContext(sha256('trace', updateId)) } = input;
+  const recordTime = input.recordTime ?? ledger.recordTimes.next(synchronizerId);
+  return { offset, updateId, synchronizerId, recordTime, traceContext };
 }
 
 /** The offset and ledger time of the update that an event belongs to. */
@@ -189,7 +186,6 @@ function completeReassignment(
   return {
     commandId: '',
     workflowId: '',
-    traceContext: null,
     paidTrafficCost: null,
     ...input,
     ...header,

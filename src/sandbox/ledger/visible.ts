@@ -25,12 +25,22 @@ export interface ReadContext {
   readonly settings: Settings;
 }
 
+/** An update in a response, in its wire envelope. */
+export interface VisibleUpdate {
+  readonly update: Readonly<Record<string, { readonly value: UpdateFields }>>;
+}
+
+interface UpdateFields {
+  readonly offset: number;
+  readonly events: readonly object[];
+}
+
 /** Returns the part of an update that a request selects, in its wire envelope; `undefined` if there is none. */
 export function visibleUpdate(
   update: WireUpdate,
   { transactions, reassignments, topology }: UpdateSelection,
   context: ReadContext,
-): object | undefined {
+): VisibleUpdate | undefined {
   if ('Transaction' in update) {
     return wrapUpdate(
       'Transaction',
@@ -45,7 +55,7 @@ export function visibleUpdate(
   return wrapUpdate('TopologyTransaction', topology && visibleTopology(value, topology, context));
 }
 
-function wrapUpdate(variant: string, value: { readonly events: readonly object[] } | undefined): object | undefined {
+function wrapUpdate(variant: string, value: UpdateFields | undefined): VisibleUpdate | undefined {
   return value === undefined || value.events.length === 0 ? undefined : { update: { [variant]: { value } } };
 }
 

@@ -33,7 +33,7 @@ export interface SubmissionIds {
 /** The trace of a request: from its headers, or a new one. */
 export interface Trace {
   readonly id: string;
-  readonly context: WireTraceContext | null;
+  readonly context: WireTraceContext;
 }
 
 /** Identifies a change: by its user, the set of its acting parties, and its command id. */

@@ -22,29 +22,37 @@ export class Participant {
 /** The submissions that are in flight, by change id, and those that are not registered yet. */
 class PendingSubmissions {
   readonly #inFlight = new Map<string, Submission>();
+  readonly #locked = new Set<string>();
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
 
   find(changeId: string): Submission | undefined {
     return this.#inFlight.get(changeId);
   }
 
-  /** Commits after a delay. The change must not be in flight already. */
-  add(changeId: string, submission: Submission, ms: number, commit: () => void): void {
-    this.#inFlight.set(changeId, submission);
-    this.hold(ms, () => {
-      this.#inFlight.delete(changeId);
-      commit();
-    });
+  /** Whether a submission that is in flight locks a contract. */
+  isLocked(contractId: string): boolean {
+    return this.#locked.has(contractId);
   }
 
-  /** Registers a submission after a delay. Until then, it is not in flight. */
-  hold(ms: number, register: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      register();
-    }, clampTimer(ms));
-    this.#timers.add(timer);
-    timer.unref();
+  /** Keeps a change in flight for a time, with contracts locked. It must not be in flight already. */
+  async add(changeId: string, submission: Submission, contractIds: readonly string[], ms: number): Promise<void> {
+    this.#inFlight.set(changeId, submission);
+    for (const contractId of contractIds) this.#locked.add(contractId);
+    await this.wait(ms);
+    this.#inFlight.delete(changeId);
+    for (const contractId of contractIds) this.#locked.delete(contractId);
+  }
+
+  /** Resolves after a time, unless the pending submissions are cancelled. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        resolve();
+      }, clampTimer(ms));
+      this.#timers.add(timer);
+      timer.unref();
+    });
   }
 
   /** Cancels all pending submissions. */
@@ -52,6 +60,7 @@ class PendingSubmissions {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     this.#inFlight.clear();
+    this.#locked.clear();
   }
 }
 

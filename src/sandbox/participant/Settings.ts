@@ -1,4 +1,5 @@
 import { checkNotNegative } from '../../codecs/internal/field.js';
+import { type AllowedOrigins, checkOrigins } from '../http/door.js';
 import type { SandboxOptions, SandboxProfile } from '../Sandbox.js';
 
 /** The options with their defaults. Handlers read them for each request, because they can change. */
@@ -21,7 +22,9 @@ export class Settings {
   deprecatedApis = false;
   activeContractsPages = true;
   mispairsInFlight = false;
-  cors = false;
+  cors: AllowedOrigins = false;
+  anyContentType = false;
+  confirmationMs = 5;
   synchronizers: readonly string[] = [`sync1::1220${'a1'.repeat(32)}`, `sync2::1220${'b2'.repeat(32)}`];
   participantId = `participant1::1220${'11'.repeat(32)}`;
   earlyCheckpointMs: number | false | undefined = undefined;
@@ -34,6 +37,11 @@ export class Settings {
     return versions[this.profile];
   }
 
+  /** The largest body of a request. */
+  get maxBodyBytes(): number {
+    return (this.profile < '3.6' ? 8 : 10) * mebibyte;
+  }
+
   /** The time from the start of a stream to its first checkpoint. */
   get firstCheckpointMs(): number | false {
     return this.earlyCheckpointMs ?? (this.profile < '3.5' ? false : 500);
@@ -41,10 +49,13 @@ export class Settings {
 
   change(changes: SandboxOptions): void {
     checkTimes(changes);
+    checkOrigins(changes.cors);
     const present = Object.entries(changes).filter(([name, value]) => value !== undefined && Object.hasOwn(this, name));
     Object.assign(this, Object.fromEntries(present));
   }
 }
+
+const mebibyte = 2 ** 20;
 
 /** The version that the participant of a release line reports. Code compares release lines as text. */
 const versions: Readonly<Record<SandboxProfile, string>> = {
@@ -62,7 +73,7 @@ function checkTimes(changes: SandboxOptions): void {
   checkNotNegative({ maxListElements }, true);
   checkNotNegative({ listWaitTimeMs, requestTimeoutMs, webSocketIdleMs });
   checkNotNegative({ preparationTimeToleranceMs, ledgerTimeToleranceMs });
-  checkNotNegative({ contention: changes.contention });
+  checkNotNegative({ contention: changes.contention, confirmationMs: changes.confirmationMs });
   checkNotNegative({ defaultDeduplicationMs: changes.defaultDeduplicationMs, archiveLagMs: changes.archiveLagMs });
   if (earlyCheckpointMs !== false) checkNotNegative({ earlyCheckpointMs });
   if (idleCheckpointMs !== false) checkNotNegative({ idleCheckpointMs });

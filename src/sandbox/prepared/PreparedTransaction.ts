@@ -126,7 +126,7 @@ function inputArgument(template: TemplateRef, json: unknown): Value {
   try {
     return argumentOf({ template, createArgument: json });
   } catch {
-    return recordValue(isRecord(json) ? json : {}, {}, parseIdentifier(template.id));
+    return recordValue(isRecord(json) ? json : {}, undefined, parseIdentifier(template.id));
   }
 }
 

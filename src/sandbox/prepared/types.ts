@@ -25,7 +25,8 @@ export type Fields = Readonly<Record<string, LfType>>;
 
 /** The type of a template. */
 interface TemplateType {
-  readonly fields: Fields;
+  /** The fields; `undefined` if they are not known. */
+  readonly fields?: Fields;
   /** The fields whose parties are observers. */
   readonly observers?: readonly string[];
 }
@@ -63,9 +64,9 @@ const ownTemplates: Readonly<Record<string, TemplateType>> = {
   },
 };
 
-/** Finds the type of a template. An unknown template has no declared fields. */
+/** Finds the type of a template. */
 export function findTemplateType({ id, packageName }: TemplateRef): TemplateType {
-  return ownTemplates[packageName + id.slice(id.indexOf(':'))] ?? { fields: {} };
+  return ownTemplates[packageName + id.slice(id.indexOf(':'))] ?? {};
 }
 
 /** A choice. The sandbox has no Daml engine, so it supports only the choices of its built-in templates. */
@@ -81,7 +82,7 @@ export function findChoiceType(
   choice: string,
 ): ChoiceType | undefined {
   if (choice === 'Archive') return { fields: {}, isConsuming: true, result: 'unit' };
-  const { fields } = findTemplateType(template);
+  const { fields = {} } = findTemplateType(template);
   if (!('owner' in fields)) return undefined;
   if (choice === 'Touch') return { fields: {}, isConsuming: false, result: 'int64' };
   if (choice === 'Transfer') return { fields: { newOwner: 'party' }, isConsuming: true, result: 'contractId' };

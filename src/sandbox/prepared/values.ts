@@ -1,19 +1,41 @@
 import type { Identifier, RecordField, Value } from '@canton-network/core-ledger-proto';
 import { isRecord } from '../../codecs/internal/Codec.js';
-import { requestError } from '../errors.js';
+import { Party } from '../../codecs/scalars.js';
+import { invalidArgument, jsonLayerError, requestError } from '../errors.js';
 import { formatMicros, parseMicros } from '../wire/values.js';
 import { type Fields, formatDays, type LfType, parseDays } from './types.js';
 
-/** Converts JSON to a Daml record. The types of fields that the template does not declare are guessed. */
-export function recordValue(json: unknown, fields: Fields, recordId: Identifier): Value {
+/**
+ * Converts JSON to a Daml record. The last fields of a record are absent if they are `None`, as on a participant.
+ *
+ * @param fields - the declared fields; if they are not known, their types are guessed
+ */
+export function recordValue(json: unknown, fields: Fields | undefined, recordId: Identifier): Value {
   if (!isRecord(json)) throw invalidValue(json, recordId.entityName);
-  const declared = Object.entries(fields).flatMap(([label, type]): readonly RecordField[] => {
-    const optional = typeof type === 'object' && 'optional' in type;
-    return Object.hasOwn(json, label) || optional ? [{ label, value: jsonToValue(json[label], type, recordId) }] : [];
+  if (fields === undefined) return { sum: { oneofKind: 'record', record: { recordId, fields: guessFields(json) } } };
+  const missing = Object.entries(fields).flatMap(([label, type]) => {
+    const isOptional = typeof type === 'object' && 'optional' in type;
+    return isOptional || Object.hasOwn(json, label) ? [] : label;
   });
-  const undeclared = Object.entries(json).filter(([label]) => !Object.hasOwn(fields, label));
-  const guessed = undeclared.map(([label, value]): RecordField => ({ label, value: guessValue(value) }));
-  return { sum: { oneofKind: 'record', record: { recordId, fields: [...declared, ...guessed] } } };
+  if (missing.length > 0)
+    throw jsonLayerError(
+      400,
+      'COMMAND_PREPROCESSING_FAILED',
+      `Missing non-optional fields: Set(${missing.join(', ')})`,
+    );
+  const unexpected = Object.keys(json).filter((label) => !Object.hasOwn(fields, label));
+  if (unexpected.length > 0)
+    throw jsonLayerError(400, 'INVALID_ARGUMENT', `Unexpected fields: ${unexpected.join(', ')}`);
+  const declared = Object.entries(fields).map(([label, type]): RecordField => ({
+    label,
+    value: jsonToValue(json[label], type, recordId),
+  }));
+  return { sum: { oneofKind: 'record', record: { recordId, fields: withoutLastNones(declared) } } };
+}
+
+function withoutLastNones(fields: readonly RecordField[]): RecordField[] {
+  const last = fields.findLastIndex(({ value }) => value?.sum.oneofKind !== 'optional' || value.sum.optional.value);
+  return fields.slice(0, last + 1);
 }
 
 /** Converts JSON to a Daml value of a type. Named types are in the module of the template `home`. */
@@ -62,15 +84,19 @@ function toSum(json: unknown, type: LfType, home: Identifier): Value['sum'] {
   return { oneofKind: 'enum', enum: { enumId: id, constructor: json } };
 }
 
-/** Converts a JSON scalar, which is a string for every type except `Bool`. */
+/** Converts a JSON scalar: a string for every type except `Bool`, and possibly a number for `Numeric`. */
 function scalarValue(json: unknown, type: Scalar): Value['sum'] {
   if (type === 'unit') return { oneofKind: 'unit', unit: {} };
   if (type === 'bool' && typeof json === 'boolean') return { oneofKind: 'bool', bool: json };
-  if (typeof json === 'number' && (type === 'int64' || type === 'numeric')) {
-    // participants respond to a number with this error
-    throw requestError('LEDGER_API_INTERNAL_ERROR', `Expected ujson.Str (data: ${json})`);
+  if (typeof json === 'number' && type === 'numeric') return { oneofKind: 'numeric', numeric: toDecimal(String(json)) };
+  if (typeof json === 'number' && type === 'int64') {
+    const cause = `Expected ujson.Str (data: ${json})`;
+    const context = { throwableO: `Some(ujson.Value$InvalidData: ${cause})` };
+    throw jsonLayerError(500, 'LEDGER_API_INTERNAL_ERROR', cause, context);
   }
   if (typeof json !== 'string') throw invalidValue(json, type);
+  // unlike the types of JSON, the ledger itself checks the parties
+  if (type === 'party' && !Party.is(json)) throw invalidArgument(`${JSON.stringify(json)} is not a party`);
   if (type === 'party') return { oneofKind: 'party', party: json };
   if (type === 'contractId') return { oneofKind: 'contractId', contractId: json };
   if (type === 'text') return { oneofKind: 'text', text: json };
@@ -88,7 +114,7 @@ const isInt64 = (text: string): boolean =>
   /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 
 function invalidValue(json: unknown, type: string) {
-  return requestError('INVALID_ARGUMENT', `${JSON.stringify(json)} is not a valid ${type} value`);
+  return jsonLayerError(400, 'INVALID_ARGUMENT', `${JSON.stringify(json)} is not a valid ${type} value`);
 }
 
 /** Formats a number with ten digits after the decimal point, like `Decimal`. */
@@ -118,11 +144,12 @@ function guessSum(json: unknown): Value['sum'] {
   if (typeof tag === 'string' && 'value' in json && Object.keys(rest).length === 0) {
     return { oneofKind: 'variant', variant: { constructor: tag, value: guessValue(value) } };
   }
-  const entries = Object.entries(json);
-  if (entries.length === 0) return scalarValue(json, 'unit');
-  const fields = entries.map(([label, field]): RecordField => ({ label, value: guessValue(field) }));
-  return { oneofKind: 'record', record: { fields } };
+  if (Object.keys(json).length === 0) return scalarValue(json, 'unit');
+  return { oneofKind: 'record', record: { fields: guessFields(json) } };
 }
+
+const guessFields = (json: Readonly<Record<string, unknown>>): RecordField[] =>
+  withoutLastNones(Object.entries(json).map(([label, value]): RecordField => ({ label, value: guessValue(value) })));
 
 function guessText(text: string): Value['sum'] {
   const type = guessType(text);
@@ -143,8 +170,11 @@ function guessType(text: string): Scalar {
 function isTimestamp(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return false;
   const micros = parseMicros(text);
-  return Number.isSafeInteger(micros) && formatMicros(micros) === text;
+  return Number.isSafeInteger(micros) && formatPayloadTime(micros) === text;
 }
+
+/** Formats the time in a payload. Unlike the times of updates, it has as few fraction digits as possible. */
+const formatPayloadTime = (micros: number): string => formatMicros(micros).replace(/(\.\d*[1-9])0+Z$/, '$1Z');
 
 /** Encodes a Daml value as JSON. */
 export function valueToJson(value: Value | undefined): unknown {
@@ -158,7 +188,7 @@ export function valueToJson(value: Value | undefined): unknown {
     case 'date':
       return formatDays(sum.date);
     case 'timestamp':
-      return formatMicros(Number(sum.timestamp));
+      return formatPayloadTime(Number(sum.timestamp));
     case 'optional':
       return sum.optional.value === undefined ? null : valueToJson(sum.optional.value);
     case 'list':

@@ -3,7 +3,7 @@ import type { DeduplicationPeriod as WirePeriod } from '../../codecs/ExecuteRequ
 import { isRecord } from '../../codecs/internal/Codec.js';
 import type { Duration, MinLedgerTime } from '../../codecs/MinLedgerTime.js';
 import type { Opt } from '../../codecs/scalars.js';
-import { RequestError, requestError } from '../errors.js';
+import { invalidArgument, RequestError, requestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
 import { maxMicros, parseMicros } from '../wire/values.js';
 
@@ -34,26 +34,36 @@ function checkScalars(body: unknown, encoded: unknown, path: string): void {
 export function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
-    throw decodeError('the body is not valid JSON');
+  } catch (error) {
+    throw decodeError(syntaxProblem(text, String(error)));
   }
+}
+
+/** Describes the syntax error of a text as a participant does, as far as the message of `JSON.parse` shows it. */
+function syntaxProblem(text: string, message: string): string {
+  const position = Number(/ at position (\d+)/.exec(message)?.[1] ?? Number.NaN);
+  if (/end of JSON input|Unterminated string/.test(message) || position >= text.length) return 'exhausted input';
+  const index = Number.isNaN(position) ? text.search(/\S/) : position;
+  const line = text.slice(0, index).split('\n');
+  return `expected json value got '${text.charAt(index)}' (line ${line.length}, column ${(line.at(-1) ?? '').length + 1})`;
 }
 
 /**
  * Decodes a request as participants do. They are more lenient than the codecs, which are made for clients: they ignore
  * unknown fields, and an absent scalar is its zero value. But `null` is valid for optional fields only.
  *
+ * @param path - where the request is in the body
  * @throws RequestError for the first field that is wrong, with the participant's error
  */
-export function decode<A>(codec: t.Type<A, unknown>, body: unknown): A {
+export function decode<A>(codec: t.Type<A, unknown>, body: unknown, path = ''): A {
   for (let repaired = body; ;) {
     const result = codec.decode(repaired);
     if (result._tag === 'Right') {
-      checkNulls(body, codec.encode(result.right), '');
+      checkNulls(body, codec.encode(result.right), path);
       return result.right;
     }
-    const wrong = result.left.find((error) => !isUnknownField(error) && !isAbsentZero(error));
-    if (wrong !== undefined) throw errorOf(wrong);
+    const wrong = result.left.find((error) => !isUnknownField(error) && !isAbsentZero(error) && !isPast(error));
+    if (wrong !== undefined) throw errorOf(wrong, path);
     repaired = repair(repaired, result.left);
   }
 }
@@ -70,6 +80,12 @@ const isUnknownField = ({ message }: t.ValidationError): boolean => message === 
 const isAbsentZero = (error: t.ValidationError): boolean =>
   error.value === undefined && Object.hasOwn(zeros, keyOf(error));
 
+/** Whether a negative number is part of a minimum ledger time: such a time is in the past, and has no effect. */
+const isPast = (error: t.ValidationError): boolean =>
+  isNegative(error.value) && keysOf(error).some((key) => /^minLedgerTimeRel$/i.test(key));
+
+const isNegative = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) < 0;
+
 /** The zero values of fields that the codecs require. */
 const zeros: Readonly<Record<string, unknown>> = {
   seconds: 0,
@@ -78,7 +94,7 @@ const zeros: Readonly<Record<string, unknown>> = {
   choiceArgument: {},
 };
 
-/** Returns a copy without the unknown fields, and with the absent zero values. */
+/** Returns a copy without the unknown fields, and with zero for absent and for past values. */
 function repair(body: unknown, errors: t.Errors): unknown {
   const copy: unknown = structuredClone(body);
   for (const error of errors) {
@@ -88,7 +104,7 @@ function repair(body: unknown, errors: t.Errors): unknown {
       .reduce<unknown>((value, name) => (Object(value) as Record<string, unknown>)[name], copy);
     if (!isRecord(holder)) continue;
     if (isUnknownField(error)) Reflect.deleteProperty(holder, key);
-    else holder[key] = zeros[key];
+    else holder[key] = zeros[key] ?? 0;
   }
   return copy;
 }
@@ -113,12 +129,18 @@ const joinPath = (path: string, key: string): string =>
   /^\d+$/.test(key) ? `${path}[${key}]` : [path, key].filter((part) => part !== '').join('.');
 
 /** The participant's error for a field that does not decode. */
-function errorOf(error: t.ValidationError): RequestError {
+function errorOf(error: t.ValidationError, start: string): RequestError {
   const { context, message, value } = error;
-  const path = keysOf(error).reduce(joinPath, '');
+  const path = keysOf(error).reduce(joinPath, start);
   const { name = '' } = context.at(-1)?.type ?? {};
   if (name === 'EventFormat' && (value === undefined || value === null)) return missingField(keyOf(error));
   if (value === undefined) return decodeError(`Missing required field at '${path}'`);
+  if (message?.startsWith('one of the keys') === true)
+    return decodeError(`JSON decoding to CNil should never happen at '${path}'`);
+  if (isNegative(value) && path.includes('.DeduplicationDuration.'))
+    return invalidField('deduplication_period: Duration must be positive');
+  if (isNegative(value) && path.includes('.DeduplicationOffset.'))
+    return negativeOffset(Number(value), 'deduplication_period');
   if (Array.isArray(value) && value.length === 0) return missingField(path);
   if (typeof value === 'string') return errorOfText(value, name, path) ?? typeError(message ?? name, path);
   return typeError(message ?? name, path);
@@ -130,9 +152,10 @@ function errorOfText(value: string, type: string, path: string): RequestError | 
     case 'TransactionShape':
       return value.endsWith('_UNSPECIFIED') ? missingField('transactionShape') : undefined;
     case 'Party':
+      return value === '' ? missingField(path) : invalidArgument(`${JSON.stringify(value)} at ${path} is not a party`);
     case 'LedgerString':
-      if (value === '') return missingField(path);
-      return invalidField(path);
+    case 'UserId':
+      return value === '' ? missingField(path) : invalidField(path);
     case 'TemplateId': {
       const expected = 'not matching the expected format (<package>:<moduleName>:<entityName>)';
       return decodeError(`Invalid identifier format (${value}) ${expected} at '${path}'`);
@@ -168,7 +191,7 @@ export function missingField(path: string): RequestError {
 
 /** Creates the error of a field with characters that are not allowed. */
 export const invalidField = (path: string): RequestError =>
-  requestError('INVALID_FIELD', `The submitted command has a field with invalid value: ${path}`);
+  requestError('INVALID_FIELD', `The submitted command has a field with invalid value: Invalid field ${path}`);
 
 /** Reads bytes in padded base64, possibly none. */
 export function readBase64(text: string, field: string): Buffer {
@@ -193,6 +216,28 @@ export function readPeriod(period: Opt<WirePeriod>, defaultMs: number): Deduplic
   if (!period || 'Empty' in period) return { ms: defaultMs, isDefault: true };
   if ('DeduplicationOffset' in period) return { afterOffset: period.DeduplicationOffset.value };
   return { ms: readDuration(period.DeduplicationDuration.value), isDefault: false };
+}
+
+/**
+ * Rejects a negative offset.
+ *
+ * @param field - the name of the offset in the participant's errors
+ */
+export function checkNotNegative(offset: number, field = 'begin_exclusive'): void {
+  if (offset < 0) throw negativeOffset(offset, field);
+}
+
+const negativeOffset = (offset: number, field: string): RequestError =>
+  requestError('NEGATIVE_OFFSET', `Offset ${offset} in ${field} is negative`);
+
+/** The user of all tokens: the sandbox does not read tokens, and accepts any user with them. */
+const tokenUser = 'ledger-api-user';
+
+/** Returns the user of a request. Without a check of tokens, a request must name it. */
+export function readUser(userId: Opt<string>, { checkToken }: Settings): string {
+  if (userId) return userId;
+  if (checkToken !== undefined) return tokenUser;
+  throw requestError('INVALID_TOKEN', 'The submitted request is missing a user-id');
 }
 
 /** Reads an integer query parameter; `undefined` if it is absent. */

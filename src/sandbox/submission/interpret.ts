@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from '../../codecs/Command.js';
 import { isRecord } from '../../codecs/internal/Codec.js';
-import { requestError } from '../errors.js';
+import { cantonError, invalidArgument, RequestError, requestError } from '../errors.js';
 import type { Contract } from '../ledger/ContractHistory.js';
 import type { Packages } from '../ledger/Packages.js';
+import { invalidField } from '../requests/decode.js';
 import { type Fields, findChoiceType, findTemplateType, parseIdentifier } from '../prepared/types.js';
 import { recordValue, valueToJson } from '../prepared/values.js';
 import { sha256 } from '../wire/values.js';
 import { stakeholdersOf, type TemplateRef, type WireCreatedEvent } from '../wire/WireUpdate.js';
 
 /**
- * Checks the arguments of commands against their templates, and brings them into the form of responses: for example,
- * absent optional fields are `null`. The arguments of templates that are not built in only need to be records.
+ * Checks the arguments of commands against their templates, and brings them into the form of responses: for example, an
+ * absent optional field is `null`, unless it is the last one. The arguments of templates that are not built in only need
+ * to be records.
  */
 export const typeCommands = (commands: readonly Command[], packages: Packages): readonly Command[] =>
   commands.map((command): Command => {
@@ -39,20 +41,8 @@ function typeArgument<C extends Exercise>(command: C, packages: Packages): C {
   return { ...command, choiceArgument: typeRecord(command.choiceArgument, type.fields, template) };
 }
 
-/** Checks a record, with all declared fields and no others if there are any. */
-function typeRecord(json: unknown, fields: Fields, template: TemplateRef): unknown {
-  const value = valueToJson(recordValue(json, fields, parseIdentifier(template.id)));
-  const declared = Object.keys(fields);
-  if (declared.length === 0 || !isRecord(value)) return value;
-  const missing = declared.find((label) => !Object.hasOwn(value, label));
-  if (missing !== undefined) throw preprocessingError(`Missing non-optional field "${missing}"`, template);
-  const unknown = Object.keys(value).find((label) => !Object.hasOwn(fields, label));
-  if (unknown !== undefined) throw preprocessingError(`Unexpected field "${unknown}"`, template);
-  return value;
-}
-
-const preprocessingError = (reason: string, { id }: TemplateRef) =>
-  requestError('COMMAND_PREPROCESSING_FAILED', `${reason} in a record of ${id}`);
+const typeRecord = (json: unknown, fields: Fields | undefined, { id }: TemplateRef): unknown =>
+  valueToJson(recordValue(json, fields, parseIdentifier(id)));
 
 /** What commands do, and the contracts that they use. */
 interface Interpretation {
@@ -90,8 +80,7 @@ export function interpret(commands: readonly Command[], context: InterpretationC
       throw requestError('COMMAND_PREPROCESSING_FAILED', 'The sandbox does not support contract keys');
     const { contractId, templateId } = command.ExerciseCommand;
     const input = context.findContract(contractId);
-    if (input === undefined)
-      throw contractError('CONTRACT_NOT_FOUND', 'Contract could not be found with id', contractId);
+    if (input === undefined) throw notFound(contractId);
     if (!context.packages.matches(templateId, input.created.templateId)) {
       throw requestError('WRONGLY_TYPED_CONTRACT', `Contract ${contractId} is of template ${input.created.templateId}`);
     }
@@ -99,6 +88,14 @@ export function interpret(commands: readonly Command[], context: InterpretationC
     return [exercise(input.created, command.ExerciseCommand)];
   });
   return { effects, inputs: [...inputs.values()] };
+}
+
+/** The error of an id that no contract has. Participants check the form of an id and the version in it first. */
+function notFound(contractId: string): RequestError {
+  const suffix = /^00[0-9a-f]{64}((?:[0-9a-f]{2}){0,94})$/.exec(contractId)?.[1];
+  if (suffix === undefined) return invalidField(`contract_id: cannot parse ContractId "${contractId}"`);
+  if (!/^ca1[012]/.test(suffix)) return new RequestError(500, cantonError('NA', { grpcCodeValue: 13 }));
+  return contractError('CONTRACT_NOT_FOUND', 'Contract could not be found with id', contractId);
 }
 
 const contractError = (code: string, cause: string, contractId: string) =>
@@ -130,9 +127,8 @@ function exerciseOf(
 
 /** The error of a choice that a template does not have. */
 const unknownChoice = (choice: string, templateId: string) =>
-  requestError(
-    'COMMAND_PREPROCESSING_FAILED',
-    `The sandbox has no choice ${choice} of ${templateId}: all templates have Archive, and its own templates with an owner have Touch and Transfer`,
+  invalidArgument(
+    `Invalid template:${templateId} or choice:${choice}. In the sandbox, all templates have Archive, and its own templates with an owner have Touch and Transfer`,
   );
 
 /** Whether parties may exercise a choice together: all signatories for `Archive`, any stakeholder for other choices. */
@@ -145,22 +141,28 @@ export function isController(
   return stakeholdersOf(contract).some((party) => actAs.includes(party));
 }
 
-/** Creates a contract. If several parties act, the party that the template names signs alone. */
+/**
+ * Creates a contract. The party that a template of the sandbox names must act, and signs alone. All acting parties sign
+ * a contract of another template.
+ */
 function creationOf({ templateId, createArguments }: Create, { actAs, packages }: InterpretationContext): Creation {
   const template = packages.resolve(templateId);
-  const { fields, observers = [] } = findTemplateType(template);
+  const { fields = {}, observers = [] } = findTemplateType(template);
   const partyAt = (label: string): readonly string[] => {
     const value = isRecord(createArguments) ? createArguments[label] : undefined;
     return typeof value === 'string' ? [value] : [];
   };
   const named = ['owner', 'seller'].filter((label) => label in fields).flatMap(partyAt);
-  const signatory = named.find((party) => actAs.includes(party));
+  if (named.some((party) => !actAs.includes(party))) {
+    const requirement = `requires authorizers ${named.join(', ')}, but only ${actAs.join(', ')} were given`;
+    throw requestError('DAML_AUTHORIZATION_ERROR', `Interpretation error: Error: node (${template.id}) ${requirement}`);
+  }
   return {
     kind: 'create',
     contractId: newContractId(),
     template,
     createArgument: createArguments,
-    signatories: signatory === undefined ? [...new Set(actAs)] : [signatory],
+    signatories: named.length === 0 ? [...new Set(actAs)] : named,
     observers: observers.flatMap(partyAt),
   };
 }

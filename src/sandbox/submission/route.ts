@@ -1,11 +1,19 @@
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
-import { type RequestError, requestError } from '../errors.js';
+import { invalidArgument, type RequestError, requestError } from '../errors.js';
 import { completeUpdates } from '../ledger/append.js';
 import type { Contract } from '../ledger/ContractHistory.js';
 import type { SubmissionIds } from '../participant/Completions.js';
 import type { Participant } from '../participant/Participant.js';
+import type { HostedParties } from '../participant/parties.js';
+import { invalidField } from '../requests/decode.js';
 import { parseMicros, trafficCost } from '../wire/values.js';
-import { updateValue, type WireReassignment, type WireReassignmentEventInput } from '../wire/WireUpdate.js';
+import {
+  stakeholdersOf,
+  updateValue,
+  type WireReassignment,
+  type WireReassignmentEventInput,
+} from '../wire/WireUpdate.js';
+import type { Effect } from './interpret.js';
 
 /** The contracts that a request discloses, by id. They are used as disclosed, even if they are archived. */
 type Disclosed = ReadonlyMap<string, Contract>;
@@ -18,7 +26,7 @@ export function readDisclosed(request: CommandsRequest, { ledger }: Participant)
   for (const { createdEventBlob, contractId, templateId, synchronizerId } of request.disclosedContracts ?? []) {
     const known = contracts.activations.findLast(({ created }) => created.createdEventBlob === createdEventBlob);
     if (createdEventBlob === '' || known === undefined)
-      throw requestError('INVALID_DISCLOSED_CONTRACT', 'The sandbox does not know the disclosed contract');
+      throw invalidArgument('Unable to decode disclosed contract: the sandbox knows no contract with this blob');
     const { created } = known;
     const isSameTemplate = !templateId || packages.matches(templateId, created.templateId);
     if ((contractId !== '' && contractId !== created.contractId) || !isSameTemplate)
@@ -52,6 +60,7 @@ export function findInput(contractId: string, disclosed: Disclosed, { ledger, se
 
 /** A submission that has been interpreted, but not routed. */
 interface Unrouted extends SubmissionIds {
+  readonly effects: readonly Effect[];
   readonly inputs: readonly Contract[];
   readonly disclosed: Disclosed;
   /** The prescribed synchronizer; `''` for any. */
@@ -63,6 +72,7 @@ interface Unrouted extends SubmissionIds {
 export function route(submission: Unrouted, participant: Participant): string {
   const { inputs, disclosed, actAs, synchronizerId: prescribed } = submission;
   const { ledger, hosted, settings } = participant;
+  checkInformees(submission, hosted);
   const foreign = actAs.filter((party) => !hosted.isLocal(party));
   if (foreign.length > 0) {
     const cause = `This participant cannot submit for ${foreign.join(', ')}`;
@@ -74,8 +84,11 @@ export function route(submission: Unrouted, participant: Participant): string {
     const cause = `The following contracts have been archived: List(${stale.join(', ')})`;
     throw requestError('UNKNOWN_CONTRACT_SYNCHRONIZERS', cause);
   }
-  if (prescribed !== '' && !settings.synchronizers.includes(prescribed))
-    throw prescribedError(`This participant is not connected to ${prescribed}`);
+  const isConnected = prescribed === '' || settings.synchronizers.includes(prescribed);
+  // a request names a logical synchronizer: the id of a physical one has a third part
+  if (!isConnected && !/^[\w-]+::[\w-]+$/.test(prescribed))
+    throw invalidField(`synchronizer_id: ${JSON.stringify(prescribed)} is not a synchronizer id`);
+  if (!isConnected) throw prescribedError(`This participant is not connected to ${prescribed}`);
   const target = prescribed === '' ? mostFrequent(inputs) : prescribed;
   if (target === undefined) return settings.synchronizers[0] ?? '';
   const elsewhere = inputs.filter(({ synchronizerId }) => synchronizerId !== target);
@@ -91,6 +104,17 @@ export function route(submission: Unrouted, participant: Participant): string {
     reassign([{ JsAssignmentEvent: { createdEvent: { contractId }, ...route } }], target, submission, participant);
   }
   return target;
+}
+
+/** Rejects a submission that concerns a party which no participant hosts. The parties of its inputs are hosted. */
+function checkInformees({ actAs, effects, inputs }: Unrouted, hosted: HostedParties): void {
+  const known = new Set([...hosted.all, ...inputs.flatMap(({ created }) => stakeholdersOf(created))]);
+  const created = effects.flatMap((effect) => (effect.kind === 'create' ? effect : (effect.creation ?? [])));
+  const unknown = [...actAs, ...created.flatMap(stakeholdersOf)].filter((party) => !known.has(party));
+  if (unknown.length === 0) return;
+  const cause = 'The participant is not connected to any synchronizer where the given informees are known.';
+  const context = { unknownInformees: `Set(${[...new Set(unknown)].join(', ')})` };
+  throw requestError('UNKNOWN_INFORMEES', cause, { context });
 }
 
 const prescribedError = (cause: string): RequestError => requestError('INVALID_PRESCRIBED_SYNCHRONIZER_ID', cause);

@@ -2,13 +2,12 @@ import { RequestError, requestError } from '../errors.js';
 import type { FaultCommitLate } from '../Fault.js';
 import type { Answer, Call } from '../http/Call.js';
 import { completeTransaction } from '../ledger/append.js';
-import type { Ledger } from '../ledger/Ledger.js';
 import { changeIdOf, reportedOffset, type Submission } from '../participant/Completions.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
 import { formatMicros, makeUpdateId, parseMicros, sha256, trafficCost } from '../wire/values.js';
 import type { WireCreatedEvent, WireEventInput, WireTransaction } from '../wire/WireUpdate.js';
-import type { Creation, Effect } from './interpret.js';
+import type { Creation, Effect, Exercised } from './interpret.js';
 
 /** The outcome of a submission. Only the first two have written a completion. */
 export type Outcome =
@@ -24,16 +23,20 @@ type SubmissionCall = Pick<Call, 'participant' | 'fault' | 'timeoutAnswer'>;
 type CheckVerdict<S> = (submission: S, participant: Participant) => void;
 
 /**
- * Registers an interpreted submission and commits or rejects it, immediately or with the delay of its fault.
+ * Registers an interpreted submission and commits or rejects it, after its confirmation or with the delay of its fault.
  *
  * @throws RequestError if the same change is in flight; then there is no completion
  */
-export function submit<S extends Submission>(submission: S, call: SubmissionCall, check: CheckVerdict<S>): Outcome {
+export async function submit<S extends Submission>(
+  submission: S,
+  call: SubmissionCall,
+  check: CheckVerdict<S>,
+): Promise<Outcome> {
   const { fault, participant } = call;
   if (fault?.kind !== 'commitLate' || fault.before !== 'registration') return register(submission, call, check);
-  participant.pending.hold(fault.ms, () => {
+  void participant.pending.wait(fault.ms).then(async () => {
     try {
-      register(submission, { ...call, fault: undefined }, check);
+      await register(submission, { ...call, fault: undefined }, check);
     } catch {
       // not registered; the client already has its response
     }
@@ -41,7 +44,11 @@ export function submit<S extends Submission>(submission: S, call: SubmissionCall
   return lost(fault, call);
 }
 
-function register<S extends Submission>(submission: S, call: SubmissionCall, check: CheckVerdict<S>): Outcome {
+async function register<S extends Submission>(
+  submission: S,
+  call: SubmissionCall,
+  check: CheckVerdict<S>,
+): Promise<Outcome> {
   const { fault, participant } = call;
   const { pending } = participant;
   const changeId = changeIdOf(submission);
@@ -50,19 +57,49 @@ function register<S extends Submission>(submission: S, call: SubmissionCall, che
   const rejected = rejectionOf(() => {
     participant.completions.checkDuplicate(submission, participant);
     if (fault?.kind === 'reject') throw requestError(fault.code, fault.cause ?? 'The sandbox rejects this submission');
+    checkLocks(submission, participant);
     check(submission, participant);
   });
   if (rejected !== undefined) return reject(rejected, submission, participant);
-  if (fault?.kind !== 'commitLate') return { committed: commit(submission, participant) };
-  pending.add(changeId, submission, fault.ms, () => {
+  if (fault?.kind === 'commitLate') {
+    void confirm(fault.ms, []);
+    return lost(fault, call);
+  }
+  const consumed = inputsOf(submission).flatMap(({ isConsuming, contractId }) => (isConsuming ? contractId : []));
+  const { confirmationMs } = participant.settings;
+  if (consumed.length === 0 || confirmationMs === 0) return { committed: commit(submission, participant) };
+  return confirm(confirmationMs, consumed);
+
+  /** Commits after a time, during which contracts are locked, unless the ledger has changed in the meantime. */
+  async function confirm(ms: number, contractIds: readonly string[]): Promise<Outcome> {
+    await pending.add(changeId, submission, contractIds, ms);
     const lateRejection = rejectionOf(() => {
       check(submission, participant);
     });
-    if (lateRejection === undefined) commit(submission, participant);
-    else reject(lateRejection, submission, participant);
-  });
-  return lost(fault, call);
+    return lateRejection === undefined
+      ? { committed: commit(submission, participant) }
+      : reject(lateRejection, submission, participant);
+  }
 }
+
+/** Rejects a submission that uses a contract which another submission is about to archive. */
+function checkLocks(submission: Submission, { pending }: Participant): void {
+  const locked = inputsOf(submission).find(({ contractId }) => pending.isLocked(contractId));
+  if (locked === undefined) return;
+  throw contractsError('LOCAL_VERDICT_LOCKED_CONTRACTS', 'locked', locked);
+}
+
+/** The exercises of contracts that a submission does not create itself. */
+function inputsOf({ effects }: Submission): readonly Exercised[] {
+  const created = new Set(effects.flatMap((effect) => (effect.kind === 'create' ? effect.contractId : [])));
+  return effects.flatMap((effect) => (effect.kind === 'exercise' && !created.has(effect.contractId) ? effect : []));
+}
+
+const contractsError = (code: string, how: string, { contractId }: Exercised): RequestError =>
+  requestError(code, `Rejected transaction is referring to ${how} contracts`, {
+    context: { CONTRACT_ID: `List(${contractId})` },
+    resources: [['ErrorResource(CONTRACT_ID)', contractId]],
+  });
 
 function inFlight({ submissionId, synchronizerId }: Submission, changeId: string): RequestError {
   const existing = { existingSubmissionId: submissionId, existingSubmissionSynchronizerId: synchronizerId };
@@ -187,12 +224,6 @@ function createdFields(creation: Creation, offset: number): Partial<WireCreatedE
 const withSuffix = (contractId: string, offset: number): string =>
   `${contractId}ca1112${sha256('suffix', contractId, offset)}`;
 
-/** Rejects submissions of hosted parties that the confirming participants would reject at the time of the commit. */
-export function checkVerdict(submission: Submission, { ledger, settings }: Participant): void {
-  checkLedgerTime(submission, settings);
-  checkInputs(submission, ledger);
-}
-
 /** Rejects a ledger time that is too far ahead of the clock. */
 export function checkLedgerTime({ minLedgerTime = 0 }: Submission, settings: Settings): void {
   if (minLedgerTime - Date.now() * 1000 <= settings.ledgerTimeToleranceMs * 1000) return;
@@ -201,16 +232,10 @@ export function checkLedgerTime({ minLedgerTime = 0 }: Submission, settings: Set
 }
 
 /** Rejects a submission that uses a contract which is not active on the synchronizer. */
-export function checkInputs({ effects, synchronizerId }: Submission, { contracts }: Ledger): void {
-  const created = new Set(effects.flatMap((effect) => (effect.kind === 'create' ? effect.contractId : [])));
-  const inactive = effects.find(
-    (effect) =>
-      effect.kind === 'exercise' &&
-      !created.has(effect.contractId) &&
-      contracts.get(effect.contractId)?.synchronizerId !== synchronizerId,
+export function checkInputs(submission: Submission, { ledger: { contracts } }: Participant): void {
+  const { synchronizerId } = submission;
+  const inactive = inputsOf(submission).find(
+    ({ contractId }) => contracts.get(contractId)?.synchronizerId !== synchronizerId,
   );
-  if (inactive === undefined) return;
-  throw requestError('LOCAL_VERDICT_INACTIVE_CONTRACTS', 'Rejected transaction is referring to inactive contracts', {
-    resources: [['ErrorResource(CONTRACT_ID)', inactive.contractId]],
-  });
+  if (inactive !== undefined) throw contractsError('LOCAL_VERDICT_INACTIVE_CONTRACTS', 'inactive', inactive);
 }

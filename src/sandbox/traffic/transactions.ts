@@ -5,7 +5,7 @@ import type { Contract } from '../ledger/ContractHistory.js';
 import type { Packages } from '../ledger/Packages.js';
 import type { Participant } from '../participant/Participant.js';
 import { generatedParties } from '../participant/parties.js';
-import { makeContractId, makeUpdateId } from '../wire/values.js';
+import { makeContractId, makeTraceContext, makeUpdateId } from '../wire/values.js';
 import {
   createdEvent,
   type WireCreatedEvent,
@@ -143,13 +143,13 @@ export function generateHeader({ seed, random, participant, offset, micros }: Tr
   const exact = micros - Math.max(0, settings.synchronizers.indexOf(synchronizerId)) * lagMicros;
   const rounded = exact - (exact % random.pick(1, 1000, 1_000_000));
   const isAfter = rounded > ledger.recordTimes.latest(synchronizerId);
-  const trace = `00-${makeUpdateId(seed, offset).slice(4, 36)}-00f067aa0ba902b7-01`;
+  const updateId = makeUpdateId(seed, offset);
   return {
-    updateId: makeUpdateId(seed, offset),
+    updateId,
     offset,
     synchronizerId,
+    traceContext: { ...makeTraceContext(updateId.slice(4)), tracestate: random.chance(0.3) ? 'sandbox=1' : null },
     recordTime: ledger.recordTimes.after(synchronizerId, isAfter ? rounded : exact),
-    traceContext: random.chance(0.3) ? { traceparent: trace, tracestate: null } : null,
   };
 }
 

@@ -28,10 +28,16 @@ export function makePackageId(packageName: string): string {
 /** Formats microseconds as an ISO timestamp with no, three or six fraction digits, as few as possible. */
 export function formatMicros(micros: number): string {
   const iso = new Date(Math.floor(micros / 1000)).toISOString();
-  const microsOfMilli = micros % 1000;
+  const microsOfMilli = micros - Math.floor(micros / 1000) * 1000;
   if (microsOfMilli !== 0) return `${iso.slice(0, -1)}${String(microsOfMilli).padStart(3, '0')}Z`;
   return iso.endsWith('.000Z') ? `${iso.slice(0, -5)}Z` : iso;
 }
+
+/** The trace context of an update whose request had none. The digits are those of the trace id and the span id. */
+export const makeTraceContext = (digits: string): { readonly traceparent: string; readonly tracestate: null } => ({
+  traceparent: `00-${digits.slice(0, 32)}-${digits.slice(32, 48)}-01`,
+  tracestate: null,
+});
 
 /** Returns an invented traffic cost that grows with the number of bytes. */
 export function trafficCost(size: number): number {

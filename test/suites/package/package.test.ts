@@ -121,7 +121,7 @@ describe('the packed library', () => {
       'prepare.mjs',
       `import { startSandbox } from 'canton-rx/sandbox';
        const sandbox = await startSandbox();
-       const answer = await fetch(sandbox.url + '/v2/interactive-submission/prepare', { method: 'POST', body: '{}' });
+       const answer = await fetch(sandbox.url + '/v2/interactive-submission/prepare', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
        console.log(answer.status, (await answer.text()).match(/@canton-network.core-[a-z-]+/g).join(' '));
        await sandbox.close();`,
     );
