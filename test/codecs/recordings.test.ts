@@ -89,8 +89,7 @@ describe('a recorded error', () => {
       ? []
       : [[file.replace('.json', ''), { path, status, body }] as const],
   );
-  const read = (path: string, status: number, body: unknown) =>
-    errorOf({ path, status, text: JSON.stringify(body), retryAfterMs: undefined });
+  const read = (path: string, status: number, body: unknown) => errorOf({ path, status, text: JSON.stringify(body) });
 
   it.each(failures)('%s has the code, the category and the context of its body', (_, { path, status, body }) => {
     const { code, errorCategory, definiteAnswer, context } = decode<JsCantonError>(JsCantonError, body);

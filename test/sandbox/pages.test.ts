@@ -123,7 +123,11 @@ function zipOf(...names: readonly string[]): Buffer {
 describe('an uploaded package', () => {
   const packageId = 'ab'.repeat(32);
   const upload = (sandbox: Sandbox, bytes: Buffer, path = '/v2/packages') =>
-    send(sandbox, path, { method: 'POST', headers: { 'content-type': 'application/octet-stream' }, body: bytes });
+    send(sandbox, path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/octet-stream' },
+      body: new Uint8Array(bytes),
+    });
 
   it.each(['/v2/packages', '/v2/dars?vetAllPackages=true'])('by %s is known by its name and its id', async (path) => {
     const { sandbox, alice } = await withParties();
