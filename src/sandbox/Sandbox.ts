@@ -236,8 +236,9 @@ export interface SandboxOptions {
    */
   readonly cors?: boolean | readonly string[];
   /**
-   * Whether to accept bodies without the content type of JSON, as participants do. By default, the response is a 415,
-   * because web pages can send other types to any address.
+   * Whether to accept bodies without the content type of JSON from web pages, too, as participants do. By default, the
+   * response is a 415, because a page can send other types to any address without asking. Programs, which send no `Origin`,
+   * may use any type.
    *
    * @defaultValue false
    */

@@ -116,7 +116,7 @@ describe('canton-rx sandbox', () => {
   });
 
   it('lets other transactions win some races with --contend', async () => {
-    const { code, out, signals } = runCli(['sandbox', '--port', '0', '--updates', '100', '--contend']);
+    const { code, out, signals } = runCli(['sandbox', '--port', '0', '--updates', '1000', '--contend']);
     const [first = ''] = await out.lines(4);
     expect(first).toContain('races for contracts');
     const ledger = createLedger({ baseUrl: urlIn([first]) });

@@ -131,7 +131,7 @@ describe('a recorded error', () => {
     ['error-no-user', 400, 'INVALID_TOKEN', 8, false, undefined],
     ['error-no-actas', 400, 'MISSING_FIELD', 8, false, undefined],
     ['error-no-commands', 400, 'MISSING_FIELD', 8, false, undefined],
-    ['exercise-in-flight', 400, 'UNKNOWN_CONTRACT_SYNCHRONIZERS', 9, false, 'inactiveContract'],
+    ['exercise-in-flight', 400, 'UNKNOWN_CONTRACT_SYNCHRONIZERS', 9, false, 'contention'],
     ['reassignment-assign-again', 400, 'INVALID_ARGUMENT', 8, false, 'invalid'],
     ['update-by-id-unknown', 404, 'UPDATE_NOT_FOUND', 11, false, undefined],
     ['pruned-dedup-offset-0', 400, 'INVALID_DEDUPLICATION_PERIOD', 9, true, undefined],

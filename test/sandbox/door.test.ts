@@ -126,10 +126,15 @@ describe('a web page', () => {
 });
 
 describe('the content type of commands', () => {
-  const submitAs = async (type: string | undefined, options?: SandboxOptions) => {
-    const { sandbox, alice } = await withParties(options);
+  const page = { origin: 'http://localhost:5173' };
+  const submitAs = async (
+    type: string | undefined,
+    options?: SandboxOptions,
+    sender: Record<string, string> = page,
+  ) => {
+    const { sandbox, alice } = await withParties({ cors: true, ...options });
     const body = JSON.stringify(commandsOf(alice, createAsset(alice)));
-    const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+    const headers = { ...sender, ...(type !== undefined && { 'content-type': type }) };
     const [status] = await ask(sandbox, headers, 'POST', submitPath, body);
     expect(sandbox.updates).toHaveLength(status === 200 ? 1 : 0);
     return status;
@@ -142,7 +147,7 @@ describe('the content type of commands', () => {
     'application/json;charset=utf-8',
     'application/vnd.api+json',
     'application/problem+json; charset=utf-8',
-  ])('may be %s', async (type) => {
+  ])('of a web page may be %s', async (type) => {
     expect(await submitAs(type)).toBe(200);
   });
 
@@ -157,9 +162,11 @@ describe('the content type of commands', () => {
     'application/jsonp',
     'application/json, text/plain',
     'text/plain, application/json',
-  ])('may be %j only if the sandbox is as lenient as a participant', async (type) => {
+  ])('of a web page may be %j only if the sandbox is as lenient as a participant', async (type) => {
     expect(await submitAs(type)).toBe(415);
     expect(await submitAs(type, { anyContentType: true })).toBe(200);
+    // a program
+    expect(await submitAs(type, {}, {})).toBe(200);
   });
 
   it('does not matter without a body', async () => {

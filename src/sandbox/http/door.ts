@@ -57,18 +57,19 @@ export function corsHeaders({ origin, ...headers }: IncomingHttpHeaders): Readon
 }
 
 /**
- * Refuses a body that is not declared as JSON, or as binary where the endpoint expects that. A web page can send other
- * types without the permission of the server.
+ * Refuses a body of a web page that is not declared as JSON, or as binary where the endpoint expects that. A page can send
+ * other types without a preflight, and so without the permission of the server. Programs, which send no `Origin`, may use any
+ * type, as with a participant.
  */
 export function refuseContentType(
   { headers, bytes, participant }: Call,
   { binary = false }: Route,
 ): Answer | undefined {
-  if (bytes.length === 0 || participant.settings.anyContentType) return undefined;
+  if (headers.origin === undefined || bytes.length === 0 || participant.settings.anyContentType) return undefined;
   const type = headers['content-type'] ?? '';
   if ((binary ? binaryType : jsonType).test(type)) return undefined;
   const expected = binary ? 'application/octet-stream' : 'application/json';
-  return textAnswer(415, `The sandbox accepts this body only with the header "content-type: ${expected}".`);
+  return textAnswer(415, `The sandbox accepts this body of a web page only with "content-type: ${expected}".`);
 }
 
 const jsonType = /^application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;|$)/i;
