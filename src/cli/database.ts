@@ -17,7 +17,8 @@ import {
 } from 'rxjs';
 import { isLedgerError } from '../index.js';
 import { type DatabaseTrouble, explainDatabaseError } from '../postgres/databaseErrors.js';
-import { migrateProjection, type PostgresStoreOptions } from '../postgres/index.js';
+import { contractsProjection, type PostgresStoreOptions } from '../postgres/index.js';
+import { isHeld } from '../postgres/leaseSql.js';
 import { UsageError, type Values } from './arguments.js';
 import { escapeText } from './terminal.js';
 import { errorLine, hasCode, type World } from './World.js';
@@ -172,11 +173,6 @@ export const inTransaction = <A>(pool: Pool, work: (db: Queryable) => Observable
     }),
   );
 
-/** A condition of SQL on the rows `l` of `pg_locks`: whether a lock is that of a processor of this database. */
-export const isLockOf = (lock: string): string => `l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
-    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended(${lock}, 0)`;
-
 /** The versions of PostgreSQL before this one lack what the tables need. */
 const minVersion = 120_000;
 
@@ -190,9 +186,10 @@ export const prepareDatabase = (pool: Pool, schema: string): Observable<never> =
         throw new DatabaseError('database', { text, next: 'use PostgreSQL 12 or later' });
       }),
     ),
-    migrateProjection({ pool, schema }).pipe(
-      catchError((error: unknown) => throwError(() => versionError(error, schema))),
-    ),
+    // replaces no function: the user need not be their owner
+    contractsProjection({ pool, schema, query: { parties: 'any' } })
+      .prepare()
+      .pipe(catchError((error: unknown) => throwError(() => versionError(error, schema)))),
     // the offset is in the same schema: a projection without it belongs to another program
     defer(() => rowOf(pool, `SELECT "${schema}".latest_offset() IS NOT NULL AS "isWritten"`)).pipe(
       concatMap(({ isWritten }) => (isWritten === true ? hasPlace(pool, schema) : of(true))),
@@ -235,11 +232,12 @@ export const processorName = 'contracts';
 export const holderOf = (pool: Pool, schema: string): Observable<string | undefined> =>
   rowOf(
     pool,
-    `SELECT min(format('%s, connected since %s UTC%s', coalesce(nullif(a.application_name, ''), 'a program'),
-      to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), ' from ' || host(a.client_addr))) AS holder
-    FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-    WHERE ${isLockOf('$1')}`,
-    [`${schema}.canton_rx_cursors ${processorName}`],
+    `SELECT min(format('%s%s%s', coalesce(nullif(a.application_name, ''), 'a program'),
+      to_char(a.backend_start AT TIME ZONE 'UTC', '", connected since" YYYY-MM-DD HH24:MI "UTC"'),
+      ' from ' || host(a.client_addr))) AS holder
+    FROM "${schema}".canton_rx_leases l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.name = $1 AND ${isHeld}`,
+    [processorName],
   ).pipe(map(({ holder }) => (typeof holder === 'string' ? holder : undefined)));
 
 const rowOf = (pool: Pool, sql: string, values?: readonly unknown[]): Observable<Readonly<Record<string, unknown>>> =>

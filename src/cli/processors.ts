@@ -5,7 +5,6 @@ import {
   databaseOptions,
   explainMissing,
   inTransaction,
-  isLockOf,
   type Pool,
   type Queryable,
   readDatabase,
@@ -13,6 +12,7 @@ import {
   rowsOf,
   withPool,
 } from './database.js';
+import { isHeld } from '../postgres/leaseSql.js';
 import { escapeText, showText } from './terminal.js';
 import { type World, writeAll } from './World.js';
 
@@ -105,14 +105,14 @@ const list = ({ pool, schema }: Store): Result =>
     `SELECT c.name, format('offset %s', coalesce(c.cursor ->> 'offset', 'none')) AS "offset",
       to_char(c.saved_at AT TIME ZONE 'UTC', '"saved" YYYY-MM-DD"T"HH24:MI:SS"Z"') AS saved,
       format('parked %s', (SELECT count(*) FROM "${schema}".canton_rx_parked p WHERE p.name = c.name)) AS parked,
-      CASE WHEN EXISTS (SELECT FROM pg_locks l WHERE ${isLockOf(`'${schema}.canton_rx_cursors ' || c.name`)})
+      CASE WHEN EXISTS (SELECT FROM "${schema}".canton_rx_leases l WHERE l.name = c.name AND ${isHeld})
         THEN 'running' ELSE 'stopped' END AS state
     FROM "${schema}".canton_rx_cursors c ORDER BY c.name`,
   );
 
 /**
- * Changes the row of a processor that does not run, if the row meets a condition at that moment. The lock is that of a
- * processor, and ends with the transaction.
+ * Changes the row of a processor that does not run, if the row meets a condition at that moment. The row of its lease is locked, so
+ * that none starts meanwhile.
  */
 const changeStopped = (
   db: Queryable,
@@ -124,18 +124,19 @@ const changeStopped = (
 ): Observable<unknown> =>
   rowsOf(
     db,
-    `WITH locked AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended($2, 0)) AS "isLocked"),
-    changed AS (
+    `WITH lease AS MATERIALIZED (
+      SELECT ${isHeld} AS "isHeld" FROM "${schema}".canton_rx_leases l WHERE l.name = $1 FOR UPDATE
+    ), changed AS (
       UPDATE "${schema}".canton_rx_cursors c SET fence = fence + 1, saved_at = now(), ${change}
-      FROM locked WHERE c.name = $1 AND locked."isLocked" AND ${condition} RETURNING 1
+      WHERE c.name = $1 AND NOT EXISTS (SELECT FROM lease WHERE "isHeld") AND ${condition} RETURNING 1
     )
-    SELECT "isLocked", EXISTS (SELECT FROM changed) AS "isChanged" FROM locked`,
-    [name, `${schema}.canton_rx_cursors ${name}`, ...values],
+    SELECT EXISTS (SELECT FROM lease WHERE "isHeld") AS "isHeld", EXISTS (SELECT FROM changed) AS "isChanged"`,
+    [name, ...values],
   ).pipe(
     map(([row]) => {
-      if (row?.['isLocked'] !== true)
+      if (row?.['isHeld'] === true)
         throw refusal(`the processor ${name} is running`, 'stop all its replicas, and wait for their end');
-      if (row['isChanged'] !== true)
+      if (row?.['isChanged'] !== true)
         throw refusal(
           `the schema ${schema} has no such cursor of the processor ${name}`,
           'see canton-rx processors list',
@@ -181,7 +182,7 @@ function skip({ pool, schema }: Store, { update: updateId, ...values }: OptionVa
   const [after, offset] = [requiredOffset(values, 'after'), requiredOffset(values, 'offset')];
   // without its id, nothing proves at the next start that the ledger is the same
   const lastUpdate = updateId === undefined ? '{}' : JSON.stringify({ lastUpdate: { offset, updateId } });
-  const change = `cursor = (cursor::jsonb - 'lastUpdate' || jsonb_build_object('offset', $3::bigint) || $4::jsonb)::json`;
+  const change = `cursor = (cursor::jsonb - 'lastUpdate' || jsonb_build_object('offset', $2::bigint) || $3::jsonb)::json`;
   return rowsOf(
     pool,
     `SELECT cursor::text AS cursor, cursor ->> 'offset' AS "offset", cursor ->> 'selection' AS selection
@@ -201,7 +202,7 @@ function skip({ pool, schema }: Store, { update: updateId, ...values }: OptionVa
         );
       if (offset <= after) throw refusal(`the cursor is already at offset ${after}`, 'use the offset of the error');
       // a replica that started meanwhile must not be moved back
-      return changeStopped(pool, schema, name, 'c.cursor::text = $5', change, [offset, lastUpdate, row?.['cursor']]);
+      return changeStopped(pool, schema, name, 'c.cursor::text = $4', change, [offset, lastUpdate, row?.['cursor']]);
     }),
     map(() => [`the processor ${escapeText(name)} continues after offset ${offset}`]),
   );

@@ -14,6 +14,17 @@ export const mustRepeat = (error: unknown): boolean => ['40001', '40P01'].includ
  */
 export const isFailedTransaction = (error: unknown): boolean => sqlStateOf(error) === '25P02';
 
+/**
+ * Returns the reason of an error: its message, and the SQLSTATE. The messages of data errors and violated constraints may quote
+ * values, and so may the details of any error: they are left out.
+ */
+export function reasonOf(error: unknown): string {
+  const code = sqlStateOf(error);
+  const message = quotable(error instanceof Error ? error.message : String(error), []);
+  if (code === undefined) return message;
+  return /^2[23]/.test(code) ? `the database refuses a value (${code})` : `${message} (${code})`;
+}
+
 /** A database cannot be used as it is. A repetition cannot help. */
 export class DatabaseError extends Error {
   constructor(
@@ -43,11 +54,15 @@ export function asStoreError(
   return new StoreError(operation, processor, trouble.text, error, hasWorked ? undefined : trouble.next);
 }
 
-/** Returns why the database does not admit the user; `undefined` for another error. */
+/** Returns what a person must correct in the database or in the options; `undefined` for another error. */
 function denial(error: unknown, schema: string): DatabaseTrouble | undefined {
   const code = sqlStateOf(error) ?? '';
   const message = error instanceof Error ? error.message : '';
-  if (!/^(28...|3D000|42501)$/.test(code) && !noPassword.test(message)) return undefined;
+  if (
+    !/^(28...|3D...|3F...|42501|42P01|42P07|42703|42704|42883|42809|22023|0P000)$/.test(code) &&
+    !noPassword.test(message)
+  )
+    return undefined;
   const { text, next = 'check the database' } = explainDatabaseError(error, schema) ?? { text: 'access is denied' };
   return { text: `${text}${code && ` (${code})`}: ${quotable(message, [])}`, next };
 }
@@ -143,6 +158,18 @@ const byCode = (schema: string): Readonly<Partial<Record<string, DatabaseTrouble
     next: 'check that the user is the right one and may log in (ALTER ROLE … LOGIN), and pg_hba.conf; the server may require TLS: ?sslmode=require',
   },
   '3D000': { text: 'the database does not exist', next: 'create it with createdb, or check the end of the URL' },
+  '3F000': {
+    text: `the schema ${schema} does not exist`,
+    next: `create it: CREATE SCHEMA "${schema}"; or choose another schema`,
+  },
+  '42P01': {
+    text: `a table in the schema ${schema} is missing`,
+    next: 'create the tables, and check the schema in the options',
+  },
+  '42703': { text: `the schema ${schema} has other tables of the same names`, next: 'choose another schema' },
+  '42809': { text: `the schema ${schema} has other objects of the same names`, next: 'choose another schema' },
+  '0P000': { text: 'the role is invalid', next: 'check the role in the options of the connection' },
+  '22023': { text: 'an option of the connection is invalid', next: 'check the options of the connection' },
   '42501': {
     text: `the user lacks rights in the schema ${schema}, or to create it`,
     next: `let the owner of the database run: CREATE SCHEMA "${schema}" AUTHORIZATION the_user; or choose another schema`,

@@ -19,8 +19,9 @@ import { StoreError } from '../errors/process.js';
 import { checkPositive, mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Cursor, TransactionalStore } from '../process/CheckpointStore.js';
-import { connect, query, transactionsOn, acquireLock } from './connection.js';
+import { connect, query, transactionsOn } from './connection.js';
 import { asStoreError, isFailedTransaction, DatabaseError } from './databaseErrors.js';
+import { holdLease, type LeaseTables } from './Lease.js';
 
 /**
  * Options of {@link postgresStore}.
@@ -101,6 +102,7 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
     query(db, timeoutMs, sql, values);
   // a cursor is loaded over the connection that holds the name, because the pool may have no other one left
   const holders = new Map<string, PoolClient>();
+  const lastHolders = new Map<string, string>();
   /** The names that were held. */
   const held = new Set<string>();
   const tablesReady$ = defer(() => ensureTables(pool, schema, timeoutMs, createTables));
@@ -110,7 +112,7 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
         holders.set(name, client);
         return ensureTables(client, schema, timeoutMs, createTables);
       };
-      return acquireLock(pool, { tables, name, isolation, timeoutMs, pollMs, ready, standBy }).pipe(
+      return holdLease(pool, { tables, name, isolation, timeoutMs, pollMs, lastHolders, ready, standBy }).pipe(
         map(({ transactions }) => {
           held.add(name);
           return transactions;
@@ -205,8 +207,7 @@ const readParked = (pool: Pool, { parked }: Tables, name: string, timeoutMs: num
 };
 
 /** The names of the tables, for SQL. */
-interface Tables {
-  readonly cursors: string;
+interface Tables extends LeaseTables {
   readonly parked: string;
   /** Identifies the tables in the names of locks and in projections: `schema.canton_rx_cursors`, without quotes. */
   readonly id: string;
@@ -227,13 +228,19 @@ interface Tables {
  * @category Stores
  */
 export const postgresStoreSql = (schema = 'public'): string => {
-  const { cursors, parked } = tablesIn(schema);
+  const { cursors, leases, parked } = tablesIn(schema);
   return `
 CREATE TABLE IF NOT EXISTS ${cursors} (
   name text PRIMARY KEY,
   cursor json,
   fence bigint NOT NULL,
   saved_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TABLE IF NOT EXISTS ${leases} (
+  name text PRIMARY KEY,
+  holder text,
+  pid int,
+  renewed_at timestamptz NOT NULL
 );
 CREATE TABLE IF NOT EXISTS ${parked} (
   name text NOT NULL,
@@ -256,6 +263,7 @@ export function tablesIn(schema: string): Tables {
   const quoted = quoteSchema(schema);
   return {
     cursors: `${quoted}.canton_rx_cursors`,
+    leases: `${quoted}.canton_rx_leases`,
     parked: `${quoted}.canton_rx_parked`,
     id: `${schema}.canton_rx_cursors`,
   };
@@ -271,14 +279,15 @@ const ensureTables = (
   timeoutMs: number,
   mayCreate: boolean,
 ): Observable<unknown> => {
-  const { cursors, parked, id } = tablesIn(schema);
-  const exist = 'SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS exist';
-  const created$ = query(db, timeoutMs, exist, [cursors, parked]).pipe(
+  const { cursors, leases, parked, id } = tablesIn(schema);
+  const tables = [cursors, leases, parked];
+  const exist = 'SELECT bool_and(to_regclass(name) IS NOT NULL) AS exist FROM unnest($1::text[]) AS t(name)';
+  const created$ = query(db, timeoutMs, exist, [tables]).pipe(
     concatMap(([row]) => {
       if (row?.['exist'] === true) return EMPTY;
       if (!mayCreate)
         throw new DatabaseError(
-          `the tables ${cursors} and ${parked} are missing`,
+          `one of the tables ${tables.join(', ')} is missing`,
           'create them with postgresStoreSql()',
         );
       // locked, because one of two processes that create the same table at the same time would fail
@@ -286,7 +295,10 @@ const ensureTables = (
       return defer(() => db.query(create)).pipe(timeout(timeoutMs), ignoreElements());
     }),
   );
-  return concat(created$, checkRights(db, timeoutMs, [cursors, parked]));
+  // fails for other tables of these names
+  const columns = `SELECT FROM (SELECT name, cursor, fence, saved_at FROM ${cursors}) c,
+    (SELECT name, holder, pid, renewed_at FROM ${leases}) l, (SELECT name, "offset", record FROM ${parked}) p LIMIT 0`;
+  return concat(created$, checkRights(db, timeoutMs, tables), query(db, timeoutMs, columns, []));
 };
 
 /** Fails with a {@link DatabaseError} if the user may not read and write tables. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { lastValueFrom, toArray } from 'rxjs';
+import { lastValueFrom, type Subscription, toArray } from 'rxjs';
 import { holderOf } from '../../src/cli/database.js';
 import { acsDelta, createLedger } from '../../src/index.js';
-import { contractsProjection, migrateProjection, postgresStore } from '../../src/postgres/index.js';
+import { contractsProjection, migrateProjection, postgresStore, postgresStoreSql } from '../../src/postgres/index.js';
 import { contractsFeed, handleParked, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
 import type { WireUpdateInput } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
@@ -165,14 +165,19 @@ describeWithPostgres('canton-rx processors and parked', () => {
   it('tells the holder of a name in one database from that of the same name in another', async () => {
     await pool.query('CREATE DATABASE other');
     const other = new pg.Pool({ connectionString: server.url.replace(/\/postgres$/, '/other') });
-    const holder = await other.connect();
+    let running: Subscription | undefined;
+    for (const schema of ['held', 'elsewhere'])
+      for (const db of [other, pool]) await db.query(`CREATE SCHEMA ${schema}; ${postgresStoreSql(schema)}`);
+    const holding = postgresStore({ pool: other, schema: 'held' }).hold('contracts');
     try {
-      await holder.query(`SELECT pg_advisory_lock(hashtextextended('contracts.canton_rx_cursors contracts', 0))`);
-      expect(await lastValueFrom(holderOf(other, 'contracts'))).toContain('connected since');
+      await new Promise((resolve, reject) => {
+        running = holding.subscribe({ next: resolve, error: reject });
+      });
+      expect(await lastValueFrom(holderOf(other, 'held'))).toContain('connected since');
       expect(await lastValueFrom(holderOf(other, 'elsewhere'))).toBeUndefined();
-      expect(await lastValueFrom(holderOf(pool, 'contracts'))).toBeUndefined();
+      expect(await lastValueFrom(holderOf(pool, 'held'))).toBeUndefined();
     } finally {
-      holder.release();
+      running?.unsubscribe();
       await other.end();
     }
   });

@@ -159,10 +159,7 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
       for (const subscription of subscriptions) subscription.unsubscribe();
     }
     await until(() => database.pool.waitingCount === 0 && database.pool.totalCount === database.pool.idleCount);
-    await eventually(
-      async () => (await database.pool.query<object>(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`)).rows,
-      [],
-    );
+    await eventually(() => database.read('SELECT name FROM canton_rx_leases WHERE holder IS NOT NULL'), []);
     expect(database.pool.totalCount).toBe(database.pool.idleCount);
   });
 });

@@ -100,7 +100,7 @@ describeWithPostgres('postgresStore', () => {
     ['the connection breaks while the processor is idle', 'idle'],
   ])('resumes from the last commit when %s', async (_, when) => {
     const { service, ledger, diagnostics, process$ } = await world(100);
-    const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`;
+    const terminate = 'SELECT pg_terminate_backend(pid) FROM canton_rx_leases';
     let left = 2;
     const handler: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);

@@ -335,6 +335,43 @@ describeWithPostgres('contractsProjection', () => {
       expect(() => contractsProjection({ pool: database.pool, query, schema })).toThrow(TypeError);
   });
 
+  it('has its functions replaced when it is migrated again, and keeps its rows, rights and dates', async () => {
+    const { ledger } = await world(30);
+    const { pool, read } = database;
+    await project(ledger);
+    await pool.query('CREATE ROLE analyst LOGIN');
+    await pool.query(
+      'GRANT USAGE ON SCHEMA contracts TO analyst; GRANT SELECT ON ALL TABLES IN SCHEMA contracts TO analyst',
+    );
+    await pool.query(`REVOKE ALL ON FUNCTION contracts.latest_offset() FROM PUBLIC;
+      GRANT EXECUTE ON FUNCTION contracts.latest_offset() TO analyst`);
+    const state = () =>
+      read(`SELECT p.proname, p.prosrc, p.proacl::text, pg_get_function_arguments(p.oid) AS arguments,
+        (SELECT count(*)::int FROM contracts.projection_contracts) AS rows,
+        (SELECT max(migrated_at) FROM contracts.projection_versions) AS migrated
+        FROM pg_proc p WHERE p.pronamespace = 'contracts'::regnamespace ORDER BY 1, 4`);
+    const before = await state();
+    expect(await lastValueFrom(migrateProjection({ pool }))).toEqual({ version: 1 });
+    expect(await state()).toEqual(before);
+    await pool.query(
+      `CREATE OR REPLACE FUNCTION contracts.latest_offset() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT 99::bigint'`,
+    );
+    expect(await state()).not.toEqual(before);
+    expect(await lastValueFrom(migrateProjection({ pool }))).toEqual({ version: 1 });
+    expect(await state()).toEqual(before);
+    // a processor that is not their owner starts nevertheless
+    await pool.query(
+      'GRANT ALL ON ALL TABLES IN SCHEMA contracts TO analyst; GRANT CREATE ON SCHEMA public TO analyst',
+    );
+    const writer = new Pool({ connectionString: database.server.url.replace('postgres@', 'analyst@') });
+    expect(
+      await lastValueFrom(contractsProjection({ pool: writer, query }).prepare(), { defaultValue: 'ready' }),
+    ).toBeDefined();
+    await expect(lastValueFrom(migrateProjection({ pool: writer }))).rejects.toMatchObject({ code: '42501' });
+    await writer.end();
+    await pool.query('DROP OWNED BY analyst; DROP ROLE analyst');
+  });
+
   it('is migrated by several at once, whatever the isolation, and without the right to create schemas', async () => {
     const { pool } = database;
     const pools = [1, 2, 3].map(

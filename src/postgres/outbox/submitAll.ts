@@ -24,7 +24,7 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import { isLedgerError } from '../../errors/LedgerError.js';
+import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
 import { monotonicNow } from '../../http/clock.js';
 import {
   checkNotNegative,
@@ -42,7 +42,8 @@ import { asStoreError, storeRetryPolicy, whileHeld } from '../../process/heldSto
 import { endAtStop, stopOn, type Stop } from '../../process/Stop.js';
 import { recoveryTimeMs } from '../../submission/execute.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
-import { acquireLock, type HeldLock } from '../connection.js';
+import { asStoreError as asDatabaseError } from '../databaseErrors.js';
+import { holdLease, type Lease } from '../Lease.js';
 import { tablesIn } from '../postgresStore.js';
 import { attempt, type Submitted, toSubmitted } from './outcome.js';
 import { OutboxRows, outboxTablesIn, type LedgerPosition, type OutboxRow } from './OutboxRows.js';
@@ -127,17 +128,24 @@ export function submitAll(
   const { service } = requireConnection(ledger);
   const tables = outboxTablesIn(schema);
   const lockName = `outbox ${name}`;
-  const lock$ = defer(() => ready$).pipe(
+  const state = { hasWorked: false };
+  const lastHolders = new Map<string, string>();
+  const lease$ = defer(() => ready$).pipe(
     switchMap(() => {
-      const how = { name: lockName, isolation: 'READ COMMITTED', timeoutMs, pollMs };
-      return acquireLock(pool, { tables: tablesIn(schema), ...how });
+      const how = { name: lockName, isolation: 'READ COMMITTED', timeoutMs, pollMs, lastHolders };
+      return holdLease(pool, { tables: tablesIn(schema), ...how });
     }),
-    mapError((error) => asStoreError('hold', lockName, error)),
+    tap(() => {
+      state.hasWorked = true;
+    }),
+    mapError((error) =>
+      asStoreError('hold', lockName, asDatabaseError('hold', lockName, schema, error, state.hasWorked)),
+    ),
   );
   return defer(() => {
     let isSending = false;
     const stop = stopOn(signal);
-    const send = ({ client, fence }: HeldLock): Observable<Submitted | undefined> =>
+    const send = ({ client, fence }: Lease): Observable<Submitted | undefined> =>
       defer(() => {
         isSending = true;
         const rows = new OutboxRows({ client, tables, name, lockName, fence, timeoutMs });
@@ -148,10 +156,11 @@ export function submitAll(
           isSending = false;
         }),
       );
-    return whileHeld(lock$, send).pipe(
+    return whileHeld(lease$, send).pipe(
       // each value renews the budget
-      retryTransient({ retry: storeRetryPolicy(retry), report: service.link.report }, (error) =>
-        isLedgerError(error, 'StoreError'),
+      retryTransient(
+        { retry: storeRetryPolicy(retry), report: service.link.report },
+        (error) => isLedgerError(error, 'StoreError') && isTransient(error),
       ),
       filter((submitted) => submitted !== undefined),
       endAtStop(stop, () => isSending, stopWithinMs),

@@ -125,7 +125,12 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
     );
   const state = { isPrepared: false, isReady: false, hasWorked: false };
   const prepare = (db: PoolClient): Observable<unknown> =>
-    (createTables ? migrate(db, names) : readVersion(db, names, timeoutMs).pipe(tap(assertVersion))).pipe(
+    readVersion(db, names, timeoutMs).pipe(
+      concatMap((version) => {
+        if (version === 0 && createTables) return migrate(db, names);
+        assertVersion(version);
+        return of(version);
+      }),
       concatMap(() => checkRights(db, timeoutMs, tablesOf(names))),
       tap(() => {
         state.isPrepared = true;
@@ -226,8 +231,9 @@ export interface MigratedProjection {
 }
 
 /**
- * Creates the schema, tables and functions of a projection in one transaction. Does nothing if they already have this
- * version. {@link contractsProjection} calls it by itself, unless its `createTables` is `false`.
+ * Creates the schema, tables and functions of a projection in one transaction. If the tables exist, it replaces the functions
+ * alone, for which the user must own them; rows, owners and granted rights stay. {@link contractsProjection} creates missing tables
+ * by itself, unless its `createTables` is `false`, but replaces no function.
  *
  * @throws TypeError if the schema name would have to be quoted. The Observable fails if the tables are of another
  * version
@@ -250,12 +256,11 @@ export function migrateProjection(options: MigrateProjectionOptions): Observable
 /** How long a migration may take, in milliseconds, unless an option says otherwise. */
 const migrationTimeoutMs = 600_000;
 
-/** Creates a projection, over one connection or any of a pool, and emits the version. */
+/** Creates a projection, or replaces its functions, over one connection or any of a pool, and emits the version. */
 const migrate = (db: ClientBase | Pool, names: ProjectionSchema, timeoutMs = migrationTimeoutMs): Observable<number> =>
   readVersion(db, names, timeoutMs).pipe(
     concatMap((version) => {
       if (version > 0) assertVersion(version);
-      if (version === currentVersion) return of(version);
       // several statements in one request are one transaction, which must see what another migration did before this
       // one got the lock
       const sql = `SET TRANSACTION ISOLATION LEVEL READ COMMITTED;${projectionSql(names.name)}`;

@@ -230,11 +230,7 @@ describeWithPostgres('a broken service', () => {
       await caughtUp(leader);
       const standby = start({ schema });
       await until(() => standby.status?.role === 'standby');
-      await admin.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted
-          AND objid = (hashtextextended($1, 0) & 4294967295)::oid`,
-        [`${schema}.canton_rx_cursors balances`],
-      );
+      await admin.query(`SELECT pg_terminate_backend(pid) FROM ${schema}.canton_rx_leases WHERE name = 'balances'`);
       await until(() => standby.status?.role === 'leader');
       return leader;
     },

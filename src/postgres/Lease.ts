@@ -1,0 +1,289 @@
+import type { ClientBase, Pool, PoolClient } from 'pg';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  endWith,
+  exhaustMap,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  repeat,
+  switchMap,
+  take,
+  tap,
+  timer,
+} from 'rxjs';
+import { StoreError } from '../errors/process.js';
+import type { Transactions } from '../process/CheckpointStore.js';
+import { trackOpen } from '../process/heldStore.js';
+import { randomUuid } from '../submission/Execution.js';
+import { checkSession } from './checkSession.js';
+import { connect, type Connection, query, transactionsOn } from './connection.js';
+import { isExpired, isFree, isLockOf, leaseMs, lockKey, renewedAt } from './leaseSql.js';
+
+/** The names of the tables of leases and fencing tokens, for SQL, and what identifies them in the names of locks. */
+export interface LeaseTables {
+  readonly cursors: string;
+  readonly leases: string;
+  readonly id: string;
+}
+
+/** The name to hold, and how. */
+interface LeaseOptions {
+  readonly tables: LeaseTables;
+  readonly name: string;
+  readonly isolation: string;
+  readonly timeoutMs: number;
+  /** How often to try to acquire the lease while another holder has it, in milliseconds. */
+  readonly pollMs: number;
+  /** The last holder of each name in this program, which may have ended without releasing its lease. */
+  readonly lastHolders: Map<string, string>;
+  /** Checks over the connection whether the name can be used, before the lease is acquired. */
+  readonly ready?: (client: PoolClient) => Observable<unknown>;
+  /** Called each time that another holder is found to have the lease. */
+  readonly standBy?: (() => void) | undefined;
+}
+
+/** A lease that is held. */
+export interface Lease {
+  readonly client: PoolClient;
+  /** The fencing token. */
+  readonly fence: string;
+  readonly transactions: Transactions<PoolClient>;
+}
+
+/** How often a lease is renewed, in milliseconds. */
+const renewMs = 4_000;
+
+/**
+ * How many times a standby must find the same lease expired, and the interval in milliseconds. After the database stood still, or
+ * its clock was set forward, this lets the leader renew its lease first.
+ */
+const confirmations = 5;
+const confirmMs = 1_000;
+
+/**
+ * How long a renewal may take over an idle connection, in milliseconds. Another holder may have the lease after that time.
+ */
+const maxRenewalMs = leaseMs + confirmations * confirmMs;
+
+/**
+ * Holds a processor's name. Emits once, and errors when the name is lost; unsubscribing releases the name.
+ *
+ * A lease is a row that its holder renews. Another one takes it over when it is released, when it has expired by the clock of
+ * the database, or at once when the database no longer has the holder's connection. So it works over any connection pooler
+ * that keeps a transaction on one connection. A holder that was suspended may not know that it has lost its lease: each holder
+ * increments a fencing token, without which no transaction can save a cursor.
+ */
+export const holdLease = (pool: Pool, options: LeaseOptions): Observable<Lease> =>
+  connect(pool, options.timeoutMs).pipe(
+    switchMap((connection) => {
+      const { client } = connection;
+      const { ready, timeoutMs } = options;
+      return checkSession(client, timeoutMs).pipe(
+        concatMap((isDirect) => {
+          const holder = new Holder(pool, connection, options, isDirect);
+          return (ready?.(client) ?? EMPTY).pipe(ignoreElements(), endWith(holder));
+        }),
+      );
+    }),
+    switchMap((holder) => holder.acquired$().pipe(switchMap((fence) => holder.held$(fence)))),
+  );
+
+/** The row of a lease. */
+interface Found {
+  readonly isFree: boolean;
+  readonly isExpired: boolean;
+  /** When it was last renewed, in seconds. */
+  readonly renewedAt: string;
+  /** The server process of the holder; `null` if it is not known. */
+  readonly pid: number | null;
+}
+
+/** A holder of a name, or one that waits for it. */
+class Holder {
+  readonly #id = randomUuid();
+  #isInTransaction = false;
+  /** Whether the last transaction has not been committed. It may still be open, if it was unsubscribed from. */
+  #mayBeInTransaction = false;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly connection: Connection,
+    private readonly options: LeaseOptions,
+    private readonly isDirect: boolean,
+  ) {}
+
+  /** Waits for the lease, and emits the fencing token. */
+  acquired$(): Observable<string> {
+    const { pollMs, standBy } = this.options;
+    return defer(() => {
+      let expired: { readonly renewedAt: string; readonly times: number } | undefined;
+      return this.#find().pipe(
+        concatMap((found) => {
+          if (found === undefined || found.isFree) return this.#take(found);
+          const { isExpired, renewedAt } = found;
+          const times = expired?.renewedAt === renewedAt ? expired.times + 1 : 1;
+          expired = isExpired ? { renewedAt, times } : undefined;
+          return isExpired && times >= confirmations ? this.#take(found) : of(undefined);
+        }),
+        tap((fence) => {
+          if (fence === undefined) standBy?.();
+        }),
+        repeat({ delay: () => timer(expired === undefined ? pollMs : Math.min(pollMs, confirmMs)) }),
+        filter((fence) => fence !== undefined),
+        take(1),
+      );
+    });
+  }
+
+  /** Emits the lease, and renews it. Errors when it is lost while no transaction is open; an open one fails by itself. */
+  held$(fence: string): Observable<Lease> {
+    const { client, lost$ } = this.connection;
+    const { tables, name, isolation, timeoutMs } = this.options;
+    // a projection records where the cursor is, to know how far the processor has come
+    const cursor = client.escapeLiteral(JSON.stringify([tables.id, name]));
+    const begin = [
+      `BEGIN ISOLATION LEVEL ${isolation}`,
+      `SET LOCAL canton_rx.fence = '${fence}'`,
+      `SET LOCAL canton_rx.cursor = ${cursor}`,
+      // through a pooler, this shows the next holder which server process to end
+      ...(this.isDirect ? [] : [`SELECT pg_advisory_xact_lock_shared(${lockKey(client.escapeLiteral(this.#lock))})`]),
+    ].join('; ');
+    const opened = trackOpen(transactionsOn(client, { begin, timeoutMs, processor: name }), (isOpen) => {
+      this.#isInTransaction = isOpen;
+      this.#mayBeInTransaction ||= isOpen;
+    });
+    const transactions: Transactions<PoolClient> = {
+      transact: (work) =>
+        opened.transact(work).pipe(
+          tap({
+            complete: () => {
+              this.#mayBeInTransaction = false;
+            },
+          }),
+        ),
+    };
+    const lostWhileIdle$ = merge(lost$, this.#renewals$()).pipe(
+      catchError((error: unknown) => {
+        if (this.#isInTransaction) return NEVER;
+        throw error;
+      }),
+    );
+    return merge([{ client, fence, transactions }], lostWhileIdle$);
+  }
+
+  /** Identifies the name in the name of a lock. */
+  get #lock(): string {
+    return `${this.options.tables.id} ${this.options.name}`;
+  }
+
+  #query(sql: string, values: readonly unknown[], db: ClientBase | Pool = this.connection.client) {
+    return query(db, this.options.timeoutMs, sql, values);
+  }
+
+  /** Emits the row of the lease; `undefined` if the name was never held. */
+  #find(): Observable<Found | undefined> {
+    const { tables, name, lastHolders } = this.options;
+    const sql = `SELECT coalesce(${isFree} OR l.holder = $2, false) AS "isFree", ${isExpired} AS "isExpired",
+      ${renewedAt} AS "renewedAt", l.pid FROM ${tables.leases} l WHERE l.name = $1`;
+    return this.#query(sql, [name, lastHolders.get(name)]).pipe(map(([row]) => row as Found | undefined));
+  }
+
+  /**
+   * Takes the lease if it has not changed since it was found, ends what its former holder still does, and emits the incremented
+   * fencing token. Emits `undefined` if another holder was faster.
+   */
+  #take(found: Found | undefined): Observable<string | undefined> {
+    const { tables, name, lastHolders } = this.options;
+    const take = `INSERT INTO ${tables.leases} AS l (name, holder, pid, renewed_at)
+      VALUES ($1, $2, CASE WHEN $3::boolean THEN pg_backend_pid() END, clock_timestamp())
+      ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, pid = excluded.pid, renewed_at = excluded.renewed_at
+      WHERE ${isFree} OR l.holder = $4 OR (${renewedAt} = $5 AND ${isExpired})
+      RETURNING true`;
+    const fence = `INSERT INTO ${tables.cursors} AS c (name, fence) SELECT name, 1 FROM ${tables.leases} WHERE name = $1 AND holder = $2
+      ON CONFLICT (name) DO UPDATE SET fence = c.fence + 1 RETURNING fence::text AS fence`;
+    const values = [name, this.#id, this.isDirect, lastHolders.get(name), found?.renewedAt];
+    return defer(() => {
+      this.connection.setLast(this.#released$());
+      return this.#query(take, values);
+    }).pipe(
+      concatMap((taken) => {
+        if (taken.length === 0) return of(undefined);
+        return concat(
+          this.#formerEnded$(found),
+          this.#query(fence, [name, this.#id]).pipe(
+            map(([row]) => (typeof row?.['fence'] === 'string' ? row['fence'] : undefined)),
+          ),
+        );
+      }),
+    );
+  }
+
+  /**
+   * Ends the server processes of former holders: the connection of one that is suspended or has vanished, and open transactions,
+   * which would keep rows locked. A process that is younger than the lease has only the same ID. Not every user may end those of
+   * another: then they remain until the database notices.
+   */
+  #formerEnded$(found: Found | undefined): Observable<never> {
+    const sql = `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
+      WHERE a.pid <> pg_backend_pid() AND (a.pid = $1::int AND a.backend_start <= to_timestamp($2::float8)
+        OR a.pid IN (SELECT l.pid FROM pg_locks l WHERE ${isLockOf('$3')}))`;
+    return this.#query(sql, [found?.pid, found?.renewedAt, this.#lock]).pipe(
+      catchError(() => EMPTY),
+      ignoreElements(),
+    );
+  }
+
+  /** Renews the lease from time to time. Errors when another holder has it, or when the database does not answer in time. */
+  #renewals$(): Observable<never> {
+    const { tables, name } = this.options;
+    // a pooler may have announced the ID of a server process; this detects it
+    const renew = `UPDATE ${tables.leases} SET renewed_at = clock_timestamp(), pid = CASE WHEN $3::boolean OR pid = pg_backend_pid() THEN pid END
+      WHERE name = $1 AND holder = $2 RETURNING true`;
+    return timer(renewMs, renewMs).pipe(
+      exhaustMap(() => {
+        const { pool } = this;
+        // in an open transaction, the renewal would be visible only after the commit
+        const isElsewhere = this.#isInTransaction;
+        if (isElsewhere && !mayConnect(pool)) return EMPTY;
+        return query(isElsewhere ? pool : this.connection.client, maxRenewalMs, renew, [
+          name,
+          this.#id,
+          isElsewhere,
+        ]).pipe(
+          map((rows) => {
+            if (rows.length === 0) throw new StoreError('hold', name, 'another processor holds the name now');
+          }),
+          catchError((error: unknown) => {
+            if (this.#isInTransaction || isElsewhere) return EMPTY;
+            throw error;
+          }),
+        );
+      }),
+      ignoreElements(),
+    );
+  }
+
+  /** Releases the lease: over another connection if this one may have an open transaction, which is rolled back. */
+  #released$(): Observable<unknown> {
+    const { tables, name, lastHolders } = this.options;
+    const release = `UPDATE ${tables.leases} SET holder = NULL, pid = NULL WHERE name = $1 AND holder = $2`;
+    return defer(() => {
+      lastHolders.set(name, this.#id);
+      if (!this.#mayBeInTransaction) return this.#query(release, [name, this.#id]);
+      return mayConnect(this.pool) ? this.#query(release, [name, this.#id], this.pool) : EMPTY;
+    });
+  }
+}
+
+/** Whether a pool can give a connection at once. */
+const mayConnect = ({ waitingCount, idleCount, totalCount, options }: Pool): boolean =>
+  waitingCount === 0 && (idleCount > 0 || totalCount < options.max);
