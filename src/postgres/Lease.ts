@@ -137,7 +137,7 @@ class Holder {
         tap((fence) => {
           if (fence === undefined) standBy?.();
         }),
-        repeat({ delay: () => timer(expired === undefined ? pollMs : Math.min(pollMs, confirmMs)) }),
+        repeat({ delay: () => timer(expired === undefined ? pollMs : confirmMs) }),
         filter((fence) => fence !== undefined),
         take(1),
       );

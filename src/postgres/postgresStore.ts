@@ -298,7 +298,7 @@ const ensureTables = (
   // fails for other tables of these names
   const columns = `SELECT FROM (SELECT name, cursor, fence, saved_at FROM ${cursors}) c,
     (SELECT name, holder, pid, renewed_at FROM ${leases}) l, (SELECT name, "offset", record FROM ${parked}) p LIMIT 0`;
-  return concat(created$, checkRights(db, timeoutMs, tables), query(db, timeoutMs, columns, []));
+  return concat(created$, checkRights(db, timeoutMs, tables).pipe(ignoreElements()), query(db, timeoutMs, columns, []));
 };
 
 /** Fails with a {@link DatabaseError} if the user may not read and write tables. */

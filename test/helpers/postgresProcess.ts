@@ -27,7 +27,7 @@ const maxClosingMs = 1_000;
 export const hasPostgres = spawnSync(program('initdb'), ['--version']).status === 0;
 
 /** The user of the server, because PostgreSQL does not run as root. */
-function postgresUser(): ProcessUser {
+export function postgresUser(): ProcessUser {
   if (process.getuid?.() !== 0) return {};
   const id = (kind: string): number => Number(spawnSync('id', [kind, 'postgres'], { encoding: 'utf8' }).stdout);
   return { uid: id('-u'), gid: id('-g') };

@@ -70,7 +70,9 @@ export class OutboxRows {
   #last$: Observable<unknown> = EMPTY;
 
   constructor(private readonly holder: Holder) {
-    this.#held = `held AS (SELECT FROM ${holder.tables.cursors} WHERE name = $1 AND fence = $2::bigint)`;
+    // locked, so that a statement and a takeover wait for each other
+    this.#held = `held AS MATERIALIZED (
+      SELECT FROM ${holder.tables.cursors} WHERE name = $1 AND fence = $2::bigint FOR SHARE)`;
   }
 
   /**
@@ -269,10 +271,11 @@ CREATE OR REPLACE VIEW ${commands}_status AS SELECT
  * use existing ones.
  */
 export const ensureOutboxSql = (schema: string): string => {
-  const { commands, cursors } = outboxTablesIn(schema);
+  const { commands } = outboxTablesIn(schema);
+  const { cursors, leases } = tablesIn(schema);
   // locked, because one of two processes that create the same table at the same time would fail
   return `DO $outbox$ BEGIN
-  IF to_regclass('${cursors}') IS NULL OR to_regclass('${commands}_status') IS NULL THEN
+  IF to_regclass('${cursors}') IS NULL OR to_regclass('${leases}') IS NULL OR to_regclass('${commands}_status') IS NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended('${tablesIn(schema).id}', 1));
     ${outboxSql(schema)}
   END IF;

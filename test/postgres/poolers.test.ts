@@ -1,0 +1,135 @@
+import { expect, it } from '@jest/globals';
+import type { PoolClient } from 'pg';
+import { concatMap, from, lastValueFrom, Subject, takeUntil, timer } from 'rxjs';
+import { isLedgerError } from '../../src/index.js';
+import { postgresStore } from '../../src/postgres/index.js';
+import type { Transactions } from '../../src/process/index.js';
+import { observe } from '../helpers/observe.js';
+import { describeWithPgbouncer, pgbouncer } from '../helpers/pgbouncer.js';
+import type { TestServer } from '../helpers/servers.js';
+import { until } from '../helpers/time.js';
+import { insert, poolOf, sandboxWorlds, withDatabase } from './support.js';
+
+const takeoverMs = 60_000;
+
+describeWithPgbouncer('postgresStore behind PgBouncer', () => {
+  const database = withDatabase();
+  const { seen } = database;
+  const world = sandboxWorlds(database);
+
+  /** Runs a test with a pooler, and with other clients of it between the statements of the processors. */
+  const withPooler = async (
+    settings: Readonly<Record<string, string | number>>,
+    use: (pooler: TestServer, storeOf: () => ReturnType<typeof postgresStore>) => Promise<void>,
+  ): Promise<void> => {
+    const pooler = await pgbouncer(database.server.url, settings);
+    const pools = [poolOf(pooler.url, 4)];
+    const ended$ = new Subject<void>();
+    const others = timer(0, 10)
+      .pipe(concatMap(() => from(pools[0]?.query('SELECT pg_sleep(0.005)') ?? [])))
+      .subscribe({ error: () => undefined });
+    try {
+      await use(pooler, () => {
+        const pool = poolOf(pooler.url, 3);
+        pools.push(pool);
+        const store = postgresStore({ pool, pollMs: 50 });
+        // released also by a test that fails
+        return { ...store, hold: (...how) => store.hold(...how).pipe(takeUntil(ended$)) };
+      });
+    } finally {
+      ended$.next();
+      others.unsubscribe();
+      await Promise.all(pools.map((pool) => pool.end()));
+      await pooler.stop();
+    }
+  };
+
+  it.each(['transaction', 'session'])(
+    'lets one of two processors work with pool_mode = %s, and the other when the first ends',
+    async (pool_mode) => {
+      const { all, service, ledger, process$ } = await world(200);
+      await withPooler({ pool_mode }, async (_, storeOf) => {
+        const one = observe(process$(insert('one'), { store: storeOf() }, Infinity));
+        await until(async () => (await seen()).length === all.length);
+        const two = observe(process$(insert('two'), { store: storeOf() }, Infinity));
+        const roles: unknown[] = [];
+        ledger.diagnostics$.subscribe((each) => each._tag === 'RoleChanged' && roles.push(each.role));
+        await until(() => roles.includes('standby'));
+        one.subscription.unsubscribe();
+        const stoppedAt = performance.now();
+        await until(() => roles.includes('leader'));
+        expect(performance.now() - stoppedAt).toBeLessThan(5_000);
+        service.generate(20, { seed: 9 });
+        await until(async () => (await seen()).length > all.length);
+        two.subscription.unsubscribe();
+        expect(two.error).toBeUndefined();
+      });
+      expect((await seen()).slice(0, all.length)).toEqual(all);
+      // nothing of a session is left with the pooler
+      expect(await database.read(`SELECT FROM pg_locks WHERE locktype = 'advisory'`)).toEqual([]);
+    },
+  );
+
+  it('refuses to start with pool_mode = statement, and says why', async () => {
+    const { work } = await world(5);
+    await withPooler({ pool_mode: 'statement' }, async (_, storeOf) => {
+      const error: unknown = await work(insert(), { store: storeOf() }, Infinity).catch((cause: unknown) => cause);
+      expect(isLedgerError(error, 'StoreError') && error).toMatchObject({ operation: 'hold', endsProcessor: true });
+      expect(String(error)).toContain('the connection pooler does not keep a transaction on one connection');
+      expect(String(error)).toContain('pool_mode = transaction');
+    });
+  });
+
+  it('continues within seconds after the pooler was restarted, although its own lease has not expired', async () => {
+    const { all, process$ } = await world(100);
+    await withPooler({ pool_mode: 'transaction' }, async (pooler, storeOf) => {
+      let restarted: Promise<void> | undefined;
+      const begunAt = performance.now();
+      await lastValueFrom(
+        process$(
+          async (update, tx) => {
+            await insert()(update, tx);
+            if (update.offset > (all[50] ?? 0)) restarted ??= pooler.restart();
+          },
+          { store: storeOf(), commitEvery: { updates: 5 } },
+        ),
+      );
+      await restarted;
+      expect(performance.now() - begunAt).toBeLessThan(14_000);
+    });
+    expect(await seen()).toEqual(all);
+  });
+
+  it(
+    'takes over from a leader that is silent in a transaction, whose rows stay locked (G39)',
+    async () => {
+      await withPooler({ pool_mode: 'transaction' }, async (_, storeOf) => {
+        const held = observe(storeOf().hold('silent'));
+        await until(() => held.values.length === 1);
+        // its transaction has changed a row; the program renews nothing from now on
+        const silent = observe(
+          (held.values[0] as Transactions<PoolClient>).transact((tx) =>
+            from(tx.query('UPDATE total SET n = 1 WHERE id = 1')).pipe(concatMap(() => timer(takeoverMs))),
+          ),
+        );
+        await until(async () => (await database.read(`SELECT FROM pg_locks WHERE locktype = 'advisory'`)).length > 0);
+        await database.pool.query(
+          `UPDATE canton_rx_leases SET holder = 'one that is suspended', renewed_at = now() - interval '1 min'`,
+        );
+        const begunAt = performance.now();
+        const standby = observe(storeOf().hold('silent'));
+        await until(() => standby.values.length === 1 || standby.error !== undefined, 20_000);
+        expect(standby.error).toBeUndefined();
+        // it confirms that the lease stays expired
+        expect(performance.now() - begunAt).toBeGreaterThan(3_500);
+        const changed$ = (standby.values[0] as Transactions<PoolClient>).transact((tx) =>
+          from(tx.query('UPDATE total SET n = n + 10 WHERE id = 1')),
+        );
+        await lastValueFrom(changed$);
+        expect(await database.read('SELECT n FROM total WHERE id = 1')).toEqual([{ n: 10 }]);
+        silent.subscription.unsubscribe();
+      });
+    },
+    takeoverMs,
+  );
+});
