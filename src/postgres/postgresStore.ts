@@ -30,9 +30,9 @@ import { holdLease, type LeaseTables } from './Lease.js';
  */
 export interface PostgresStoreOptions {
   /**
-   * The database. A processor uses one connection of the pool while it works or waits for another processor to end. A
-   * proxy that pools by transaction, such as PgBouncer, keeps no locks: then only the check at each commit prevents two
-   * processors of the same name from working at the same time.
+   * The database. A processor uses one connection of the pool while it works or waits for another processor to end, and
+   * another one to renew its lease during a transaction of more than a few seconds. A connection pooler such as PgBouncer may
+   * pool by session or by transaction, but not by statement.
    */
   readonly pool: Pool;
   /**
@@ -281,15 +281,12 @@ const ensureTables = (
 ): Observable<unknown> => {
   const { cursors, leases, parked, id } = tablesIn(schema);
   const tables = [cursors, leases, parked];
-  const exist = 'SELECT bool_and(to_regclass(name) IS NOT NULL) AS exist FROM unnest($1::text[]) AS t(name)';
-  const created$ = query(db, timeoutMs, exist, [tables]).pipe(
+  const missing = `SELECT string_agg(name, ', ') AS missing FROM unnest($1::text[]) AS t(name) WHERE to_regclass(name) IS NULL`;
+  const created$ = query(db, timeoutMs, missing, [tables]).pipe(
     concatMap(([row]) => {
-      if (row?.['exist'] === true) return EMPTY;
+      if (typeof row?.['missing'] !== 'string') return EMPTY;
       if (!mayCreate)
-        throw new DatabaseError(
-          `one of the tables ${tables.join(', ')} is missing`,
-          'create them with postgresStoreSql()',
-        );
+        throw new DatabaseError(`the tables ${row['missing']} are missing`, 'create them with postgresStoreSql()');
       // locked, because one of two processes that create the same table at the same time would fail
       const create = `SELECT pg_advisory_xact_lock(hashtextextended('${id}', 1));${postgresStoreSql(schema)}`;
       return defer(() => db.query(create)).pipe(timeout(timeoutMs), ignoreElements());

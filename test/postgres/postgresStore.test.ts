@@ -267,6 +267,52 @@ describeWithPostgres('postgresStore', () => {
     expect(diagnostics.filter(({ _tag }) => _tag === 'FeedEnded')).toHaveLength(3);
   });
 
+  it.each([
+    [
+      'its schema is missing',
+      '',
+      { schema: 'ledgers' },
+      /3F000\): schema "ledgers" does not exist/,
+      'CREATE SCHEMA "ledgers"',
+    ],
+    [
+      'a table has other columns',
+      'CREATE TABLE canton_rx_parked (a int)',
+      {},
+      /42703\): column "name" does not/,
+      'another schema',
+    ],
+  ])('ends at the start with the reason of the database when %s', async (_, sql, options, reason, next) => {
+    const { work } = await world(5);
+    await database.pool.query(sql);
+    const store = postgresStore({ pool: database.pool, pollMs: 20, ...options });
+    const error: unknown = await work(insert(), { store }, Infinity).catch((cause: unknown) => cause);
+    expect(isLedgerError(error, 'StoreError') && error).toMatchObject({
+      endsProcessor: true,
+      reason: expect.stringMatching(reason),
+      message: expect.stringContaining(next),
+    });
+    await database.pool.query('DROP TABLE IF EXISTS canton_rx_parked');
+  });
+
+  it('shows why the database ended a connection in a transaction, and retries', async () => {
+    const { all, diagnostics, work } = await world(10);
+    let isEnded = false;
+    await work(async (update, tx) => {
+      await insert()(update, tx);
+      if (isEnded) return;
+      isEnded = true;
+      await tx.query("SET LOCAL idle_in_transaction_session_timeout = '50ms'");
+      await new Promise((resolve) => tx.once('end', resolve));
+    });
+    expect(await seen()).toEqual(all);
+    expect(diagnostics).toContainEqual(
+      expect.objectContaining({
+        cause: expect.objectContaining({ reason: expect.stringContaining('idle-in-transaction timeout (25P03)') }),
+      }),
+    );
+  });
+
   it('creates its tables once when several processors start at the same time', async () => {
     const { all, process$ } = await world(30);
     const each = Array.from({ length: 5 }, (_, index) =>
