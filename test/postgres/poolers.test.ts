@@ -1,10 +1,8 @@
 import { expect, it } from '@jest/globals';
-import type { PoolClient } from 'pg';
 import { concatMap, from, lastValueFrom, Subject, takeUntil, timer } from 'rxjs';
 import { isLedgerError } from '../../src/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
-import type { Transactions } from '../../src/process/index.js';
-import { observe } from '../helpers/observe.js';
+import { observe, type Observed } from '../helpers/observe.js';
 import { describeWithPgbouncer, pgbouncer } from '../helpers/pgbouncer.js';
 import type { TestServer } from '../helpers/servers.js';
 import { until } from '../helpers/time.js';
@@ -108,7 +106,7 @@ describeWithPgbouncer('postgresStore behind PgBouncer', () => {
         await until(() => held.values.length === 1);
         // its transaction has changed a row; the program renews nothing from now on
         const silent = observe(
-          (held.values[0] as Transactions<PoolClient>).transact((tx) =>
+          firstOf(held).transact((tx) =>
             from(tx.query('UPDATE total SET n = 1 WHERE id = 1')).pipe(concatMap(() => timer(takeoverMs))),
           ),
         );
@@ -122,9 +120,7 @@ describeWithPgbouncer('postgresStore behind PgBouncer', () => {
         expect(standby.error).toBeUndefined();
         // it confirms that the lease stays expired
         expect(performance.now() - begunAt).toBeGreaterThan(3_500);
-        const changed$ = (standby.values[0] as Transactions<PoolClient>).transact((tx) =>
-          from(tx.query('UPDATE total SET n = n + 10 WHERE id = 1')),
-        );
+        const changed$ = firstOf(standby).transact((tx) => from(tx.query('UPDATE total SET n = n + 10 WHERE id = 1')));
         await lastValueFrom(changed$);
         expect(await database.read('SELECT n FROM total WHERE id = 1')).toEqual([{ n: 10 }]);
         silent.subscription.unsubscribe();
@@ -133,3 +129,9 @@ describeWithPgbouncer('postgresStore behind PgBouncer', () => {
     takeoverMs,
   );
 });
+
+/** The first value of a subscription. */
+function firstOf<A>({ values: [first] }: Observed<A>): A {
+  if (first === undefined) throw new Error('it has emitted nothing');
+  return first;
+}
