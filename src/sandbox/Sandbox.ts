@@ -237,7 +237,7 @@ export interface SandboxOptions {
   readonly cors?: boolean | readonly string[];
   /**
    * Whether to accept bodies without the content type of JSON from web pages, too, as participants do. By default, the
-   * response is a 415, because a page can send other types to any address without asking. Programs, which send no `Origin`,
+   * response is a 415, because a page can send other types to any address without a preflight. Programs, which send no `Origin`,
    * may use any type.
    *
    * @defaultValue false
