@@ -24,7 +24,7 @@ export const maxProblems = 100;
 const maxLength = 300;
 
 /** Limits a text of a problem. Keys, and the names of large codecs, have any length. */
-export const shorten = (text: string): string => (text.length > maxLength ? `${text.slice(0, maxLength)}…` : text);
+const shorten = (text: string): string => (text.length > maxLength ? `${text.slice(0, maxLength)}…` : text);
 
 /** Creates a problem at a path. */
 export const problemAt = (path: readonly string[], expected: string): Problem => ({

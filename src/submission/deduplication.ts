@@ -3,7 +3,7 @@ import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
 import type { Offset } from '../codecs/scalars.js';
 
 /** What the deduplication period of an attempt depends on. */
-export interface Reach {
+interface Reach {
   /** The period that the caller requests; `Empty` or absent: all that the participant remembers. */
   readonly requested: DeduplicationPeriod | null | undefined;
   /** The ledger end before the first attempt, if it is known. */
