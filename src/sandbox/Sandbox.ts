@@ -1,4 +1,5 @@
 import type { Fault, FaultScope } from './Fault.js';
+import type { PackageEntities } from './ledger/Packages.js';
 import type { ExternalParty, ExternalPartyOptions, HostedParty } from './participant/parties.js';
 import type { WireUpdate, WireUpdateInput } from './wire/WireUpdate.js';
 
@@ -375,32 +376,3 @@ export interface GenerateOptions {
  * @category Sandbox
  */
 export type UpdateVariant = 'Transaction' | 'Reassignment' | 'TopologyTransaction';
-
-/**
- * The entities that `Sandbox.uploadPackage` uploads.
- *
- * @example
- * ```ts
- * import { startSandbox } from 'canton-rx/sandbox';
- *
- * const sandbox = await startSandbox();
- * sandbox.uploadPackage('assets', { templates: ['Assets:Iou'], interfaces: ['Assets:Transferable'] });
- * await sandbox.close();
- * ```
- * @category Sandbox
- */
-export interface PackageEntities {
-  /**
-   * The templates, in the form `Module:Entity`.
-   *
-   * @defaultValue none
-   */
-  readonly templates?: readonly string[];
-  /**
-   * The interfaces, in the form `Module:Entity`. A filter by a known interface that no contract implements selects
-   * nothing.
-   *
-   * @defaultValue none
-   */
-  readonly interfaces?: readonly string[];
-}

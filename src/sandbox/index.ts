@@ -24,7 +24,6 @@
 export { startSandbox } from './startSandbox.js';
 export type {
   GenerateOptions,
-  PackageEntities,
   RestartOptions,
   Sandbox,
   SandboxChanges,
@@ -33,6 +32,7 @@ export type {
   SandboxRequest,
   UpdateVariant,
 } from './Sandbox.js';
+export type { PackageEntities } from './ledger/Packages.js';
 
 // External parties
 export type {

@@ -122,7 +122,7 @@ function play({ lifeMs, renewedMs, dropsRefused, isOpaque, returns, loginMs, fee
 }
 
 describe('a ledger whose tokens end', () => {
-  it('goes on with each feed and each submission, whenever the provider renews its token', () => {
+  it('goes on with each feed and each submission, whenever the provider renews its token (G15)', () => {
     fc.assert(
       fc.property(plan, (tokens) => {
         const { seen, submissions, calls, refused, requests, sockets } = play(tokens);

@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { type AllowedOrigins, isOrigin } from '../participant/origins.js';
 import type { Settings } from '../participant/Settings.js';
 import { type Answer, type Call, type Route, textAnswer } from './Call.js';
-
-/** Which web pages may send requests: none, those of this machine, or those of the given origins. */
-export type AllowedOrigins = boolean | readonly string[];
 
 /**
  * Refuses a request that a web page without permission may have caused. It is called for each request and each upgrade,
@@ -28,19 +26,6 @@ function isAllowed(origin: string, host: string, allowed: AllowedOrigins): boole
   if (origin === `http://${host.toLowerCase()}`) return true;
   if (typeof allowed !== 'boolean') return allowed.includes(origin);
   return allowed && isOrigin(origin) && isThisMachine(new URL(origin).hostname);
-}
-
-/** Whether a text is the origin of a web page as browsers write it. A page without an origin has the origin `null`. */
-function isOrigin(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text;
-}
-
-/** Throws a `TypeError` if one of the allowed origins could never match. */
-export function checkOrigins(allowed: AllowedOrigins | undefined): void {
-  const wrong = typeof allowed === 'object' ? allowed.find((origin) => !isOrigin(origin)) : undefined;
-  if (wrong === undefined) return;
-  throw new TypeError(`${JSON.stringify(wrong)} is not the origin of web pages, such as http://localhost:5173`);
 }
 
 /** The headers that let a page with permission read the response; none for requests that no page has sent. */

@@ -1,5 +1,5 @@
 import { checkNotNegative } from '../../codecs/internal/field.js';
-import { type AllowedOrigins, checkOrigins } from '../http/door.js';
+import { type AllowedOrigins, checkOrigins } from './origins.js';
 import type { SandboxOptions, SandboxProfile } from '../Sandbox.js';
 
 /** The options with their defaults. Handlers read them for each request, because they can change. */

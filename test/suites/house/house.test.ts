@@ -41,28 +41,15 @@ afterAll(() => {
   process.stdout.write(`house: ${text.join(', ')}\n`);
 });
 
+// what the house weighs is printed, and decides nothing: a feature costs what it costs
 describe('src', () => {
-  it('has at most 270 files', () => {
-    expect(files.length).toBeLessThanOrEqual(270);
-  });
-
-  it('has at most 30 800 lines of code, without comments: a feature replaces what it makes needless', () => {
-    expect(linesOfCode).toBeLessThanOrEqual(30_800);
-  });
-
-  it('has files of 90 to 180 lines at the median, and of at most 380 with their documentation', () => {
-    expect(median(lines)).toBeGreaterThanOrEqual(90);
-    expect(median(lines)).toBeLessThanOrEqual(180);
-    expect(files.filter((file) => file.lines > 380).map(({ path }) => path)).toEqual([]);
+  it('has no file of more than 400 lines: each is one idea', () => {
+    expect(files.filter((file) => file.lines > 400).map(({ path }) => path)).toEqual([]);
   });
 
   it('has no file under 20 lines but entry points', () => {
     const short = files.filter((file) => file.lines < 20 && !isEntry(file));
     expect(short.map(({ path }) => path)).toEqual([]);
-  });
-
-  it('has at most 60 files that only one other file imports', () => {
-    expect(filesWithOneImporter(files).length).toBeLessThanOrEqual(60);
   });
 
   it('has no circle of files, types included', () => {
@@ -87,11 +74,5 @@ describe('src', () => {
       'otel/Recorder.ts: errorTypeOf',
       'postgres/projection/loadContracts.ts: copyRows',
     ]);
-  });
-});
-
-describe('test', () => {
-  it('has at most 69 800 lines: a new test shares its set-up, or takes the place of a weaker one', () => {
-    expect(linesOfTests).toBeLessThanOrEqual(69_800);
   });
 });

@@ -199,7 +199,7 @@ describe('a cold start', () => {
   it('loads no command before it is known which one runs', async () => {
     const loaded = await loadedBy();
     expect(loaded.filter((file) => /^dist\/(?!cli|cjs|errors|codecs)/.test(file))).toEqual([]);
-    const names = ['World', 'arguments', 'help', 'main', 'run', 'toolHelp'];
+    const names = ['World', 'arguments', 'help', 'main', 'run', 'shell', 'terminal', 'toolHelp'];
     expect(loaded.filter((file) => file.startsWith('dist/cli/')).sort()).toEqual(
       names.map((name) => `dist/cli/${name}.js`),
     );
