@@ -1,5 +1,5 @@
 import type { Fault, FaultScope } from './Fault.js';
-import type { PackageEntities } from './ledger/Packages.js';
+import type { PackageEntities } from './ledger/PackageEntities.js';
 import type { ExternalParty, ExternalPartyOptions, HostedParty } from './participant/parties.js';
 import type { WireUpdate, WireUpdateInput } from './wire/WireUpdate.js';
 

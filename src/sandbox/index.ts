@@ -32,7 +32,7 @@ export type {
   SandboxRequest,
   UpdateVariant,
 } from './Sandbox.js';
-export type { PackageEntities } from './ledger/Packages.js';
+export type { PackageEntities } from './ledger/PackageEntities.js';
 
 // External parties
 export type {

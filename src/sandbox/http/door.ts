@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type AllowedOrigins, isOrigin } from '../participant/origins.js';
-import type { Settings } from '../participant/Settings.js';
+import { type AllowedOrigins, isOrigin, type Settings } from '../participant/Settings.js';
 import { type Answer, type Call, type Route, textAnswer } from './Call.js';
 
 /**

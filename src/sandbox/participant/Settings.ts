@@ -1,6 +1,8 @@
 import { checkNotNegative } from '../../codecs/internal/field.js';
-import { type AllowedOrigins, checkOrigins } from './origins.js';
 import type { SandboxOptions, SandboxProfile } from '../Sandbox.js';
+
+/** Which web pages may send requests: none, those of this machine, or those of the given origins. */
+export type AllowedOrigins = boolean | readonly string[];
 
 /** The options with their defaults. Handlers read them for each request, because they can change. */
 export class Settings {
@@ -77,4 +79,17 @@ function checkTimes(changes: SandboxOptions): void {
   checkNotNegative({ defaultDeduplicationMs: changes.defaultDeduplicationMs, archiveLagMs: changes.archiveLagMs });
   if (earlyCheckpointMs !== false) checkNotNegative({ earlyCheckpointMs });
   if (idleCheckpointMs !== false) checkNotNegative({ idleCheckpointMs });
+}
+
+/** Whether a text is the origin of a web page as browsers write it. A page without an origin has the origin `null`. */
+export function isOrigin(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text;
+}
+
+/** Throws a `TypeError` if one of the allowed origins could never match. */
+function checkOrigins(allowed: AllowedOrigins | undefined): void {
+  const wrong = typeof allowed === 'object' ? allowed.find((origin) => !isOrigin(origin)) : undefined;
+  if (wrong === undefined) return;
+  throw new TypeError(`${JSON.stringify(wrong)} is not the origin of web pages, such as http://localhost:5173`);
 }
