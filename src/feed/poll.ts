@@ -197,7 +197,7 @@ const earlyCheckpointMs = 600;
  * - If the ledger end is unavailable, the limit grows fourfold with each full response.
  */
 function nextPoll(
-  { service }: AnyFeed,
+  { service, maxPageSize }: AnyFeed,
   { cursor, pollLimit, pollIntervalMs, checkpointStreak }: Position,
   page: Page<FeedElement>,
 ): Pick<Position, 'pollLimit' | 'pollIntervalMs' | 'checkpointStreak'> {
@@ -214,7 +214,9 @@ function nextPoll(
     const isAll = service.learned.hasLedgerEnd || !page.isFull;
     return isAll ? normal : { ...normal, pollLimit: pollLimit * 4 };
   }
-  if (!isEarly) return normal;
+  // without room for the checkpoint and an update, an early poll would only be ended again
+  const hasRoom = Math.min(maxPageSize, service.learned.pageLimit) > 1;
+  if (!isEarly || !hasRoom) return normal;
   if (pollLimit === 2) return { ...normal, pollLimit: 2 };
   const isFirst = pollIntervalMs === minPollIntervalMs;
   if (!isFirst) return { ...normal, pollLimit: 2, pollIntervalMs: earlyPollIntervalMs };

@@ -18,16 +18,27 @@ import { refusing, statuses } from './statuses.js';
 
 const refusals = new Set(Object.values(refusing).map((reply) => keyOf(reply())));
 
+/** Whether a body has arrived whole. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * A token provider, the service's check of its tokens, and the model of when a refused token must end a feed: when the
- * provider returns the same token again.
+ * provider returns the same token again, and none was accepted before.
  */
 export class Tokens {
   private count = 0;
   private issuedAt = -Infinity;
   private readonly issued = new Map<string, number>();
-  /** The request whose first token has just been refused: the next token is its second. */
-  private refused: ServiceRequest | undefined;
+  /** The last request of each token that was refused. */
+  private readonly refusals = new Map<string, ServiceRequest>();
+  private isAccepted = false;
   private isSecond = false;
   /** The requests that were sent with their second token. */
   private readonly seconds = new WeakSet<ServiceRequest>();
@@ -39,24 +50,21 @@ export class Tokens {
   ) {}
 
   /** The provider, for the ledger's options. */
-  readonly provide = (): Observable<string> => {
+  readonly provide = (refusedToken?: string): Observable<string> => {
     const now = asyncScheduler.now();
     const { trouble, cachedMs } = this.plan;
-    if (this.isDown) {
-      this.refused = undefined;
-      this.isSecond = false;
-      return trouble?.kind === 'hangs' ? NEVER : throwError(() => new Error('secret'));
-    }
+    const refused = this.refusals.get(refusedToken ?? '');
+    this.isSecond = false;
+    if (this.isDown) return trouble?.kind === 'hangs' ? NEVER : throwError(() => new Error('secret'));
     if (now - this.issuedAt >= cachedMs) {
       this.count += 1;
       this.issuedAt = now;
     }
     const token = `token-${this.count}`;
     this.issued.set(token, this.issuedAt);
-    const { refused } = this;
     this.isSecond = refused !== undefined;
-    this.refused = undefined;
-    if (refused?.token === token) this.mustEnd({ error: { _tag: 'UnauthorizedError' } }, refused);
+    // a token that was accepted before may be accepted again
+    if (refused?.token === token && !this.isAccepted) this.mustEnd({ error: { _tag: 'UnauthorizedError' } }, refused);
     return of(token);
   };
 
@@ -81,9 +89,10 @@ export class Tokens {
 
   /** An answer has reached the client. */
   delivered(request: ServiceRequest, reply: Reply): void {
-    if (!refusals.has(keyOf(reply))) return;
-    // a second token that is refused, too, is a failure to retry
-    if (!this.seconds.has(request)) this.refused = request;
+    if (refusals.has(keyOf(reply))) {
+      // a second token that is refused, too, is a failure to retry
+      if (!this.seconds.has(request)) this.refusals.set(request.token ?? '', request);
+    } else if (!(reply instanceof Error) && reply.status === 200 && isJson(reply.text)) this.isAccepted = true;
   }
 }
 

@@ -36,19 +36,20 @@ export const turning = {
   '413 list': () => errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2)),
 } satisfies Record<string, () => Reply>;
 
-/** Answers that end a feed at once, on every path. */
+/**
+ * Answers that end a feed at once, on every path. Not among them: a 500 whose reason is withheld, which may pass and is
+ * therefore repeated a few times, and a 403 whose reason is withheld, which may be about the end of the token.
+ */
 export const stopping = {
   '400 json': () => errorReply(400, errorBody('INVALID_ARGUMENT', 8)),
   '400 text': () => errorReply(400, 'Invalid value for: body'),
   '400 redacted': () => errorReply(400, redacted),
   '400 state': () => errorReply(400, errorBody('OFFSET_OUT_OF_RANGE', 9)),
-  '403 redacted': () => errorReply(403, redacted),
   '403 json': () => errorReply(403, errorBody('PERMISSION_DENIED', 7)),
   '404 json': () => errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)),
   '409 redacted': () => errorReply(409, redacted),
   '409 exists': () => errorReply(409, errorBody('SOMETHING_EXISTS', 10)),
   '413 text': () => errorReply(413, 'exceeded size limit (8388608 bytes)!'),
-  '500 redacted': () => errorReply(500, redacted),
   '501 redacted': () => errorReply(501, redacted),
 } satisfies Record<string, () => Reply>;
 

@@ -46,8 +46,11 @@ afterAll(() => {
 
 /** The feed continues unless something forces it to end, and misses nothing. */
 const continues = (outcome: Outcome): readonly string[] => {
-  const { error } = outcome.seen;
+  const { error, values } = outcome.seen;
   if (outcome.audit.end !== undefined) return [];
+  // the only answer that accepted the token may have come too late to be read
+  const isFirstToken = outcome.schedule.token !== null && values.length === 0;
+  if (isFirstToken && hasFacts(error, { _tag: 'UnauthorizedError', mayPass: false })) return [];
   return error === undefined ? findMissing(outcome) : [`ends with ${describeError(error)}`];
 };
 
