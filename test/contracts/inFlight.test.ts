@@ -21,7 +21,7 @@ import { eventsPath, listPath, pagePath } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply, ok } from '../helpers/wire.js';
 import { useAverageDelays } from './averageDelays.js';
 import { away, create, home, unassign } from './joinSupport.js';
-import { failAt, type Outcome, read, restartsOf, type Scenario } from './snapshotScenario.js';
+import { failAt, type Outcome, read, restartsOf, type Scenario, waysOf } from './snapshotScenario.js';
 
 useAverageDelays();
 
@@ -34,6 +34,16 @@ const outline = (entries: readonly ContractEntry[]): string[] =>
 
 const requestsTo = ({ service }: Outcome, path: string): ServiceRequest[] =>
   service.requests.filter((request) => request.path === path);
+
+/** The offsets of the snapshots that were read. */
+const earlier = (outcome: Outcome): unknown[] =>
+  outcome.requests.map(({ body }) => body['activeAtOffset']).filter((offset, i, all) => all[i - 1] !== offset);
+
+/** `created/unassigned` and the offset of the activation, of each contract in flight. */
+const activations = ({ observed }: Outcome): unknown[] =>
+  observed.values.flatMap((entry) =>
+    entry._tag === 'IncompleteUnassigned' ? [[...outline([entry]), entry.createdEvent.offset]] : [],
+  );
 
 interface RecordedElement {
   readonly contractEntry: {
@@ -62,6 +72,22 @@ const inFlight = (created: string, unassignedInTurn: string): HistoryUpdate[] =>
   ...Array.from(created, (id, i) => create(i + 1, id)),
   ...Array.from(unassignedInTurn, (id, i) => unassign(created.length + i + 1, id)),
 ];
+
+const aToB: Move = { source: home, target: away, reassignmentCounter: 1 };
+const bToA: Move = { source: away, target: home, reassignmentCounter: 2 };
+
+/** An update with one half of a reassignment. */
+function moved(offset: number, kind: 'assign' | 'unassign', contractId: string, move: Move): HistoryUpdate {
+  const isAssigned = kind === 'assign';
+  const synchronizerId = isAssigned ? move.target : move.source;
+  const event = isAssigned ? assigned({ contractId, offset }, move) : unassigned(contractId, offset, move);
+  const step = move.reassignmentCounter * 2 - (isAssigned ? 0 : 1);
+  return {
+    offset,
+    element: reassignmentOf(offset, synchronizerId, [event]),
+    events: [{ kind, contractId, synchronizerId, step, move }],
+  };
+}
 
 const one = { options: { maxSnapshotPageSize: 1 } } as const;
 const mispaired = { mispairs: true, history: inFlight('ab', 'ba') } as const;
@@ -119,6 +145,49 @@ describe('a snapshot whose entries have halves of two contracts', () => {
     expect(restartsOf(outcome)).toEqual([]);
   });
 
+  it('drops the halves of a transport that was given up', () => {
+    let participant: Outcome['participant'];
+    const outcome = read({
+      ...mispaired,
+      ...one,
+      given: (world) => {
+        participant = world.participant;
+      },
+      // lists are served by a node that pairs the halves
+      fault: failAt((_, n) => {
+        if (n === 2) participant.reconfigure({ pages: 'gone', mispairs: false });
+        return undefined;
+      }),
+    });
+    expect(outline(outcome.observed.values)).toEqual(['b/b', 'a/a']);
+    expect(waysOf(outcome)).toEqual(['pages', 'lists']);
+    expect(requestsTo(outcome, eventsPath)).toEqual([]);
+  });
+
+  it('has each flight of a contract whose synchronizers are seen at different times', () => {
+    const third = 'third::1220ab';
+    const history = [
+      ...Array.from('abx', (id, i) => create(i + 1, id)),
+      moved(4, 'unassign', 'x', aToB),
+      // what happened on the target is not seen yet
+      moved(5, 'assign', 'x', { source: away, target: third, reassignmentCounter: 2 }),
+      moved(6, 'unassign', 'x', { source: third, target: home, reassignmentCounter: 3 }),
+      moved(7, 'unassign', 'a', aToB),
+      moved(8, 'unassign', 'b', aToB),
+    ];
+    const outcome = read({ mispairs: true, history });
+    const flights = outcome.observed.values.flatMap((entry) =>
+      entry._tag === 'IncompleteUnassigned' ? [[entry.createdEvent.contractId, entry.unassignedEvent.offset]] : [],
+    );
+    expect(flights).toEqual([
+      ['x', 4],
+      ['x', 6],
+      ['a', 7],
+      ['b', 8],
+    ]);
+    checkFold(new ContractsFold(makeContract()), history, 8, outcome.observed.values);
+  });
+
   it('has what a 3.5.10 participant was recorded with', () => {
     const url = new URL('../fixtures/in-flight/mispaired-3.5.10.json', import.meta.url);
     const recorded = JSON.parse(readFileSync(url, 'utf8')) as {
@@ -171,19 +240,6 @@ describe('a snapshot whose entries have halves of two contracts', () => {
 });
 
 describe('a creation that is in no page', () => {
-  const aToB: Move = { source: home, target: away, reassignmentCounter: 1 };
-  const bToA: Move = { source: away, target: home, reassignmentCounter: 2 };
-  const moved = (offset: number, kind: 'assign' | 'unassign', contractId: string, move: Move): HistoryUpdate => {
-    const isAssigned = kind === 'assign';
-    const synchronizerId = isAssigned ? move.target : move.source;
-    const event = isAssigned ? assigned({ contractId, offset }, move) : unassigned(contractId, offset, move);
-    const step = move.reassignmentCounter * 2 - (isAssigned ? 0 : 1);
-    return {
-      offset,
-      element: reassignmentOf(offset, synchronizerId, [event]),
-      events: [{ kind, contractId, synchronizerId, step, move }],
-    };
-  };
   /** B was reassigned, and is in flight again. */
   const twice = [
     create(1, 'a'),
@@ -193,9 +249,6 @@ describe('a creation that is in no page', () => {
     moved(5, 'unassign', 'b', bToA),
     moved(6, 'unassign', 'a', aToB),
   ];
-  const earlier = (outcome: Outcome): unknown[] =>
-    outcome.requests.map(({ body }) => body['activeAtOffset']).filter((offset, i, all) => all[i - 1] !== offset);
-
   it.each(['gone', 'unpruned'] as const)(
     'is that of the snapshot before the unassignment if the participant does not have it: %s',
     (creations) => {
@@ -220,6 +273,80 @@ describe('a creation that is in no page', () => {
     const outcome = read({ mispairs: true, history, creations: 'gone', ...one });
     expect(outline(outcome.observed.values).sort()).toEqual(Array.from('abcdef', (id) => `${id}/${id}`));
     expect(earlier(outcome)).toEqual([12, 6]);
+  });
+
+  it('is that of the synchronizer that the contract left', () => {
+    const history = [
+      create(1, 'a'),
+      // assigned before its creation is seen
+      moved(2, 'assign', 'b', aToB),
+      create(3, 'b'),
+      moved(4, 'unassign', 'b', bToA),
+      moved(5, 'unassign', 'a', aToB),
+    ];
+    const outcome = read({ mispairs: true, history, creations: 'gone', ...one });
+    expect(activations(outcome)).toEqual([
+      ['a/a', 1],
+      ['b/b', 2],
+    ]);
+    expect(earlier(outcome)).toEqual([5, 3]);
+  });
+
+  it('is that of the last time that the contract was on this synchronizer', () => {
+    const history = [
+      ...Array.from('adbc', (id, i) => create(i + 1, id)),
+      moved(5, 'unassign', 'b', aToB),
+      moved(6, 'unassign', 'a', aToB),
+      moved(7, 'unassign', 'c', aToB),
+      moved(8, 'assign', 'c', aToB),
+      moved(9, 'unassign', 'c', bToA),
+      moved(10, 'assign', 'c', bToA),
+      moved(11, 'unassign', 'c', { ...aToB, reassignmentCounter: 3 }),
+      moved(12, 'unassign', 'd', aToB),
+    ];
+    const outcome = read({ mispairs: true, history, creations: 'gone', ...one });
+    expect(activations(outcome)).toEqual([
+      ['a/a', 1],
+      ['d/d', 2],
+      ['b/b', 3],
+      ['c/c', 10],
+    ]);
+    expect(earlier(outcome)).toEqual([12, 4, 10]);
+  });
+
+  it('is that of another snapshot if the contract was created after the first one', () => {
+    const history = [
+      ...Array.from('adb', (id, i) => create(i + 1, id)),
+      unassign(4, 'b'),
+      unassign(5, 'a'),
+      create(6, 'c'),
+      unassign(7, 'c'),
+      unassign(8, 'd'),
+    ];
+    const outcome = read({ mispairs: true, history, creations: 'gone', ...one });
+    expect(activations(outcome)).toEqual([
+      ['a/a', 1],
+      ['d/d', 2],
+      ['b/b', 3],
+      ['c/c', 6],
+    ]);
+    expect(earlier(outcome)).toEqual([8, 3, 6]);
+  });
+
+  it('is that of the snapshot before the unassignment, whatever counter a repair gave the contract', () => {
+    const outcome = read({
+      ...one,
+      count: 9,
+      creations: 'gone',
+      given: ({ participant }) => {
+        participant.elementsAt = (offset) =>
+          offset < 8 ? [active({ contractId: 'b', offset: 2 }, home, 7)] : [crossed('a', 'b', 8), crossed('a', 'a', 9)];
+      },
+    });
+    expect(activations(outcome)).toEqual([
+      ['a/a', 1],
+      ['b/b', 2],
+    ]);
   });
 
   it('is that of a later snapshot if the earlier one is pruned, unless the offset is given', () => {
