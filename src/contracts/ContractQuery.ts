@@ -51,7 +51,9 @@ export interface ContractQuery<M extends ContractTypes = ContractTypes> {
 export interface ContractPolicies {
   /**
    * What to do if changes cannot continue without a gap because the ledger was pruned or replaced. `'reload'` reads all
-   * contracts again and emits them as a `Reset`. `'fail'` ends with a `PrunedError` or a `LedgerResetError`.
+   * contracts again and emits them as a `Reset`. `'fail'` ends with a `PrunedError` or a `LedgerResetError`. The same
+   * applies if the caller resumes at an offset at which the participant sends half of a reassignment: `'fail'` then ends
+   * with a `DecodeError`.
    *
    * @defaultValue 'reload'
    */

@@ -23,6 +23,7 @@ import {
 import type { ContractSet } from './ContractSet.js';
 import type { ContractsFold } from './ContractsFold.js';
 import { readContracts, readKnownTypes } from './readContracts.js';
+import { UnpairedError } from './snapshot/pairHalves.js';
 
 /** One step of the join of snapshot and feed: a `Reset`, or the changes of a page of updates. */
 export interface JoinStep<C extends AnyContract> {
@@ -240,7 +241,9 @@ const reloadAfterGap = (
     delay: (error: unknown) => {
       const { known, budget } = progress;
       const cursor = known.offset;
-      const isGap = isGapError(error) && cursor !== undefined;
+      // the contracts cannot be read at this offset, at which the caller has them
+      const isUnpaired = error instanceof UnpairedError && progress.reason === undefined;
+      const isGap = (isGapError(error) || isUnpaired) && cursor !== undefined;
       if (isGap) progress.gap = { cursor, cause: error };
       const { failures, spentMs, leftMs } = budget;
       const isSpent = failures > 0 && leftMs <= 0;
@@ -248,7 +251,7 @@ const reloadAfterGap = (
         reportGap(source, progress);
         throw isGap && isSpent ? withRetried(error, { times: failures, forMs: spentMs }) : error;
       }
-      progress.reason = isLedgerError(error, 'PrunedError') ? 'pruned' : 'ledgerReset';
+      progress.reason = isLedgerError(error, 'LedgerResetError') ? 'ledgerReset' : 'pruned';
       if (progress.reason === 'ledgerReset') progress.participantId = undefined;
       const delayMs = failures === 0 ? 0 : budget.nextDelayMs();
       progress.budget = budget.countFailure(delayMs);

@@ -30,6 +30,7 @@ import { jitter, retryTransient } from '../http/retry.js';
 import { type AnyContract, makeContract, type MakeContract } from './Contract.js';
 import { type ContractPolicies, type ContractQuery, type ContractsSource, eventFormatOf } from './ContractQuery.js';
 import { ContractsFold } from './ContractsFold.js';
+import { UnpairedError } from './snapshot/pairHalves.js';
 import { readSnapshot, type SnapshotRequest } from './snapshot/readSnapshot.js';
 import { listBody, listPath } from './snapshot/transports.js';
 
@@ -70,7 +71,7 @@ export const readContracts = (
     );
     return readOnce({ ...source, report }, query, eventFormat, at).pipe(
       catchError((error: unknown) => {
-        if (!isLedgerError(error, 'PrunedError')) throw error;
+        if (!isLedgerError(error, 'PrunedError') && !(error instanceof UnpairedError)) throw error;
         return proven$.pipe(concatMap(() => throwError(() => error)));
       }),
       concatMap((contracts) => proven$.pipe(map(() => contracts))),

@@ -1,5 +1,5 @@
 import type { Offset } from '../codecs/scalars.js';
-import type { LedgerResetError, PrunedError } from '../errors/feed.js';
+import type { DecodeError, LedgerResetError, PrunedError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 
 /**
@@ -135,8 +135,8 @@ export type FeedDiagnostic =
       readonly _tag: 'GapFound';
       /** The cursor of the feed. */
       readonly cursor: Offset;
-      /** The reason. */
-      readonly cause: PrunedError | LedgerResetError;
+      /** The reason. A `DecodeError` if the snapshot at the cursor has only half of a contract in flight. */
+      readonly cause: PrunedError | LedgerResetError | DecodeError;
       /** The offset after which the feed resumes, as returned by `onGap`. Absent if the feed ends. */
       readonly resumesFrom?: Offset;
     }

@@ -8,7 +8,7 @@ import {
   active,
   assigned,
   createdEvent,
-  incompleteUnassigned,
+  crossed,
   type Move,
   reassignmentOf,
   unassigned,
@@ -17,10 +17,10 @@ import { contractHistories, entriesAt, type HistoryUpdate, offsetIn } from '../h
 import { effort } from '../helpers/effort.js';
 import { checkFold, decodeEntry } from '../helpers/foldLaw.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
-import { eventsPath, listPath, pagePath } from '../helpers/virtualContracts.js';
+import { type ContractsWorld, eventsPath, listPath, pagePath } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply, ok } from '../helpers/wire.js';
 import { useAverageDelays } from './averageDelays.js';
-import { away, create, home, unassign } from './joinSupport.js';
+import { away, create, follow, home, marbles, reported, unassign } from './joinSupport.js';
 import { failAt, type Outcome, read, restartsOf, type Scenario, waysOf } from './snapshotScenario.js';
 
 useAverageDelays();
@@ -413,21 +413,6 @@ describe('a creation that is in no page', () => {
   });
 });
 
-/** An element with the created event of one contract and the unassigned event of another. */
-function crossed(createdId: string, unassignedId: string, offset: number): object {
-  const move = { source: home, target: away, reassignmentCounter: 1 };
-  const { contractEntry } = incompleteUnassigned({ contractId: createdId, offset: 1 }, offset, move) as {
-    contractEntry: { JsIncompleteUnassigned: { unassignedEvent: object } };
-  };
-  const { JsIncompleteUnassigned } = contractEntry;
-  const unassignedEvent = { ...JsIncompleteUnassigned.unassignedEvent, contractId: unassignedId };
-  return {
-    workflowId: '',
-    contractEntry: { JsIncompleteUnassigned: { ...JsIncompleteUnassigned, unassignedEvent } },
-    streamContinuationToken: '',
-  };
-}
-
 describe('an unassigned event that is in no page', () => {
   const lacking: Scenario = {
     count: 3,
@@ -459,6 +444,58 @@ describe('an unassigned event that is in no page', () => {
       },
     };
     expect(read(never).observed).toMatchObject({ values: [], error, endedAt: 300_000 });
+  });
+});
+
+describe('changes that resume at an offset with an unassigned event that is in no page', () => {
+  /** Of two contracts in flight at offset 4, the snapshot has one unassigned event. */
+  const scenario = {
+    given: [create(2, 'a', 'b'), unassign(3, 'a'), unassign(4, 'b')],
+    options: { resumeFrom: 4 },
+  };
+  const lack = ({ participant }: ContractsWorld): void => {
+    const { elementsAt } = participant;
+    participant.elementsAt = (offset) =>
+      offset === 4 ? [crossed('a', 'b', 4), crossed('b', 'b', 4)] : elementsAt(offset);
+  };
+
+  it('begin with all contracts at a later offset, as after a gap', () => {
+    const { seen, diagnostics } = follow({ ...scenario, during: { 0: lack, 30_000: [moved(5, 'assign', 'a', aToB)] } });
+    expect(seen.error).toBeUndefined();
+    expect(seen.values).toEqual(['Reset 5 pruned a,b', 'CaughtUp 5']);
+    expect(reported(diagnostics, 'GapFound')).toMatchObject([
+      { cursor: 4, cause: { _tag: 'DecodeError', offset: 4 }, resumesFrom: 5 },
+    ]);
+  });
+
+  it('end with the error if the retry policy is over', () => {
+    const { seen, diagnostics } = follow({ ...scenario, during: { 0: lack }, forMs: 3_600_000 });
+    expect(seen).toMatchObject({ values: [], error: { _tag: 'DecodeError', offset: 4 } });
+    // and not of each attempt
+    expect(seen.endedAt).toBeGreaterThan(299_000);
+    expect(seen.endedAt).toBeLessThan(301_000);
+    expect(reported(diagnostics, 'GapFound')).toHaveLength(1);
+  });
+
+  it('end with the error at once if the query says so', () => {
+    const { seen, diagnostics } = follow({ ...scenario, query: { ...marbles, onGap: 'fail' }, during: { 0: lack } });
+    expect(seen).toMatchObject({ values: [], error: { _tag: 'DecodeError', offset: 4 } });
+    expect(seen.endedAt).toBeLessThan(100);
+    expect(reported(diagnostics, 'GapFound')[0]).not.toHaveProperty('resumesFrom');
+  });
+
+  it('end with another DecodeError at once', () => {
+    const { seen, diagnostics } = follow({
+      ...scenario,
+      during: {
+        0: ({ participant }) => {
+          participant.elementsAt = () => [{ contractEntry: { JsUnheardOf: {} }, streamContinuationToken: '' }];
+        },
+      },
+    });
+    expect(seen).toMatchObject({ values: [], error: { _tag: 'DecodeError' } });
+    expect(seen.endedAt).toBeLessThan(100);
+    expect(reported(diagnostics, 'GapFound')).toEqual([]);
   });
 });
 

@@ -157,6 +157,19 @@ export const incompleteUnassigned = (activation: Activation, offset: number, mov
     },
   });
 
+/** An element of a snapshot that has the created event of one contract and the unassigned event of another. */
+export const crossed = (createdId: string, unassignedId: string, offset: number): object =>
+  element({
+    JsIncompleteUnassigned: {
+      createdEvent: createdEvent({ contractId: createdId, offset: 1 }),
+      unassignedEvent: unassignedEvent(unassignedId, offset, {
+        source: 'home::1220ab',
+        target: 'away::1220ab',
+        reassignmentCounter: 1,
+      }),
+    },
+  });
+
 /** An element of a snapshot: the contract was assigned, and its unassignment is not known yet. */
 export const incompleteAssigned = (activation: Activation, move: Move): object =>
   element({ JsIncompleteAssigned: { assignedEvent: assignedEvent(activation, move) } });

@@ -9,10 +9,11 @@ import { processFeed } from '../../src/process/processFeed.js';
 import type { Committed, HandlerResult } from '../../src/process/ProcessOptions.js';
 import { isReady, type ProcessStatus, toStatus } from '../../src/process/ProcessStatus.js';
 import { updatesFeed } from '../../src/process/updatesFeed.js';
+import { crossed } from '../helpers/contractEvents.js';
 import { observe } from '../helpers/observe.js';
 import type { Reply } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
-import { checkpoint, errorBody, errorReply } from '../helpers/wire.js';
+import { checkpoint, errorBody, errorReply, ok } from '../helpers/wire.js';
 import { updateFormat } from '../helpers/world.js';
 import { type ContractsWorld, contractsTable, contractsWorld, describeWork, positionIn } from './contractsSupport.js';
 import { abortAfter, mockPlatform, name, PlainStore, until } from './support.js';
@@ -272,6 +273,30 @@ describe('a processor of contracts whose ledger was pruned after its cursor', ()
   });
 });
 
+describe('a processor of contracts that restarts where the snapshot has half of a contract in flight', () => {
+  const fault = (path: string, { ledger }: ContractsWorld) =>
+    path === '/v2/state/active-contracts' && ledger.end < 8
+      ? ok([crossed('a', 'c', 6), crossed('c', 'c', 6)])
+      : undefined;
+
+  it('gets all contracts again at a later offset, and has no need of that after the next restart', () => {
+    const { works, store, error, commits } = run(five, { store: storeAt6(), fault, later: '@8+g' });
+    expect(error).toBeUndefined();
+    expect(works).toEqual(['pruned@8[a c', 'pruned@8 d e', 'pruned@8 f g]']);
+    expect(commits.at(-1)?.offset).toBe(8);
+    const again = run(`${five} @8+g @9-a`, { store: stored(store.cursor) });
+    expect(again.works).toEqual(['@9-a']);
+  });
+
+  it("ends with a DecodeError if the query says 'fail', and keeps its cursor", () => {
+    const { works, error, store } = run(five, { store: storeAt6(), fault, onGap: 'fail' });
+    expect(works).toEqual([]);
+    expect(error).toMatchObject({ _tag: 'DecodeError', offset: 6 });
+    expect(String(error)).toContain('an unassigned event of the contract a, which is in flight');
+    expect(positionIn(store.cursor)).toEqual({ offset: 6 });
+  });
+});
+
 describe('a processor of contracts whose ledger was replaced', () => {
   /** Another ledger with the same participant id, which has other updates at the same offsets. */
   const another = '@1+x+y+z @9+w';
@@ -417,6 +442,25 @@ describe('a processor of contracts whose ledger was replaced', () => {
         restore(0);
         ledger.pruned = then;
         ledger.reconfigure({ participantId });
+        play(another);
+        return shuttingDown;
+      },
+    });
+    expect(works).toEqual(['ledgerReset@9[x y z w]']);
+  });
+
+  it('by one with half of a contract in flight while it reads the contracts, gets all contracts again', () => {
+    let requests = 0;
+    const { works } = run(`${five} @7+g @8+h`, {
+      store: storeAt7(),
+      batchSize: 100,
+      fault: (path, { ledger, restore, play }) => {
+        if (path !== '/v2/state/active-contracts') return undefined;
+        requests += 1;
+        if (requests === 2) return ok([crossed('x', 'y', 7), crossed('y', 'y', 7)]);
+        if (requests > 2) return undefined;
+        restore(0);
+        ledger.reconfigure({ participantId: 'other::1220ab' });
         play(another);
         return shuttingDown;
       },
