@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { finalize, map, timer } from 'rxjs';
 import type { ContractEntry, IncompleteUnassigned } from '../../src/codecs/ContractEntry.js';
 import { makeContract } from '../../src/contracts/Contract.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
@@ -18,7 +19,7 @@ import { effort } from '../helpers/effort.js';
 import { checkFold, decodeEntry } from '../helpers/foldLaw.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { type ContractsWorld, eventsPath, listPath, pagePath } from '../helpers/virtualContracts.js';
-import { errorBody, errorReply, ok } from '../helpers/wire.js';
+import { errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
 import { useAverageDelays } from './averageDelays.js';
 import { away, create, follow, home, marbles, reported, unassign } from './joinSupport.js';
 import { failAt, type Outcome, read, restartsOf, type Scenario, waysOf } from './snapshotScenario.js';
@@ -66,6 +67,14 @@ function essence(entry: ContractEntry): string {
     entry._tag === 'IncompleteUnassigned' ? { ...entry, createdEvent: { ...entry.createdEvent, offset: 0 } } : entry;
   return JSON.stringify(shown, (key, value: unknown) => (key === 'nodeId' ? undefined : value));
 }
+
+/** The offsets of the updates that make a contract active on a synchronizer. */
+const activationsOf = (history: readonly HistoryUpdate[], id: string): number[] =>
+  history
+    .filter(({ events }) =>
+      events.some(({ kind, contractId }) => contractId === id && (kind === 'create' || kind === 'assign')),
+    )
+    .map(({ offset }) => offset);
 
 /** Contracts are created in an order and unassigned in another one. */
 const inFlight = (created: string, unassignedInTurn: string): HistoryUpdate[] => [
@@ -185,7 +194,10 @@ describe('a snapshot whose entries have halves of two contracts', () => {
       ['a', 7],
       ['b', 8],
     ]);
-    checkFold(new ContractsFold(makeContract()), history, 8, outcome.observed.values);
+    const fold = new ContractsFold(makeContract());
+    checkFold(fold, history, 8, outcome.observed.values);
+    // of its last activation, on the third synchronizer
+    expect(fold.contracts.get('x')).toMatchObject({ reassignmentCounter: 3, offset: 5 });
   });
 
   it('has what a 3.5.10 participant was recorded with', () => {
@@ -268,11 +280,37 @@ describe('a creation that is in no page', () => {
     },
   );
 
+  /** The creations of x, y and z are in no page. */
+  const threeLack = inFlight('abcxyz', 'xaybzc');
+
   it('is read with few earlier snapshots, however many there are', () => {
-    const history = inFlight('abcdef', 'fedcba');
-    const outcome = read({ mispairs: true, history, creations: 'gone', ...one });
-    expect(outline(outcome.observed.values).sort()).toEqual(Array.from('abcdef', (id) => `${id}/${id}`));
+    const outcome = read({ mispairs: true, history: threeLack, creations: 'gone', ...one });
+    expect(outline(outcome.observed.values).sort()).toEqual(Array.from('abcxyz', (id) => `${id}/${id}`));
     expect(earlier(outcome)).toEqual([12, 6]);
+    // whichever response arrives first
+    const fault: Scenario['fault'] = ({ path, body }) =>
+      path === eventsPath ? timer(body['contractId'] === 'x' ? 100 : 1).pipe(map(() => notFound)) : undefined;
+    expect(earlier(read({ mispairs: true, history: threeLack, ...one, fault }))).toEqual([12, 6]);
+  });
+
+  it('is requested together with at most three others', () => {
+    let open = 0;
+    const counts: number[] = [];
+    const outcome = read({
+      mispairs: true,
+      history: inFlight('abcdefuvwxyz', 'uavbwcxdyezf'),
+      ...one,
+      fault: ({ path }) => {
+        if (path !== eventsPath) return undefined;
+        counts.push((open += 1));
+        return timer(10).pipe(
+          map(() => notFound),
+          finalize(() => (open -= 1)),
+        );
+      },
+    });
+    expect(outcome.observed.values).toHaveLength(12);
+    expect(Math.max(...counts)).toBe(4);
   });
 
   it('is that of the synchronizer that the contract left', () => {
@@ -534,6 +572,9 @@ describe('contracts in flight: the law', () => {
         }
         const expected = entriesAt(history, offset).map(decodeEntry);
         expect(observed.values.map(essence).sort()).toEqual(expected.map(essence).sort());
+        for (const entry of observed.values)
+          if (entry._tag === 'IncompleteUnassigned')
+            expect(activationsOf(history, entry.createdEvent.contractId)).toContain(entry.createdEvent.offset);
         checkFold(new ContractsFold(makeContract()), history, offset, observed.values);
       }),
       { numRuns: effort(15, 5_000) },
