@@ -6,7 +6,7 @@ import { cantonError, type WireUpdateInput } from '../../../src/sandbox/index.js
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../../helpers/postgresServer.js';
 import { until, useProcessTime } from '../../helpers/time.js';
 import { cliWorld } from '../cliWorld.js';
-import { type Capture, capture, type CliRun, parseLines } from '../runCli.js';
+import { type Capture, capture, type CliRun, parseLines, runCli } from '../runCli.js';
 
 let server: PostgresServer;
 let admin: pg.Pool;
@@ -102,11 +102,29 @@ describeWithPostgres('canton-rx project', () => {
       Transaction: { value: { events: [{ CreatedEvent: { contractId, createArgument: { serial: contractId } } }] } },
     });
     world.sandbox.append(...ids.map(creation), ...ids.toReversed().map((id) => moved('unassign', id)));
+    /** Halves the pages of the next command, so that the first one ends within the contracts in flight. */
+    const onSmallPages = (): void => {
+      const body = cantonError('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED');
+      world.sandbox.fault({ kind: 'status', status: 413, body }, { path: /active-contracts-page/, times: 8 });
+    };
+    const creationsRead = (): number =>
+      world.sandbox.requests.filter(({ path }) => path === '/v2/events/events-by-contract-id').length;
+    const verify = async (): Promise<readonly [number, string]> => {
+      const run = runCli(['project', 'verify', '--ledger', world.sandbox.url, '--database', database]);
+      return [await run.code, run.out.text()];
+    };
+    onSmallPages();
     await projectAll();
+    expect(creationsRead()).toBe(1);
     const payloads = (): Promise<readonly unknown[]> =>
       sql(`SELECT contract_id, payload ->> 'serial' AS serial, in_flight_to IS NOT NULL AS flies
         FROM contracts.active() ORDER BY 1`);
     expect(await payloads()).toEqual(ids.map((id) => ({ contract_id: id, serial: id, flies: true })));
+    for (const halve of [() => undefined, onSmallPages]) {
+      halve();
+      expect(await verify()).toEqual([0, expect.stringMatching(/^the schema contracts has the 3 active contracts/)]);
+    }
+    expect(creationsRead()).toBe(2);
     const run = world.start(['contracts']);
     await run.code;
     expect(
@@ -124,6 +142,7 @@ describeWithPostgres('canton-rx project', () => {
       { contract_id: '00a1', serial: '00a1', flies: true },
       { contract_id: '00c1', serial: '00c1', flies: false },
     ]);
+    expect(await verify()).toEqual([0, expect.stringMatching(/^the schema contracts has the 2 active contracts/)]);
   });
 
   it('loads many contracts in several transactions', async () => {
