@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { filter, firstValueFrom } from 'rxjs';
-import { liveContracts } from '../../../src/contracts/index.js';
-import { connect, Contracts, isWriting, party, token, url } from './writing.js';
+import { filter, firstValueFrom, lastValueFrom, map, toArray } from 'rxjs';
+import { activeContracts, liveContracts } from '../../../src/contracts/index.js';
+import { connect, Contracts, isWriting, party, token, url, user } from './writing.js';
 
 /** Sends a request that the library does not have. */
 async function post(path: string, body: object): Promise<{ readonly status: number; readonly json: unknown }> {
@@ -24,18 +24,24 @@ async function synchronizersOf(): Promise<readonly string[]> {
   return connectedSynchronizers.map(({ synchronizerId }) => synchronizerId);
 }
 
-/** Submits one half of a reassignment. Returns the reassignment id. */
-async function move(command: object): Promise<string> {
+/** Submits one half of a reassignment. */
+function move(command: object): ReturnType<typeof post> {
   const eventFormat = { filtersByParty: { [party]: {} }, verbose: false };
-  const { status, json } = await post('/v2/commands/submit-and-wait-for-reassignment', {
+  return post('/v2/commands/submit-and-wait-for-reassignment', {
     reassignmentCommands: {
       commandId: `canton-rx-suite-${crypto.randomUUID()}`,
       submitter: party,
+      ...(user !== undefined && { userId: user }),
       commands: [{ command }],
     },
     eventFormat,
   });
-  expect({ status, json }).toMatchObject({ status: 200 });
+}
+
+/** Submits an unassignment. Returns the reassignment id. */
+async function unassign(value: object): Promise<string> {
+  const { status, json } = await move({ UnassignCommand: { value } });
+  expect([status, json]).toEqual([200, expect.anything()]);
   return /"reassignmentId":"([^"]+)"/.exec(JSON.stringify(json))?.[1] ?? '';
 }
 
@@ -63,28 +69,41 @@ async function move(command: object): Promise<string> {
         return [contractId, contract?.templateId, contract?.location, contract?.offset];
       });
     };
-    // in another order than that of the creations: a participant of 3.5 pairs the two halves wrongly
-    const moves: (readonly [string, string])[] = [];
-    const locationOf = (contractId: string): Promise<string> =>
-      firstValueFrom(followed.byId$(contractId).pipe(filter((contract) => contract !== undefined))).then(
-        ({ location }) => ('synchronizerId' in location ? location.synchronizerId : ''),
+    const locationOf = async (contractId: string): Promise<string> => {
+      const on$ = followed.byId$(contractId).pipe(
+        map((contract) => contract?.location),
+        filter((location) => location !== undefined),
+        filter((location) => 'synchronizerId' in location),
       );
+      return (await firstValueFrom(on$)).synchronizerId;
+    };
+    // in another order than that of the creations: a participant of 3.5 pairs the two halves wrongly
+    const moves: object[] = [];
     for (const contractId of ids.toReversed()) {
       const from = await locationOf(contractId);
       const to = from === source ? target : source;
-      moves.push([
-        await move({ UnassignCommand: { value: { contractId, source: from, target: to } } }),
-        `${from} ${to}`,
-      ]);
+      const move = { source: from, target: to };
+      moves.push({ ...move, reassignmentId: await unassign({ ...move, contractId }) });
     }
     const end = await firstValueFrom(connect().ledgerEnd());
-    const fresh = await liveAt(liveContracts(connect(), { parties: [party] }), end);
-    expect(fresh).toEqual(await liveAt(followed, end));
-    expect(fresh.map(([contractId]) => contractId)).toEqual(ids);
-    for (const [reassignmentId, path] of moves) {
-      const [from, to] = path.split(' ');
-      await move({ AssignCommand: { value: { reassignmentId, source: from, target: to } } });
-    }
+    const expected = await liveAt(followed, end);
+    const inFlight = { inFlight: { source: expect.any(String), target: expect.any(String) } };
+    expect(expected).toEqual(ids.map((contractId) => [contractId, expect.anything(), inFlight, expect.anything()]));
+    expect(await liveAt(liveContracts(connect(), { parties: [party] }), end)).toEqual(expected);
+    // pages of one contract divide those in flight
+    const entries$ = activeContracts(connect(), { parties: [party], activeAtOffset: end }, { maxSnapshotPageSize: 1 });
+    const onPages = (await lastValueFrom(entries$.pipe(toArray()))).flatMap((entry) => {
+      if (entry._tag !== 'IncompleteUnassigned' || !ids.includes(entry.unassignedEvent.contractId)) return [];
+      const { createdEvent, unassignedEvent } = entry;
+      const location = { inFlight: { source: unassignedEvent.source, target: unassignedEvent.target } };
+      expect(unassignedEvent.contractId).toBe(createdEvent.contractId);
+      return [[createdEvent.contractId, createdEvent.templateId, location, createdEvent.offset]];
+    });
+    const byOffset = (one: readonly unknown[], other: readonly unknown[]): number => Number(one[3]) - Number(other[3]);
+    expect(onPages.sort(byOffset)).toEqual(expected.sort(byOffset));
+    // the participant itself may have assigned them meanwhile
+    for (const value of moves) await move({ AssignCommand: { value } });
+    for (const contractId of ids) await locationOf(contractId);
     stop.unsubscribe();
   }, 240_000);
 });

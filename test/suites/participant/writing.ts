@@ -25,7 +25,7 @@ export const isWriting = writes === '1' && url !== '';
 if (isWriting && party === '')
   throw new Error('CANTON_RX_LEDGER_WRITES needs CANTON_RX_LEDGER_PARTY: a party for which the token can act');
 
-export { expiredToken, party, token, url };
+export { expiredToken, party, token, url, user };
 
 /** The updates of the party. */
 export const updateFormat = acsDelta({ parties: [party] });
