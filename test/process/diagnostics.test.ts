@@ -280,7 +280,7 @@ describe('the end of a processor', () => {
     const refusal = { status: 403, headers: {}, text: 'no' };
     expect(endOf(() => undefined, {}, { fault: () => refusal })).toMatchObject({
       ends: [{ how: 'failed', error: { _tag: 'ApiError' } }],
-      errors: [expect.stringContaining('answered 403: no')],
+      errors: [expect.stringContaining('answered 403, but not as a ledger: no')],
     });
   });
 
