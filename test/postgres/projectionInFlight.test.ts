@@ -48,7 +48,7 @@ describeWithPostgres('the projection of a participant that mispairs contracts in
   const database = withDatabase();
   const sandbox = sandboxes();
 
-  it('has each contract with its own payload, whatever the pages, and after a crash in each load (G28, G49)', async () => {
+  it('has each contract with its own payload, whatever the pages, and after a crash in each load (G28)', async () => {
     const plan = fc.record({
       history: busyHistories,
       loadedAt: fc.nat(2),
