@@ -15,8 +15,9 @@ export interface Reset<C extends AnyContract = AnyContract> {
   readonly _tag: 'Reset';
   /**
    * Why the contracts were read: `'start'` for the first time; `'pruned'` if the ledger was pruned after the last
-   * change, or if the participant cannot send the contracts at that offset; `'ledgerReset'` if the ledger is no longer that of the last change, because it was restored or replaced;
-   * `'packageFound'` if a package of the query was uploaded.
+   * change, or if the participant cannot send the contracts at that offset; `'ledgerReset'` if the ledger is no longer
+   * that of the last change, because it was restored or replaced; `'packageFound'` if a package of the query was
+   * uploaded.
    */
   readonly reason: 'start' | 'pruned' | 'ledgerReset' | 'packageFound';
   /** The offset of the snapshot. Changes continue after it. */
