@@ -19,9 +19,9 @@ export function parseOptions<const O extends Options>(args: readonly string[], o
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    throw new UsageError(
-      parseErrorMessage(types.isNativeError(error) ? error.message : '', Object.keys(options), args),
-    );
+    // no command takes a token: the sandbox declares the option to refuse it
+    const names = Object.keys(options).filter((name) => name !== 'token');
+    throw new UsageError(parseErrorMessage(types.isNativeError(error) ? error.message : '', names, args));
   }
 }
 

@@ -84,7 +84,11 @@ describe('canton-rx submit', () => {
     expect(code).toBe(0);
     expect(parseLines(out)).toMatchObject([{ costEstimation: { totalTrafficCostEstimation: expect.any(Number) } }]);
     expect(world.sandbox.ledgerEnd).toBe(before);
-    const refused = await submit('--dry-run', '--template', template, '--choice', 'Archive', '--contract', '00aa');
+    const created = await submit(...createOptions());
+    const [{ events }] = parseLines(created.out) as [{ events: [{ contractId: string }] }];
+    const archive = ['--template', template, '--choice', 'Archive', '--contract', events[0].contractId];
+    expect((await submit(...archive)).code).toBe(0);
+    const refused = await submit('--dry-run', ...archive);
     expect(refused).toMatchObject({ code: 1, out: '' });
     expect(refused.err).toContain('CONTRACT_NOT_FOUND');
   });

@@ -27,8 +27,9 @@ describe('canton-rx check', () => {
     expect(finding('endpoints')?.data).toMatchObject(served);
     expect(sandbox.ledgerEnd).toBe(before);
     expect(sandbox.requests.length).toBeLessThan(40);
-    const posted = sandbox.requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
-    expect(posted.filter((path) => !path.startsWith('/v2/updates'))).toEqual([]);
+    const posted = sandbox.requests.filter(({ method, path }) => method === 'POST' && !path.startsWith('/v2/updates'));
+    // their bodies are not JSON
+    expect(posted.filter(({ status }) => status !== 400)).toEqual([]);
   });
 
   it('reports the other findings if one check fails', async () => {

@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync, rmSync, statSync, truncateSync, writeFile
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { cantonError } from '../../../src/sandbox/index.js';
 import { effort } from '../../helpers/effort.js';
 import { until, useProcessTime } from '../../helpers/time.js';
 import { cliWorld } from '../cliWorld.js';
@@ -328,7 +329,8 @@ describe('resuming a replay', () => {
   });
 
   it('is announced after a failure of the ledger', async () => {
-    world.sandbox.fault({ kind: 'status', status: 400, body: 'no' }, { path: '/v2/updates/flats', after: 1 });
+    const body = cantonError('INVALID_ARGUMENT');
+    world.sandbox.fault({ kind: 'status', status: 400, body }, { path: '/v2/updates/flats', after: 1 });
     const { code, err } = await run();
 
     expect(code).toBe(1);
