@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError } from '../../src/sandbox/index.js';
 import { httpServer } from '../helpers/localServers.js';
+import { until } from '../helpers/time.js';
 import { cliWorld } from './cliWorld.js';
 import { capture, type CaptureOptions, parseLines, runCli } from './runCli.js';
 
@@ -83,6 +84,59 @@ describe('a ledger full of control characters', () => {
         if (!line.includes('csv')) expect(out + err).not.toMatch(/^canton-rx: ok/m);
       }
     }
+  });
+
+  it.each([
+    ['tail', ['tail', '--pretty', '--verbose']],
+    ['tail --json', ['tail', '--json', '--websocket']],
+    ['contracts --follow', ['contracts', '--follow', '--pretty']],
+    ['contracts --follow --json', ['contracts', '--follow', '--json']],
+  ])('prints none of them by %s, which has no end', async (_, line) => {
+    poisonAll();
+    const [out, err] = [capture({}), capture({})];
+    const env = { CANTON_RX_LEDGER_URL: world.sandbox.url };
+    const { code, signals } = runCli(line, { out, err, env });
+    await out.lines(100);
+    const before = out.text().length;
+    world.sandbox.generate(50);
+    await until(() => out.text().length > before);
+    signals.emit('SIGINT');
+    expect(await code).toBe(0);
+    expect(out.text() + err.text()).not.toMatch(unprintable);
+  });
+
+  it('writes none of them to the file of replay', async () => {
+    poisonAll();
+    const file = join(world.folder, 'updates.ndjson');
+    expect((await run(['replay', '--to', '40', '--out', file])).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).not.toMatch(unprintable);
+  });
+
+  it.each(['error', 'close'] as const)('prints none of them from the %s of a WebSocket, and goes on', async (how) => {
+    const body = { ...cantonError('INVALID_ARGUMENT'), cause: evil, correlationId: evil, context: { [evil]: evil } };
+    const fault =
+      how === 'error' ? { how, body } : { how, code: 1011, reason: '\u001b[2J\u009b31m\u202e\ncanton-rx: ok' };
+    world.sandbox.fault({ kind: 'socket', elements: 2, ...fault }, { path: /updates/ });
+    const env = { CANTON_RX_LEDGER_URL: world.sandbox.url };
+    const { code, out, err, signals } = runCli(['tail', '--websocket', '--json'], { env });
+    await out.lines(100);
+    signals.emit('SIGINT');
+    expect(await code).toBe(0);
+    expect(out.text() + err.text()).not.toMatch(unprintable);
+    expect(out.text() + err.text()).not.toMatch(/^canton-rx: ok/m);
+  });
+
+  it('prints none of them from headers', async () => {
+    const server = await httpServer((_, response) => {
+      const text = Buffer.from('\u009b31m\u0085\u202e').toString('latin1');
+      const headers = { date: text, server: text, via: text, 'retry-after': text, 'content-type': text };
+      response.writeHead(400, { ...headers, 'www-authenticate': text }).end(evil);
+    });
+    for (const line of Object.values(lines).flatMap((of) => of())) {
+      const { out, err } = await run([...line, '--ledger', server.url]);
+      expect(out + err).not.toMatch(unprintable);
+    }
+    await server.close();
   });
 
   it('has the same values in JSON', async () => {
@@ -209,5 +263,31 @@ describe('megabytes of blanks', () => {
       const { err } = await run(line);
       expect(longest(err)).toBeLessThan(maxLine);
     }
+  });
+
+  const details = { cause: blanks, correlationId: blanks, context: { a: blanks, [blanks]: blanks } };
+
+  it.each([
+    ['INVALID_ARGUMENT', 400, 1],
+    ['CONTRACT_NOT_FOUND', 404, 1],
+    ['PERMISSION_DENIED', 403, 5],
+  ])('do not hide that the ledger refuses a submission: %s', async (code, status, expected) => {
+    const body = { ...cantonError(code), ...details };
+    world.sandbox.fault({ kind: 'status', status, body }, { path: /commands/, times: 99 });
+    const refused = await run(submitLine());
+    expect(refused.code).toBe(expected);
+    expect(refused.err).toContain('The submission was rejected');
+    expect(world.sandbox.requests.filter(({ path }) => path.includes('commands'))).toHaveLength(1);
+  });
+
+  it('do not hide that a submission is committed, although its transaction is too large to read', async () => {
+    await world.restart({}, 1);
+    const body = (answer: unknown): string => JSON.stringify(answer).replace('{', `{${' '.repeat(33 * 2 ** 20)}`);
+    world.sandbox.fault({ kind: 'rewrite', body }, { path: /transaction$/ });
+    world.sandbox.fault({ kind: 'rewrite', body }, { path: /update-by-offset/, times: 99 });
+    const { code, err } = await run(submitLine());
+    expect(code).toBe(6);
+    expect(err).toContain('The submission was committed, but its transaction could not be read.');
+    expect(err).toMatch(/\ndetermine it with the same command and --command-id \S+ --since \d+\n$/);
   });
 });
