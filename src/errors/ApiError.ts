@@ -311,7 +311,7 @@ export function rejectionReason(error: Facts): RejectionReason {
  * to another synchronizer, or their synchronizer is not connected.
  */
 const saysArchived = ({ context = {}, reason = '' }: Facts): boolean =>
-  !/^\s*(\w*[([{]\s*[)\]}])?\s*$/.test(context['archived'] ?? '') || /\barchived: *\w+\((?!\))/.test(reason);
+  !/^(?:\w*[([{]\s*[)\]}])?$/.test((context['archived'] ?? '').trim()) || /\barchived: *\w+\((?!\))/.test(reason);
 
 /** What helps after a refusal, for messages. The others need the explanation. */
 export const nextSteps: Readonly<Partial<Record<RejectionReason, string>>> = {

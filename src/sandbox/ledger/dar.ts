@@ -13,8 +13,10 @@ interface ArchivedPackage {
 export function readDar(bytes: Buffer): readonly ArchivedPackage[] {
   const names = entryNames(bytes);
   const packages = names.flatMap((name): readonly ArchivedPackage[] => {
-    const [, packageName, packageId] = /([^/]+?)(?:-\d+(?:\.\d+)*)?-([0-9a-f]{64})\.dalf$/.exec(name) ?? [];
-    return packageName === undefined || packageId === undefined ? [] : [{ packageId, packageName }];
+    const file = name.slice(name.lastIndexOf('/') + 1);
+    const packageId = /-([0-9a-f]{64})\.dalf$/.exec(file)?.[1] ?? '';
+    const packageName = file.slice(0, -`-${packageId}.dalf`.length).replace(/-\d+(?:\.\d+)*$/, '');
+    return packageId === '' || packageName === '' ? [] : [{ packageId, packageName }];
   });
   if (!names.includes('META-INF/MANIFEST.MF') || packages.length === 0)
     throw requestError('INVALID_DAR', 'Dar file is corrupt');
