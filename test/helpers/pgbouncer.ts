@@ -45,7 +45,7 @@ export async function pgbouncer(
   };
   const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
   const config = join(folder, 'pgbouncer.ini');
-  const databases = `[databases]\npostgres = host=127.0.0.1 port=${serverPort} user=postgres`;
+  const databases = `[databases]\n* = host=127.0.0.1 port=${serverPort} user=postgres`;
   await writeFile(config, [databases, '[pgbouncer]', ...lines, ''].join('\n'));
   const log = join(folder, 'log');
   const start = async () => {

@@ -20,6 +20,9 @@ const bin = existsSync(versions)
   : undefined;
 const program = (name: string): string => (bin === undefined ? name : join(bin, name));
 
+/** The addresses of test machines: see `network.ts`. */
+const machineNetworks = '198.18.0.0/15';
+
 /** How long a server that stops waits for clients that close their connections, in milliseconds. */
 const maxClosingMs = 1_000;
 
@@ -60,11 +63,13 @@ export async function postgresServer(settings: Readonly<Record<string, string>> 
     },
   );
   const access = join(data, 'pg_hba.conf');
-  await writeFile(access, `host all guarded 127.0.0.1/32 scram-sha-256\n${await readFile(access, 'utf8')}`);
+  const rules = `host all guarded 127.0.0.1/32 scram-sha-256\nhost all all ${machineNetworks} trust\n`;
+  await writeFile(access, `${rules}${await readFile(access, 'utf8')}`);
   const port = await freePort();
   const log = join(folder, 'log');
-  const listening = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: folder };
-  const options = Object.entries({ log_min_messages: 'warning', ...settings, ...listening });
+  const listening = { port: String(port), unix_socket_directories: folder };
+  const defaults = { log_min_messages: 'warning', listen_addresses: '127.0.0.1' };
+  const options = Object.entries({ ...defaults, ...settings, ...listening });
   const command = [program('postgres'), '-D', data, ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   const start = async () => {
     const server = await startProcess(command, { log, folder, user });

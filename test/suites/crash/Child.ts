@@ -26,7 +26,8 @@ export interface Child {
 
 /** The programs of children, bundled, since they are started hundreds of times. */
 export interface Programs {
-  readonly start: (name: string, orders: Orders) => Child;
+  /** Starts a program, with the words before its command that run it elsewhere. */
+  readonly start: (name: string, orders: Orders, elsewhere?: readonly string[]) => Child;
   /** Removes the programs, and ends the children that still run. */
   readonly remove: () => Promise<void>;
 }
@@ -45,8 +46,8 @@ export async function bundlePrograms(...names: readonly string[]): Promise<Progr
   });
   const children: Child[] = [];
   return {
-    start: (name, orders) => {
-      const child = startChild(join(folder, `${name}.cjs`), orders);
+    start: (name, orders, elsewhere = []) => {
+      const child = startChild([...elsewhere, process.execPath, join(folder, `${name}.cjs`)], orders);
       children.push(child);
       return child;
     },
@@ -59,8 +60,8 @@ export async function bundlePrograms(...names: readonly string[]): Promise<Progr
   };
 }
 
-function startChild(program: string, orders: Orders): Child {
-  const child = spawn(process.execPath, [program, JSON.stringify(orders)], { stdio: ['ignore', 'pipe', 'pipe'] });
+function startChild([program = '', ...words]: readonly string[], orders: Orders): Child {
+  const child = spawn(program, [...words, JSON.stringify(orders)], { stdio: ['ignore', 'pipe', 'pipe'] });
   const mark$ = new Subject<string>();
   const counts = new Map<string, number>();
   let last = '';
@@ -109,6 +110,10 @@ export interface Orders {
   /** The last offset, which is left to the child that is not killed. */
   readonly last?: number;
   readonly commitEvery: number;
+  /** How often a standby tries to take over, in milliseconds. */
+  readonly pollMs?: number;
+  /** The statement of each transaction; `$1` is the number of this start. */
+  readonly sql?: string;
   /** The party whose commands the child submits. */
   readonly party?: string;
 }

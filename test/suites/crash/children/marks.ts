@@ -59,10 +59,13 @@ export const markStore = <Tx>(store: CheckpointStore<Tx>): CheckpointStore<Tx> =
 export const markTransactionalStore = <Tx>(store: TransactionalStore<Tx>): TransactionalStore<Tx> => ({
   ...markStore(store),
   transactions: store.transactions,
-  hold: (name) =>
+  hold: (name, standBy) =>
     defer(() => {
       mark('h');
-      return store.hold(name);
+      return store.hold(name, () => {
+        mark('h');
+        standBy?.();
+      });
     }).pipe(map(markTransactions)),
 });
 

@@ -4,7 +4,7 @@ import { postgresStore } from '../../../../src/postgres/index.js';
 import { openLedger, orders, request, markCommits } from './child.js';
 import { hashOf, idOf, mark, markTransactionalStore } from './marks.js';
 
-const { storeUrl, life, commitEvery } = orders;
+const { storeUrl, life, commitEvery, pollMs = 10 } = orders;
 const pool = new Pool({ connectionString: storeUrl, application_name: `life ${life}`, max: 3 });
 pool.on('error', () => undefined);
 
@@ -17,7 +17,7 @@ processFeed(
   },
   {
     name: 'seen',
-    store: markTransactionalStore(postgresStore({ pool, pollMs: 10 })),
+    store: markTransactionalStore(postgresStore({ pool, pollMs })),
     commitEvery: { updates: commitEvery },
     retry: { baseDelayMs: 1, maxDelayMs: 20 },
   },
