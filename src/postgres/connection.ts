@@ -23,7 +23,7 @@ import { StoreError } from '../errors/process.js';
 import { mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Transactions } from '../process/CheckpointStore.js';
-import { isRuleViolation, mustRepeat, reasonOf } from './databaseErrors.js';
+import { isRuleViolation, mustRepeat, reasonOf, withoutValues } from './databaseErrors.js';
 
 /** A connection taken from the pool. */
 export interface Connection {
@@ -109,7 +109,7 @@ export const run = (
 ): Observable<readonly QueryResultRow[]> =>
   defer(() => db.query<QueryResultRow>(sql, [...values])).pipe(
     map(({ rows }) => rows),
-    mapError((error) => reasons.get(db) ?? error),
+    mapError((error) => withoutValues(reasons.get(db) ?? error)),
   );
 
 /** Runs a statement, and emits its rows; errors if it takes too long. */
@@ -149,7 +149,7 @@ export function transactionsOn(
   const commitError = (text: string, error?: unknown): StoreError => {
     const cause = reasons.get(client) ?? error;
     const reason = cause === undefined ? text : `${text}: ${reasonOf(cause)}`;
-    return new StoreError('commit', processor, reason, cause);
+    return new StoreError('commit', processor, reason, withoutValues(cause));
   };
   const send = (sql: string): Observable<unknown> => defer(() => client.query(sql)).pipe(timeout(timeoutMs));
   const begin$ = send(begin).pipe(mapError((error) => commitError('a transaction could not be started', error)));

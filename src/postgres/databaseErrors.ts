@@ -20,9 +20,23 @@ export const isFailedTransaction = (error: unknown): boolean => sqlStateOf(error
  */
 export function reasonOf(error: unknown): string {
   const code = sqlStateOf(error);
-  const message = quotable(error instanceof Error ? error.message : String(error), []);
-  if (code === undefined) return message;
-  return /^2[23]/.test(code) ? `the database refuses a value (${code})` : `${message} (${code})`;
+  const message = messageOf(error);
+  return code === undefined ? message : `${message} (${code})`;
+}
+
+const messageOf = (error: unknown): string =>
+  /^2[23]/.test(sqlStateOf(error) ?? '')
+    ? 'the database refuses a value'
+    : quotable(error instanceof Error ? error.message : String(error), []);
+
+/**
+ * Returns an error of the database without what may quote rows: its detail, its context, and the message of a data error or of a
+ * violated constraint. Any other error is returned as it is.
+ */
+export function withoutValues(error: unknown): unknown {
+  if (!(error instanceof Error) || !('severity' in error)) return error;
+  const { code, severity } = error as { readonly code?: unknown; readonly severity: unknown };
+  return Object.assign(new Error(messageOf(error)), { code, severity });
 }
 
 /** A database cannot be used as it is. A repetition cannot help. */

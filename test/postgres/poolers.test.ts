@@ -1,11 +1,13 @@
 import { expect, it } from '@jest/globals';
+import type { Pool } from 'pg';
 import { concatMap, from, lastValueFrom, Subject, takeUntil, timer } from 'rxjs';
 import { isLedgerError } from '../../src/index.js';
-import { postgresStore } from '../../src/postgres/index.js';
+import { commandOutbox, postgresStore } from '../../src/postgres/index.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { describeWithPgbouncer, pgbouncer } from '../helpers/pgbouncer.js';
 import type { TestServer } from '../helpers/servers.js';
 import { until } from '../helpers/time.js';
+import { committedIds, outboxes, soon } from './outboxSupport.js';
 import { insert, poolOf, sandboxWorlds, withDatabase } from './support.js';
 
 const takeoverMs = 60_000;
@@ -14,11 +16,12 @@ describeWithPgbouncer('postgresStore behind PgBouncer', () => {
   const database = withDatabase();
   const { seen } = database;
   const world = sandboxWorlds(database);
+  const outbox = outboxes(database);
 
   /** Runs a test with a pooler, and with other clients of it between the statements of the processors. */
   const withPooler = async (
     settings: Readonly<Record<string, string | number>>,
-    use: (pooler: TestServer, storeOf: () => ReturnType<typeof postgresStore>) => Promise<void>,
+    use: (pooler: TestServer, storeOf: () => ReturnType<typeof postgresStore>, pools: Pool[]) => Promise<void>,
   ): Promise<void> => {
     const pooler = await pgbouncer(database.server.url, settings);
     const pools = [poolOf(pooler.url, 4)];
@@ -27,13 +30,17 @@ describeWithPgbouncer('postgresStore behind PgBouncer', () => {
       .pipe(concatMap(() => from(pools[0]?.query('SELECT pg_sleep(0.005)') ?? [])))
       .subscribe({ error: () => undefined });
     try {
-      await use(pooler, () => {
-        const pool = poolOf(pooler.url, 3);
-        pools.push(pool);
-        const store = postgresStore({ pool, pollMs: 50 });
-        // released also by a test that fails
-        return { ...store, hold: (...how) => store.hold(...how).pipe(takeUntil(ended$)) };
-      });
+      await use(
+        pooler,
+        () => {
+          const pool = poolOf(pooler.url, 3);
+          pools.push(pool);
+          const store = postgresStore({ pool, pollMs: 50 });
+          // released also by a test that fails
+          return { ...store, hold: (...how) => store.hold(...how).pipe(takeUntil(ended$)) };
+        },
+        pools,
+      );
     } finally {
       ended$.next();
       others.unsubscribe();
@@ -67,6 +74,36 @@ describeWithPgbouncer('postgresStore behind PgBouncer', () => {
       expect(await database.read(`SELECT FROM pg_locks WHERE locktype = 'advisory'`)).toEqual([]);
     },
   );
+
+  it('sends the commands of an outbox once and in order, also after another process took over or the pooler was restarted', async () => {
+    await withPooler({ pool_mode: 'transaction' }, async (pooler, _, pools) => {
+      const [one, two] = [poolOf(pooler.url, 3), poolOf(pooler.url, 3)];
+      pools.push(one, two);
+      const { sandbox, ledger, create, inTransaction, rows } = await outbox({ pool: one });
+      const ids = Array.from({ length: 30 }, (_, index) => `c${index}`);
+      const enqueue = async (some: readonly string[]): Promise<void> => {
+        for (const id of some)
+          await inTransaction((tx) => commandOutbox({ pool: one }).enqueue(tx, create(id), { key: 'all' }));
+      };
+      const sendOver = (pool: Pool) => observe(commandOutbox({ pool }).submitAll(ledger, soon));
+      const first = sendOver(one);
+      await enqueue(ids.slice(0, 10));
+      await until(() => first.values.length === 10);
+      const second = sendOver(two);
+      await enqueue(ids.slice(10, 15));
+      await until(() => first.values.length === 15);
+      expect(second.values).toEqual([]);
+      first.subscription.unsubscribe();
+      await enqueue(ids.slice(15, 20));
+      await until(() => second.values.length === 5, 10_000);
+      await pooler.restart();
+      await enqueue(ids.slice(20));
+      await until(() => second.values.length === 15, 10_000);
+      second.subscription.unsubscribe();
+      expect(committedIds(sandbox)).toEqual(ids);
+      expect((await rows()).filter(({ state }) => state !== 'committed')).toEqual([]);
+    });
+  });
 
   it('refuses to start with pool_mode = statement, and says why', async () => {
     const { work } = await world(5);

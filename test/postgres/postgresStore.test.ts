@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { Pool, type PoolClient } from 'pg';
 import { concatMap, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
@@ -311,6 +312,21 @@ describeWithPostgres('postgresStore', () => {
         cause: expect.objectContaining({ reason: expect.stringContaining('idle-in-transaction timeout (25P03)') }),
       }),
     );
+  });
+
+  it('quotes no row of the database in an error or its cause, and names the reason by its code', async () => {
+    const { work } = await world(10);
+    const store = postgresStore({ pool: database.pool, pollMs: 20 });
+    await work(insert(), { store }, 0);
+    // the detail of the error is "Failing row contains (…)"
+    await database.pool.query('ALTER TABLE canton_rx_cursors ADD CHECK (length(cursor::text) < 5) NOT VALID');
+    const options = { store, retry: { giveUpAfterMs: 0 } };
+    const error: unknown = await work(insert(), options).catch((cause: unknown) => cause);
+    expect(isLedgerError(error, 'StoreError') && error).toMatchObject({
+      reason: 'the database refuses a value',
+      cause: { code: '23514', severity: 'ERROR' },
+    });
+    expect(inspect(error, { depth: Infinity, showHidden: true })).not.toMatch(/Failing row|selection/);
   });
 
   it('creates its tables once when several processors start at the same time', async () => {

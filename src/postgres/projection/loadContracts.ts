@@ -2,6 +2,7 @@ import type { ClientBase, Connection, Pool, Submittable } from 'pg';
 import { concat, concatMap, defer, Observable } from 'rxjs';
 import type { AnyContract } from '../../contracts/Contract.js';
 import { run } from '../connection.js';
+import { withoutValues } from '../databaseErrors.js';
 import { type Columns, namesOf, rowsFrom, toJsonParameter, toStorableText, typeOf } from './tables.js';
 import { type ContractRow, maxPartSize, rowsOf, sizeOf } from './rows.js';
 import { byId, contractColumns, isActive, type ProjectionSchema } from './tables.js';
@@ -133,7 +134,7 @@ export const copyRows = (db: ClientBase, table: string, columns: Columns, rows: 
     db.query(
       new CopyQuery(`COPY ${table} (${namesOf(columns)}) FROM STDIN`, encodeParts(columns, rows), (error) => {
         if (error === undefined) subscriber.complete();
-        else subscriber.error(error);
+        else subscriber.error(withoutValues(error));
       }),
     );
   });
