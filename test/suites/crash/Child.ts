@@ -112,6 +112,8 @@ export interface Orders {
   readonly commitEvery: number;
   /** How often a standby tries to take over, in milliseconds. */
   readonly pollMs?: number;
+  /** How long a request may take, in milliseconds. */
+  readonly requestTimeoutMs?: number;
   /** The statement of each transaction; `$1` is the number of this start. */
   readonly sql?: string;
   /** The party whose commands the child submits. */

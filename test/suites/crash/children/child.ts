@@ -16,7 +16,7 @@ export const orders = JSON.parse(process.argv[2] ?? '') as Orders;
 export const openLedger = (): Ledger =>
   createLedger({
     baseUrl: orders.ledgerUrl,
-    requestTimeoutMs: 250,
+    requestTimeoutMs: orders.requestTimeoutMs ?? 250,
     retry: { baseDelayMs: 1, maxDelayMs: 20 },
   });
 
