@@ -64,7 +64,7 @@ const next = (child: Child, mark: string, times = 1, withinMs = 60_000): Promise
 const insertLife = 'INSERT INTO effects (life) VALUES ($1)';
 
 describeWithPgbouncer('a leader that was suspended in a transaction, and continues after another took over', () => {
-  const { ends, create, start, urlOf } = withHolders(async () => []);
+  const { ends, create, start, urlOf } = withHolders(() => Promise.resolve([]));
 
   /** Returns what the suspended one says, and how often each has committed, by their own account and that of the database. */
   const suspend = async (pool: Pool, leaderUrl: string, standbyUrl: string) => {
@@ -104,7 +104,7 @@ describeWithPgbouncer('a leader that was suspended in a transaction, and continu
     let [leaderUrl, standbyUrl] = [urlOf(database), urlOf(database)];
     if (database === 'pooled') {
       const pooler = await pgbouncer(urlOf('postgres'), { pool_mode: 'transaction' });
-      ends.push(pooler.stop);
+      ends.push(() => pooler.stop());
       leaderUrl = standbyUrl = urlOf(database, '127.0.0.1', pooler.url);
     }
     const pool = await create(database);
