@@ -105,6 +105,19 @@ describeWithPgbouncer('postgresStore behind PgBouncer', () => {
     });
   });
 
+  it('renews its lease every few seconds, also while a transaction is open', async () => {
+    await withPooler({ pool_mode: 'transaction' }, async (_, storeOf) => {
+      const names = ['idle', 'open'];
+      const held = names.map((name) => observe(storeOf().hold(name)));
+      await until(() => held.every(({ values }) => values.length === 1));
+      const open = held.slice(1).map((each) => observe(firstOf(each).transact(() => timer(takeoverMs))));
+      await database.pool.query(`UPDATE canton_rx_leases SET renewed_at = now() - interval '10 s'`);
+      const sql = `SELECT name FROM canton_rx_leases WHERE renewed_at > now() - interval '5 s' ORDER BY name`;
+      await until(async () => (await database.read(sql)).length === names.length, 9_000);
+      for (const { subscription } of open) subscription.unsubscribe();
+    });
+  });
+
   it('refuses to start with pool_mode = statement, and says why', async () => {
     const { work } = await world(5);
     await withPooler({ pool_mode: 'statement' }, async (_, storeOf) => {
