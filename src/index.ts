@@ -106,6 +106,6 @@ export { DecodeError, LedgerResetError, OrderError, PageLimitError, PrunedError 
 export { SnapshotLimitError } from './errors/feed.js';
 export { NotSentError, SubmissionExpiredError } from './errors/submission.js';
 export { SubmissionRejectedError, VerificationError, type Submission } from './errors/submission.js';
-export type { RejectionReason } from './errors/ApiError.js';
+export type { RejectionReason } from './errors/rejectionReason.js';
 export { CursorError, HandlerError, StoreError } from './errors/process.js';
 export type { Problem } from './codecs/Problem.js';

@@ -24,7 +24,7 @@ import type { AnyContract } from '../contracts/Contract.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { rejectionReason } from '../errors/ApiError.js';
+import { rejectionReason } from '../errors/rejectionReason.js';
 import { clampTimer } from '../http/retry.js';
 import type { Agenda } from './Agenda.js';
 import { decide } from './decide.js';

@@ -1,9 +1,6 @@
-import { JsCantonError } from '../codecs/JsCantonError.js';
-import { Offset } from '../codecs/scalars.js';
-import { PrunedError } from './feed.js';
-import { nameOf, quotable, type Retried, TaggedError } from './internal/message.js';
-import { type AnsweredBy, isOfHttpLayer, productOf, remedyFor } from './network.js';
-import { cut } from './text.js';
+import type { JsCantonError } from '../codecs/JsCantonError.js';
+import { nameOf, type Retried, TaggedError } from './internal/message.js';
+import { type AnsweredBy, remedyFor } from './network.js';
 
 /**
  * Where the participant has answered before a response: at the same path, or at another one.
@@ -17,7 +14,7 @@ export type AnsweredBefore = 'here' | 'elsewhere';
  *
  * @inline
  */
-interface ApiErrorFacts {
+export interface ApiErrorFacts {
   /** The path of the request. */
   readonly path: string;
   /** The HTTP status. */
@@ -160,193 +157,6 @@ const parseFlag = (text: string | undefined): boolean | undefined => (text === u
 /** Looks up the code of an error in a table. */
 export const lookUpCode = <A>(table: Readonly<Record<string, A>>, { code }: ApiError): A | undefined =>
   code !== undefined && Object.hasOwn(table, code) ? table[code] : undefined;
-
-/** A response that is not a success. */
-interface FailedAnswer extends Omit<ApiErrorFacts, 'canton' | 'text' | 'answeredBy' | 'product'> {
-  /** The body, of any form. */
-  readonly text: string;
-  /** The headers. Names are in lower case. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Parts of the request that the error must not quote, because a participant or a proxy may echo them. */
-  readonly secrets?: readonly string[];
-}
-
-/** The error of a response that is not a success, from the ledger or from anything in front of it. */
-export function errorOf({ text, headers = {}, secrets = [], ...others }: FailedAnswer): ApiError | PrunedError {
-  const quoted = (words: string): string => quotable(words, secrets);
-  const answer = { ...others, isUserRefused: refusesUser(others.status, text) };
-  const canton = cantonErrorIn(text);
-  if (canton === undefined) return foreignError({ ...answer, text, headers }, quoted);
-  if (canton.code === 'PARTICIPANT_PRUNED_DATA_ACCESSED') return new PrunedError(answer.path, earliestOffset(canton));
-  const { code, cause, correlationId, context } = canton;
-  return new ApiError({
-    ...answer,
-    canton: {
-      ...canton,
-      code: quoted(code),
-      cause: quoted(cause),
-      ...(correlationId !== undefined && { correlationId: quoted(correlationId) }),
-      context: Object.fromEntries(Object.entries(context).map(([key, value]) => [quoted(key), quoted(value)])),
-    },
-  });
-}
-
-/** The error of a response that is not an error of the ledger. A part of it may still be that of the participant. */
-function foreignError(
-  { text, headers, location, ...answer }: Required<Pick<FailedAnswer, 'headers'>> & FailedAnswer,
-  quoted: (words: string) => string,
-): ApiError {
-  const { status, answeredBefore } = answer;
-  // any server may refuse a method in the same words, but not where the participant has accepted it
-  const isOfLedger = isOfHttpLayer({ status, text }) && !(status === 405 && answeredBefore === 'here');
-  return new ApiError({
-    ...answer,
-    text: excerpt(quoted(text)),
-    ...(location !== undefined && { location: quoted(location) }),
-    ...(isOfLedger ? { answeredBy: 'ledger' } : { product: productOf({ headers, text }) }),
-  });
-}
-
-/**
- * Whether an answer says that the token is invalid, or that its user is unknown or deactivated. No right helps then. A 401
- * says nothing of the user.
- */
-const refusesUser = (status: number, text: string): boolean =>
-  status === 403 && userRefusals.test(text.slice(0, 10_000));
-
-/** Participants say `invalid token`; other services in front of them have other words. */
-const userRefusals =
-  /invalid[\s_-]*(access[\s_-]*)?token|token[\s_-]*(is[\s_-]*)?invalid|(unknown|deactivated|disabled|inactive|no[\s_-]*such)[\s_-]*user|user[^a-z][^.;}]{0,100}?(unknown|deactivated|disabled|inactive|not[\s_-]*(found|known|active|exist)|doesn't[\s_-]*exist)/i;
-
-/** The parties in the JSON of a request that reads: those that have a filter, and those in its lists of parties. */
-export function partiesIn(body: string): readonly string[] {
-  const found: string[] = [];
-  JSON.parse(body, (key, value: unknown) => {
-    if (key === 'filtersByParty') found.push(...Object.keys(value ?? {}));
-    else if (key === 'parties' && Array.isArray(value)) found.push(...(value as string[]));
-    return value;
-  });
-  return [...new Set(found)];
-}
-
-/** The parties that act in the JSON of a submission. Only its own field counts: the payloads of its commands may have one, too. */
-function actingParties(body: string): readonly string[] {
-  const request = JSON.parse(body) as { readonly actAs?: string[]; readonly commands: { readonly actAs?: string[] } };
-  return request.commands.actAs ?? request.actAs ?? [];
-}
-
-/** The right that a user lacks after a 403, as far as the request shows it; `undefined` if it does not. */
-export function missingRight(path: string, body = 'null'): string | undefined {
-  const isCommand = /commands\/submit|\/prepare/.test(path);
-  const right = path.includes('commands/submit') ? 'CanActAs' : 'CanReadAs';
-  if (!isCommand && body.includes('"filtersForAnyParty":{')) return `${right}AnyParty`;
-  const parties = isCommand ? actingParties(body) : partiesIn(body);
-  if (parties.length === 0) return path.endsWith('/parties') ? 'ParticipantAdmin' : undefined;
-  return `${right} ${parties.slice(0, 4).join(', ')}`;
-}
-
-function cantonErrorIn(text: string): JsCantonError | undefined {
-  try {
-    const decoded = JsCantonError.decode(JSON.parse(text));
-    return decoded._tag === 'Right' ? decoded.right : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The beginning of a proxy's page, which identifies it. Anything that looks like JSON is cut off, because it may be data. */
-const excerpt = (text: string): string => cut(text.replace(/(["[{]|&quot;).*/s, '').trim(), 200);
-
-function earliestOffset({ context }: JsCantonError): Offset | undefined {
-  const text = context['earliest_offset'] ?? '';
-  const offset = /^\d+$/.test(text) ? Number(text) : undefined;
-  return Offset.is(offset) ? offset : undefined;
-}
-
-/**
- * Why the ledger refused a submission, and what helps:
- *
- * - `contention`: another transaction uses the same contracts at the moment, or a contract is in flight to another synchronizer.
- *   Read the contracts again, and submit again.
- * - `inactiveContract`: a contract of the commands is archived or unknown. Read the contracts again.
- * - `refusal`: the Daml model refused the commands, for example by a failed assertion.
- * - `authorization`: the token, the parties of `actAs` or the signatures do not suffice.
- * - `packages`: a package is unknown, or a participant of the transaction does not vet it.
- * - `traffic`: the participant has too little traffic. Pause all submissions until it is topped up.
- * - `backPressure`: the participant or the synchronizer is overloaded. Submit less at a time.
- * - `topology`: no synchronizer connects all parties and contracts, at the moment or for good.
- * - `timeout`: the transaction was not sequenced or confirmed in time. Submit it again, later.
- * - `invalid`: the commands are malformed, such as an argument of the wrong type.
- * - `other`: anything else; see the code.
- *
- * @category Errors
- */
-export type RejectionReason =
-  | 'contention'
-  | 'inactiveContract'
-  | 'refusal'
-  | 'authorization'
-  | 'packages'
-  | 'traffic'
-  | 'backPressure'
-  | 'topology'
-  | 'timeout'
-  | 'invalid'
-  | 'other';
-
-/** Returns why the ledger refused a submission: by its code, then by its category. */
-export function rejectionReason(error: Facts): RejectionReason {
-  const { code = '', errorCategory = 0, status } = error;
-  if (code === 'UNKNOWN_CONTRACT_SYNCHRONIZERS') return saysArchived(error) ? 'inactiveContract' : 'contention';
-  const byCode = patterns.find(([, pattern]) => pattern.test(code))?.[0];
-  if (byCode !== undefined) return byCode;
-  if (errorCategory === 6 || errorCategory === 7 || status === 401 || status === 403) return 'authorization';
-  if (status === 429) return 'backPressure';
-  const isInvalid = errorCategory === 8 || (errorCategory === 0 && (status === 400 || status === 413));
-  return isInvalid ? 'invalid' : 'other';
-}
-
-/**
- * Whether a participant that does not know the synchronizer of contracts says that some are archived. If not, they are in flight
- * to another synchronizer, or their synchronizer is not connected.
- */
-const saysArchived = ({ context = {}, reason = '' }: Facts): boolean =>
-  !/^(?:\w*[([{]\s*[)\]}])?$/.test((context['archived'] ?? '').trim()) || /\barchived: *\w+\((?!\))/.test(reason);
-
-/** What helps after a refusal, for messages. The others need the explanation. */
-export const nextSteps: Readonly<Partial<Record<RejectionReason, string>>> = {
-  contention: 'read the contracts again, and submit again; see retryContention',
-  inactiveContract: 'read the contracts again, and submit again; see retryContention',
-  packages: 'upload and vet the package on all participants of the transaction',
-  traffic: 'pause all submissions until the participant has traffic',
-  backPressure: 'submit less at a time',
-  timeout: 'submit it again later',
-};
-
-/** What an error of the participant says. */
-interface Facts {
-  readonly code: string | undefined;
-  readonly errorCategory: number | undefined;
-  readonly status: number;
-  readonly context?: Readonly<Record<string, string>>;
-  /** The explanation. */
-  readonly reason?: string;
-}
-
-/** The codes of each reason. The first pattern that matches decides. */
-const patterns: readonly (readonly [RejectionReason, RegExp])[] = [
-  ['contention', /LOCKED_CONTRACTS|^INCONSISTENT(_CONTRACT_KEY)?$/],
-  ['timeout', /^SEQUENCER_REQUEST_FAILED$|^OUTDATED_TRAFFIC_COST$/],
-  ['inactiveContract', /INACTIVE_CONTRACTS|^CONTRACT_(NOT_|KEY_NOT_|PAYLOAD_NOT_)|^UNKNOWN_CONTRACT_SYNCHRONIZER/],
-  ['refusal', /^(DAML_FAILURE|UNHANDLED_EXCEPTION|TEMPLATE_PRECONDITION_VIOLATED|INTERPRETATION_USER_ERROR)$/],
-  ['authorization', /^DAML_AUTHORIZATION|SIGNATURE|^INVALID_TOKEN$/],
-  ['traffic', /TRAFFIC/],
-  ['backPressure', /BACKPRESSURE|OVERLOADED|MAXIMUM_NUMBER_OF_STREAMS|MEMORY_OVER_LIMIT/],
-  ['packages', /PACKAGE|VETTED|^TEMPLATES_OR_INTERFACES_|^NO_(TEMPLATES|INTERFACE)_/],
-  ['invalid', /^DISCLOSED|^PRESCRIBED|DEDUPLICATION|^UNSUPPORTED_CONTRACT_ID$/],
-  ['topology', /SYNCHRONIZER|SUBMITTER|INFORMEES|ONBOARDING|MEDIATOR_IS_INACTIVE|NO_VIEW_|REASSIGNMENT/],
-  ['timeout', /TIME/],
-];
 
 /** The ids of the contracts in an explanation and its resources. */
 const contractIdsIn = (...texts: readonly string[]): readonly string[] => [

@@ -3,6 +3,7 @@ import { type ApiError, lookUpCode } from './ApiError.js';
 import type * as feed from './feed.js';
 import { type Retried, TaggedError } from './internal/message.js';
 import type * as process from './process.js';
+import { isUndecodedRequest } from './rejectionReason.js';
 import type * as request from './request.js';
 import type * as submission from './submission.js';
 
@@ -196,6 +197,7 @@ export function verdict(error: LedgerError): Verdict {
       return 'shrink';
     case 'ApiError':
       if (error.answeredBy === 'network') return networkVerdict(error);
+      if (isUndecodedRequest(error)) return 'stop';
       return lookUpCode(verdictsByCode, error) ?? categoryVerdict(error) ?? statusVerdict(error);
     default:
       return 'stop';

@@ -26,10 +26,12 @@ export class ConnectionError extends TaggedError<'ConnectionError'> {
     readonly hint?: string,
     /**
      * Whether a retry cannot help, because the address is wrong: the server speaks another protocol, its certificate is not
-     * trusted, or it answers with an HTML page. Only before the first response of the participant: afterwards, the same
+     * trusted, or another system answers, such as with a web page. Only before the first response of the participant: afterwards, the same
      * failure is an outage, and transient.
      */
     readonly isPermanent = false,
+    /** The delay that the response requests by `Retry-After`, in milliseconds, if it does. */
+    readonly retryAfterMs?: number,
   ) {
     const isUnreachable = code !== undefined || reason === connectionFailed;
     const fact = isUnreachable ? 'cannot be reached' : `did not answer as expected: ${reason}`;

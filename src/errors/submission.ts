@@ -1,6 +1,7 @@
 import type { Base64, Offset, Party } from '../codecs/scalars.js';
-import { type ApiError, nextSteps, rejectionReason, type RejectionReason, userAdvice } from './ApiError.js';
+import { type ApiError, userAdvice } from './ApiError.js';
 import { TaggedError } from './internal/message.js';
+import { nextStep, rejectionReason, type RejectionReason } from './rejectionReason.js';
 
 /**
  * Identifies a submission in an error, so that you can look up its outcome on the ledger.
@@ -133,7 +134,7 @@ export class SubmissionRejectedError extends TaggedError<'SubmissionRejectedErro
       Status: status,
       Correlation: correlationId,
       Submission: submission.submissionId,
-      'Next step': error.isUserRefused ? userAdvice : nextSteps[reason],
+      'Next step': error.isUserRefused ? userAdvice : nextStep(error),
     });
     this.reason = reason;
     this.status = status;

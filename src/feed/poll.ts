@@ -13,7 +13,7 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import { partiesIn } from '../errors/ApiError.js';
+import { partiesIn } from '../errors/readAnswer.js';
 import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
 import { retryTransient } from '../http/retry.js';

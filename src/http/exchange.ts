@@ -1,10 +1,10 @@
 import type * as t from 'io-ts';
 import { asyncScheduler, concatMap, defer, map, type Observable, take, tap, throwIfEmpty, timer } from 'rxjs';
 import { maxProblems, type Problem, problemAt, problemsOf } from '../codecs/Problem.js';
-import { type AnsweredBefore, errorOf, missingRight } from '../errors/ApiError.js';
+import type { AnsweredBefore } from '../errors/ApiError.js';
 import { connectionTrouble } from '../errors/connectionTrouble.js';
 import { DecodeError } from '../errors/feed.js';
-import { productOf } from '../errors/network.js';
+import { missingRight, readAnswer } from '../errors/readAnswer.js';
 import {
   ResponseTooLargeError,
   ConnectionError,
@@ -41,7 +41,7 @@ export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A):
             () => new RequestTimeoutError(path, timeoutMs, host),
             timeLimit(link, path, timeoutMs, delayedAfterMs),
           ),
-          map((response) => parseResponse(request, response, answeredBefore(link, call))),
+          map((response) => readResponse(request, response, link, call)),
         );
       const result$ =
         link.interceptor === undefined ? send(request).pipe(map(read)) : link.interceptor(call, request, send, read);
@@ -140,42 +140,24 @@ function answeredBefore({ hasAnswered }: Link, { path }: Call): AnsweredBefore |
   return hasAnswered?.() === true ? 'elsewhere' : undefined;
 }
 
-function parseResponse(
-  request: HttpRequest,
-  { status, headers, text }: HttpResponse,
-  before: AnsweredBefore | undefined,
-): unknown {
+/** Returns the JSON of a response of the ledger. Throws the error of any other response. */
+function readResponse(request: HttpRequest, { status, headers, text }: HttpResponse, link: Link, call: Call): unknown {
   const { host, origin, pathname: path } = new URL(request.url);
-  if (status < 200 || status > 299) {
-    const retryAfterMs = parseRetryAfter(headers['retry-after']);
-    const { location } = headers;
-    throw errorOf({
-      path,
-      url: origin + path,
-      status,
-      host,
-      headers,
-      text,
-      secrets: requestSecrets(request),
-      answeredBefore: before,
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-      ...(location !== undefined && { location }),
-      ...(status === 403 && { missingRight: missingRight(path, request.body) }),
-    });
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    // without the text and JSON.parse's message, which may both hold a payload
-    if (!text.trimStart().startsWith('<'))
-      throw new ConnectionError(path, 'the response is not valid JSON', undefined, host);
-    const product = productOf({ headers, text });
-    const reason = `the response is a web page${product === undefined ? '' : ` (${product})`}`;
-    throw new ConnectionError(path, reason, undefined, host, pageHint, before === undefined);
-  }
+  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  const answer = {
+    path,
+    url: origin + path,
+    status,
+    host,
+    headers,
+    text,
+    secrets: requestSecrets(request),
+    answeredBefore: answeredBefore(link, call),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(status === 403 && { missingRight: missingRight(path, request.body) }),
+  };
+  return readAnswer(answer, call.path);
 }
-
-const pageHint = 'look for a proxy or a login page in front of the ledger, and check the port';
 
 /** The typed error of a request without a response. Always a new error, because the port's error may hold the request. */
 export function toConnectionError(

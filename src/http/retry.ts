@@ -136,7 +136,7 @@ export class RetryBudget {
 
 /** The delay that the participant requested with an error, in milliseconds. */
 export const retryAfterOf = (error: LedgerError): number | undefined =>
-  isLedgerError(error, 'ApiError') ? error.retryAfterMs : undefined;
+  isLedgerError(error, 'ApiError', 'ConnectionError') ? error.retryAfterMs : undefined;
 
 /** Within this time all that wait for the participant return to it after a success, in milliseconds. */
 const returnSpreadMs = 1_000;
@@ -149,12 +149,11 @@ const maxDelayAfter = (error: LedgerError): number | undefined =>
 
 /** Whether an error means that the participant cannot be reached. Its own errors say that it can. */
 const isUnreachable = (error: LedgerError): boolean =>
-  isLedgerError(error, 'ConnectionError') ||
-  error._tag === 'RequestTimeoutError' ||
-  (isLedgerError(error, 'ApiError') &&
-    error.code === undefined &&
-    error.retryAfterMs === undefined &&
-    (error.status > 500 || error.answeredBefore === 'here'));
+  retryAfterOf(error) === undefined &&
+  (isLedgerError(error, 'ConnectionError', 'RequestTimeoutError') ||
+    (isLedgerError(error, 'ApiError') &&
+      error.code === undefined &&
+      (error.status > 500 || error.answeredBefore === 'here')));
 
 /** How many times in a row a request is repeated after an error that may be permanent. */
 const maxDoubtfulRetries = 5;

@@ -123,12 +123,18 @@ function confirmAddress(link: Link, error: ApiError | ConnectionError): Observab
   return merge(second$, timer(confirmTimeoutMs)).pipe(
     take(1),
     map((second) => {
-      const [fact = ''] = error.message.split('\n');
       if (isLedgerError(second, 'ApiError', 'ConnectionError') && answerIn(second) === answerIn(error))
-        throw new ConnectionError(path, fact.replace(/\.$/, ''), code, host, undefined, true);
+        throw new ConnectionError(path, reasonOf(error), code, host, undefined, true);
       throw isLedgerError(error, 'ApiError') ? error : new ConnectionError(path, error.reason, code, host);
     }),
   );
+}
+
+/** The first line of a message, and what helps. */
+function reasonOf({ message }: Error): string {
+  const [fact = '', ...details] = message.split('\n');
+  const next = details.find((detail) => /^(Next|Hint): /.test(detail));
+  return [fact.replace(/\.$/, ''), ...(next === undefined ? [] : [next.slice('Next: '.length)])].join('; ');
 }
 
 const answerIn = (error: ApiError | ConnectionError): string =>

@@ -2,14 +2,14 @@ import { catchError, concat, concatMap, defaultIfEmpty, defer, map, type Observa
 import type { DisclosedContract } from '../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError, isTransient, type LedgerError, OutcomeUnknownError } from '../errors/LedgerError.js';
-import { rejectionReason } from '../errors/ApiError.js';
+import { isUndecodedRequest, rejectionReason } from '../errors/rejectionReason.js';
 import type { Submission } from '../errors/submission.js';
 import { monotonicNow } from '../http/clock.js';
 import { retryAfterOf, type RetryBudget } from '../http/retry.js';
 import { refusalOf, resendAfter, sendAttempt, timeLeftMs } from './attempt.js';
 import { type Attempt, commandsBody, type CommandSubmission, hasNames, usesFormat } from './CommandSubmission.js';
 import { proveStart } from './LedgerStart.js';
-import { type AttemptOutcome, decideAttempt, earliestOffset, isUndecodedRequest } from './outcome.js';
+import { type AttemptOutcome, decideAttempt, earliestOffset } from './outcome.js';
 import { readCommitted, readDuplicate, readTransaction, unknownAfter } from './readCommitted.js';
 import { readUsedContracts, settle } from './settleCommands.js';
 
@@ -117,7 +117,7 @@ function isRepeated(
   outcome: AttemptOutcome,
   { mayBeCommitted, limited }: { readonly mayBeCommitted: boolean; readonly limited: number },
 ): boolean {
-  if (isInternal(error) && (limited > maxInternal || isUndecodedRequest(error))) return false;
+  if (isInternal(error) && limited > maxInternal) return false;
   if (isUndecided(outcome)) return true;
   if (outcome === 'pruned') return false;
   if (isLedgerError(error, 'UnauthorizedError') && error.mayPass) return true;
@@ -137,7 +137,8 @@ const maxLimited = 3;
 /** How often they are sent again after an internal error, which may be a bug that the same commands meet each time. */
 const maxInternal = 2;
 
-const isInternal = (error: LedgerError): boolean => isLedgerError(error, 'ApiError') && error.errorCategory === 4;
+const isInternal = (error: LedgerError): boolean =>
+  isLedgerError(error, 'ApiError') && error.errorCategory === 4 && !isUndecodedRequest(error);
 
 /**
  * Whether a refusal may be permanent: locked contracts may be used up by now, a mediator message that is invalid costs

@@ -1,6 +1,7 @@
 import { Offset } from '../codecs/scalars.js';
 import { type ApiError, lookUpCode } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { isUndecodedRequest } from '../errors/rejectionReason.js';
 import type { ConnectionError } from '../errors/request.js';
 
 /**
@@ -33,6 +34,7 @@ export function decideOutcome(error: LedgerError): Outcome {
       return error.mayPass ? 'busy' : 'inconclusive';
     case 'ApiError':
       if (isAboutNames(error.code) || isUndecidedAnswer(error)) return 'unknown';
+      if (isUndecodedRequest(error)) return 'rejected';
       return lookUpCode(outcomes, error) ?? categoryOutcome(error) ?? statusOutcome(error);
     default:
       return 'unknown';
@@ -134,14 +136,14 @@ export function decideAttempt(error: LedgerError, hasNames: boolean): AttemptOut
   if (isLedgerError(error, 'UnauthorizedError')) return 'refused';
   if (!isLedgerError(error, 'ApiError')) return 'unknown';
   if (isUndecidedAnswer(error)) return 'unknown';
-  const { code, errorCategory = 0, status } = error;
-  if (code === undefined || code === 'NA') return refusedStatuses.includes(status) ? 'refused' : 'unknown';
+  const { code = '', errorCategory = 0, status } = error;
   const known = lookUpCode(attemptOutcomes, error);
   if (known !== undefined) return known;
   if (isUndecodedRequest(error)) return 'refused';
   if (isAboutNames(code)) return hasNames ? 'unknown' : 'refused';
   if (registered.test(code)) return 'rejected';
   if (errorCategory === 2) return refusedBusy.test(code) ? 'refused' : 'unknown';
+  if (errorCategory < 1 || code === 'NA') return refusedStatuses.includes(status) ? 'refused' : 'unknown';
   return refusedCategories.includes(errorCategory) ? 'refused' : 'unknown';
 }
 
@@ -154,15 +156,6 @@ export const isAwaited = (error: LedgerError): boolean => !isLedgerError(error, 
 /** Whether an error of reading a transaction is about names in its format, which the participant does not know. */
 export const isAboutNames = (code = ''): boolean =>
   /^(PACKAGE_NAMES|TEMPLATES_OR_INTERFACES)_NOT_FOUND$|^NO_(TEMPLATES|INTERFACE)_/.test(code);
-
-/**
- * Whether the participant could not decode the JSON of a request, such as an Int that is a number. It reports an internal error
- * then, although it has not begun to work (observed on 3.5.10: `ujson.Value$InvalidData: Expected ujson.Str`).
- */
-export const isUndecodedRequest = (error: LedgerError): boolean =>
-  isLedgerError(error, 'ApiError') &&
-  error.code === 'LEDGER_API_INTERNAL_ERROR' &&
-  /\bujson\./.test(`${error.context['throwableO'] ?? ''} ${error.reason}`);
 
 const attemptOutcomes: Readonly<Record<string, AttemptOutcome>> = {
   DUPLICATE_COMMAND: 'committed',
@@ -185,8 +178,8 @@ const refusedBusy =
 /** Security, authentication, permission, invalid argument, current state, resource, offset, unsupported. */
 const refusedCategories: readonly number[] = [5, 6, 7, 8, 9, 10, 11, 12, 14];
 
-/** Statuses of the participant's HTTP layer, and of an error without a reason, that are certain to come before any work. */
-const refusedStatuses: readonly number[] = [400, 401, 403, 404, 405, 413];
+/** Statuses of the participant's HTTP layer, and of an error without a category, that are certain to come before any work. */
+const refusedStatuses: readonly number[] = [400, 401, 403, 404, 405, 413, 501];
 
 /**
  * The earliest offset that a deduplication period may have, if a participant that is pruned within the requested one names

@@ -1,5 +1,5 @@
 import { concatWith, defer, mergeMap, type Observable, takeWhile, throwError, throwIfEmpty, timeout } from 'rxjs';
-import { errorOf } from '../errors/ApiError.js';
+import { errorOf } from '../errors/readAnswer.js';
 import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
 import type { Service } from '../feed/Service.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { asyncScheduler, concatMap, finalize, map, NEVER, of, throwError, timer } from 'rxjs';
 import { activeContracts } from '../../src/contracts/activeContracts.js';
 import { snapshotsOf } from '../../src/contracts/snapshot/request.js';
-import { errorOf } from '../../src/errors/ApiError.js';
+import { errorOf } from '../../src/errors/readAnswer.js';
 import { ConnectionError } from '../../src/errors/request.js';
 import { contractsSource } from '../../src/contracts/ContractQuery.js';
 import type { ContractEntry } from '../../src/codecs/ContractEntry.js';

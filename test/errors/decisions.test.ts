@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type AnsweredBefore, errorOf } from '../../src/errors/ApiError.js';
+import type { AnsweredBefore } from '../../src/errors/ApiError.js';
+import { errorOf } from '../../src/errors/readAnswer.js';
 import * as feed from '../../src/errors/feed.js';
 import { isTransient, type LedgerError, verdict } from '../../src/errors/LedgerError.js';
 import { CursorError, HandlerError, StoreError } from '../../src/errors/process.js';

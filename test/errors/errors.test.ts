@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import * as api from '../../src/index.js';
-import { errorOf } from '../../src/errors/ApiError.js';
+import { errorOf } from '../../src/errors/readAnswer.js';
 import { errorBody } from '../helpers/wire.js';
 
 const sent = { submissionId: 'try-1', userId: 'me', actAs: ['alice::1220ab'], sentAt: 1 };

@@ -15,7 +15,8 @@ describe.each(cases)('completions of a $profile sandbox by $by', ({ profile, tra
   it('are those of the user, each once and in order, and new ones as they are written', async () => {
     const { sandbox, alice } = await withParties({ profile });
     // the first path is not served; 3.4 has no other
-    if (profile >= '3.5') sandbox.fault({ kind: 'status', status: 404 }, { path: '/v2/commands/completions' });
+    const body = JSON.stringify({ errors: [], status: 404, ledgerApiError: null });
+    if (profile >= '3.5') sandbox.fault({ kind: 'status', status: 404, body }, { path: '/v2/commands/completions' });
     let count = 0;
     const submit = (userId: string): Promise<unknown> => {
       count += 1;

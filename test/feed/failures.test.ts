@@ -45,7 +45,6 @@ const permanent: readonly (readonly [string, Reply, LedgerError['_tag']])[] = [
   ['404 of an unknown package', errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)), 'ApiError'],
   ['413 of the HTTP layer', errorReply(413, 'exceeded size limit (8388608 bytes)!'), 'ApiError'],
   ['a valid page with another status', errorReply(302, [transaction(1)]), 'ApiError'],
-  ['an object in place of the list', ok(errorBody('INVALID_ARGUMENT', 8)), 'DecodeError'],
   ['an error body as an element', ok([errorBody('INVALID_ARGUMENT', 8)]), 'DecodeError'],
 ];
 

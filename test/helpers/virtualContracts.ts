@@ -1,5 +1,5 @@
 import { concat, defer, EMPTY, from, type Observable, of, switchMap, throwError, timer } from 'rxjs';
-import { errorOf } from '../../src/errors/ApiError.js';
+import { errorOf } from '../../src/errors/readAnswer.js';
 import { ConnectionError } from '../../src/errors/request.js';
 import type { Transport } from '../../src/feed/LedgerFeed.js';
 import { createLedger } from '../../src/ledger/createLedger.js';

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, concat, concatMap, defer, finalize, of, throwError, timer } from 'rxjs';
 import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
-import { ApiError, errorOf } from '../../src/errors/ApiError.js';
+import { ApiError } from '../../src/errors/ApiError.js';
+import { errorOf } from '../../src/errors/readAnswer.js';
 import { LedgerResetError } from '../../src/errors/feed.js';
 import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
 import { jitter, RetryBudget, retryPolicy, retryTransient } from '../../src/http/retry.js';
