@@ -236,6 +236,38 @@ describe('the meaning of an error code of the ledger', () => {
     expect(of('false').slice(1)).toEqual([not, attempt]);
   });
 
+  it.each<[string, number, ...Meaning]>([
+    ['USER_NOT_FOUND', 403, 'stop', 'inconclusive', 'refused'],
+    ['NEW_ERROR', 401, 'refresh', 'inconclusive', 'refused'],
+    ['NEW_ERROR', 400, 'stop', 'inconclusive', 'refused'],
+    ['NEW_ERROR', 404, 'stop', 'inconclusive', 'refused'],
+    ['NEW_ERROR', 501, 'stop', 'inconclusive', 'refused'],
+    // these may come after the commit, or while the submission is in flight
+    ['NEW_ERROR', 409, 'stop', 'unknown', 'unknown'],
+    ['NEW_ERROR', 429, 'retry', 'unknown', 'unknown'],
+    ['NEW_ERROR', 500, 'retry', 'unknown', 'unknown'],
+    ['NEW_ERROR', 503, 'retry', 'unknown', 'unknown'],
+    ['UPDATE_NOT_FOUND', 404, 'stop', 'unknown', 'unknown'],
+    ['DUPLICATE_COMMAND', 409, 'stop', 'committed', 'committed'],
+    ['LOCAL_VERDICT_LOCKED_CONTRACTS', 409, 'stop', 'unknown', 'rejected'],
+  ])('follows from the status if the category is withheld or unknown: %s, %d', (code, status, ...meaning) => {
+    for (const category of [-1, 0]) expect(meaningOf(response(status, errorBody(code, category)))).toEqual(meaning);
+  });
+
+  it.each<[string, string, ...Meaning]>([
+    [
+      'a request that was not decoded',
+      'Some(ujson.Value$InvalidData: Expected ujson.Str)',
+      'stop',
+      'rejected',
+      'refused',
+    ],
+    ['any other internal error', 'Some(java.lang.IllegalStateException: ujson)', 'retry', 'unknown', 'unknown'],
+  ])('of an internal error depends on its cause: %s', (_, throwableO, ...meaning) => {
+    const body = { ...errorBody('LEDGER_API_INTERNAL_ERROR', 4, { throwableO }), cause: 'An error occurred.' };
+    expect(meaningOf(response(500, body))).toEqual(meaning);
+  });
+
   it.each([
     'PACKAGE_NAMES_NOT_FOUND',
     'TEMPLATES_OR_INTERFACES_NOT_FOUND',

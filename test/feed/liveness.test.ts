@@ -111,6 +111,7 @@ describe('a feed continues', () => {
   it.each([
     ['504', errorReply(504, '<html>Gateway Time-out</html>')],
     ['408', errorReply(408, '')],
+    ...[520, 522, 524, 598].map((status) => [`${status}`, errorReply(status, '')] as const),
     ['a reset', new Error('socket hang up')],
   ])('if a proxy cuts polls before they are answered: %s', (_, reply) => {
     const { seen } = play(

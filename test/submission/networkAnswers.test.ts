@@ -1,47 +1,101 @@
 import { describe, expect, it } from '@jest/globals';
-import { lastValueFrom, of } from 'rxjs';
+import { of } from 'rxjs';
 import { createLedger, type HttpPort, type HttpResponse } from '../../src/index.js';
+import { observe, type Observed } from '../helpers/observe.js';
+import { marbles } from '../helpers/time.js';
+import { errorBody } from '../helpers/wire.js';
+import { signedRequest } from './support.js';
 
 const commands = [{ CreateCommand: { templateId: '#p:M:E', createArguments: {} } }];
-const submit = (port: HttpPort): Promise<unknown> => {
-  const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
-  const request = { commandId: 'c', userId: 'u', actAs: ['alice::1220ab'], commands } as const;
-  return lastValueFrom(ledger.submitAndWaitForTransaction(request, { recover: false })).catch(
-    (error: unknown) => error,
-  );
-};
+const request = { commandId: 'c', userId: 'u', actAs: ['alice::1220ab'], commands } as const;
+const kinds = ['hosted', 'signed'] as const;
 
-const page = (status: number): HttpResponse => ({
-  status,
-  headers: { location: 'https://ledger.example/x?code=hush' },
-  text: '<html>nginx</html>',
-});
-const statuses = [200, 302, 308, 400, 403, 404, 405, 413, 501];
-
-describe('an answer of the network to a submission', () => {
-  it.each(statuses)('says that the address is wrong if another request gets the same: %d', async (status) => {
-    const error = await submit(() => of(page(status)));
-    expect(error).toMatchObject({ _tag: 'NotSentError', message: expect.stringContaining('nginx') });
-    expect(String(error)).not.toContain('hush');
+/** Submits over a port, in virtual time. */
+const submit = (
+  port: HttpPort,
+  kind: (typeof kinds)[number] = 'hosted',
+  recover: false | { withinMs: number } = false,
+): Observed<unknown> =>
+  marbles(({ flush }) => {
+    const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
+    const seen = observe(
+      kind === 'hosted'
+        ? ledger.submitAndWaitForTransaction(request, { recover })
+        : ledger.executeAndWaitForTransaction(signedRequest, { recover }),
+    );
+    flush();
+    return seen;
   });
 
-  it.each(statuses)('decides nothing if the ledger answers another request: %d', async (status) => {
-    const error = await submit(({ url }) =>
-      of(
-        url.includes('submit') ? page(status) : { status: 200, headers: {}, text: '{"offset":3,"participantId":"p"}' },
-      ),
-    );
+const answer = (status: number, text: string): HttpResponse => ({
+  status,
+  headers: { server: 'nginx', location: 'https://ledger.example/x?code=hush' },
+  text,
+});
+const end = answer(200, '{"offset":3,"participantId":"p"}');
+const isSubmission = (url: string): boolean => /submit|execute/.test(url);
+
+const statuses = [302, 308, 400, 403, 404, 405, 413, 501].map((status) => answer(status, '<html>nginx</html>'));
+const texts = ['<html>nginx</html>', '{"status":"ok"}', '{}', 'null', '[]', 'OK'].map((text) => answer(200, text));
+const cases = [...statuses, ...texts].flatMap((foreign) =>
+  kinds.map((kind) => ({ kind, foreign, status: foreign.status, text: foreign.text })),
+);
+
+describe('an answer of the network to a submission', () => {
+  it.each(cases)(
+    'says that the address is wrong if nothing has answered, and another request gets the same: $kind, $status $text',
+    ({ kind, foreign }) => {
+      const { error, endedAt } = submit(() => of(foreign), kind, { withinMs: 60_000 });
+      expect(error).toMatchObject({ _tag: 'NotSentError', message: expect.stringContaining('nginx') });
+      expect(String(error)).not.toContain('hush');
+      expect(endedAt).toBeLessThan(1_000);
+    },
+  );
+
+  it.each(cases)('decides nothing if the ledger answers another request: $kind, $status $text', ({ kind, foreign }) => {
+    const { error } = submit(({ url }) => of(isSubmission(url) ? foreign : end), kind);
     expect(error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+  });
+
+  it.each(cases)(
+    'decides nothing if the ledger has answered before, whatever answers then: $kind, $status $text',
+    ({ kind, foreign }) => {
+      for (const recover of [false, { withinMs: 30_000 }] as const) {
+        let isCommitted = false;
+        const port: HttpPort = ({ url }) => {
+          isCommitted ||= isSubmission(url);
+          return of(isCommitted ? foreign : end);
+        };
+        expect(submit(port, kind, recover).error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+        expect(isCommitted).toBe(true);
+      }
+    },
+  );
+
+  it.each(kinds)('decides nothing if the ledger answers the second request otherwise: %s', (kind) => {
+    let count = 0;
+    const port: HttpPort = ({ url }) => {
+      count += isSubmission(url) ? 1 : 0;
+      if (isSubmission(url)) return of(answer(404, '<html>'));
+      // neither the start nor the address can be read
+      return of(answer(count === 0 ? 404 : 403, '<html>'));
+    };
+    expect(submit(port, kind).error).toMatchObject({ _tag: 'OutcomeUnknownError' });
   });
 
   it.each([
     [400, 'Invalid value for: body (expected string)'],
     [413, 'EntityStreamSizeException: incoming entity size'],
-    [403, '{"code":"NA","cause":"","errorCategory":-1,"context":{}}'],
-  ])('is unlike an answer of the participant, which is a rejection: %d', async (status, text) => {
-    const error = await submit(({ url }) =>
-      of(url.includes('submit') ? { status, headers: {}, text } : { status: 200, headers: {}, text: '{"offset":3}' }),
-    );
-    expect(error).toMatchObject({ _tag: 'SubmissionRejectedError', status });
+    [403, JSON.stringify(errorBody('NA', -1))],
+    [403, JSON.stringify(errorBody('USER_NOT_FOUND', -1))],
+    [404, JSON.stringify(errorBody('NEW_ERROR', -1))],
+  ])('is unlike an answer of the participant, which is a rejection: %d %s', (status, text) => {
+    for (const kind of kinds) {
+      const { error, endedAt } = submit(({ url }) => of(isSubmission(url) ? answer(status, text) : end), kind, {
+        withinMs: 240_000,
+      });
+      expect(error).toMatchObject({ _tag: 'SubmissionRejectedError', status });
+      expect(endedAt).toBe(0);
+    }
   });
 });

@@ -620,7 +620,11 @@ describe('an internal error of the participant', () => {
   it('because it cannot decode the JSON of the commands is a refusal at once', () => {
     const { node, seen } = submit(many(undecoded));
     expect(node.attempts).toHaveLength(1);
-    expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code: 'LEDGER_API_INTERNAL_ERROR' });
+    expect(seen.error).toMatchObject({
+      _tag: 'SubmissionRejectedError',
+      reason: 'invalid',
+      message: expect.stringContaining('Next step: correct the JSON'),
+    });
     expect(seen.endedAt).toBeLessThan(1_000);
   });
 
@@ -633,7 +637,7 @@ describe('an internal error of the participant', () => {
   it('that stays is met three times, and then the updates show that nothing was committed', () => {
     const { node, seen } = submit(many(bug));
     expect(node.attempts).toHaveLength(3);
-    expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code: 'LEDGER_API_INTERNAL_ERROR' });
+    expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', reason: 'other' });
     expect(seen.endedAt).toBeGreaterThan(130_000);
   });
 
