@@ -49,12 +49,17 @@ export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A):
         tap({
           next: () => link.onSuccess?.(call.path),
           error: (error: unknown) => {
-            if (isLedgerError(error, 'ApiError') && error.code !== undefined) link.onRefusal?.(call.path);
+            if (isOfParticipant(error)) link.onRefusal?.(call.path);
           },
         }),
       );
     });
   });
+
+/** Whether an error shows that a participant has answered. Any server may refuse a method in the words of its HTTP layer. */
+const isOfParticipant = (error: unknown): boolean =>
+  isLedgerError(error, 'DecodeError', 'PrunedError') ||
+  (isLedgerError(error, 'ApiError') && error.answeredBy === 'ledger' && error.status !== 405);
 
 /** How long a response may take before that is reported, in milliseconds, in addition to the idle timeout of a poll. */
 const delayedMs = 1_500;

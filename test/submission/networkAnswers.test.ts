@@ -84,6 +84,24 @@ describe('an answer of the network to a submission', () => {
   });
 
   it.each([
+    [503, 'The server was not able to produce a timely response to your request'],
+    [404, '{"errors":[],"status":404,"ledgerApiError":null}'],
+    [503, JSON.stringify(errorBody('SERVER_IS_NOT_SERVING', 1))],
+    [200, '{"offset":"three"}'],
+  ])('decides nothing if the participant has answered before with an error: %d %s', (status, text) => {
+    let count = 0;
+    const { error } = submit(() => of((count += 1) === 1 ? answer(status, text) : answer(404, '<html>')), 'signed');
+    expect(error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+  });
+
+  it('says that the address is wrong if any server may have answered before', () => {
+    let count = 0;
+    const first = answer(405, 'Method Not Allowed');
+    const { error } = submit(() => of((count += 1) === 1 ? first : answer(404, '<html>')), 'signed');
+    expect(error).toMatchObject({ _tag: 'NotSentError' });
+  });
+
+  it.each([
     [400, 'Invalid value for: body (expected string)'],
     [413, 'EntityStreamSizeException: incoming entity size'],
     [403, JSON.stringify(errorBody('NA', -1))],
