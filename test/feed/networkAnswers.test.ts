@@ -60,4 +60,21 @@ describe('an internal error of the ledger that stays', () => {
     expect(seen.error).toMatchObject({ code: 'LEDGER_API_INTERNAL_ERROR', retried: { times: 5 } });
     expect(seen.endedAt).toBeLessThan(60_000);
   });
+
+  it.each<[string, Reply | undefined]>([
+    ['a success', undefined],
+    ['another failure, as of a restart', errorReply(502, '')],
+  ])('is counted from the beginning after %s', (_, between) => {
+    let pages = 0;
+    const fault = (request: Parameters<typeof isPage>[0]) => {
+      if (!isPage(request)) return undefined;
+      pages += 1;
+      if (pages === 1 || pages > 12) return undefined;
+      return pages === 7 ? between : internal;
+    };
+    const { seen } = play({ fault }, { updates: [1], forMs: 200_000, at: { 150_000: append(2) } });
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([1, 2]);
+    expect(pages).toBeGreaterThan(12);
+  });
 });

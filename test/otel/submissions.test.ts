@@ -132,7 +132,7 @@ describe('a submission', () => {
     expect((await inSpan(submission())).result).toMatchObject({ _tag: 'SubmissionRejectedError' });
     sandbox.fault({ kind: 'reset', when: 'before' }, { path: execute });
     expect((await inSpan(submission({ recover: false }))).result).toMatchObject({ _tag: 'OutcomeUnknownError' });
-    sandbox.fault({ kind: 'body', body: '{}' }, { path: execute });
+    sandbox.fault({ kind: 'body', body: '{"transaction":{}}' }, { path: execute });
     await inSpan(submission({ recover: false }));
     const failing: Signer = {
       party: alice.party,

@@ -242,7 +242,7 @@ describe('a feed', () => {
     const { ledger, telemetry, sandbox } = tracedLedger(await start(), 10);
     const invalidPage = () => [{ update: { Transaction: { value: { offset: 1, updateId: 7 } } } }];
     sandbox.fault({ kind: 'rewrite', body: invalidPage }, { path: flats, times: 2 });
-    sandbox.fault({ kind: 'rewrite', body: () => ({ updates: [] }) }, { path: flats, after: 2 });
+    sandbox.fault({ kind: 'rewrite', body: () => [{ update: 7 }] }, { path: flats, after: 2 });
     const bounded = { beginExclusive: 0, endInclusive: 1, updateFormat };
     const all = (options: object = {}) => lastValueFrom(ledger.updates(bounded, options).pipe(toArray()));
     await expect(all()).rejects.toMatchObject({ _tag: 'DecodeError' });

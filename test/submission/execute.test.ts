@@ -182,7 +182,7 @@ describe('an invalid submission', () => {
   const invalid: readonly (readonly [string, ExecuteRequest])[] = [
     ['preparedTransaction', { ...valid, preparedTransaction: 'not base64!' }],
     ['partySignatures.signatures', { ...valid, partySignatures: { signatures: [] } }],
-    ['submissionId', { ...valid, submissionId: 'no.dots' }],
+    ['submissionId', { ...valid, submissionId: 'no*stars' }],
     // @ts-expect-error -- a type error, too
     ['hashingSchemeVersion', { ...valid, hashingSchemeVersion: 'V2' }],
     // @ts-expect-error -- a type error, too

@@ -72,16 +72,21 @@ describe('an answer of the network to a submission', () => {
     },
   );
 
-  it.each(kinds)('decides nothing if the ledger answers the second request otherwise: %s', (kind) => {
-    let count = 0;
-    const port: HttpPort = ({ url }) => {
-      count += isSubmission(url) ? 1 : 0;
-      if (isSubmission(url)) return of(answer(404, '<html>'));
-      // neither the start nor the address can be read
-      return of(answer(count === 0 ? 404 : 403, '<html>'));
-    };
-    expect(submit(port, kind).error).toMatchObject({ _tag: 'OutcomeUnknownError' });
-  });
+  it.each(cases)(
+    'decides nothing if another answer follows, although none was of the ledger before: $kind, $status $text',
+    ({ kind, foreign }) => {
+      for (const later of [end, answer(451, '<html>')]) {
+        let isSent = false;
+        const port: HttpPort = ({ url }) => {
+          const isAttempt = isSubmission(url);
+          isSent ||= isAttempt;
+          // the start cannot be read
+          return of(isSent && !isAttempt ? later : foreign);
+        };
+        expect(submit(port, kind).error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+      }
+    },
+  );
 
   it.each([
     [503, 'The server was not able to produce a timely response to your request'],
