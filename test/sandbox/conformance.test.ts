@@ -45,7 +45,8 @@ const replies = new Map<string, Reply>();
 let contention: readonly Reply[] = [];
 
 beforeAll(async () => {
-  const sandbox = await sandboxWith();
+  // long enough for two requests to meet
+  const sandbox = await sandboxWith({ confirmationMs: 300 });
   const values: Record<string, unknown> = { alice: sandbox.hostedParty('alice'), bob: sandbox.hostedParty('bob') };
   for (const { name, method, path, body, beside, save = {} } of requests) {
     const ask = (content: unknown) => send(sandbox, path, initOf(method, content, { ...values, end: endOf(sandbox) }));

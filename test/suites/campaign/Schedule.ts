@@ -98,9 +98,7 @@ export type Fault =
   /** A page of a bounded range has only elements that have been delivered before. */
   | { readonly kind: 'nowhere' }
   /** One element does not decode. */
-  | { readonly kind: 'undecodable'; readonly at: number }
-  /** An object in place of the list. */
-  | { readonly kind: 'no list' };
+  | { readonly kind: 'undecodable'; readonly at: number };
 
 /** A fault of the n-th socket. */
 export interface SocketFaultRule {

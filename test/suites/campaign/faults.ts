@@ -87,8 +87,6 @@ export function applyFault(
         : undefined;
     case 'undecodable':
       return isPage(request) ? honest$.pipe(map((reply) => spoilElement(reply, ledger, fault.at))) : undefined;
-    case 'no list':
-      return isPage(request) ? of(markUndecodable(ok({ updates: [] }), [])) : undefined;
   }
 }
 
@@ -174,7 +172,6 @@ export const stoppingFault: fc.Arbitrary<Fault> = fc.oneof(
   fc.record({ kind: kind('backwards') }),
   fc.record({ kind: kind('nowhere') }),
   fc.record({ kind: kind('undecodable'), at: fc.nat({ max: 30 }) }),
-  fc.record({ kind: kind('no list') }),
 );
 
 export const anyFault: fc.Arbitrary<Fault> = fc.oneof(
