@@ -72,6 +72,8 @@ export async function automationLedger(
   // forgets what it prunes
   const sandbox = await startSandbox({ defaultDeduplicationMs: 0, idleCheckpointMs: 300 });
   const party = sandbox.hostedParty('alice');
+  // to whom a rule transfers contracts
+  sandbox.hostedParty('bob');
   const [notes, roundFile] = [join(folder, 'notes'), join(folder, 'round')];
   let tasks: Task[] = [];
   let [serials, rounds, ahead, passedAt] = [0, 0, 0, 0];

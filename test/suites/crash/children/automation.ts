@@ -51,7 +51,7 @@ const transfer = ruleOf('transfer', {
   // decides later
   act: ({ contractId }) =>
     timer(Math.random() * 40).pipe(
-      switchMap(() => [request(exercise(contractId, 'Transfer', { newOwner: `${party}0` }))]),
+      switchMap(() => [request(exercise(contractId, 'Transfer', { newOwner: party.replace('alice', 'bob') }))]),
     ),
 });
 
