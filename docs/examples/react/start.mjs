@@ -3,7 +3,8 @@ import process from 'node:process';
 import { startSandbox } from 'canton-rx/sandbox';
 import { preview } from 'vite';
 
-const sandbox = await startSandbox({ port: Number(process.env.SANDBOX_PORT ?? 7575) });
+// the proxy of the page forwards its origin
+const sandbox = await startSandbox({ port: Number(process.env.SANDBOX_PORT ?? 7575), cors: true });
 const party = sandbox.hostedParty('desk');
 sandbox.generate(100, { seed: 1 });
 const traffic = setInterval(() => sandbox.generate(1, { seed: Date.now() }), 2_000);

@@ -4,7 +4,7 @@ import { acsDelta, create, type CreatedEvent, type Ledger, type TransactionEvent
 import { commandOutbox, postgresStore } from 'canton-rx/postgres';
 import { processFeed, updatesFeed, type Handler } from 'canton-rx/process';
 import type { Pool, PoolClient } from 'pg';
-import { lastValueFrom, merge, type Observable } from 'rxjs';
+import { concatMap, defer, fromEvent, lastValueFrom, merge, type Observable, retry, takeUntil } from 'rxjs';
 import type { Environment } from '../config/environment.js';
 import { types } from '../contracts/types.js';
 import { POOL } from '../database/pool.js';
@@ -62,7 +62,12 @@ export class Receipts implements OnApplicationBootstrap, BeforeApplicationShutdo
       signal,
       stopWithinMs,
     });
-    return merge(enqueued$, outbox.submitAll(ledger, { signal, stopWithinMs }));
+    // an outbox does not create its schema; the database may start later than the service
+    const schema$ = defer(() => pool.query('CREATE SCHEMA IF NOT EXISTS submissions')).pipe(
+      retry({ count: 300, delay: 1_000 }),
+      takeUntil(fromEvent(signal, 'abort')),
+    );
+    return schema$.pipe(concatMap(() => merge(enqueued$, outbox.submitAll(ledger, { signal, stopWithinMs }))));
   }
 }
 
