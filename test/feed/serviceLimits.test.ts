@@ -54,7 +54,6 @@ describe('a path that does not serve updates', () => {
 
   it.each([
     ['404', notFound],
-    ['405', errorReply(405, 'Method Not Allowed')],
     ['DEPRECATED_API_DISABLED', disabled],
   ])('is replaced by /v2/updates for good, in mid-stream, from the same cursor: %s (G14)', (_, reply) => {
     marbles(({ flush }) => {

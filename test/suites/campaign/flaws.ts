@@ -57,6 +57,8 @@ function findEndFlaws({ seen, audit, gaps }: Outcome): readonly string[] {
 export function findMissing(outcome: Outcome): readonly string[] {
   const { seen, audit, ledger, begin, bound, gaps, schedule, faultCounts } = outcome;
   if (!hasUsableTokens(schedule)) return [];
+  // a refused token that comes from a cache is tried again later and later
+  if (schedule.token !== null && schedule.token.cachedMs > schedule.token.validMs) return [];
   // these faults hide the ledger end for a minute
   const isEndHidden =
     schedule.profile === 'interface' ||

@@ -10,7 +10,8 @@ import type { Ledger } from '../../../src/ledger/Ledger.js';
 
 /** What the tests that write need, from the environment. `$PARTY` in the argument stands for the party. */
 const {
-  CANTON_RX_LEDGER_URL: url = '',
+  // without an address the suite is skipped
+  CANTON_RX_LEDGER_URL: url = 'http://127.0.0.1:1',
   CANTON_RX_LEDGER_TOKEN: token,
   CANTON_RX_LEDGER_WRITES: writes,
   CANTON_RX_LEDGER_PARTY: party = '',
@@ -21,7 +22,7 @@ const {
 } = process.env;
 
 /** Whether the tests that write run: only if they are asked for. */
-export const isWriting = writes === '1' && url !== '';
+export const isWriting = writes === '1' && process.env['CANTON_RX_LEDGER_URL'] !== undefined;
 if (isWriting && party === '')
   throw new Error('CANTON_RX_LEDGER_WRITES needs CANTON_RX_LEDGER_PARTY: a party for which the token can act');
 

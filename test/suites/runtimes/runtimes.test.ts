@@ -123,7 +123,7 @@ describe('the proxy of the environment', () => {
     const executable = join(app.folder, 'node_modules', 'node24', 'bin', 'node');
     const bin = join(app.folder, 'node_modules', 'canton-rx', 'dist', 'cli', 'main.js');
     const check = (env: Readonly<Record<string, string>>): Promise<string> =>
-      promisify(execFile)(executable, [bin, 'check', '--ledger', 'http://ledger.invalid'], {
+      promisify(execFile)(executable, [bin, 'check', '--ledger', 'http://localhost'], {
         env: { ...process.env, HTTP_PROXY: proxy.url, ...env },
       }).then(
         ({ stdout }) => stdout,
@@ -133,7 +133,7 @@ describe('the proxy of the environment', () => {
       expect(await check({ NODE_USE_ENV_PROXY: '1' })).toMatch(
         /^✓ reachable {6}yes\n(?:.*\n)*✓ proxy {10}requests go through that of HTTP_PROXY\n/m,
       );
-      expect(new Set(proxy.targets)).toEqual(new Set(['ledger.invalid:80']));
+      expect(new Set(proxy.targets)).toEqual(new Set(['localhost:80']));
       const before = proxy.targets.length;
       expect(await check({ NODE_USE_ENV_PROXY: '' })).toContain('– proxy      not used, although HTTP_PROXY is set');
       expect(proxy.targets).toHaveLength(before);

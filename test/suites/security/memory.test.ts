@@ -90,14 +90,15 @@ const outcomes: Readonly<Record<string, 'PageLimitError' | 'DecodeError' | 'Conn
   // aborting a fetch that had failed with more encodings than it accepts killed the process (Node 20.20)
   encodings: 'ConnectionError',
   blanks: 'PageLimitError',
-  deep: 'DecodeError',
+  // not the form of an update
+  deep: 'ConnectionError',
   ...(effort(0, 1, 1) === 1 && {
     zeros: 'PageLimitError',
     string: 'PageLimitError',
     length: 'PageLimitError',
     bomb: 'PageLimitError',
     'bomb-in-bomb': 'PageLimitError',
-    'string-within-bounds': 'DecodeError',
+    'string-within-bounds': 'ConnectionError',
     'events-that-are-numbers': 'DecodeError',
   }),
 };
