@@ -83,10 +83,9 @@ describe('the panels', () => {
     const panel = panelOf(page);
     isKnown = false;
     await page.getByRole('row').first().click();
-    await panel.getByText(/ (refuses the token|requires a token, and none was sent)\.$/).waitFor();
+    // a token that was accepted before is tried again
     isKnown = true;
-    await panel.getByRole('button', { name: 'Try again' }).click();
-    await panel.getByText('Update id').waitFor();
+    await panel.getByText('Update id').waitFor({ timeout: 90_000 });
 
     sandbox.prune(sandbox.ledgerEnd);
     await page.getByRole('row').nth(1).click();

@@ -48,7 +48,7 @@ describe('the screen', () => {
       await submit(page);
       await outcome(page, 'committed');
       await expectFine('a submission');
-      sandbox.fault({ kind: 'status', status: 400, body: 'no' }, { path: /prepare$/ });
+      sandbox.fault({ kind: 'status', status: 400, body: 'Invalid value for: body' }, { path: /prepare$/ });
       await submit(page);
       await outcome(page, 'failed');
       await expectFine('a failed submission');

@@ -244,12 +244,6 @@ const problems: readonly Trouble[] = [
   },
   {
     token: 'x',
-    given: json(200, { offset: 'x', activeContracts: 7 }),
-    text: 'An answer of the ledger cannot be decoded.',
-    ...address,
-  },
-  {
-    token: 'x',
     given: { status: 404, contentType: 'text/html', body: '<h1>Not found</h1>' },
     text: 'This is not the address of a JSON Ledger API.',
     ...address,
