@@ -189,7 +189,7 @@ const earlyCheckpointMs = 600;
 
 /**
  * Returns the limit of the next poll, and the minimum time between the start of the last poll and that of the next: an early
- * checkpoint neither delays an update by more than `maxDelayMs`, nor causes more than a request a second for long.
+ * checkpoint neither delays an update by more than a second, nor causes more than a request a second for long.
  *
  * - Normally, the limit is 1, so that the participant responds with the first update.
  * - After an early checkpoint, a poll begins immediately. A checkpoint with news is the last for a while. One that repeats the
