@@ -21,7 +21,8 @@
 // The ledger
 export { createLedger, createLedgerReader, type LedgerOptions } from './ledger/createLedger.js';
 export type { Ledger, LedgerReader, UpdateOf } from './ledger/Ledger.js';
-export type { UpdatesOptions } from './feed/UpdatesOptions.js';
+export type { UpdatesAfter, UpdatesOptions } from './feed/UpdatesOptions.js';
+export { LedgerPosition, type LastUpdate, type RecordPoint } from './history/LedgerPosition.js';
 export type { CompletionsOptions } from './feed/completions.js';
 export type { UndecodedUpdate } from './feed/Page.js';
 export type { Gap, Transport } from './feed/LedgerFeed.js';
@@ -45,6 +46,7 @@ export { ofTemplate } from './operators/ofTemplate.js';
 export { ofTransaction } from './operators/ofTransaction.js';
 export { ofVariant } from './operators/ofVariant.js';
 export { onSynchronizer } from './operators/onSynchronizer.js';
+export { positions } from './history/positions.js';
 export { recordTimes } from './operators/recordTimes.js';
 export { retryContention } from './operators/retryContention.js';
 export { toEither } from './operators/toEither.js';

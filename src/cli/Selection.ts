@@ -11,7 +11,7 @@ import {
   type Update,
   type UpdateFormat,
 } from '../index.js';
-import type { LastUpdate } from '../process/index.js';
+import type { LastUpdate } from '../index.js';
 import { readOneOf, UsageError, type Values } from './arguments.js';
 import type { Session } from './Session.js';
 import { type Output, withBackpressure } from './World.js';
@@ -144,17 +144,21 @@ export const readSelected = (
 ): Observable<unknown> => {
   let line = '';
   return withBackpressure(output, () =>
-    defer(() =>
-      ledger.updates(
-        { beginExclusive: reading.cursor, endInclusive, updateFormat: formatOf(selection) },
-        { lastUpdate: reading.lastUpdate },
-      ),
-    ).pipe(
+    defer(() => {
+      const { cursor, lastUpdate } = reading;
+      return ledger.updates(
+        {
+          after: { offset: cursor, recordTimes: {}, ...(lastUpdate !== undefined && { lastUpdate }) },
+          endInclusive,
+          updateFormat: formatOf(selection),
+        },
+      );
+    }).pipe(
       tap((update) => {
         // before the cursor moves: an update that cannot be formatted must not be skipped
         line = format(update);
         reading.cursor = update.offset;
-        if ('updateId' in update) reading.lastUpdate = update;
+        if ('updateId' in update) reading.lastUpdate = { offset: update.offset, updateId: update.updateId };
       }),
       select(selection),
       tap(() => {

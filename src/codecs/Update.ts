@@ -4,7 +4,7 @@ import { envelope } from './internal/message.js';
 import { findOffset, oneOf, unknownWithOffset } from './internal/variant.js';
 import { OffsetCheckpoint } from './OffsetCheckpoint.js';
 import { Reassignment } from './Reassignment.js';
-import type { Offset } from './scalars.js';
+import { type Offset, Timestamp } from './scalars.js';
 import { TopologyTransaction } from './TopologyTransaction.js';
 import { Transaction } from './Transaction.js';
 
@@ -71,6 +71,8 @@ export const UpdateElement: t.Type<Update, unknown> = envelope('update', Update)
 interface ElementHead {
   readonly offset?: Offset;
   readonly updateId?: string;
+  readonly synchronizerId?: string;
+  readonly recordTime?: Timestamp;
 }
 
 /**
@@ -83,9 +85,9 @@ export function headOfElement(element: unknown, field = 'update'): ElementHead {
   const variant = isRecord(content) ? Object.values(content)[0] : undefined;
   const offset = findOffset(variant);
   const value = isRecord(variant) && isRecord(variant['value']) ? variant['value'] : undefined;
-  const updateId = value?.['updateId'];
-  return {
-    ...(offset !== undefined && { offset }),
-    ...(typeof updateId === 'string' && updateId !== '' && { updateId }),
-  };
+  const texts = ['updateId', 'synchronizerId', 'recordTime'].flatMap((key) => {
+    const text = value?.[key];
+    return typeof text === 'string' && text !== '' && (key !== 'recordTime' || Timestamp.is(text)) ? [[key, text]] : [];
+  });
+  return { ...(offset !== undefined && { offset }), ...(Object.fromEntries(texts) as Omit<ElementHead, 'offset'>) };
 }

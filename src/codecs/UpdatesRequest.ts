@@ -36,7 +36,7 @@ export type UpdatesRange =
  *
  * @inline
  */
-type UpdatesSelection =
+export type UpdatesSelection =
   | {
       /** Not allowed together with `filter` or `verbose`. */
       readonly updateFormat?: null | undefined;

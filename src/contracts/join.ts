@@ -150,7 +150,7 @@ function readFrom(
         source.retry,
         // the changes may continue after a gap
         reportWithout(source.report, 'GapFound', 'FeedEnded'),
-        { evidence: newestOf(reset.contracts), participantId: progress.participantId, hasRead: true },
+        { position: { offset, recordTimes: {}, participantId: progress.participantId }, hasRead: true },
       );
       const changes = reason === undefined ? [] : [reset];
       const loaded: JoinStep<AnyContract> = { changes, offset, isCaughtUp: false, contracts };
@@ -170,13 +170,6 @@ function readFrom(
 /** A separate function, because its closure retains the first contracts, and those of the changes must not. */
 const startingWith = <A>(first: A, source: Observable<A>): Observable<A> =>
   defer(() => [[first], source]).pipe(concatAll());
-
-/** The contract that was created or assigned last: after an outage, it proves that the ledger is still the same. */
-const newestOf = (contracts: readonly AnyContract[]): AnyContract | undefined =>
-  contracts.reduce<AnyContract | undefined>(
-    (newest, contract) => (contract.offset > (newest?.offset ?? 0) ? contract : newest),
-    undefined,
-  );
 
 /**
  * Applies a step of the feed to the contracts. If an update cannot be applied, the error comes after the updates before

@@ -141,6 +141,18 @@ export type FeedDiagnostic =
       readonly resumesFrom?: Offset;
     }
   /**
+   * A feed goes on at another offset of the same history, without a gap: at its last update, because what follows that may have
+   * changed; or at the offsets that its updates have now, after a restore or on another participant.
+   */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'PositionMoved';
+      /** Where the feed was. */
+      readonly from: Address;
+      /** Where it goes on. */
+      readonly to: Address;
+    }
+  /**
    * After an outage, nothing shows whether the ledger is still the same: the feed has read no update that the ledger still has,
    * and the participant does not report its ID. The feed continues. Reported once for each feed.
    */
@@ -183,3 +195,15 @@ export type FeedDiagnostic =
       /** The path of the refused request. */
       readonly path: string;
     };
+
+/**
+ * An offset of a participant.
+ *
+ * @inline
+ */
+interface Address {
+  /** The offset. */
+  readonly offset: Offset;
+  /** The participant; absent if it is not known. */
+  readonly participantId?: string;
+}

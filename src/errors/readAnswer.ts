@@ -94,6 +94,7 @@ const forms: Readonly<Partial<Record<string, Form>>> = {
   '/v2/updates': updates,
   '/v2/updates/flats': updates,
   '/v2/updates/update-by-offset': { fields: ['update'] },
+  '/v2/updates/update-by-id': { fields: ['update'] },
   '/v2/commands/completions': completions,
   '/v2/commands/command-completions': completions,
   '/v2/commands/submit-and-wait-for-transaction': transaction,

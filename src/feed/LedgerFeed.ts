@@ -5,7 +5,9 @@ import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import type { LedgerResetError, PrunedError } from '../errors/feed.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
-import type { Continuity } from './Continuity.js';
+import type { LedgerPosition } from '../history/LedgerPosition.js';
+import type { Origin } from '../history/positions.js';
+import type { ReaderHistory } from '../history/ReaderHistory.js';
 import type { ElementForm, FeedElement, Page, Range } from './Page.js';
 import type { FeedPath, Service } from './Service.js';
 
@@ -29,8 +31,10 @@ export interface LedgerFeed<A extends FeedElement = Update> {
   readonly retry: CompleteRetryPolicy;
   readonly report: Report;
   readonly success$: Observable<unknown>;
-  /** Whether the ledger is still the same. */
-  readonly continuity: Continuity;
+  /** What to do if another participant answers that has the same history. */
+  readonly onOtherNode: 'fail' | 'relocate';
+  /** What was read, and whether the ledger is still the same. */
+  readonly history: ReaderHistory;
 }
 
 /** A feed of updates, or of completions. */
@@ -43,6 +47,8 @@ export interface FeedSource<A extends FeedElement> extends ElementForm<A> {
   path(service: Service): FeedPath;
   /** Returns the body of a request. */
   body(range: Range, path: FeedPath): object;
+  /** Returns the body of a request that looks up an update by its ID; absent if the elements cannot be looked up. */
+  lookUp?(updateId: string): object;
   /** Reads a page between the cursor and the target. */
   readPage(feed: LedgerFeed<A>, position: Position): Observable<Step<A>>;
 }
@@ -88,10 +94,20 @@ export interface Position {
   readonly idlePolls: number;
 }
 
+/** Where a page is in the history of a ledger. */
+export interface PageHistory extends Origin {
+  /** What was read with the page. */
+  readonly after: LedgerPosition;
+}
+
 /** The result of one request: the position after it, and a page if there is one. */
 export interface Step<A extends FeedElement = Update> {
   readonly position: Position;
   readonly page?: Page<A>;
+  /** Set if the feed goes on elsewhere: at its last update, or at other offsets of the same history. */
+  readonly hasMoved?: boolean;
+  /** What was read before the page, and with it. */
+  readonly history?: PageHistory;
   /** Set if `hasCaughtUp` has changed with this step. */
   readonly lagChange?: 'CaughtUp' | 'FellBehind';
 }

@@ -1,6 +1,6 @@
 import type * as t from 'io-ts';
 import { type Problem, problemsOf } from '../codecs/Problem.js';
-import type { Offset } from '../codecs/scalars.js';
+import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { headOfElement, type Update } from '../codecs/Update.js';
 import { DecodeError, OrderError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
@@ -35,6 +35,13 @@ export interface Page<A extends FeedElement = Update> {
   readonly outages?: number | undefined;
   /** The error that ends the feed after these updates. */
   readonly failure?: LedgerError;
+  /**
+   * Whether the response began with the last update of the feed, and so is of the same ledger. `'unreadable'`: it did, but
+   * that does not decode any more. Absent if the request did not ask for it.
+   */
+  readonly proves?: 'yes' | 'no' | 'unreadable';
+  /** The updates that the feed has read before, at other offsets. They are not emitted. */
+  readonly repeated?: ReadonlySet<FeedElement>;
 }
 
 /**
@@ -51,6 +58,10 @@ export interface UndecodedUpdate {
   readonly offset: Offset;
   /** The ID of the update, if it is readable. */
   readonly updateId?: string;
+  /** The synchronizer of the update, if it is readable. */
+  readonly synchronizerId?: string;
+  /** The record time of the update, if it is readable. */
+  readonly recordTime?: Timestamp;
   /** The fields that cannot be decoded, without their values; at most about a hundred per list. */
   readonly problems: readonly Problem[];
 }
@@ -109,11 +120,12 @@ export function decodeElements<A extends FeedElement>(
       continue;
     }
     const problems = problemsOf(result.left);
-    const { offset, updateId } = headOfElement(element, field);
+    const { offset, ...head } = headOfElement(element, field);
+    const { updateId } = head;
     // the cursor cannot move past an element without an offset
     if (onUndecodable === 'fail' || offset === undefined)
       return { updates, failure: new DecodeError(path, problems, offset, updateId) };
-    updates.push({ _tag: 'UndecodedUpdate', offset, ...(updateId !== undefined && { updateId }), problems });
+    updates.push({ _tag: 'UndecodedUpdate', offset, ...head, problems });
   }
   return { updates };
 }

@@ -1,13 +1,16 @@
 import type { ObservableInput } from 'rxjs';
-import { Offset } from '../codecs/scalars.js';
+import { problemsOf } from '../codecs/Problem.js';
+import type { Offset, Opt } from '../codecs/scalars.js';
 import { type Update, UpdateElement } from '../codecs/Update.js';
-import { type UpdatesRange, UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import { type UpdatesRange, UpdatesRequest, type UpdatesSelection } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
+import { InvalidRequestError } from '../errors/request.js';
+import { LedgerPosition } from '../history/LedgerPosition.js';
+import { type KnownHistory, ReaderHistory } from '../history/ReaderHistory.js';
 import { validateRequest } from '../http/exchange.js';
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { readPage } from './catchUp.js';
-import { Continuity, type KnownLedger } from './Continuity.js';
 import type { FeedSource, Gap, LedgerFeed, Transport } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
 import { updatesBody } from './pageRequest.js';
@@ -68,36 +71,18 @@ export interface UpdatesOptions {
    */
   readonly onGap?: 'fail' | ((gap: Gap) => ObservableInput<Offset>) | undefined;
   /**
-   * The last update that the caller has, at or before `beginExclusive`. The feed emits nothing before it has proven that
-   * the ledger still has this update, and no other one up to `beginExclusive`. Otherwise it ends with a
-   * `LedgerResetError`, or calls `onGap`. Not for descending order. Default: a feed takes the ledger that it finds.
+   * What to do if the address of the ledger leads to another participant that has the same history, as after a failover.
    *
-   * @example
-   * ```ts
-   * import { acsDelta, createLedger, isLedgerError } from 'canton-rx';
+   * - `'fail'` ends the feed with a `LedgerResetError`.
+   * - `'relocate'` finds the position of the feed on that participant, and goes on there: without a gap, and without
+   *   repeating an update. If the participant lags, the feed waits for it as for one that does not answer. Not for
+   *   a request with `endInclusive`, which is an offset of the former participant, and not for descending order.
    *
-   * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
-   * // as they were stored
-   * const lastUpdate = { offset: 40, updateId: '1220ab' };
-   * const request = { beginExclusive: 42, updateFormat: acsDelta({ parties: 'any' }) };
-   * ledger.updates(request, { lastUpdate }).subscribe({
-   *   next: ({ offset }) => {
-   *     console.log(offset);
-   *   },
-   *   error: (error: unknown) => {
-   *     if (isLedgerError(error, 'LedgerResetError')) console.log(error.reason); // => anotherLedger
-   *   },
-   * });
-   * ```
+   * A participant that was restored from a backup needs no option: it is the same one, and its updates are found again.
+   *
+   * @defaultValue 'fail'
    */
-  readonly lastUpdate?:
-    | {
-        /** Its offset. */
-        readonly offset: Offset;
-        /** Its id. */
-        readonly updateId: string;
-      }
-    | undefined;
+  readonly onOtherNode?: 'fail' | 'relocate' | undefined;
   /** How to retry after a transient failure. Default: the ledger's policy. */
   readonly retry?: RetryPolicy | undefined;
 }
@@ -117,10 +102,28 @@ export function checkOptions(options: UpdatesOptions): void {
   if (!['http', 'Transport'].includes(transport === 'http' ? transport : transport._tag))
     throw new TypeError("transport must be 'http' or a Transport");
   retryPolicy(retry);
-  const { lastUpdate } = options;
-  if (lastUpdate !== undefined && !(Offset.is(lastUpdate.offset) && typeof lastUpdate.updateId === 'string'))
-    throw new TypeError('lastUpdate must have an offset and an updateId');
+  const { onOtherNode = 'fail' } = options;
+  if (!['fail', 'relocate'].includes(onOtherNode)) throw new TypeError("onOtherNode must be 'fail' or 'relocate'");
 }
+
+/**
+ * A request for the updates after a position; otherwise as `UpdatesRequest`.
+ *
+ * @category Requests
+ */
+export type UpdatesAfter = UpdatesSelection & {
+  /**
+   * What the caller has read, as `positions()` gave it. The feed emits nothing before it has found the position on the
+   * ledger that answers.
+   */
+  readonly after: LedgerPosition;
+  /** Not allowed together with `after`. */
+  readonly beginExclusive?: never;
+  /** The last offset; absent for a request without an end. It is an offset of the participant of the position. */
+  readonly endInclusive?: Opt<Offset>;
+  /** Only ascending. */
+  readonly descendingOrder?: Opt<false>;
+};
 
 /** A feed of updates. */
 export interface UpdatesFeed extends LedgerFeed {
@@ -134,22 +137,38 @@ export interface UpdatesFeed extends LedgerFeed {
  */
 export function createLedgerFeed(
   service: Service,
-  updatesRequest: UpdatesRequest,
+  updatesRequest: UpdatesRequest | UpdatesAfter,
   options: UpdatesOptions,
   ledgerRetry: RetryPolicy | undefined,
   report: Report,
-  known?: KnownLedger,
+  known?: KnownHistory,
 ): UpdatesFeed {
-  const request = validateRequest(UpdatesRequest, updatesRequest);
+  const start = known ?? positionIn(updatesRequest);
+  const { after, ...rest } = updatesRequest as Partial<UpdatesAfter>;
+  const request = validateRequest(UpdatesRequest, after === undefined ? rest : { ...rest, beginExclusive: after.offset });
   const source: FeedSource<Update> = {
     field: 'update',
     codec: UpdateElement,
     hasEnd: true,
     path: ({ learned }) => learned.updatesPath,
     body: (range, path) => updatesBody(request, range, path),
+    lookUp: (updateId) => {
+      const { updateFormat } = updatesBody(request, { beginExclusive: 0 }, '/v2/updates');
+      return { updateId, updateFormat };
+    },
     readPage,
   };
-  return { ...createFeed(service, source, request, options, ledgerRetry, report, known), request };
+  return { ...createFeed(service, source, request, options, ledgerRetry, report, start), request };
+}
+
+/** The position in a request, to be proven; `undefined` if it has an offset. */
+function positionIn(request: UpdatesRequest | UpdatesAfter): KnownHistory | undefined {
+  if (!('after' in request)) return undefined;
+  const { beginExclusive } = request as { readonly beginExclusive?: unknown };
+  if (beginExclusive !== undefined) throw new InvalidRequestError([{ path: 'beginExclusive', expected: 'absent with after' }]);
+  const position = LedgerPosition.decode(request.after);
+  if (position._tag === 'Left') throw new InvalidRequestError(problemsOf(position.left).map(({ path, expected }) => ({ path: `after.${path}`, expected })));
+  return { position: position.right, mustProve: true };
 }
 
 /** Creates a feed of a source for one subscription. */
@@ -160,7 +179,7 @@ export const createFeed = <A extends FeedElement>(
   { maxPageSize = 200, idleTimeoutMs, onUndecodable = 'fail', onGap = 'fail', ...options }: UpdatesOptions,
   ledgerRetry: RetryPolicy | undefined,
   report: Report,
-  known?: KnownLedger,
+  known?: KnownHistory,
 ): LedgerFeed<A> => ({
   service,
   source,
@@ -175,12 +194,13 @@ export const createFeed = <A extends FeedElement>(
   retry: retryPolicy(ledgerRetry, options.retry),
   report,
   success$: service.success$,
-  continuity: new Continuity(known ?? knownFrom(options), request.beginExclusive, silenceMs(options, idleTimeoutMs)),
+  onOtherNode: options.onOtherNode ?? 'fail',
+  history: new ReaderHistory(known ?? startOf(request), silenceMs(options, idleTimeoutMs)),
 });
 
-const knownFrom = ({ lastUpdate }: UpdatesOptions): KnownLedger => ({
-  evidence: lastUpdate,
-  mustProve: lastUpdate !== undefined,
+/** A bare offset proves nothing. */
+const startOf = ({ beginExclusive }: UpdatesRange): KnownHistory => ({
+  position: { offset: beginExclusive, recordTimes: {} },
 });
 
 /** The idle timeout after polls without an update, in milliseconds, unless the caller sets one. */

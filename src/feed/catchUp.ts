@@ -18,12 +18,11 @@ import {
   timer,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { retryTransient } from '../http/retry.js';
 import type { LedgerFeed, Position, PrefetchedRange, RangeResult, Step } from './LedgerFeed.js';
 import type { FeedElement, Page } from './Page.js';
 import { readLedgerEndOnce, waitOrEnd } from './ledgerEnd.js';
-import { isBeyondEnd, reachOf, requestPage } from './pageRequest.js';
-import { isConfirmed, proveAfterOutage } from './proveLedger.js';
+import { isBeyondEnd, reachOf, requestPage, retryRequest } from './pageRequest.js';
+import { proveSteps } from './prove.js';
 
 /**
  * Catches up: reads one page between the cursor and the target, and prefetches the ranges after it. A failed prefetch
@@ -103,7 +102,8 @@ function readRange(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offse
       concatMap((result) => {
         service.learned.rangeAnswered();
         const { page, reached } = result;
-        if (isLast || reached === end || page.isFull || page.failure !== undefined) return [result];
+        const isOver = isLast || reached === end || page.isFull;
+        if (isOver || page.failure !== undefined || page.proves === 'no') return [result];
         return readUpTo(feed, reached, end, feed.maxPageSize - page.count).pipe(
           map((rest): RangeResult => ({ page: concatPages(page, rest.page), reached: rest.reached, requests: 2 })),
           catchError(() => {
@@ -138,6 +138,7 @@ const readUpTo = (
 const concatPages = (page: Page, rest: Page): Page => ({
   ...rest,
   outages: page.outages,
+  ...(page.proves !== undefined && { proves: page.proves }),
   updates: [...page.updates, ...rest.updates],
   count: page.count + rest.count,
 });
@@ -161,7 +162,7 @@ const readDueRange = (
 ): Observable<Step> => {
   let current = position;
   return range.result$.pipe(
-    concatMap((result) => confirmOrReadAgain(feed, position, range, result)),
+    concatMap((result) => readAgainAfterOutage(feed, position, range, result)),
     map((result): Step => ({ page: result.page, position: positionAfterRange(feed, current, result) })),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isBeyondEnd(error)) throw error;
@@ -169,30 +170,25 @@ const readDueRange = (
       cancelled$.next();
       return retarget(feed, current, error);
     }),
-    retryTransient(feed),
+    retryRequest(feed),
     // here, because the prefetches continue only until the step is emitted
-    proveAfterOutage(feed),
+    proveSteps(feed, position),
   );
 };
 
 /**
- * Emits the result of a prefetch. If there was an outage after its request, the result may be of another ledger than what
- * the feed reads now: then looks up its last update, and reads the range again if that is not there.
+ * Emits the result of a range. If there was an outage after its request, it may be of another ledger than what the feed reads
+ * now: then reads the range again.
  */
-const confirmOrReadAgain = (
+const readAgainAfterOutage = (
   feed: LedgerFeed,
   { target }: Position,
   { beginExclusive, endInclusive }: PrefetchedRange,
   result: RangeResult,
-): ObservableInput<RangeResult> => {
-  const { page, reached } = result;
-  if (page.outages === feed.continuity.outages) return [result];
-  return isConfirmed(feed, page, reached).pipe(
-    concatMap((isIt) =>
-      isIt ? [result] : readRange(feed, beginExclusive, endInclusive, endInclusive === target).result$,
-    ),
-  );
-};
+): ObservableInput<RangeResult> =>
+  result.page.outages === feed.history.outages
+    ? [result]
+    : readRange(feed, beginExclusive, endInclusive, endInclusive === target).result$;
 
 /** The factor by which each page reduces the weight of the pages before it. */
 const densityDecay = 0.75;
@@ -257,6 +253,6 @@ export const readDownward = <A extends FeedElement>(feed: LedgerFeed<A>, positio
       if (isBeyondEnd(error)) return timer(recheckMs).pipe(map((): Step<A> => ({ position })));
       throw error;
     }),
-    retryTransient(feed),
+    retryRequest(feed),
   );
 };

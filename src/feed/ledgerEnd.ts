@@ -1,16 +1,14 @@
 import { catchError, map, type Observable, type ObservableInput } from 'rxjs';
 import { LedgerEnd } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
-import { type ApiError } from '../errors/ApiError.js';
-import { isLedgerError, verdict } from '../errors/LedgerError.js';
 import { LedgerResetError } from '../errors/feed.js';
+import { isUnavailable } from '../history/participant.js';
 import { monotonicNow } from '../http/clock.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
-import { retryTransient } from '../http/retry.js';
 import type { AnyFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
-import { noteOutage } from './pageRequest.js';
+import { noteOutage, retryRequest } from './pageRequest.js';
 
 const path = '/v2/state/ledger-end';
 
@@ -20,14 +18,14 @@ export const ledgerEnd = (link: Link): Observable<Offset> =>
 
 /** Sets the target of a feed to the ledger end. Retries after a transient failure. */
 export const readLedgerEnd = (feed: AnyFeed, position: Position): Observable<Step<never>> =>
-  readLedgerEndOnce(feed, position).pipe(retryTransient(feed));
+  readLedgerEndOnce(feed, position).pipe(retryRequest(feed));
 
 /**
  * Sets the target of a feed to the ledger end. If the participant does not serve it, the feed does not request it for a
  * while.
  */
 export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable<Step<never>> => {
-  const { request, service, continuity } = feed;
+  const { request, service, history } = feed;
   return ledgerEnd(service.link).pipe(
     map((end): Step<never> => {
       if (end < position.cursor) throw new LedgerResetError(position.cursor, end);
@@ -42,24 +40,13 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
       if (!isUnavailable(error)) throw error;
       service.learned.ledgerEndUnavailable();
       // it was served before: a gateway may respond so during an outage
-      if (position.ledgerEndReadAt > 0) continuity.interrupted();
+      if (position.ledgerEndReadAt > 0) history.interrupted();
       const target = request.endInclusive ?? position.target;
       const next = catchUpOrPoll(feed);
       return [{ position: { ...position, ...unknownDensity, target, ledgerEndReadAt: 0, next } }];
     }),
   );
 };
-
-/**
- * Whether the participant does not serve a path, or a gateway blocks it: then it has never answered there. Afterwards, the
- * same answer of a gateway is an outage.
- */
-export const isUnavailable = (error: unknown): error is ApiError =>
-  isLedgerError(error, 'ApiError') &&
-  (verdict(error) === 'switch' ||
-    (error.answeredBy === 'network' && error.answeredBefore !== 'here' && blockingStatuses.includes(error.status)));
-
-const blockingStatuses = [403, 404, 405, 501];
 
 /**
  * While the density is unknown, one page spans everything up to the target. It shows whether the ledger has reached a

@@ -1,4 +1,4 @@
-import { catchError, defer, type MonoTypeOperatorFunction, type Observable, tap } from 'rxjs';
+import { catchError, concatMap, defer, type MonoTypeOperatorFunction, type Observable, of, tap } from 'rxjs';
 import type { TransactionFilter } from '../codecs/Filters.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { EventFormat, UpdateFormat } from '../codecs/UpdateFormat.js';
@@ -11,6 +11,7 @@ import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
 import type { Call } from '../http/Link.js';
 import { mapError, retryTransient } from '../http/retry.js';
+import type { LastUpdate } from '../history/LedgerPosition.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
 import { type DecodedPage, type FeedElement, type Page, type Range, toPage } from './Page.js';
 import { type FeedPath, minPollMs } from './Service.js';
@@ -27,6 +28,8 @@ interface PageRequest {
    * end. Default for a source without ends: no longer than it needs for what it has.
    */
   readonly idleTimeoutMs?: number;
+  /** Whether the page itself is to prove the ledger. Default: it begins with the last update, to prove itself. */
+  readonly isProof?: boolean;
 }
 
 /** Requests a page of a range that the ledger has reached. Retries after a transient failure. */
@@ -36,6 +39,14 @@ export const requestPageWithRetry = (feed: LedgerFeed, range: Range, size: PageR
 /** Turns the refusal of a range that the ledger had reached into a `LedgerResetError`. */
 export const resetIfBeyondEnd = <A>(cursor: Offset): MonoTypeOperatorFunction<A> =>
   mapError((error) => (isBeyondEnd(error) ? new LedgerResetError(cursor) : error));
+
+/** Whether a ledger ends before the cursor: it may be another one, lag, or read again what it had. */
+export const isEndBeforeCursor = (error: unknown): error is LedgerResetError =>
+  isLedgerError(error, 'LedgerResetError') && error.reason === 'endBeforeCursor' && !('retried' in error);
+
+/** Retries after a transient failure. A ledger that ends before the cursor is looked at first. */
+export const retryRequest = <A>(feed: AnyFeed): MonoTypeOperatorFunction<A> =>
+  retryTransient(feed, (error) => !isEndBeforeCursor(error));
 
 /** Whether a range ends, or begins, after the ledger end. */
 export const isBeyondEnd = (error: unknown): boolean =>
@@ -54,18 +65,19 @@ export const requestPage = <A extends FeedElement>(
   size: PageRequest,
 ): Observable<Page<A>> =>
   defer(() => {
-    const { source, request, service, continuity, onUndecodable, report } = feed;
+    const { source, request, service, history, onUndecodable, report } = feed;
     const path = source.path(service);
-    const range = source.hasEnd ? wanted : { beginExclusive: wanted.beginExclusive };
-    const limit = Math.min(size.limit, service.learned.pageLimit);
+    const { proof, limit } = proofOf(feed, wanted, size);
+    const begin = proof === undefined ? wanted.beginExclusive : proof.offset - 1;
+    const range = source.hasEnd ? { ...wanted, beginExclusive: begin } : { beginExclusive: begin };
     // a ledger before 3.5 sends ascending pages, which a page of one element would not reveal
     if (range.descendingOrder === true && limit < 2) throw new PageLimitError(range.beginExclusive);
     // after an outage, a poll is short: the ledger must be proven before a long one begins
-    const maxIdleMs = continuity.isDoubtful ? service.learned.drainMs : service.learned.maxPollMs;
+    const maxIdleMs = history.isDoubtful ? service.learned.drainMs : service.learned.maxPollMs;
     const { idleTimeoutMs: idleMs = source.hasEnd ? undefined : service.learned.drainMs } = size;
     const idleTimeoutMs = idleMs && Math.floor(Math.min(idleMs, maxIdleMs));
     const sentAt = monotonicNow();
-    const { outages } = continuity;
+    const { outages } = history;
     const { beginExclusive, endInclusive } = range;
     report(() => ({
       _tag: 'PollSent',
@@ -84,20 +96,84 @@ export const requestPage = <A extends FeedElement>(
     };
     return exchange(service.link, call, (json): Page<A> => {
       const page = toPage({ form: source, path, json, range, limit, onUndecodable });
-      return { ...dropBeyond(request.endInclusive ?? Infinity, page), tookMs: monotonicNow() - sentAt, outages };
+      const known = { tookMs: monotonicNow() - sentAt, outages };
+      return { ...dropBeyond(request.endInclusive ?? Infinity, checkProof(page, proof, wanted)), ...known };
     }).pipe(
       noteOutage(feed, mayEndBefore(feed, range)),
+      concatMap((page) => {
+        if (page.proves !== 'unreadable') return of(page);
+        history.forgetProof();
+        return requestPage(feed, wanted, size);
+      }),
       tap((page) => {
         report(() => pageReceived(page, path));
       }),
       catchError((error: unknown) => {
         const tookMs = monotonicNow() - sentAt;
+        if (proof !== undefined && isLedgerError(error, 'PrunedError')) {
+          // the last update is pruned; what follows the cursor need not be
+          history.forgetProof();
+          return requestPage(feed, wanted, size);
+        }
         if (adaptRequest(feed, error, { range, path, limit, idleTimeoutMs, tookMs }))
           return requestPage(feed, wanted, size);
         throw error;
       }),
     );
   });
+
+/**
+ * How far the last update may be before the cursor to be a proof. Beyond that, a participant might need too long to search the
+ * offsets between them with each request.
+ */
+const maxProofReach = 100_000;
+
+/** Returns the update with which a request proves that it is answered by the same ledger, and the limit of the request. */
+function proofOf(
+  feed: AnyFeed,
+  { beginExclusive, descendingOrder }: Range,
+  { limit: wanted, isProof = false }: PageRequest,
+): { readonly proof?: LastUpdate; readonly limit: number } {
+  const { history, maxPageSize, service } = feed;
+  const largest = service.learned.pageLimit;
+  const { proof, cursor } = history;
+  const limit = Math.min(wanted + 1, Math.max(2, maxPageSize), largest);
+  const isAfterProof = descendingOrder !== true && beginExclusive === cursor && isProofNear(feed);
+  if (proof === undefined || isProof || !isAfterProof || limit < 2) return { limit: Math.min(wanted, largest) };
+  return { proof, limit };
+}
+
+/** Whether requests can begin with the last update. */
+export function isProofNear({ source, history, service }: AnyFeed): boolean {
+  const reach = history.cursor - (history.proof?.offset ?? -Infinity);
+  return source.hasEnd && reach >= 0 && reach < Math.min(maxProofReach, service.learned.maxRange);
+}
+
+/**
+ * Checks that a page begins with the last update, and leaves that out. A page without it is of another ledger, or of another
+ * participant; nothing of it is used.
+ */
+function checkProof<A extends FeedElement>(
+  page: DecodedPage<A>,
+  proof: LastUpdate | undefined,
+  { beginExclusive }: Range,
+): DecodedPage<A> {
+  if (proof === undefined) return page;
+  const [first, ...updates] = page.updates;
+  const isProven = first?.offset === proof.offset && first.updateId === proof.updateId;
+  const { failure } = page;
+  // the participant may have been upgraded, and send the update in a form that does not decode
+  const isUnreadable = failure?._tag === 'DecodeError' && failure.updateId === proof.updateId;
+  if (!isProven) {
+    const { last, count, isFull } = page;
+    return { updates: [], last, count, isFull, proves: isUnreadable ? 'unreadable' : 'no' };
+  }
+  const hasMore = updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
+  // a page without news does not move the cursor back
+  const last = hasMore ? page.last : Math.max(page.last, beginExclusive);
+  const count = page.count - 1;
+  return { ...page, updates, count, last: count === 0 ? beginExclusive : last, proves: 'yes' };
+}
 
 /** Up to where a page contains everything. An empty one reaches the end of its range only if the request had an end. */
 export function reachOf({ source }: AnyFeed, { count, last }: Page<FeedElement>, endInclusive: Offset): Offset {
@@ -107,15 +183,15 @@ export function reachOf({ source }: AnyFeed, { count, last }: Page<FeedElement>,
 
 /** Records each response and each failure of a feed's requests: after an outage, the ledger may be another one. */
 export const noteOutage = <A>(
-  { continuity }: AnyFeed,
+  { history }: AnyFeed,
   isExpected: (error: LedgerError) => boolean = () => false,
 ): MonoTypeOperatorFunction<A> =>
   tap({
     next: () => {
-      continuity.answered();
+      history.answered();
     },
     error: (error: unknown) => {
-      if (isLedgerError(error) && !isExpected(error)) continuity.failed(error);
+      if (isLedgerError(error) && !isExpected(error)) history.failed(error);
     },
   });
 
@@ -212,7 +288,11 @@ export function pageReceived(
  * The body of a request for a range. For `/v2/updates`, it always contains an update format: the legacy `filter` and
  * `verbose` are deprecated since 3.4, get responses of the wrong shape before 3.4.12, and are off by default in 3.6.
  */
-export function updatesBody(request: UpdatesRequest, range: Range, path: FeedPath): object {
+export function updatesBody(
+  request: UpdatesRequest,
+  range: Range,
+  path: FeedPath,
+): { readonly updateFormat?: UpdateFormat | null | undefined } {
   const { updateFormat, filter, verbose } = request;
   return {
     descendingOrder: false,

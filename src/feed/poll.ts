@@ -16,12 +16,11 @@ import {
 import { partiesIn } from '../errors/readAnswer.js';
 import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
-import { retryTransient } from '../http/retry.js';
 import type { AnyFeed, LedgerFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement, Page } from './Page.js';
 import { catchUpOrPoll, unknownDensity } from './ledgerEnd.js';
-import { requestPage, resetIfBeyondEnd } from './pageRequest.js';
-import { learnParticipant } from './proveLedger.js';
+import { requestPage, resetIfBeyondEnd, retryRequest } from './pageRequest.js';
+import { learnParticipant } from './prove.js';
 
 /** Waits for new updates: through the transport of the feed, or with a poll. */
 export const follow = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> => {
@@ -47,7 +46,7 @@ const poll = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): O
     const idleTimeoutMs = idleTimeoutOf(feed, limit, position);
     return requestPage(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(
       resetIfBeyondEnd(cursor),
-      retryTransient(feed),
+      retryRequest(feed),
       map((page) => ({ page, position: positionAfterPoll(feed, { ...position, polledAt, pollLimit: limit }, page) })),
     );
   }).pipe(limitRate(position));
@@ -61,11 +60,11 @@ const maxParties = 10;
  * there is a subscriber to the report. Never fails.
  */
 const reportUnknownParties = (
-  { service, source, report, continuity }: AnyFeed,
+  { service, source, report, history }: AnyFeed,
   { polledAt, recentElements, cursor }: Position,
 ): Observable<never> =>
   defer(() => {
-    const hasFound = recentElements > 0 || continuity.evidence !== undefined;
+    const hasFound = recentElements > 0 || history.position.lastUpdate !== undefined;
     if (polledAt > 0 || hasFound || !service.isObserved) return EMPTY;
     const named = partiesIn(JSON.stringify(source.body({ beginExclusive: cursor }, source.path(service))));
     const isHosted = (query: { readonly party?: string }): Observable<boolean> =>
@@ -107,7 +106,7 @@ export const drain = <A extends FeedElement>(feed: LedgerFeed<A>, position: Posi
         return { page, position: { ...position, cursor: page.last, next, pollLimit: 1 } };
       }),
     );
-  }).pipe(retryTransient(feed));
+  }).pipe(retryRequest(feed));
 
 /**
  * The number of consecutive polls without an update after which a ledger counts as quiet. One poll may be empty because

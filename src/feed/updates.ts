@@ -19,15 +19,28 @@ import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { readDownward } from './catchUp.js';
 import type { AnyFeed, Gap, LedgerFeed, Position, Step } from './LedgerFeed.js';
-import type { FeedElement, UndecodedUpdate } from './Page.js';
+import type { FeedElement, Page, UndecodedUpdate } from './Page.js';
 import { isGapError } from './UpdatesOptions.js';
 import { readLedgerEnd, reportCaughtUp, unknownDensity, withCaughtUp } from './ledgerEnd.js';
 import { follow, minPollIntervalMs } from './poll.js';
-import { proveAfterOutage } from './proveLedger.js';
+import { withOrigin } from '../history/positions.js';
+import { proveSteps } from './prove.js';
 
 /** Emits the elements of a feed. It emits a page before the next step begins, so that pages do not pile up. */
 export const updates = <A extends FeedElement>(feed: LedgerFeed<A>): Observable<A | UndecodedUpdate> =>
-  steps(feed).pipe(concatMap(({ page }) => page?.updates ?? []));
+  steps(feed).pipe(
+    concatMap(({ page, history }) => {
+      const elements = newIn(page);
+      return history === undefined ? elements : withOrigin(elements, history);
+    }),
+  );
+
+/** The updates of a page that were not read before. */
+export const newIn = <A extends FeedElement>(page: Page<A> | undefined): readonly (A | UndecodedUpdate)[] => {
+  if (page?.repeated === undefined) return page?.updates ?? [];
+  const { updates, repeated } = page;
+  return updates.filter((update) => !repeated.has(update));
+};
 
 /**
  * Emits the steps of a feed, one after another. The first is its start; each step begins at the position after the
@@ -80,19 +93,29 @@ const nextStep = <A extends FeedElement>(
   // expand calls this even if its subscriber has just unsubscribed; then ready$ does not emit
   ready$.pipe(
     tap(() => {
-      feed.continuity.emitted(previous.position.cursor, previous.page?.updates);
       reportCaughtUp(feed)(previous);
     }),
     concatMap(() => {
       const { position, page } = previous;
       if (page?.failure !== undefined) throw page.failure;
       return requestStep(feed, position).pipe(
-        proveAfterOutage(feed),
-        map((step) => withCaughtUp(feed, position, step)),
+        proveSteps(feed, position),
+        map((step) => withCaughtUp(feed, position, readStep(feed, step))),
         handleGap(feed, position),
       );
     }),
   );
+
+/** Records what a step reads. Marks the updates that the feed has read before, at other offsets. */
+function readStep<A extends FeedElement>({ history }: AnyFeed, step: Step<A>): Step<A> {
+  const { page, position, hasMoved = false } = step;
+  const { position: before, isAddressed } = history;
+  const known = isAddressed ? [] : (page?.updates.filter((update) => history.wasRead(update)) ?? []);
+  if (!hasMoved) history.read(position.cursor, page?.updates);
+  const read = { before, after: history.position, isAddressed };
+  if (page === undefined || known.length === 0) return { ...step, history: read };
+  return { ...step, history: read, page: { ...page, repeated: new Set<FeedElement>(known) } };
+}
 
 /** Emits the next step of a feed: one request and its retries. A transport emits many steps. */
 function requestStep<A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> {
@@ -132,7 +155,7 @@ const handleGap =
  * Resumes after a gap, at the offset that `onGap` chooses. Without an offset, the feed ends with the error of the gap.
  */
 function resumeAfterGap(
-  { request, onGap, report, continuity }: AnyFeed,
+  { request, onGap, report, history }: AnyFeed,
   { cursor, floor }: Position,
   error: Gap['error'],
 ): Observable<Step<never>> {
@@ -157,8 +180,8 @@ function resumeAfterGap(
     map((offset): Step<never> => {
       if (!Offset.is(offset)) throw new TypeError('onGap must return an offset');
       if (isSameGap(offset)) return fail();
-      if (error._tag === 'LedgerResetError') continuity.restart();
-      else continuity.skip();
+      if (error._tag === 'LedgerResetError') history.restart();
+      else history.skip();
       report(() => ({ _tag: 'GapFound', cursor, cause: error, resumesFrom: offset }));
       const range = { ...request, beginExclusive: offset };
       return { position: startPosition(isDownward ? { ...range, endInclusive: cursor - 1 } : range) };

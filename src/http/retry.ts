@@ -161,9 +161,6 @@ const maxDoubtfulRetries = 5;
 /** The shortest delay before such a repetition, in milliseconds. It doubles, so that a restart has time. */
 const doubtfulDelayMs = 250;
 
-/** How long a cursor may be beyond the ledger end before that means that the ledger was reset, in milliseconds. */
-const resetGraceMs = 10_000;
-
 /**
  * Retries after a transient failure until the policy's time is used up. Then errors with the last failure, which has the
  * number and the time of the retries. The time counts from the first failure; every value renews it.
@@ -179,23 +176,16 @@ export const retryTransient =
     defer(() => {
       let budget = new RetryBudget(policy);
       let doubtful = 0;
-      let resetGrace = new RetryBudget({ ...policy, giveUpAfterMs: resetGraceMs });
-      let failedAt = 0;
-      let wasReset = false;
       let attemptAt = 0;
       let endedEarly = false;
       const delay = (error: unknown): Observable<unknown> => {
         if (!isLedgerError(error) || !isRetried(error)) throw error;
-        const isReset = isLedgerError(error, 'LedgerResetError') && error.reason === 'endBeforeCursor';
-        if (!isReset && !isTransient(error)) throw error;
+        // a participant that lags, or reads again what it had
+        const isBehind = isLedgerError(error, 'LedgerResetError') && error.reason === 'endBeforeCursor';
+        if (!isBehind && !isTransient(error)) throw error;
         const now = monotonicNow();
         if (budget.failures > 0) budget = budget.spend(now - attemptAt);
-        // the time of the attempts counts, too; that of other failures in between does not
-        if (isReset && wasReset) resetGrace = resetGrace.spend(now - failedAt);
-        failedAt = now;
-        wasReset = isReset;
-        const graceMs = isReset ? resetGrace.leftMs : Infinity;
-        const leftMs = Math.min(budget.leftMs, graceMs);
+        const { leftMs } = budget;
         const isDoubtful = mayBePermanent(error);
         const { failures, spentMs } = budget;
         if (leftMs <= 0 || (isDoubtful && doubtful === maxDoubtfulRetries))
@@ -226,8 +216,6 @@ export const retryTransient =
         endedEarly = false;
         doubtful = 0;
         budget = budget.renew();
-        resetGrace = resetGrace.renew();
-        wasReset = false;
       };
       return source.pipe(tap(renew), retry({ delay }));
     });

@@ -11,7 +11,7 @@ import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { CompletionsOptions } from '../feed/completions.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
-import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type { UpdatesAfter, UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { ExecuteOptions } from '../submission/execute.js';
 import type { Signer } from '../submission/Signer.js';
 import type { SubmitOptions } from '../submission/submit.js';
@@ -48,7 +48,8 @@ export interface LedgerReader {
    * gap; `DecodeError`, `OrderError`, `UnauthorizedError`, `PageLimitError` or `ApiError`; or the last transient error
    * if the retry budget is used up. Unsubscribing aborts the request.
    *
-   * To resume, pass the offset of the last update that you handled as `beginExclusive`.
+   * To resume, pass the position of the last update that you handled as `after`: {@link positions} gives it. A bare offset
+   * as `beginExclusive` proves nothing: the feed takes the ledger that it finds.
    *
    * @throws TypeError synchronously, if an option is invalid
    * @example
@@ -62,11 +63,11 @@ export interface LedgerReader {
    * ```
    */
   updates<F extends UpdatesRequest['updateFormat']>(
-    request: UpdatesRequest & { readonly updateFormat?: F },
+    request: (UpdatesRequest | UpdatesAfter) & { readonly updateFormat?: F },
     options?: UpdatesOptions & { readonly onUndecodable?: 'fail' },
   ): Observable<UpdateOf<F>>;
   /** Emits the updates after `beginExclusive`, and an {@link UndecodedUpdate} for each update that cannot be decoded. */
-  updates(request: UpdatesRequest, options: UpdatesOptions): Observable<Update | UndecodedUpdate>;
+  updates(request: UpdatesRequest | UpdatesAfter, options: UpdatesOptions): Observable<Update | UndecodedUpdate>;
   /** Emits the current ledger end and completes. */
   ledgerEnd(): Observable<Offset>;
   /**

@@ -9,7 +9,7 @@ import type { Transport } from '../feed/LedgerFeed.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import { Service } from '../feed/Service.js';
 import { updates } from '../feed/updates.js';
-import { checkOptions, createLedgerFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { checkOptions, createLedgerFeed, type UpdatesAfter, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { HttpPort } from '../http/HttpPort.js';
 import { kyPort } from '../http/kyPort.js';
 import { decodeWith, exchange } from '../http/exchange.js';
@@ -86,7 +86,10 @@ export function bindLedger(service: Service, defaults: Defaults): Ledger {
 }
 
 function bindReader(service: Service, { retry, transport }: Defaults): LedgerReader {
-  const readUpdates = (request: UpdatesRequest, options: UpdatesOptions = {}): Observable<Update | UndecodedUpdate> => {
+  const readUpdates = (
+    request: UpdatesRequest | UpdatesAfter,
+    options: UpdatesOptions = {},
+  ): Observable<Update | UndecodedUpdate> => {
     checkOptions(options);
     const complete = { ...options, transport: options.transport ?? transport };
     return defer(() => updates(createLedgerFeed(service, request, complete, retry, service.reportForNewFeed())));

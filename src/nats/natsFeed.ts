@@ -2,8 +2,7 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import { asyncScheduler, concatMap, defer, map, type Observable, of, Subject, tap } from 'rxjs';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import { checkPositive, type RetryPolicy, retryPolicy } from '../http/retry.js';
-import { timesOf } from '../operators/recordTimes.js';
-import type { LastUpdate } from '../process/CheckpointStore.js';
+import type { LastUpdate } from '../history/LedgerPosition.js';
 import type { Feed, FeedReader, FeedRun } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { cursorBucket, natsStore } from './natsStore.js';
@@ -145,7 +144,6 @@ function openReader(
     compare: (a, b) => a.sequence - b.sequence,
     hasUpdate: (update, at) => hasUpdate(stream, update, at),
     pages: (after, ready$) => pages({ stream, maxPageSize, emitUndecoded }, after, ready$),
-    timesOf,
   };
 }
 

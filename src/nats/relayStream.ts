@@ -5,7 +5,8 @@ import { integer, optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import { UpdateElement } from '../codecs/Update.js';
-import { Cursor, type LastUpdate } from '../process/CheckpointStore.js';
+import type { LastUpdate } from '../history/LedgerPosition.js';
+import { Cursor } from '../process/CheckpointStore.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { RelayError, undefinedIfMissing } from './RelayError.js';
 

@@ -4,7 +4,7 @@ import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type { UpdatesAfter, UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { bindLedger, createService } from '../ledger/createLedger.js';
 import { actionOf, type RuleAction, withConnection } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
@@ -64,7 +64,7 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
       const outer = context.active();
       return call(ledgerFor({ context: () => outer, isFeed }));
     });
-  const updates = (request: UpdatesRequest, updatesOptions: UpdatesOptions = {}) =>
+  const updates = (request: UpdatesRequest | UpdatesAfter, updatesOptions: UpdatesOptions = {}) =>
     traceUpdates(tracing, request, updatesOptions);
   const ledger: Ledger = {
     // the overloads of a ledger differ only in how the types of their arguments relate

@@ -6,7 +6,8 @@ import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
-import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type { UpdatesAfter, UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type { LedgerPosition } from '../history/LedgerPosition.js';
 import { monotonicNow } from '../http/clock.js';
 import type { ProcessorProgress, ProcessorRun } from '../ledger/connection.js';
 import { synchronizersOf, timesOf } from '../operators/recordTimes.js';
@@ -18,15 +19,15 @@ import type { Tracing } from './requests.js';
 /** `ledger.updates` with telemetry. */
 export function traceUpdates(
   tracing: Tracing,
-  request: UpdatesRequest,
+  request: UpdatesRequest | UpdatesAfter,
   options: UpdatesOptions,
 ): Observable<Update | UndecodedUpdate> {
   // throws for invalid options
   void tracing.plain.updates(request, options);
   return defer(() => {
     // the feed rejects an invalid request
-    const { beginExclusive }: Partial<UpdatesRequest> = { ...request };
-    const feed = startFeed(tracing, {}, request, beginExclusive);
+    const { beginExclusive, after }: Partial<UpdatesRequest> & { readonly after?: Partial<LedgerPosition> } = { ...request };
+    const feed = startFeed(tracing, {}, request, after?.offset ?? beginExclusive);
     return tracing
       .ledgerFor(feed.sender)
       .updates(request, options)
@@ -86,7 +87,7 @@ export const traceProcessor = <C extends ProcessorProgress>(
 function startFeed(
   { recorder, followers }: Tracing,
   attributes: Attributes,
-  request: Partial<UpdatesRequest> | undefined,
+  request: Partial<UpdatesRequest | UpdatesAfter> | undefined,
   cursor?: Offset,
 ) {
   const outer = context.active();

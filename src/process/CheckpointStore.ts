@@ -1,10 +1,11 @@
 import * as t from 'io-ts';
 import type { Observable, ObservableInput } from 'rxjs';
-import { mapOf, optional, text } from '../codecs/internal/field.js';
+import { text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { formatProblem, problemsOf } from '../codecs/Problem.js';
-import { Offset, Timestamp } from '../codecs/scalars.js';
+import type { Offset } from '../codecs/scalars.js';
 import { CursorError } from '../errors/process.js';
+import { type LedgerPosition, positionFields } from '../history/LedgerPosition.js';
 
 /**
  * A position in a source.
@@ -22,38 +23,14 @@ export interface FeedPosition {
  *
  * @category Processing
  */
-export interface Cursor extends FeedPosition {
+export interface Cursor extends FeedPosition, LedgerPosition {
   /** The version of this format. */
   readonly version: 1;
   /** The offset up to which every update has been handled or does not concern the processor. */
   readonly offset: Offset;
-  /** The last update at or before the offset. After a restart it proves that the ledger is still the same. */
-  readonly lastUpdate?: LastUpdate | undefined;
-  /** The latest record time of each synchronizer, by synchronizer ID. */
-  readonly recordTimes: Readonly<Record<string, Timestamp>>;
-  /** The participant to which the offsets belong; absent if it does not report its ID. */
-  readonly participantId?: string | undefined;
   /** A hash of what the request selects. It does not depend on the order of parties and filters. */
   readonly selection: string;
 }
-
-/**
- * The offset and ID of an update.
- *
- * @category Processing
- */
-export interface LastUpdate {
-  /** The offset of the update. */
-  readonly offset: Offset;
-  /** The ID of the update, which is the same on every participant. */
-  readonly updateId: string;
-}
-
-/** Codec of `LastUpdate`. */
-export const LastUpdate: t.Type<LastUpdate, unknown> = message<LastUpdate>('LastUpdate', {
-  offset: Offset,
-  updateId: text,
-});
 
 /**
  * Codec of `Cursor`. It rejects a record of a later version.
@@ -62,10 +39,7 @@ export const LastUpdate: t.Type<LastUpdate, unknown> = message<LastUpdate>('Last
  */
 export const Cursor: t.Type<Cursor, unknown> = message<Cursor>('Cursor', {
   version: t.literal(1),
-  offset: Offset,
-  lastUpdate: optional(LastUpdate),
-  recordTimes: mapOf(text, Timestamp),
-  participantId: optional(text),
+  ...positionFields,
   selection: text,
 });
 

@@ -1,12 +1,13 @@
 import type * as t from 'io-ts';
 import type { Observable } from 'rxjs';
-import type { OffsetCheckpoint, SynchronizerTime } from '../codecs/OffsetCheckpoint.js';
+import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
 import type { AnyHandler } from '../ledger/connection.js';
-import type { CheckpointStore, Cursor, FeedPosition, LastUpdate } from './CheckpointStore.js';
+import type { LastUpdate, LedgerPosition } from '../history/LedgerPosition.js';
+import type { CheckpointStore, FeedPosition } from './CheckpointStore.js';
 import type { Committed, Work } from './ProcessOptions.js';
 
 /**
@@ -120,22 +121,25 @@ export interface FeedReader<A, P extends FeedPosition> {
   /** Emits once which cursors belong to the feed. */
   readonly identity$: Observable<FeedIdentity>;
   /** Codec of the positions, to check stored ones. They are plain JSON and decode to themselves. */
-  readonly position: t.Type<P, unknown>;
+  readonly position: t.Decoder<unknown, P>;
   /** The order of the positions: negative if the first one is before the second, 0 if they are the same. */
   compare(a: P, b: P): number;
-  /** Emits once whether an update is still at its position; `true` if that cannot be determined. */
-  hasUpdate(update: LastUpdate, at: P): Observable<boolean>;
+  /**
+   * Emits once whether an update is still at its position; `true` if that cannot be determined. Absent if the pages prove
+   * that themselves.
+   */
+  hasUpdate?(update: LastUpdate, at: P): Observable<boolean>;
+  /** Whether the feed goes on at another participant that has the same history. Default: such a cursor is rejected. */
+  readonly mayRelocate?: boolean;
   /**
    * Emits the pages after a position. Requests the first page, and the next one after each page, when `ready$` emits.
    *
    * @param after - the position, and what the cursor knows of the ledger
    */
   pages(
-    after: P & Partial<Pick<Cursor, 'lastUpdate' | 'participantId'>>,
+    after: P & Partial<LedgerPosition>,
     ready$: Observable<unknown>,
   ): Observable<FeedPage<A, P>>;
-  /** Returns the record times of an entry, by synchronizer. */
-  readonly timesOf: (content: A | OffsetCheckpoint) => readonly SynchronizerTime[];
 }
 
 /**

@@ -21,7 +21,7 @@ import { isLedgerError } from '../errors/LedgerError.js';
 import { endsProcessor, HandlerError, isMistake } from '../errors/process.js';
 import { stopwatch } from '../http/clock.js';
 import { clampTimer, RetryBudget } from '../http/retry.js';
-import { isLater } from '../operators/recordTimes.js';
+import { advance as advancePosition, type LedgerPosition } from '../history/LedgerPosition.js';
 import { callHandler, type Handled, HandlerFailure, isUndecoded, type Processor } from './callHandler.js';
 import type { Cursor, FeedPosition } from './CheckpointStore.js';
 import type { AnyEntry, AnyReader, FeedItem, FeedPage } from './Feed.js';
@@ -160,7 +160,7 @@ function advance({ reader }: Processor, progress: Progress, { done, handled, fai
   const { chunk, remaining, partSize, nextSize, failureAfterNext } = progress;
   const isDone = done === remaining.length;
   const cursor = cursorAfter(reader, progress.cursor, remaining.slice(0, done), isDone ? chunk.reached : undefined);
-  const { offset, recordTimes } = cursor;
+  const { offset } = cursor;
   return {
     chunk,
     cursor,
@@ -170,14 +170,14 @@ function advance({ reader }: Processor, progress: Progress, { done, handled, fai
     remaining: remaining.slice(done),
     ...noAttempt,
     failure: failure ?? (done === nextSize ? failureAfterNext : undefined),
-    committed: { offset, recordTimes, handled, isCaughtUp: isDone && chunk.isCaughtUp },
+    committed: { offset, recordTimes: timesOf(cursor), handled, isCaughtUp: isDone && chunk.isCaughtUp },
     done,
   };
 }
 
 /**
  * Returns the cursor after some entries, or at a position after them. At a position before the cursor, everything is
- * read again: the record times are then dropped, and the last update unless the position names it.
+ * read again: the record times are then dropped, and the last update, unless the position names them.
  */
 function cursorAfter(
   reader: AnyReader,
@@ -185,29 +185,25 @@ function cursorAfter(
   entries: readonly AnyEntry[],
   position: FeedPosition = entries.at(-1)?.position ?? cursor,
 ): Cursor {
-  const isReset = reader.compare(position, cursor) < 0;
-  const recordTimes = new Map(isReset ? [] : Object.entries(cursor.recordTimes));
-  let lastUpdate = isReset ? undefined : cursor.lastUpdate;
-  for (const { content } of entries) {
-    if (isUndecoded(content)) continue;
-    if ('updateId' in content && content.updateId !== undefined)
-      lastUpdate = { offset: content.offset, updateId: content.updateId };
-    for (const { synchronizerId, recordTime } of reader.timesOf(content)) {
-      const latest = recordTimes.get(synchronizerId);
-      if (latest === undefined || isLater(recordTime, latest)) recordTimes.set(synchronizerId, recordTime);
-    }
-  }
   const { version, participantId, selection } = cursor;
+  const isReset = reader.compare(position, cursor) < 0;
+  const from: LedgerPosition = isReset ? { offset: position.offset, participantId, recordTimes: {} } : cursor;
+  const contents = entries.map(({ content }) => content).filter((content) => !isUndecoded(content));
+  const { lastUpdate, recordTimes } = advancePosition(from, contents);
   return {
     version,
     participantId,
     selection,
     lastUpdate: lastUpdate !== undefined && lastUpdate.offset <= position.offset ? lastUpdate : undefined,
-    // may name the last update itself
+    recordTimes,
+    // may name all of them itself
     ...position,
-    recordTimes: Object.fromEntries(recordTimes),
   };
 }
+
+/** Returns the record time of each synchronizer. */
+export const timesOf = ({ recordTimes }: Pick<LedgerPosition, 'recordTimes'>): Committed['recordTimes'] =>
+  Object.fromEntries(Object.entries(recordTimes).map(([id, { recordTime }]) => [id, recordTime]));
 
 /** Whether a handler failed because of what it writes to, as a relay does. The processor retries it like its store. */
 const isOfStore = (cause: unknown): boolean => isLedgerError(cause, 'StoreError') || endsProcessor(cause);

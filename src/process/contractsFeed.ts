@@ -2,7 +2,6 @@ import type * as t from 'io-ts';
 import { concatMap, defer, map, type Observable, of } from 'rxjs';
 import { integer, oneOfStrings, optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
-import type { OffsetCheckpoint, SynchronizerTime } from '../codecs/OffsetCheckpoint.js';
 import { Offset } from '../codecs/scalars.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
@@ -17,13 +16,15 @@ import {
   updateFormatOf,
 } from '../contracts/ContractQuery.js';
 import { join, type JoinStep } from '../contracts/join.js';
+import { isSameHistory } from '../feed/prove.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { checkPositive, retryPolicy } from '../http/retry.js';
 import { requireConnection } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import { type FeedPosition, LastUpdate } from './CheckpointStore.js';
+import { LastUpdate } from '../history/LedgerPosition.js';
+import type { FeedPosition } from './CheckpointStore.js';
 import type { Feed, FeedEntry, FeedPage, FeedReader } from './Feed.js';
-import { hasUpdate, ledgerFeed, ledgerIdentity } from './updatesFeed.js';
+import { ledgerFeed, ledgerIdentity } from './updatesFeed.js';
 
 /**
  * Options of {@link contractsFeed}.
@@ -134,7 +135,7 @@ function openReader(
   const feed = createLedgerFeed(service, request, updates, retry, report);
   const identity$ = ledgerIdentity(feed);
   // updates that change no contract are not recorded
-  const hasLastUpdate = (update: LastUpdate): Observable<boolean> => hasUpdate(feed, update, update.offset);
+  const hasLastUpdate = (update: LastUpdate): Observable<boolean> => isSameHistory(feed, { offset: update.offset, lastUpdate: update, recordTimes: {} });
   return {
     report,
     path: service.learned.updatesPath,
@@ -179,7 +180,6 @@ function openReader(
           }),
         );
       }),
-    timesOf: contractsTimes,
   };
 }
 
@@ -356,12 +356,4 @@ function digestOf(contracts: Iterable<AnyContract>): string {
     sum = (sum + (hash >>> 0)) % Number.MAX_SAFE_INTEGER;
   }
   return `${count}:${sum}`;
-}
-
-/** Returns the record times of a change, by synchronizer. */
-function contractsTimes(content: ContractsWork | OffsetCheckpoint): readonly SynchronizerTime[] {
-  if (content._tag === 'OffsetCheckpoint') return content.synchronizerTimes;
-  if (content._tag === 'ResetBatch' || content.synchronizerId === undefined) return [];
-  const { synchronizerId, recordTime } = content;
-  return [{ synchronizerId, recordTime }];
 }

@@ -32,6 +32,6 @@ export type { StoreOptions, WorkOptions } from './ProcessOptions.js';
 export type { BatchHandler, Committed, Handler, HandlerResult, Work } from './ProcessOptions.js';
 export type { CheckpointStore, TransactionalStore, Transactions } from './CheckpointStore.js';
 export { memoryStore } from './memoryStore.js';
-export { Cursor, type FeedPosition, type LastUpdate } from './CheckpointStore.js';
+export { Cursor, type FeedPosition } from './CheckpointStore.js';
 export { handleParked, Parked, type Unparked } from './Parked.js';
 export { isReady, type ProcessStatus, type ReadyOptions, toStatus } from './ProcessStatus.js';

@@ -180,7 +180,10 @@ const rejectedCursor = (name: string, error: unknown): unknown =>
     : error;
 
 /** What a reader must have to resume. */
-type ResumableReader = Pick<AnyReader, 'identity$' | 'start$' | 'position' | 'hasUpdate' | 'restart'>;
+type ResumableReader = Pick<
+  AnyReader,
+  'identity$' | 'start$' | 'position' | 'hasUpdate' | 'restart' | 'mayRelocate'
+>;
 
 /** Emits the start of a feed whose processor has no store. */
 const startPoint = ({ start$ }: AnyReader): Observable<ResumePoint> =>
@@ -217,15 +220,15 @@ export const resumePoint = (
 
 const initialCursor = (start: FeedPosition, { participantId, selection }: FeedIdentity): Cursor => ({
   version: 1,
-  ...start,
   recordTimes: {},
+  ...start,
   selection,
   ...(participantId !== undefined && { participantId }),
 });
 
 /** Returns the stored cursor. Throws a {@link CursorError} if it belongs to another participant or feed. */
 function validateCursor(
-  { position }: ResumableReader,
+  { position, mayRelocate = false }: ResumableReader,
   name: string,
   stored: unknown,
   { participantId, selection }: FeedIdentity,
@@ -234,7 +237,7 @@ function validateCursor(
   decodeRecord(position, name, stored);
   const cursor = decodeRecord(Cursor, name, stored);
   const isOther = participantId !== undefined && (cursor.participantId ?? participantId) !== participantId;
-  if (isOther)
+  if (isOther && !mayRelocate)
     throw new CursorError(
       'participant',
       name,
@@ -247,7 +250,7 @@ function validateCursor(
       'it was saved for a request with different parties, filters or transaction shapes',
     );
   // a cursor that was saved while the participant did not report its ID gets the ID now
-  return participantId === undefined ? cursor : { ...cursor, participantId };
+  return participantId === undefined || isOther ? cursor : { ...cursor, participantId };
 }
 
 /**
@@ -255,7 +258,7 @@ function validateCursor(
  * different one is there.
  */
 const hasLastUpdate = (reader: ResumableReader, cursor: Cursor): Observable<boolean> =>
-  cursor.lastUpdate === undefined ? of(true) : reader.hasUpdate(cursor.lastUpdate, cursor);
+  cursor.lastUpdate === undefined ? of(true) : (reader.hasUpdate?.(cursor.lastUpdate, cursor) ?? of(true));
 
 const updateGone = ({ lastUpdate }: Cursor): string =>
   `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}, or others have come between it and the cursor`;

@@ -1,22 +1,19 @@
-import { catchError, defer, map, type Observable, of, skip } from 'rxjs';
+import { defer, map, type Observable, skip } from 'rxjs';
 import { isRecord } from '../codecs/internal/Codec.js';
-import { message } from '../codecs/internal/message.js';
-import { Offset } from '../codecs/scalars.js';
+import type { Offset } from '../codecs/scalars.js';
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import { isLedgerError } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
-import type { KnownLedger } from '../feed/Continuity.js';
-import { findEvidence, readParticipantId } from '../feed/proveLedger.js';
-import type { LedgerFeed, Step } from '../feed/LedgerFeed.js';
+import type { Step } from '../feed/LedgerFeed.js';
 import { checkOptions, createLedgerFeed, type UpdatesFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { reportWithout, type Service } from '../feed/Service.js';
-import { steps } from '../feed/updates.js';
+import { newIn, steps } from '../feed/updates.js';
+import { advance, LedgerPosition } from '../history/LedgerPosition.js';
+import { readParticipantId } from '../history/participant.js';
 import { validateRequest } from '../http/exchange.js';
 import { type CompleteRetryPolicy, retryPolicy, retryTransient } from '../http/retry.js';
 import { requireConnection } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import { timesOf } from '../operators/recordTimes.js';
-import type { FeedPosition, LastUpdate } from './CheckpointStore.js';
+import type { FeedPosition } from './CheckpointStore.js';
 import type { Feed, FeedIdentity, FeedPage, FeedReader, FeedRun } from './Feed.js';
 import type { Work } from './ProcessOptions.js';
 
@@ -25,7 +22,7 @@ import type { Work } from './ProcessOptions.js';
  *
  * @category Processing
  */
-export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onUndecodable' | 'transport' | 'lastUpdate'>;
+export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onUndecodable' | 'transport'>;
 
 /**
  * Returns the updates of a ledger as a feed for {@link processFeed}: a description of what to read, and not an Observable
@@ -55,7 +52,11 @@ export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onUnde
  *
  * @category Processing
  */
-export function updatesFeed(ledger: LedgerReader, request: UpdatesRequest, options: UpdatesFeedOptions = {}): Feed {
+export function updatesFeed(
+  ledger: LedgerReader,
+  request: UpdatesRequest,
+  options: UpdatesFeedOptions = {},
+): Feed<Work, LedgerPosition> {
   checkOptions(options);
   const retry = retryPolicy(requireConnection(ledger).retry, options.retry);
   return ledgerFeed(ledger, request, retry, (service, run) => openReader(service, request, { ...options, retry }, run));
@@ -93,7 +94,7 @@ function openReader(
   request: UpdatesRequest,
   options: UpdatesFeedOptions,
   { name, emitUndecoded }: FeedRun,
-): FeedReader<Work, FeedPosition> {
+): FeedReader<Work, LedgerPosition> {
   const range = validateRequest(UpdatesRequest, request);
   if (range.descendingOrder === true)
     throw new InvalidRequestError([{ path: 'descendingOrder', expected: 'false for a processor' }]);
@@ -104,46 +105,53 @@ function openReader(
     onUndecodable: emitUndecoded ? 'emit' : 'fail',
   } as const;
   const report = service.reportForNewFeed(name);
-  const feedAfter = (beginExclusive: Offset, known?: KnownLedger) => {
+  const feedFrom = (position: LedgerPosition) => {
     const { endInclusive } = range;
+    const { offset: beginExclusive } = position;
     const rest = {
       ...range,
       beginExclusive,
       ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, beginExclusive) }),
     };
+    const known = { position, mustProve: true };
     // the processor reports the end of the run
     return createLedgerFeed(service, rest, feedOptions, undefined, reportWithout(report, 'FeedEnded'), known);
   };
-  const feed = feedAfter(range.beginExclusive);
+  const start = { offset: range.beginExclusive, recordTimes: {} };
+  const feed = feedFrom(start);
   return {
     report,
     path: service.learned.updatesPath,
     maxPageSize: feed.maxPageSize,
-    start$: defer(() => [{ offset: range.beginExclusive }]),
+    start$: defer(() => [start]),
     identity$: ledgerIdentity(feed),
+    mayRelocate: feed.onOtherNode === 'relocate',
     position: LedgerPosition,
     compare: (a, b) => a.offset - b.offset,
-    hasUpdate: (update, { offset }) => hasUpdate(feed, update, offset),
     // skips the first step, which is the start
-    pages: ({ offset, lastUpdate, participantId }, ready$) =>
-      steps(feedAfter(offset, { evidence: lastUpdate, participantId }), ready$).pipe(skip(1), map(toFeedPage)),
-    timesOf,
+    pages: ({ offset, lastUpdate, participantId, recordTimes }, ready$) =>
+      steps(feedFrom({ offset, lastUpdate, participantId, recordTimes }), ready$).pipe(skip(1), map(toFeedPage)),
   };
 }
 
-/** The position of a processor in a ledger. */
-const LedgerPosition = message<FeedPosition>('LedgerPosition', { offset: Offset });
+function toFeedPage({ position, page, history }: Step): FeedPage<Work, LedgerPosition> {
+  const { before, after, isAddressed } = history ?? notRead(position.cursor);
+  let reached = before;
+  const entries = newIn(page).map((update) => {
+    reached = advance(reached, [update], isAddressed);
+    return { position: reached, content: update };
+  });
+  return { entries, reached: after, isCaughtUp: position.hasCaughtUp, isLast: position.next === 'end' };
+}
 
-const toFeedPage = ({ position, page }: Step): FeedPage<Work, FeedPosition> => ({
-  entries: page?.updates.map((update) => ({ position: { offset: update.offset }, content: update })) ?? [],
-  reached: { offset: position.cursor },
-  isCaughtUp: position.hasCaughtUp,
-  isLast: position.next === 'end',
-});
+const notRead = (offset: Offset): NonNullable<Step['history']> => {
+  const position = { offset, recordTimes: {} };
+  return { before: position, after: position, isAddressed: true };
+};
 
 /** Reads the ID of the participant that a feed reads from, and hashes what its request selects. */
 export const ledgerIdentity = (feed: UpdatesFeed): Observable<FeedIdentity> =>
-  readParticipantId(feed.service).pipe(
+  readParticipantId(feed.service.link).pipe(
     retryTransient(feed),
     map((participantId) => ({ participantId, selection: selectionHash(feed.request) })),
   );
@@ -174,19 +182,3 @@ function canonicalJson(value: unknown): string {
     .sort()
     .join()}}`;
 }
-
-/**
- * Emits whether an update is still at its offset; `true` if that cannot be checked.
- *
- * @param cursor - up to here it is the last update that the request selects
- */
-export const hasUpdate = (feed: LedgerFeed, update: LastUpdate, cursor: Offset): Observable<boolean> =>
-  findEvidence(feed, update, cursor).pipe(
-    map((isFound) => isFound !== false),
-    catchError((error: unknown) => {
-      // reported by the feed itself
-      if (isLedgerError(error, 'LedgerResetError')) return of(true);
-      throw error;
-    }),
-    retryTransient(feed),
-  );

@@ -26,7 +26,7 @@ import { monotonicNow } from '../http/clock.js';
 import { clampTimer } from '../http/retry.js';
 import type { Processor } from './callHandler.js';
 import type { Cursor, FeedPosition } from './CheckpointStore.js';
-import { type Chunk, commitChunk } from './commit.js';
+import { type Chunk, commitChunk, timesOf } from './commit.js';
 import type { AnyReader } from './Feed.js';
 import type { BatchOptions, Committed } from './ProcessOptions.js';
 
@@ -181,9 +181,9 @@ const append = (partial: Chunk, chunk: Chunk): Chunk => ({ ...chunk, entries: [.
 const emptyWeight = ({ entries }: Chunk): number => (entries.length === 0 ? 1 : 0);
 
 /** Returns a commit for which nothing needs to be saved: only whether the processor has caught up may have changed. */
-const unchanged = ({ isCaughtUp }: Chunk, { offset, recordTimes }: ResumePoint['cursor']): Committed => ({
-  offset,
-  recordTimes,
+const unchanged = ({ isCaughtUp }: Chunk, cursor: Cursor): Committed => ({
+  offset: cursor.offset,
+  recordTimes: timesOf(cursor),
   handled: 0,
   isCaughtUp,
 });

@@ -15,8 +15,8 @@ import {
 import type { Offset } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
-import { isUnavailable, ledgerEnd } from '../feed/ledgerEnd.js';
-import { readParticipantId } from '../feed/proveLedger.js';
+import { ledgerEnd } from '../feed/ledgerEnd.js';
+import { isUnavailable, readParticipantId } from '../history/participant.js';
 import type { Service } from '../feed/Service.js';
 
 /** A point of a ledger before all attempts to submit a change. Attempts that were committed have a later offset. */
@@ -98,7 +98,7 @@ const isSameLedger = (last: LedgerStart, now: LedgerStart): boolean =>
 
 const readStart = (service: Service): Observable<LedgerStart> =>
   ledgerEnd(service.link).pipe(
-    concatMap((since) => readParticipantId(service).pipe(map((participantId) => ({ since, participantId })))),
+    concatMap((since) => readParticipantId(service.link).pipe(map((participantId) => ({ since, participantId })))),
   );
 
 /**

@@ -106,7 +106,7 @@ const followBySocket = <A extends FeedElement>(
         with: () => throwError(() => socketError(feed, path, 'the socket delivered no element in time')),
       }),
       map((json): Step<A> => {
-        feed.continuity.answered();
+        feed.history.answered();
         const received = receiveElement(feed, progress, json);
         ({ progress } = received);
         report(() => pageReceived(received.page, path));
@@ -177,7 +177,7 @@ const closeBeforeLast =
 /** Reports the end of the socket. The feed catches up from its cursor. */
 function endSocket(feed: AnyFeed, position: Position, { path, count }: SocketProgress, error: unknown): Step<never> {
   if (!isLedgerError(error)) throw error;
-  feed.continuity.failed(error);
+  feed.history.failed(error);
   const isPathSwitched = verdict(error) === 'switch' && switchPath(feed, path);
   const delivered = count > 0 ? 'delivered' : 'empty';
   const againInMs = socketEnded(feed.service, isPathSwitched ? 'pathSwitched' : delivered);

@@ -11,7 +11,7 @@ import {
 import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
 import { isLedgerError, isTransient, type LedgerError } from '../../errors/LedgerError.js';
-import { isUnavailable } from '../../feed/ledgerEnd.js';
+import { isUnavailable } from '../../history/participant.js';
 import { isGapError } from '../../feed/UpdatesOptions.js';
 import { clampTimer, retryAfterOf, RetryBudget, type RetrySettings } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractQuery.js';

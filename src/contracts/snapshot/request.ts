@@ -16,7 +16,7 @@ import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
 import { isLedgerError, verdict } from '../../errors/LedgerError.js';
 import { DecodeError, LedgerResetError, PageLimitError, SnapshotLimitError } from '../../errors/feed.js';
-import { isUnavailable } from '../../feed/ledgerEnd.js';
+import { isUnavailable } from '../../history/participant.js';
 import { isBeyondEnd, isTimeout } from '../../feed/pageRequest.js';
 import type { Service } from '../../feed/Service.js';
 import { exchange } from '../../http/exchange.js';

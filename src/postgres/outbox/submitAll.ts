@@ -48,7 +48,7 @@ import { tablesIn } from '../postgresStore.js';
 import { attempt, type Submitted, toSubmitted } from './outcome.js';
 import { OutboxRows, outboxTablesIn, type LedgerPosition, type OutboxRow } from './OutboxRows.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
-import { readParticipantId } from '../../feed/proveLedger.js';
+import { readParticipantId } from '../../history/participant.js';
 import type { Service } from '../../feed/Service.js';
 
 /**
@@ -274,7 +274,7 @@ const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
 /** Emits the position of the ledger once, read a short time ago at most. */
 function positions({ ledger, service }: Sending): Observable<LedgerPosition> {
   let last: { readonly position: LedgerPosition; readonly at: number } | undefined;
-  const read$ = forkJoin({ since: ledger.ledgerEnd(), participantId: readParticipantId(service) });
+  const read$ = forkJoin({ since: ledger.ledgerEnd(), participantId: readParticipantId(service.link) });
   return defer(() => {
     const at = monotonicNow();
     if (last !== undefined && at - last.at < positionMs) return of(last.position);

@@ -1,0 +1,220 @@
+import {
+  catchError,
+  concatMap,
+  defer,
+  EMPTY,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  type OperatorFunction,
+  throwError,
+  timer,
+} from 'rxjs';
+import { UpdateElement } from '../codecs/Update.js';
+import type { Offset } from '../codecs/scalars.js';
+import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
+import { LedgerResetError } from '../errors/feed.js';
+import { isLedgerError, isTransient } from '../errors/LedgerError.js';
+import type { HistoryReader } from '../history/HistoryReader.js';
+import type { LedgerPosition } from '../history/LedgerPosition.js';
+import { locate, type Place } from '../history/locate.js';
+import { isUnavailable, readParticipantId } from '../history/participant.js';
+import { decodeWith, exchange } from '../http/exchange.js';
+import { jitter, retryTransient } from '../http/retry.js';
+import type { AnyFeed, Position, Step } from './LedgerFeed.js';
+import type { FeedElement } from './Page.js';
+import { catchUpOrPoll, ledgerEnd, unknownDensity } from './ledgerEnd.js';
+import { isEndBeforeCursor, isProofNear, noteOutage, requestPage, resetIfBeyondEnd } from './pageRequest.js';
+import { reportWithout } from './Service.js';
+
+/**
+ * Emits each step of a feed that is certainly of its ledger. After an outage, or if a page does not begin with the last
+ * update, first finds the position of the feed on the participant that answers now, and goes on from there. Nothing of another
+ * ledger is emitted: fails with a `LedgerResetError`, also if that one is pruned.
+ */
+export const proveSteps =
+  <A extends FeedElement>(feed: AnyFeed, position: Position): OperatorFunction<Step<A>, Step<A>> =>
+  (source) =>
+    source.pipe(
+      concatMap((step) => proveStep(feed, position, step)),
+      catchError((error: unknown) => {
+        const { history } = feed;
+        const isEnd = isEndBeforeCursor(error);
+        if (isEnd && history.cursor > 0) history.interrupted();
+        if (!history.isDoubtful || !(isEnd || isLedgerError(error, 'PrunedError'))) throw error;
+        return findPlace(feed).pipe(
+          concatMap((place): Observable<Step<A>> => {
+            const resumed = resumeAt(feed, position, place);
+            if (resumed !== undefined) return of(resumed);
+            return isEnd ? askAgain(feed, position) : throwError(() => error);
+          }),
+        );
+      }),
+    );
+
+function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> {
+  const { history } = feed;
+  const proves = step.page?.proves;
+  if (proves === 'yes') history.confirmed();
+  if (proves === 'no') history.interrupted();
+  if (!history.isDoubtful) return of(step);
+  return findPlace(feed).pipe(
+    concatMap((place) => {
+      // a page that begins with the last update has everything after it
+      const isComplete = proves === 'yes' && place._tag === 'Here';
+      const resumed = isComplete ? undefined : resumeAt(feed, position, place);
+      if (resumed !== undefined) return of(resumed);
+      return proves === 'no' ? askAgain(feed, position) : of(step);
+    }),
+  );
+}
+
+/** Finds the position of a feed on the participant that answers. Waits for a ledger that ends before it. */
+const findPlace = (feed: AnyFeed): Observable<Place> =>
+  defer(() => {
+    const { history } = feed;
+    const { outages } = history;
+    return locate(historyOf(feed), history.position, feed.onOtherNode === 'relocate').pipe(
+      map((place) => {
+        history.proven(outages);
+        if (place._tag === 'Here' && !place.isProven && history.unproven())
+          feed.report(() => ({ _tag: 'LedgerUnproven', cursor: history.cursor }));
+        return place;
+      }),
+    );
+  }).pipe(retryTransient(feed));
+
+/** Returns a step from where the feed goes on; `undefined` if that is its cursor. */
+function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> | undefined {
+  const { history, request, report } = feed;
+  const { cursor } = position;
+  const { participantId } = history.position;
+  const isBounded = typeof request.endInclusive === 'number';
+  if (place._tag === 'Here') {
+    const { after = cursor } = place;
+    if (after >= cursor || request.descendingOrder === true) return undefined;
+    report(() => ({ _tag: 'PositionMoved', from: addressOf(cursor, participantId), to: addressOf(after, participantId) }));
+    history.goBackTo(after);
+    return startAgain(feed, position, after);
+  }
+  // its end is an offset of before
+  if (isBounded) throw new LedgerResetError(cursor, undefined, 'its updates are at other offsets now');
+  history.moveTo(place);
+  report(() => ({
+    _tag: 'PositionMoved',
+    from: addressOf(cursor, participantId),
+    to: addressOf(place.start, place.participantId),
+  }));
+  return startAgain(feed, position, place.start);
+}
+
+const addressOf = (offset: Offset, participantId: string | undefined): DiagnosticOf<'PositionMoved'>['from'] => ({
+  offset,
+  ...(participantId !== undefined && { participantId }),
+});
+
+const startAgain = (feed: AnyFeed, position: Position, cursor: Offset): Step<never> => ({
+  position: {
+    ...position,
+    ...unknownDensity,
+    cursor,
+    next: catchUpOrPoll(feed),
+    target: feed.request.endInclusive ?? cursor,
+    prefetched: [],
+    ledgerEndReadAt: 0,
+  },
+  hasMoved: true,
+});
+
+/** How many answers in a row may contradict the ledger. Several participants may answer in turn. */
+const maxContradictions = 10;
+
+/** The back-off after an answer that contradicts the ledger. */
+const backOff = { baseDelayMs: 250, maxDelayMs: 5_000 };
+
+/** Sends a request again whose answer contradicts what the ledger has just proven. */
+const askAgain = (feed: AnyFeed, position: Position): Observable<Step<never>> => {
+  const count = feed.history.contradicted();
+  if (count > maxContradictions)
+    throw new LedgerResetError(position.cursor, undefined, 'several participants answer in turn');
+  return timer(jitter(count, backOff)).pipe(map(() => ({ position: { ...position, prefetched: [] } })));
+};
+
+/** Emits whether a position is on the ledger that answers; `true` if that cannot be determined, or not yet. */
+export const isSameHistory = (feed: AnyFeed, position: LedgerPosition): Observable<boolean> =>
+  locate(historyOf(feed), position, false).pipe(
+    map(() => true),
+    catchError((error: unknown) => {
+      if (isLedgerError(error, 'LedgerResetError')) return of(isEndBeforeCursor(error));
+      throw error;
+    }),
+    retryTransient(feed),
+  );
+
+/** What the participant shows of its history to the requests of a feed. */
+function historyOf(feed: AnyFeed): HistoryReader {
+  const { service, source, history } = feed;
+  const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
+  return {
+    isSearchable: source.hasEnd,
+    participantId$: readParticipantId(service.link),
+    ledgerEnd$: ledgerEnd(service.link).pipe(
+      catchError((error: unknown) => {
+        if (isUnavailable(error)) return of(undefined);
+        throw error;
+      }),
+    ),
+    read: (beginExclusive, endInclusive, limit) => {
+      // the range may be after the end of the request; a participant that was upgraded may send what does not decode
+      const request = { ...feed.request, endInclusive, descendingOrder: false };
+      const range = { beginExclusive, endInclusive };
+      return requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit, isProof: true }).pipe(
+        map(({ updates, failure }) => {
+          if (failure !== undefined) throw failure;
+          return updates;
+        }),
+        resetIfBeyondEnd(history.position.offset),
+      );
+    },
+    offsetOf: (updateId) => {
+      if (source.lookUp === undefined) return of(undefined);
+      const path = '/v2/updates/update-by-id';
+      const body = source.lookUp(updateId);
+      return exchange(service.link, { method: 'POST', path, body }, decodeWith(path, UpdateElement)).pipe(
+        map(({ offset }) => offset),
+        catchError((error: unknown) => {
+          // unknown, not visible or pruned; or the participant does not serve the path
+          if (isLedgerError(error) && !isTransient(error)) return of(undefined);
+          throw error;
+        }),
+      );
+    },
+  };
+}
+
+/** How long a feed waits for the ID of the participant before a poll, in milliseconds. */
+const participantTimeoutMs = 5_000;
+
+/**
+ * Reads the ID of the participant before a poll, if it is not known; and from time to time, if the poll cannot begin with the
+ * last update. If it has changed, the feed is in doubt.
+ */
+export const learnParticipant = (feed: AnyFeed): Observable<never> =>
+  defer(() => {
+    const { service, history } = feed;
+    if (history.isDoubtful || !history.mustReadParticipant(isProofNear(feed))) return EMPTY;
+    return readParticipantId(service.link, participantTimeoutMs).pipe(
+      noteOutage(feed),
+      map((participantId) => {
+        history.participantIs(participantId);
+      }),
+      ignoreElements(),
+      catchError((error: unknown) => {
+        // after a passing failure, the next poll tries again, unless it would wait again; a gateway may block the path
+        const isPassing = isLedgerError(error) && isTransient(error) && error._tag !== 'RequestTimeoutError';
+        if (!isPassing) history.participantIs(undefined);
+        return EMPTY;
+      }),
+    );
+  });

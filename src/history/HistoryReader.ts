@@ -1,0 +1,96 @@
+import { concatMap, EMPTY, expand, find, map, type Observable, of, takeLast } from 'rxjs';
+import type { Offset, Timestamp } from '../codecs/scalars.js';
+import { isLater } from '../operators/recordTimes.js';
+import { pointsOf, type Read } from './LedgerPosition.js';
+
+/** What a participant shows of its history to the requests of one selection. */
+export interface HistoryReader {
+  /** Emits the participant's ID; `undefined` if it does not report it. */
+  readonly participantId$: Observable<string | undefined>;
+  /** Emits the ledger end; `undefined` if it is not served. */
+  readonly ledgerEnd$: Observable<Offset | undefined>;
+  /** Reads what the selection has in a range, in order, perhaps not to its end. Nothing means that there is nothing. */
+  readonly read: (beginExclusive: Offset, endInclusive: Offset, limit: number) => Observable<readonly Read[]>;
+  /** Looks up an update by its ID. Emits `undefined` if it is not there, not visible or pruned, or if that is not served. */
+  readonly offsetOf: (updateId: string) => Observable<Offset | undefined>;
+  /** Whether ranges have an end, so that the history can be searched. */
+  readonly isSearchable: boolean;
+}
+
+/** The updates of a synchronizer around a record time. */
+export interface Around {
+  /** The last one at or before it. */
+  readonly before: Read | undefined;
+  /** The first one after it. */
+  readonly after: Read | undefined;
+}
+
+/** The state of a search: what is at or before `low` is not after the record time, and what is after `high` is. */
+interface Search extends Around {
+  readonly low: Offset;
+  readonly high: Offset;
+}
+
+/**
+ * Finds the updates of a synchronizer around a record time, by bisecting a range: record times ascend within a synchronizer,
+ * and only there.
+ */
+export const searchAround = (
+  reader: HistoryReader,
+  synchronizerId: string,
+  recordTime: Timestamp,
+  range: { readonly beginExclusive: Offset; readonly endInclusive: Offset },
+): Observable<Around> => {
+  const { beginExclusive: low, endInclusive: high } = range;
+  const start: Search = { low, high, before: undefined, after: undefined };
+  return of(start).pipe(
+    expand((search) => (search.low < search.high ? halve(reader, synchronizerId, recordTime, search) : EMPTY)),
+    takeLast(1),
+  );
+};
+
+function halve(
+  reader: HistoryReader,
+  synchronizerId: string,
+  recordTime: Timestamp,
+  search: Search,
+): Observable<Search> {
+  const middle = Math.floor((search.low + search.high) / 2);
+  return firstOf(reader, synchronizerId, middle, search.high).pipe(
+    map((found) => {
+      if (found === undefined) return { ...search, high: middle };
+      if (isLater(timeIn(found, synchronizerId), recordTime)) return { ...search, high: middle, after: found };
+      return { ...search, low: found.offset, before: found };
+    }),
+  );
+}
+
+/** The size of the pages in which an update of a synchronizer is looked for. */
+const pageSize = 50;
+
+/** Emits the first update of a synchronizer in a range; `undefined` if there is none. */
+const firstOf = (
+  reader: HistoryReader,
+  synchronizerId: string,
+  beginExclusive: Offset,
+  endInclusive: Offset,
+): Observable<Read | undefined> =>
+  reader.read(beginExclusive, endInclusive, pageSize).pipe(
+    expand((page) => {
+      const last = page.at(-1)?.offset ?? endInclusive;
+      return last < endInclusive && !page.some(isOf(synchronizerId))
+        ? reader.read(last, endInclusive, pageSize)
+        : EMPTY;
+    }),
+    concatMap((page) => page),
+    find(isOf(synchronizerId)),
+  );
+
+const isOf =
+  (synchronizerId: string) =>
+  (read: Read): boolean =>
+    read._tag !== 'OffsetCheckpoint' && pointsOf(read).some((point) => point.synchronizerId === synchronizerId);
+
+/** The record time of an update of a synchronizer. */
+export const timeIn = (read: Read, synchronizerId: string): Timestamp =>
+  pointsOf(read).find((point) => point.synchronizerId === synchronizerId)?.recordTime ?? '';

@@ -1,0 +1,136 @@
+import type * as t from 'io-ts';
+import { mapOf, optional, text } from '../codecs/internal/field.js';
+import { message } from '../codecs/internal/message.js';
+import { Offset, Timestamp } from '../codecs/scalars.js';
+import type { Update } from '../codecs/Update.js';
+import { isLater, timesOf } from '../operators/recordTimes.js';
+
+/**
+ * The offset and ID of an update.
+ *
+ * @category Updates
+ */
+export interface LastUpdate {
+  /** The offset of the update. */
+  readonly offset: Offset;
+  /** The ID of the update, which is the same on every participant. */
+  readonly updateId: string;
+}
+
+/** Codec of `LastUpdate`. */
+export const LastUpdate: t.Type<LastUpdate, unknown> = message<LastUpdate>('LastUpdate', {
+  offset: Offset,
+  updateId: text,
+});
+
+/**
+ * How far a synchronizer has been read.
+ *
+ * @category Updates
+ */
+export interface RecordPoint {
+  /** The record time up to which everything of the synchronizer has been read: that of an update, or of a checkpoint. */
+  readonly recordTime: Timestamp;
+  /** The last update of the synchronizer that was read; absent if there was none yet. */
+  readonly updateId?: string | undefined;
+}
+
+/** Codec of `RecordPoint`. */
+const RecordPoint: t.Type<RecordPoint, unknown> = message<RecordPoint>('RecordPoint', {
+  recordTime: Timestamp,
+  updateId: optional(text),
+});
+
+/**
+ * A position in the history of a ledger: what has been read so far. Plain JSON, to store.
+ *
+ * An offset is an address on one participant. Another participant has other offsets, and so has the same participant after
+ * it was restored from a backup. The order of the updates of one synchronizer is the same everywhere, so the record times
+ * find the position on every participant that has the same history.
+ *
+ * @example
+ * ```ts
+ * import { acsDelta, createLedger, type LedgerPosition, positions } from 'canton-rx';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+ * let saved: LedgerPosition = { offset: 0, recordTimes: {} };
+ * ledger
+ *   .updates({ after: saved, updateFormat: acsDelta({ parties: 'any' }) })
+ *   .pipe(positions())
+ *   .subscribe(([update, position]) => {
+ *     console.log(update.offset);
+ *     saved = position;
+ *   });
+ * ```
+ * @category Updates
+ */
+export interface LedgerPosition {
+  /** The offset up to which everything has been read, on the participant. */
+  readonly offset: Offset;
+  /** The participant to which the offsets belong; absent if it is not known. */
+  readonly participantId?: string | undefined;
+  /** The last update that was read. It proves that the ledger is still the same. */
+  readonly lastUpdate?: LastUpdate | undefined;
+  /** How far each synchronizer has been read, by synchronizer ID. */
+  readonly recordTimes: Readonly<Record<string, RecordPoint>>;
+}
+
+/** The codecs of the fields of a position. */
+export const positionFields = {
+  offset: Offset,
+  participantId: optional(text),
+  lastUpdate: optional(LastUpdate),
+  recordTimes: mapOf(text, RecordPoint),
+};
+
+/**
+ * Codec of `LedgerPosition`.
+ *
+ * @category Updates
+ */
+export const LedgerPosition: t.Type<LedgerPosition, unknown> = message<LedgerPosition>(
+  'LedgerPosition',
+  positionFields,
+);
+
+/** Something that was read: an update, a checkpoint, or an update that cannot be decoded. */
+export interface Read {
+  readonly _tag: string;
+  readonly offset: Offset;
+  readonly updateId?: string | undefined;
+  readonly synchronizerId?: string | undefined;
+  readonly recordTime?: Timestamp | undefined;
+}
+
+/**
+ * Returns the position after what was read.
+ *
+ * @param isAddressed - whether the offsets belong to the participant of the position. If not, only record times advance
+ */
+export function advance(position: LedgerPosition, read: Iterable<Read>, isAddressed = true): LedgerPosition {
+  let { offset, lastUpdate } = position;
+  const recordTimes = { ...position.recordTimes };
+  for (const element of read) {
+    const { updateId } = element;
+    if (isAddressed) ({ offset } = element);
+    if (isAddressed && updateId !== undefined) lastUpdate = { offset, updateId };
+    for (const { synchronizerId, recordTime } of pointsOf(element))
+      recordTimes[synchronizerId] = later(recordTimes[synchronizerId], recordTime, updateId);
+  }
+  return { ...position, offset, recordTimes, ...(lastUpdate !== undefined && { lastUpdate }) };
+}
+
+/** Returns the synchronizers of something that was read, with their record times. */
+export function pointsOf(read: Read): readonly { readonly synchronizerId: string; readonly recordTime: Timestamp }[] {
+  const { synchronizerId, recordTime } = read;
+  if (synchronizerId !== undefined && recordTime !== undefined) return [{ synchronizerId, recordTime }];
+  // what cannot be decoded names its synchronizer itself
+  return recordTime === undefined && read._tag !== 'OffsetCheckpoint' ? [] : timesOf(read as Update);
+}
+
+/** Record times never go back: an update that appeared late is not the end of what was read. */
+function later(before: RecordPoint | undefined, recordTime: Timestamp, updateId: string | undefined): RecordPoint {
+  const last = updateId ?? before?.updateId;
+  const time = before !== undefined && isLater(before.recordTime, recordTime) ? before.recordTime : recordTime;
+  return { recordTime: time, ...(last !== undefined && { updateId: last }) };
+}

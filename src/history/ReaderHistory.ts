@@ -1,0 +1,238 @@
+import { asyncScheduler } from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
+import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
+import { isLater } from '../operators/recordTimes.js';
+import { advance, type LastUpdate, type LedgerPosition, pointsOf, type Read } from './LedgerPosition.js';
+import type { Elsewhere, Floor } from './locate.js';
+
+/** What is known of a ledger before a reader begins. */
+export interface KnownHistory {
+  /** Where the reader begins. */
+  readonly position: LedgerPosition;
+  /** Whether the position must be proven before the reader emits anything. Default: it has just been read. */
+  readonly mustProve?: boolean;
+  /** Whether something was read of the ledger. Default: if the position has a proof. */
+  readonly hasRead?: boolean;
+}
+
+/** How long a participant may be silent without an outage, in milliseconds, in addition to the idle timeout of a poll. */
+const maxSilenceMs = 60_000;
+
+/** After what time the ID of the participant is read again if nothing else proves the ledger, in milliseconds. */
+const participantMaxAgeMs = 60_000;
+
+/**
+ * What one subscription has read of a ledger, and whether it may trust that it still reads the same one: after an outage,
+ * another ledger, or another participant, may have taken the place of the first.
+ */
+export class ReaderHistory {
+  #position: LedgerPosition;
+  #cursor: Offset;
+  #proof: LastUpdate | undefined;
+  /** The history at the offsets of the participant that is read now, until everything before was read there, too. */
+  #move: { readonly participantId: string | undefined; readonly floors: Map<string, Floor> } | undefined;
+  #hasRead: boolean;
+  #isDoubtful: boolean;
+  #outages = 0;
+  #isUnproven = false;
+  /** When the ID of the participant was read, in milliseconds. */
+  #participantReadAt: number | undefined;
+  /** The number of answers in a row that contradict the ledger. */
+  #contradictions = 0;
+  #answeredAt = asyncScheduler.now();
+  readonly #maxSilenceMs: number;
+
+  /** @param idleTimeoutMs - how long a poll may take without an outage, in milliseconds */
+  constructor({ position, mustProve = false, hasRead }: KnownHistory, idleTimeoutMs: number) {
+    this.#position = position;
+    this.#cursor = position.offset;
+    this.#proof = position.lastUpdate;
+    this.#isDoubtful = mustProve;
+    this.#hasRead = hasRead ?? (position.lastUpdate !== undefined || position.participantId !== undefined);
+    this.#maxSilenceMs = maxSilenceMs + idleTimeoutMs;
+  }
+
+  /**
+   * What was read so far. After a move to other offsets, it keeps those of before until everything that was read before
+   * was passed: it is found again from there.
+   */
+  get position(): LedgerPosition {
+    return this.#position;
+  }
+
+  /** Whether the offsets of the position are those of the participant that is read now. */
+  get isAddressed(): boolean {
+    return this.#move === undefined;
+  }
+
+  /** Up to where the participant that answers now was read. */
+  get cursor(): Offset {
+    return this.#cursor;
+  }
+
+  /** The last update at its offset on the participant that answers now: a request that begins with it proves itself. */
+  get proof(): LastUpdate | undefined {
+    return this.#proof;
+  }
+
+  /** Requests begin at the cursor from now on, because the last update is pruned. */
+  forgetProof(): void {
+    this.#proof = undefined;
+  }
+
+  /** Whether there was an outage since the last proof. */
+  get isDoubtful(): boolean {
+    // a feed that has read nothing yet takes any ledger, and so does one from the beginning
+    if (!this.#hasRead || this.#cursor === 0) return false;
+    return this.#isDoubtful || Math.abs(asyncScheduler.now() - this.#answeredAt) > this.#maxSilenceMs;
+  }
+
+  /** Records a response. After a long silence it is doubtful itself: the machine may have slept. */
+  answered(): void {
+    this.#isDoubtful = this.isDoubtful;
+    this.#hasRead = true;
+    this.#answeredAt = asyncScheduler.now();
+  }
+
+  /** The number of failures that raise doubts. */
+  get outages(): number {
+    return this.#outages;
+  }
+
+  /** Records a failed request, unless the failure is about the request or its token, and a ledger that ends too early. */
+  failed(error: LedgerError): void {
+    const isAboutToken = isLedgerError(error, 'UnauthorizedError') || isLedgerError(error, 'TokenError');
+    if (isAboutToken || (!isTransient(error) && !isLedgerError(error, 'LedgerResetError'))) return;
+    this.interrupted();
+  }
+
+  /** Records an outage: what answers from now on may be another ledger. */
+  interrupted(): void {
+    this.#outages += 1;
+    this.#isDoubtful ||= this.#hasRead;
+  }
+
+  /**
+   * Whether something was read before the move to other offsets. Call it once for each update, in order.
+   */
+  wasRead(read: Read): boolean {
+    const floors = this.#move?.floors;
+    if (floors === undefined || floors.size === 0) return false;
+    const points = pointsOf(read);
+    const isKnown = points.map(({ synchronizerId, recordTime }) => {
+      const floor = floors.get(synchronizerId);
+      if (floor === undefined) return false;
+      const { upTo } = floor;
+      const isBelow = upTo === undefined ? !isLater(recordTime, floor.recordTime) : read.offset <= upTo;
+      if (!isBelow || read.offset === upTo) floors.delete(synchronizerId);
+      return isBelow;
+    });
+    return read._tag !== 'OffsetCheckpoint' && points.length > 0 && isKnown.every(Boolean);
+  }
+
+  /** Records what was read and emitted, up to a cursor. */
+  read(cursor: Offset, elements: Iterable<Read> = []): void {
+    this.#cursor = cursor;
+    const list = [...elements];
+    const last = list.findLast(({ updateId }) => updateId !== undefined);
+    if (last?.updateId !== undefined) this.#proof = { offset: last.offset, updateId: last.updateId };
+    this.#position = advance(this.#position, list, this.isAddressed);
+    if (this.isAddressed) this.#position = { ...this.#position, offset: cursor };
+    this.#settle();
+  }
+
+  /**
+   * Whether to read the ID of the participant.
+   *
+   * @param isProven - whether the requests prove themselves
+   */
+  mustReadParticipant(isProven: boolean): boolean {
+    if (this.#cursor === 0) return false;
+    if (this.#participantReadAt === undefined) return this.#position.participantId === undefined;
+    const isOld = Math.abs(asyncScheduler.now() - this.#participantReadAt) > participantMaxAgeMs;
+    return isOld && !isProven && this.#position.participantId !== undefined;
+  }
+
+  /**
+   * Records the ID of the participant. If it is another one than before, the ledger is in doubt. `undefined`: it has none to
+   * report.
+   */
+  participantIs(participantId: string | undefined): void {
+    this.#participantReadAt = asyncScheduler.now();
+    const known = this.#move === undefined ? this.#position.participantId : this.#move.participantId;
+    if (participantId === undefined || participantId === known) return;
+    if (known !== undefined) this.interrupted();
+    else if (this.isAddressed) this.#position = { ...this.#position, participantId };
+  }
+
+  /** Records an answer that contradicts the ledger. Returns how many there were since the last that did not. */
+  contradicted(): number {
+    return (this.#contradictions += 1);
+  }
+
+  /** Records an answer that proves itself. */
+  confirmed(): void {
+    this.#contradictions = 0;
+  }
+
+  /**
+   * Records that the ledger is the same.
+   *
+   * @param outages - their number when the proof began: what was read before a later outage may be of another ledger
+   */
+  proven(outages = this.#outages): void {
+    this.#isDoubtful = outages !== this.#outages;
+    this.#answeredAt = asyncScheduler.now();
+  }
+
+  /** Records that nothing can prove it. Returns whether that is new. */
+  unproven(): boolean {
+    const isNew = !this.#isUnproven;
+    this.#isUnproven = true;
+    return isNew;
+  }
+
+  /** Goes back to the last update: what is there after it was not read, whatever was there before. */
+  goBackTo(offset: Offset): void {
+    this.#cursor = offset;
+    if (this.isAddressed) this.#position = { ...this.#position, offset };
+  }
+
+  /** Goes on at other offsets of the same history. */
+  moveTo({ start, proof, participantId, floors }: Elsewhere): void {
+    this.#cursor = start;
+    this.#proof = proof;
+    this.#move = { participantId, floors: new Map(floors.map((floor) => [floor.synchronizerId, floor])) };
+    this.#settle();
+  }
+
+  /** The position has the new offsets once everything that was read before was passed. */
+  #settle(): void {
+    if (this.#move === undefined || this.#move.floors.size > 0) return;
+    const { participantId } = this.#move;
+    const { recordTimes } = this.#position;
+    const lastUpdate = this.#proof;
+    this.#position = {
+      offset: this.#cursor,
+      recordTimes,
+      ...(participantId !== undefined && { participantId }),
+      ...(lastUpdate !== undefined && { lastUpdate }),
+    };
+    this.#move = undefined;
+  }
+
+  /** Forgets the last update: the feed leaves out what follows it. */
+  skip(): void {
+    this.#proof = undefined;
+    this.#position = { ...this.#position, lastUpdate: undefined };
+  }
+
+  /** Forgets the ledger: the feed continues on another one. */
+  restart(): void {
+    this.#proof = undefined;
+    this.#move = undefined;
+    this.#position = { offset: this.#cursor, recordTimes: {} };
+    this.#participantReadAt = undefined;
+    this.proven();
+  }
+}

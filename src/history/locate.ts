@@ -1,0 +1,231 @@
+import { catchError, concatMap, defer, from, map, type Observable, of, toArray } from 'rxjs';
+import type { Offset, Timestamp } from '../codecs/scalars.js';
+import { LedgerResetError, PrunedError } from '../errors/feed.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { type Around, type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
+import type { LastUpdate, LedgerPosition } from './LedgerPosition.js';
+
+/** Where a position is on the participant that answers. */
+export type Place = Here | Elsewhere;
+
+/** The participant is the same, and so are its offsets. */
+interface Here {
+  readonly _tag: 'Here';
+  /** Where everything after is unread: the offset of the last update. Absent if that is pruned, or if there is none. */
+  readonly after?: Offset;
+  /** Whether anything shows that the ledger is the same. */
+  readonly isProven: boolean;
+}
+
+/** The history is the same, at other offsets: the participant was restored, or is another one. */
+export interface Elsewhere {
+  readonly _tag: 'Elsewhere';
+  /** The participant with these offsets; `undefined` if it does not report its ID. */
+  readonly participantId: string | undefined;
+  /** Where to begin: what was not read is after it. */
+  readonly start: Offset;
+  /** The update at the start, if it is known. */
+  readonly proof: LastUpdate | undefined;
+  /** What was read of each synchronizer already, of which some may be after the start. */
+  readonly floors: readonly Floor[];
+}
+
+/** What was read of a synchronizer: everything up to an offset, or up to a record time if no offset is known. */
+export interface Floor {
+  readonly synchronizerId: string;
+  readonly recordTime: Timestamp;
+  readonly upTo: Offset | undefined;
+}
+
+/**
+ * Finds a position on the participant that answers now. The last update at its offset proves that nothing has changed.
+ * Otherwise, the last update of each synchronizer is looked up by its ID, or by its record time.
+ *
+ * Fails with a `LedgerResetError` if the ledger ends before the position, which may pass, or is another one; with a
+ * `PrunedError` if another participant has pruned what would show it.
+ *
+ * @param mayRelocate - whether the participant may be another one
+ */
+export const locate = (
+  reader: HistoryReader,
+  position: LedgerPosition,
+  mayRelocate: boolean,
+): Observable<Place> =>
+  defer(() => (position.participantId === undefined ? of(undefined) : idOf(reader, position))).pipe(
+    concatMap((participantId): Observable<Place> => {
+      const { offset, lastUpdate, participantId: expected } = position;
+      if (participantId !== undefined && participantId !== expected) {
+        const difference = `the participant is ${participantId}, not ${expected ?? '?'}`;
+        if (!mayRelocate || !reader.isSearchable) throw new LedgerResetError(offset, undefined, difference);
+        return findElsewhere(reader, position, participantId, difference);
+      }
+      const isSame = participantId !== undefined;
+      if (lastUpdate === undefined) return of({ _tag: 'Here', isProven: isSame });
+      return isAtOffset(reader, lastUpdate).pipe(
+        concatMap((found): Observable<Place> => {
+          if (found === 'there') return of({ _tag: 'Here', after: lastUpdate.offset, isProven: true });
+          if (found === 'unknown') return of({ _tag: 'Here', isProven: isSame });
+          return findAgain(reader, position, lastUpdate, participantId ?? expected);
+        }),
+      );
+    }),
+  );
+
+/** Emits the ID of the participant, or `undefined` if a gateway blocks its path. */
+const idOf = (reader: HistoryReader, { lastUpdate }: LedgerPosition): Observable<string | undefined> =>
+  reader.participantId$.pipe(
+    catchError((error: unknown) => {
+      // a gateway may block only this path; the last update is a proof by itself
+      if (lastUpdate !== undefined && isLedgerError(error, 'ApiError')) return of(undefined);
+      throw error;
+    }),
+  );
+
+/** Emits whether an update is at its offset. It is unknown if the offset is pruned, or if what is there does not decode. */
+const isAtOffset = (
+  reader: HistoryReader,
+  { offset, updateId }: LastUpdate,
+): Observable<'there' | 'gone' | 'unknown'> =>
+  reader.read(offset - 1, offset, 1).pipe(
+    map((read) => {
+      if (read.some((element) => element.updateId === updateId && element.offset === offset)) return 'there';
+      // a participant may be slow where a range has no end
+      if (!reader.isSearchable && (read.at(-1)?.offset ?? 0) < offset) return 'unknown';
+      const isUnreadable = read.some(({ _tag, updateId: id }) => _tag === 'UndecodedUpdate' && id === undefined);
+      return isUnreadable ? 'unknown' : 'gone';
+    }),
+    catchError((error: unknown) => {
+      if (isLedgerError(error, 'PrunedError')) return of('unknown' as const);
+      if (isLedgerError(error, 'LedgerResetError')) return of('gone' as const);
+      throw error;
+    }),
+  );
+
+/** Finds an update again that is not at its offset. */
+const findAgain = (
+  reader: HistoryReader,
+  position: LedgerPosition,
+  { offset, updateId }: LastUpdate,
+  participantId: string | undefined,
+): Observable<Place> => {
+  const gone = `update ${updateId} is no longer at offset ${offset}`;
+  return reader.offsetOf(updateId).pipe(
+    concatMap((found): Observable<Place> => {
+      // a participant may leave out an update from a page
+      if (found === offset) return of({ _tag: 'Here', after: offset, isProven: true });
+      return findElsewhere(reader, position, participantId, gone);
+    }),
+  );
+};
+
+/** What is known of a synchronizer on the participant that answers. */
+interface Found {
+  readonly floor: Floor;
+  /** No update up to here is unread; `undefined` if none is later than the record time. */
+  readonly start: Offset | undefined;
+  readonly updateId: string | undefined;
+}
+
+const findElsewhere = (
+  reader: HistoryReader,
+  position: LedgerPosition,
+  participantId: string | undefined,
+  difference: string,
+): Observable<Elsewhere> =>
+  reader.ledgerEnd$.pipe(
+    concatMap((end) => {
+      const times = Object.entries(position.recordTimes);
+      const { lastUpdate } = position;
+      const isTimed = times.some(([, { updateId }]) => updateId === lastUpdate?.updateId);
+      // without a record time, nothing shows what of the other synchronizers was read
+      if (end === undefined || (lastUpdate !== undefined && !isTimed))
+        throw new LedgerResetError(position.offset, end, (end ?? Infinity) < position.offset ? undefined : difference);
+      return from(times).pipe(
+        concatMap(([synchronizerId, { recordTime, updateId }]) =>
+          findIn(reader, position, { synchronizerId, recordTime, updateId, end }, difference),
+        ),
+        toArray(),
+      );
+    }),
+    map((found): Elsewhere => {
+      const starts = found.filter(({ start }) => start !== undefined);
+      const [first] = starts.sort((a, b) => (a.start ?? 0) - (b.start ?? 0));
+      if (first?.start === undefined) throw new LedgerResetError(position.offset, undefined, difference);
+      const { start } = first;
+      const proof = first.floor.upTo === start && first.updateId !== undefined;
+      return {
+        _tag: 'Elsewhere',
+        participantId,
+        start,
+        proof: proof ? { offset: start, updateId: first.updateId } : undefined,
+        floors: found.map(({ floor }) => floor).filter(({ upTo }) => upTo === undefined || upTo > start),
+      };
+    }),
+  );
+
+/** The last update of a synchronizer, and the ledger in which to find it. */
+interface Wanted {
+  readonly synchronizerId: string;
+  readonly recordTime: Timestamp;
+  readonly updateId: string | undefined;
+  readonly end: Offset;
+}
+
+/** Finds a synchronizer's last update by its ID, and otherwise by its record time. */
+const findIn = (
+  reader: HistoryReader,
+  position: LedgerPosition,
+  wanted: Wanted,
+  difference: string,
+): Observable<Found> => {
+  const { synchronizerId, recordTime, updateId } = wanted;
+  const floor = { synchronizerId, recordTime, upTo: undefined };
+  return (updateId === undefined ? of(undefined) : reader.offsetOf(updateId)).pipe(
+    concatMap((upTo): Observable<Found> => {
+      if (upTo !== undefined) return of({ floor: { ...floor, upTo }, start: upTo, updateId });
+      const isLast = updateId !== undefined && updateId === position.lastUpdate?.updateId;
+      return around(reader, wanted).pipe(
+        map(({ before, after }): Found => {
+          const isFound = before !== undefined && (updateId === undefined || before.updateId === updateId);
+          if (isLast && !isFound) throw lostError(position, wanted, { before, after }, difference);
+          if (before !== undefined && after !== undefined)
+            return { floor: { ...floor, upTo: before.offset }, start: before.offset, updateId: before.updateId };
+          if (isFound) return { floor: { ...floor, upTo: before.offset }, start: before.offset, updateId };
+          return { floor, start: after === undefined ? undefined : after.offset - 1, updateId: undefined };
+        }),
+      );
+    }),
+  );
+};
+
+/** The error of a last update that is nowhere: it may still come, unless later ones are there. */
+function lostError(
+  { offset }: LedgerPosition,
+  { synchronizerId, recordTime, end }: Wanted,
+  { before, after }: Around,
+  difference: string,
+): LedgerResetError {
+  const hasPassed = after !== undefined || (before !== undefined && timeIn(before, synchronizerId) === recordTime);
+  return new LedgerResetError(offset, end, hasPassed ? difference : undefined);
+}
+
+/** Searches what the participant has not pruned. If the position may be in what it has, fails with the `PrunedError`. */
+const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Wanted): Observable<Around> =>
+  reader.read(0, end, 1).pipe(
+    map(() => undefined),
+    catchError((error: unknown) => {
+      if (isLedgerError(error, 'PrunedError') && error.earliestOffset !== undefined) return of(error);
+      throw error;
+    }),
+    concatMap((pruned) =>
+      searchAround(reader, synchronizerId, recordTime, {
+        beginExclusive: pruned?.earliestOffset ?? 0,
+        endInclusive: end,
+      }).pipe(
+        map((found) => {
+          if (pruned instanceof PrunedError && found.before === undefined && found.after !== undefined) throw pruned;
+          return found;
+        }),
+      ),
+    ),
+  );

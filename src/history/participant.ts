@@ -1,0 +1,34 @@
+import { catchError, map, type Observable, of } from 'rxjs';
+import { text } from '../codecs/internal/field.js';
+import { message } from '../codecs/internal/message.js';
+import type { ApiError } from '../errors/ApiError.js';
+import { isLedgerError, isTransient, verdict } from '../errors/LedgerError.js';
+import { decodeWith, exchange } from '../http/exchange.js';
+import type { Link } from '../http/Link.js';
+
+const path = '/v2/parties/participant-id';
+
+const ParticipantId = message<{ readonly participantId: string }>('ParticipantId', { participantId: text });
+
+/** Emits the ID of the participant; `undefined` if the participant does not report it, or not to this user. */
+export const readParticipantId = (link: Link, timeoutMs = link.requestTimeoutMs): Observable<string | undefined> =>
+  exchange(link, { method: 'GET', path, timeoutMs }, decodeWith(path, ParticipantId)).pipe(
+    map(({ participantId }) => participantId),
+    catchError((error: unknown) => {
+      const isRefused = isLedgerError(error, 'UnauthorizedError') || isLedgerError(error, 'ApiError');
+      if (isLedgerError(error, 'DecodeError') || isUnavailable(error) || (isRefused && !isTransient(error)))
+        return of(undefined);
+      throw error;
+    }),
+  );
+
+/**
+ * Whether the participant does not serve a path, or a gateway blocks it: then it has never answered there. Afterwards, the
+ * same answer of a gateway is an outage.
+ */
+export const isUnavailable = (error: unknown): error is ApiError =>
+  isLedgerError(error, 'ApiError') &&
+  (verdict(error) === 'switch' ||
+    (error.answeredBy === 'network' && error.answeredBefore !== 'here' && blockingStatuses.includes(error.status)));
+
+const blockingStatuses = [403, 404, 405, 501];

@@ -1,0 +1,58 @@
+import { defer, map, type OperatorFunction } from 'rxjs';
+import type { Update } from '../codecs/Update.js';
+import { advance, type LedgerPosition, type Read } from './LedgerPosition.js';
+
+/** Where the updates of a page are in the history of a ledger. */
+export interface Origin {
+  /** What was read before the page. */
+  readonly before: LedgerPosition;
+  /** Whether the offsets of the updates belong to the participant of that position. */
+  readonly isAddressed: boolean;
+}
+
+/** The pages of updates. An update is plain data, which does not show from which participant it came. */
+const origins = new WeakMap<object, Origin>();
+
+/** Notes of which page updates are. Returns the updates. */
+export function withOrigin<A extends object>(updates: readonly A[], origin: Origin): readonly A[] {
+  for (const update of updates) origins.set(update, origin);
+  return updates;
+}
+
+/**
+ * Pairs each update with the position after it: to store, and to pass to `updates({ after: position })`, which goes on from
+ * there, also after the participant was restored from a backup, and with `onOtherNode: 'relocate'` on another participant.
+ *
+ * The position knows what the feed has read, also if operators before it have left out updates. The updates must be those of
+ * `ledger.updates`, as they are: of copies, the position does not know the participant.
+ *
+ * @example
+ * ```ts
+ * import { acsDelta, createLedger, positions } from 'canton-rx';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+ * ledger
+ *   .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
+ *   .pipe(positions())
+ *   .subscribe(([update, position]) => {
+ *     console.log(update.offset, JSON.stringify(position));
+ *   });
+ * ```
+ * @category Operators
+ */
+export const positions =
+  <A extends Update | Read>(): OperatorFunction<A, readonly [update: A, position: LedgerPosition]> =>
+  (source) =>
+    defer(() => {
+      let origin: Origin | undefined;
+      let position: LedgerPosition = { offset: 0, recordTimes: {} };
+      return source.pipe(
+        map((update) => {
+          const own = origins.get(update);
+          if (own !== undefined && own !== origin) position = own.before;
+          origin = own;
+          position = advance(position, [update], own?.isAddressed);
+          return [update, position] as const;
+        }),
+      );
+    });
