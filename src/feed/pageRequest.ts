@@ -11,7 +11,7 @@ import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
 import type { Call } from '../http/Link.js';
 import { mapError, retryTransient } from '../http/retry.js';
-import type { LastUpdate } from '../history/LedgerPosition.js';
+import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
 import { type DecodedPage, type FeedElement, type Page, type Range, toPage } from './Page.js';
 import { type FeedPath, minPollMs } from './Service.js';
@@ -160,7 +160,7 @@ function checkProof<A extends FeedElement>(
 ): DecodedPage<A> {
   if (proof === undefined) return page;
   const [first, ...updates] = page.updates;
-  const isProven = first?.offset === proof.offset && first.updateId === proof.updateId;
+  const isProven = first?.offset === proof.offset && idOf(first) === proof.updateId;
   const { failure } = page;
   // the participant may have been upgraded, and send the update in a form that does not decode
   const isUnreadable = failure?._tag === 'DecodeError' && failure.updateId === proof.updateId;

@@ -93,7 +93,8 @@ function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> 
   const isBounded = typeof request.endInclusive === 'number';
   if (place._tag === 'Here') {
     const { after = cursor } = place;
-    if (after >= cursor || request.descendingOrder === true) return undefined;
+    // a completion that was rejected has no ID, and would be emitted again
+    if (after >= cursor || request.descendingOrder === true || !feed.source.hasEnd) return undefined;
     report(() => ({ _tag: 'PositionMoved', from: addressOf(cursor, participantId), to: addressOf(after, participantId) }));
     history.goBackTo(after);
     return startAgain(feed, position, after);

@@ -1,4 +1,5 @@
 import type * as t from 'io-ts';
+import { isRecord } from '../codecs/internal/Codec.js';
 import { mapOf, optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { Offset, Timestamp } from '../codecs/scalars.js';
@@ -111,21 +112,50 @@ export function advance(position: LedgerPosition, read: Iterable<Read>, isAddres
   let { offset, lastUpdate } = position;
   const recordTimes = { ...position.recordTimes };
   for (const element of read) {
-    const { updateId } = element;
-    if (isAddressed) ({ offset } = element);
-    if (isAddressed && updateId !== undefined) lastUpdate = { offset, updateId };
+    const updateId = idOf(element);
+    if (isAddressed) {
+      ({ offset } = element);
+      lastUpdate = lastAfter(lastUpdate, element, updateId);
+    }
     for (const { synchronizerId, recordTime } of pointsOf(element))
       recordTimes[synchronizerId] = later(recordTimes[synchronizerId], recordTime, updateId);
   }
-  return { ...position, offset, recordTimes, ...(lastUpdate !== undefined && { lastUpdate }) };
+  return { ...position, offset, recordTimes, lastUpdate };
+}
+
+/** Returns the last update after something was read. */
+export function lastAfter(
+  last: LastUpdate | undefined,
+  { _tag, offset }: Read,
+  updateId: string | undefined,
+): LastUpdate | undefined {
+  if (updateId !== undefined) return { offset, updateId };
+  // what has no ID would be read again after the update before it; that of a completion is no update
+  return _tag === 'OffsetCheckpoint' || _tag === 'Completion' ? last : undefined;
+}
+
+/** Returns the ID of something that was read; `undefined` if it has none, or if it is not readable. */
+export function idOf(read: Read): string | undefined {
+  if (read._tag !== 'UnknownUpdate') return read.updateId;
+  const id = contentOf(read)?.['updateId'];
+  return typeof id === 'string' && id !== '' ? id : undefined;
+}
+
+/** The content of an update of an unknown variant, which is on the wire with or without the `value` that wraps updates. */
+function contentOf(read: object): Readonly<Record<string, unknown>> | undefined {
+  const value = 'value' in read ? read.value : undefined;
+  if (!isRecord(value)) return undefined;
+  return isRecord(value['value']) ? value['value'] : value;
 }
 
 /** Returns the synchronizers of something that was read, with their record times. */
 export function pointsOf(read: Read): readonly { readonly synchronizerId: string; readonly recordTime: Timestamp }[] {
   const { synchronizerId, recordTime } = read;
   if (synchronizerId !== undefined && recordTime !== undefined) return [{ synchronizerId, recordTime }];
-  // what cannot be decoded names its synchronizer itself
-  return recordTime === undefined && read._tag !== 'OffsetCheckpoint' ? [] : timesOf(read as Update);
+  if (read._tag === 'OffsetCheckpoint' || recordTime !== undefined) return timesOf(read as Update);
+  const content = contentOf(read);
+  const [id, time] = [content?.['synchronizerId'], content?.['recordTime']];
+  return typeof id === 'string' && Timestamp.is(time) ? [{ synchronizerId: id, recordTime: time }] : [];
 }
 
 /** Record times never go back: an update that appeared late is not the end of what was read. */

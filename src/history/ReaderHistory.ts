@@ -2,7 +2,7 @@ import { asyncScheduler } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
 import { isLater } from '../operators/recordTimes.js';
-import { advance, type LastUpdate, type LedgerPosition, pointsOf, type Read } from './LedgerPosition.js';
+import { advance, idOf, lastAfter, type LastUpdate, type LedgerPosition, pointsOf, type Read } from './LedgerPosition.js';
 import type { Elsewhere, Floor } from './locate.js';
 
 /** What is known of a ledger before a reader begins. */
@@ -134,8 +134,7 @@ export class ReaderHistory {
   read(cursor: Offset, elements: Iterable<Read> = []): void {
     this.#cursor = cursor;
     const list = [...elements];
-    const last = list.findLast(({ updateId }) => updateId !== undefined);
-    if (last?.updateId !== undefined) this.#proof = { offset: last.offset, updateId: last.updateId };
+    for (const element of list) this.#proof = lastAfter(this.#proof, element, idOf(element));
     this.#position = advance(this.#position, list, this.isAddressed);
     if (this.isAddressed) this.#position = { ...this.#position, offset: cursor };
     this.#settle();

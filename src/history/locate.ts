@@ -3,7 +3,7 @@ import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { LedgerResetError, PrunedError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { type Around, type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
-import type { LastUpdate, LedgerPosition } from './LedgerPosition.js';
+import { idOf, type LastUpdate, type LedgerPosition } from './LedgerPosition.js';
 
 /** Where a position is on the participant that answers. */
 export type Place = Here | Elsewhere;
@@ -51,7 +51,7 @@ export const locate = (
   position: LedgerPosition,
   mayRelocate: boolean,
 ): Observable<Place> =>
-  defer(() => (position.participantId === undefined ? of(undefined) : idOf(reader, position))).pipe(
+  defer(() => (position.participantId === undefined ? of(undefined) : participantOf(reader, position))).pipe(
     concatMap((participantId): Observable<Place> => {
       const { offset, lastUpdate, participantId: expected } = position;
       if (participantId !== undefined && participantId !== expected) {
@@ -72,7 +72,7 @@ export const locate = (
   );
 
 /** Emits the ID of the participant, or `undefined` if a gateway blocks its path. */
-const idOf = (reader: HistoryReader, { lastUpdate }: LedgerPosition): Observable<string | undefined> =>
+const participantOf = (reader: HistoryReader, { lastUpdate }: LedgerPosition): Observable<string | undefined> =>
   reader.participantId$.pipe(
     catchError((error: unknown) => {
       // a gateway may block only this path; the last update is a proof by itself
@@ -88,10 +88,10 @@ const isAtOffset = (
 ): Observable<'there' | 'gone' | 'unknown'> =>
   reader.read(offset - 1, offset, 1).pipe(
     map((read) => {
-      if (read.some((element) => element.updateId === updateId && element.offset === offset)) return 'there';
+      if (read.some((element) => idOf(element) === updateId && element.offset === offset)) return 'there';
       // a participant may be slow where a range has no end
       if (!reader.isSearchable && (read.at(-1)?.offset ?? 0) < offset) return 'unknown';
-      const isUnreadable = read.some(({ _tag, updateId: id }) => _tag === 'UndecodedUpdate' && id === undefined);
+      const isUnreadable = read.some((element) => element.offset === offset && idOf(element) === undefined);
       return isUnreadable ? 'unknown' : 'gone';
     }),
     catchError((error: unknown) => {
@@ -186,10 +186,10 @@ const findIn = (
       const isLast = updateId !== undefined && updateId === position.lastUpdate?.updateId;
       return around(reader, wanted).pipe(
         map(({ before, after }): Found => {
-          const isFound = before !== undefined && (updateId === undefined || before.updateId === updateId);
+          const isFound = before !== undefined && (updateId === undefined || idOf(before) === updateId);
           if (isLast && !isFound) throw lostError(position, wanted, { before, after }, difference);
           if (before !== undefined && after !== undefined)
-            return { floor: { ...floor, upTo: before.offset }, start: before.offset, updateId: before.updateId };
+            return { floor: { ...floor, upTo: before.offset }, start: before.offset, updateId: idOf(before) };
           if (isFound) return { floor: { ...floor, upTo: before.offset }, start: before.offset, updateId };
           return { floor, start: after === undefined ? undefined : after.offset - 1, updateId: undefined };
         }),
