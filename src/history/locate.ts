@@ -205,7 +205,8 @@ function lostError(
   { before, after }: Around,
   difference: string,
 ): LedgerResetError {
-  const hasPassed = after !== undefined || (before !== undefined && timeIn(before, synchronizerId) === recordTime);
+  const isAtTime = before !== undefined && timeIn(before, synchronizerId) === recordTime;
+  const hasPassed = after !== undefined || (isAtTime && end >= offset);
   return new LedgerResetError(offset, end, hasPassed ? difference : undefined);
 }
 

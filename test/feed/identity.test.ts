@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { Observable, takeUntil, timer } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
+import type { LedgerPosition } from '../../src/history/LedgerPosition.js';
 import { observe, offsets } from '../helpers/observe.js';
 import type { Reply } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
 import type { Entry } from '../helpers/virtualLedger.js';
-import { errorReply, transaction, transactionWithId, unknownVariant } from '../helpers/wire.js';
+import { errorReply, synchronizerId, transaction, transactionWithId, unknownVariant } from '../helpers/wire.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 import { isEnd, isPage, play } from './worlds.js';
 
@@ -44,7 +45,13 @@ describe('after an outage, a feed', () => {
     const { seen } = outageOf({}, replace(30, 'second::1220'));
     expect(offsets(seen.values)).toEqual(upTo(9));
     expect(seen.error).toMatchObject({ ...another, cursor: 9 });
-    expect(String(seen.error)).toContain('update 12209 is no longer at offset 9');
+    expect(seen.error).toMatchObject({ difference: 'the participant is second::1220, not first::1220' });
+  });
+
+  it('ends with an error if another ledger of the same participant has grown past its cursor (G19)', () => {
+    const { seen } = outageOf({}, replace(30));
+    expect(offsets(seen.values)).toEqual(upTo(9));
+    expect(seen.error).toMatchObject({ ...another, difference: 'update 12209 is no longer at offset 9' });
   });
 
   it('notices another ledger within seconds, although that ledger is quiet', () => {
@@ -53,25 +60,24 @@ describe('after an outage, a feed', () => {
     expect(seen.endedAt).toBeLessThan(22_000);
   });
 
-  it.each<[string, Run['at'], (given: World) => void]>([
-    [
-      'was restored from a backup and has grown past its cursor',
+  it('ends with an error if the ledger was restored from a backup and has grown past its cursor', () => {
+    const { seen } = outageOf({}, ({ ledger }) => {
+      ledger.replace([...ledger.between(0, 8), ...others(9, 10, 11)], 11);
+    });
+    expect(offsets(seen.values)).toEqual(upTo(9));
+    expect(seen.error).toMatchObject(another);
+  });
+
+  it('goes on after its last update if that is what the ledger was restored to', () => {
+    const { seen } = outageOf(
       {},
-      ({ ledger }) => {
-        ledger.replace([...ledger.between(0, 8), ...others(9, 10, 11)], 11);
-      },
-    ],
-    [
-      'was restored to before its cursor, but after its last update',
-      { 0: ({ ledger }) => (ledger.end = 20) },
       ({ ledger }) => {
         ledger.replace([...ledger.between(0, 9), ...others(15, 21)], 21);
       },
-    ],
-  ])('ends with an error if the ledger %s', (_, at, change) => {
-    const { seen } = outageOf({}, change, { at: { ...at } });
-    expect(offsets(seen.values)).toEqual(upTo(9));
-    expect(seen.error).toMatchObject(another);
+      { at: { 0: ({ ledger }) => (ledger.end = 20) } },
+    );
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([...upTo(9), 15, 21]);
   });
 
   it('ends with an error if the participant is another one and nothing was read', () => {
@@ -80,15 +86,14 @@ describe('after an outage, a feed', () => {
     expect(seen.error).toMatchObject({ ...another, difference: 'the participant is second::1220, not first::1220' });
   });
 
-  it('ends with an error if a checkpoint has moved the cursor on and the participant is another one with the same update', () => {
+  it.each([0, 12])('ends with an error if the participant is another one with the same update (end %d)', (end) => {
     const change = ({ ledger }: World): void => {
       ledger.replace([...ledger.between(0, 9), ...others(...upTo(30).slice(12))], 30, 'second::1220');
     };
-    // the cursor is at the last update, so the update is the proof
-    expect(outageOf({ earlyCheckpointMs: 500 }, change).seen.error).toBeUndefined();
-    const { seen } = outageOf({ earlyCheckpointMs: 500 }, ({ ledger }) => (ledger.end = 12), {
-      at: { 40_000: change },
-    });
+    const grow = ({ ledger }: World): void => {
+      ledger.end = Math.max(9, end);
+    };
+    const { seen } = outageOf({ earlyCheckpointMs: 500 }, grow, { at: { 40_000: change } });
     expect(seen.values.some(({ offset }) => offset > 12)).toBe(false);
     expect(seen.error).toMatchObject(another);
   });
@@ -191,13 +196,13 @@ describe('after an outage of the same ledger, a feed continues', () => {
   };
   const all = [...upTo(9), 10, 11];
 
-  it('with at most two more requests', () => {
+  it('with two more requests: for the participant and for the last update', () => {
     const { seen, requests } = outageOf({}, ({ ledger }) => {
       ledger.disconnect();
     });
     expect(offsets(seen.values)).toEqual(upTo(9));
     const polls = requests.filter(({ query }) => query['stream_idle_timeout_ms'] !== undefined);
-    expect(requests.length - polls.length - requests.filter(isEnd).length).toBe(1);
+    expect(requests.length - polls.length - requests.filter(isEnd).length).toBe(2);
     expect(polls.filter(({ query }) => query['stream_idle_timeout_ms'] === '25')).toHaveLength(1);
   });
 
@@ -271,43 +276,51 @@ describe('after an outage of the same ledger, a feed continues', () => {
   });
 });
 
-describe('a feed from the last update of an earlier one', () => {
+describe('a feed after a position', () => {
   const since = (lastUpdate: { offset: number; updateId: string }, pruned = 0) =>
-    play(
-      { participantId: 'first::1220' },
-      {
-        updates: upTo(30),
-        request: { beginExclusive: 20, endInclusive: 30 },
-        options: { lastUpdate },
-        at: { 0: ({ ledger }) => (ledger.pruned = pruned) },
-      },
-    );
+    marbles(({ flush }) => {
+      const { ledger, client, service } = world({ latencyMs: 5, participantId: 'first::1220' });
+      fill(ledger, ...upTo(30));
+      ledger.pruned = pruned;
+      const { updateId } = lastUpdate;
+      const recordTimes = { [synchronizerId]: { recordTime: '2026-07-24T10:00:00Z', updateId } };
+      const after = { offset: 20, participantId: 'first::1220', lastUpdate, recordTimes };
+      const seen = observe(client.updates({ after, endInclusive: 30, updateFormat }));
+      flush();
+      return { seen, service };
+    });
 
   it('emits what follows if the ledger still has it', () => {
     const { seen, service } = since({ offset: 20, updateId: '122020' });
     expect([offsets(seen.values), seen.completed]).toEqual([upTo(30).slice(20), true]);
-    // the ledger end, the proof, and a page
-    expect(service.requests).toHaveLength(3);
+    // the ledger end, the participant, the last update, and a page
+    expect(service.requests).toHaveLength(4);
   });
 
-  it.each([
-    ['has another one at its offset', { offset: 20, updateId: 'other20' }],
-    ['has others between it and the start', { offset: 18, updateId: '122018' }],
-  ])('emits nothing if the ledger %s', (_, lastUpdate) => {
-    expect(since(lastUpdate).seen).toMatchObject({ values: [], error: another });
+  it('emits nothing if the ledger has another one at its offset', () => {
+    expect(since({ offset: 20, updateId: 'other20' }).seen).toMatchObject({ values: [], error: another });
+  });
+
+  it('emits what is between the last update and the offset, which was never read', () => {
+    expect(offsets(since({ offset: 18, updateId: '122018' }).seen.values)).toEqual(upTo(30).slice(18));
   });
 
   it('emits what follows if it is pruned', () => {
     expect(since({ offset: 20, updateId: '122020' }, 20).seen).toMatchObject({ completed: true });
   });
 
-  it.each([{ offset: -1, updateId: 'a' }, { offset: 1 }])('throws for %j', (lastUpdate) => {
-    expect(() => since(lastUpdate as { offset: number; updateId: string })).toThrow(TypeError);
+  it.each([
+    [{ offset: -1, recordTimes: {} }, 'after.offset'],
+    [{ offset: 1 }, 'after.recordTimes'],
+  ])('refuses %j', (after, path) => {
+    const { client } = world();
+    const seen = observe(client.updates({ after: after as LedgerPosition, updateFormat }));
+    expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path }] });
   });
 });
 
 describe('while all is well, a feed', () => {
-  it('sends no request more than for the updates, but for the ID of the participant once after a checkpoint', () => {
+  it('sends no request more than for the updates, but for the ID of the participant once', () => {
     const { service } = play(
       { earlyCheckpointMs: 500, participantId: 'first::1220' },
       { updates: upTo(9), forMs: 600_000, at: { 1_000: ({ ledger }) => (ledger.end = 12) } },
@@ -325,7 +338,7 @@ describe('a feed that has read ahead before an outage', () => {
       (its) => ({
         // the page after the cursor hangs while those after it arrive
         fault: (request) => {
-          if (!isPage(request) || Number(request.body['beginExclusive']) < 10 || isHeld) return undefined;
+          if (!isPage(request) || Number(request.body['beginExclusive']) < 9 || isHeld) return undefined;
           isHeld = true;
           return new Observable((subscriber) =>
             timer(1_000).subscribe(() => {

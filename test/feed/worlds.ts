@@ -53,7 +53,7 @@ export const append =
     fill(ledger, ...offsets);
   };
 
-export const isPage = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/updates');
+export const isPage = ({ path }: ServiceRequest): boolean => /\/v2\/updates(\/flats)?$/.test(path);
 export const isEnd = ({ path }: ServiceRequest): boolean => path.endsWith('ledger-end');
 /** The idle timeouts of the polls. */
 export const waitsOf = ({ service }: World): number[] =>

@@ -178,11 +178,19 @@ export class VirtualLedger {
     return { offset: this.end, element: of(this.end, this.options.recordTime?.()) };
   }
 
-  private stateReply({ path }: ServiceRequest, end = this.end): Observable<Reply> | undefined {
+  private stateReply({ path, body }: ServiceRequest, end = this.end): Observable<Reply> | undefined {
     const { hasLedgerEnd = true, participantId } = this.options;
+    if (path.endsWith('/v2/updates/update-by-id')) return of(this.byId(String(body['updateId']), end));
     if (path.endsWith('/v2/state/ledger-end')) return of(hasLedgerEnd ? ok({ offset: end }) : notFound);
     if (!path.endsWith('/v2/parties/participant-id')) return undefined;
     return of(participantId === undefined ? notFound : ok({ participantId }));
+  }
+
+  private byId(updateId: string, end: number): Reply {
+    const found = this.between(this.pruned, end).find(({ element }) =>
+      JSON.stringify(element).includes(`"updateId":"${updateId}"`),
+    );
+    return found === undefined ? errorReply(404, errorBody('UPDATE_NOT_FOUND', 11)) : ok(found.element);
   }
 
   private disabledReply({ path }: ServiceRequest): Observable<Reply> | undefined {
