@@ -21,7 +21,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { LedgerFeed, Position, PrefetchedRange, RangeResult, Step } from './LedgerFeed.js';
 import type { FeedElement, Page } from './Page.js';
 import { readLedgerEndOnce, waitOrEnd } from './ledgerEnd.js';
-import { isBeyondEnd, reachOf, requestPage, retryRequest } from './pageRequest.js';
+import { isBeyondEnd, isProofNear, reachOf, requestPage, retryRequest } from './pageRequest.js';
 import { proveSteps } from './prove.js';
 
 /**
@@ -54,10 +54,12 @@ function rangesToRead(feed: LedgerFeed, position: Position): readonly Prefetched
   const isDueRequested = prefetched[0]?.beginExclusive === cursor;
   let room = Math.max(isDueRequested ? 0 : 1, maxRanges - prefetched.length);
   let begin = cursor;
+  // the first page begins with the last update
+  const widthAt = (start: Offset): number => (start === cursor && isProofNear(feed) ? Math.max(1, width - 1) : width);
   const fill = (gapEnd: Offset): void => {
     for (; begin < gapEnd && room > 0; room -= 1) {
       // a single range spans the entire gap: less would only be slower
-      const end = room === 1 && begin === cursor ? gapEnd : Math.min(begin + width, gapEnd);
+      const end = room === 1 && begin === cursor ? gapEnd : Math.min(begin + widthAt(begin), gapEnd);
       ranges.push(readRange(feed, begin, end, end === target));
       begin = end;
     }

@@ -41,8 +41,8 @@ export const proveSteps =
       catchError((error: unknown) => {
         const { history } = feed;
         const isEnd = isEndBeforeCursor(error);
-        if (isEnd && history.cursor > 0) history.interrupted();
-        if (!history.isDoubtful || !(isEnd || isLedgerError(error, 'PrunedError'))) throw error;
+        if (isEnd) history.interrupted();
+        if (!isEnd && !(history.isDoubtful && isLedgerError(error, 'PrunedError'))) throw error;
         return findPlace(feed).pipe(
           concatMap((place): Observable<Step<A>> => {
             const resumed = resumeAt(feed, position, place);

@@ -60,14 +60,23 @@ export const locate = (
         return findElsewhere(reader, position, participantId, difference);
       }
       const isSame = participantId !== undefined;
-      if (lastUpdate === undefined) return of({ _tag: 'Here', isProven: isSame });
+      if (lastUpdate === undefined) return atEnd(reader, position, isSame);
       return isAtOffset(reader, lastUpdate).pipe(
         concatMap((found): Observable<Place> => {
           if (found === 'there') return of({ _tag: 'Here', after: lastUpdate.offset, isProven: true });
-          if (found === 'unknown') return of({ _tag: 'Here', isProven: isSame });
+          if (found === 'unknown') return atEnd(reader, position, isSame);
           return findAgain(reader, position, lastUpdate, participantId ?? expected);
         }),
       );
+    }),
+  );
+
+/** Without an update that proves it, the ledger must at least have reached the position. */
+const atEnd = (reader: HistoryReader, { offset }: LedgerPosition, isProven: boolean): Observable<Here> =>
+  reader.ledgerEnd$.pipe(
+    map((end) => {
+      if (end !== undefined && end < offset) throw new LedgerResetError(offset, end);
+      return { _tag: 'Here', isProven };
     }),
   );
 
