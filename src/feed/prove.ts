@@ -128,18 +128,12 @@ const startAgain = (feed: AnyFeed, position: Position, cursor: Offset): Step<nev
   hasMoved: true,
 });
 
-/** How many answers in a row may contradict the ledger. Several participants may answer in turn. */
-const maxContradictions = 10;
-
-/** The back-off after an answer that contradicts the ledger. */
-const backOff = { baseDelayMs: 250, maxDelayMs: 5_000 };
-
-/** Sends a request again whose answer contradicts what the ledger has just proven. */
+/** Sends a request again whose answer contradicts what the ledger has just proven: several participants may answer in turn. */
 const askAgain = (feed: AnyFeed, position: Position): Observable<Step<never>> => {
-  const count = feed.history.contradicted();
-  if (count > maxContradictions)
+  const { count, forMs } = feed.history.contradicted();
+  if (forMs > feed.retry.giveUpAfterMs)
     throw new LedgerResetError(position.cursor, undefined, 'several participants answer in turn');
-  return timer(jitter(count, backOff)).pipe(map(() => ({ position: { ...position, prefetched: [] } })));
+  return timer(jitter(count, feed.retry)).pipe(map(() => ({ position: { ...position, prefetched: [] } })));
 };
 
 /** Emits whether a position is on the ledger that answers; `true` if that cannot be determined, or not yet. */

@@ -37,8 +37,8 @@ export class ReaderHistory {
   #isUnproven = false;
   /** When the ID of the participant was read, in milliseconds. */
   #participantReadAt: number | undefined;
-  /** The number of answers in a row that contradict the ledger. */
-  #contradictions = 0;
+  /** The number of answers in a row that contradict the ledger, and when the first of them was, in milliseconds. */
+  #contradictions = { count: 0, since: 0 };
   #answeredAt = asyncScheduler.now();
   readonly #maxSilenceMs: number;
 
@@ -164,14 +164,17 @@ export class ReaderHistory {
     else if (this.isAddressed) this.#position = { ...this.#position, participantId };
   }
 
-  /** Records an answer that contradicts the ledger. Returns how many there were since the last that did not. */
-  contradicted(): number {
-    return (this.#contradictions += 1);
+  /** Records an answer that contradicts the ledger. Returns how many there were in a row, and for how long, in milliseconds. */
+  contradicted(): { readonly count: number; readonly forMs: number } {
+    const now = asyncScheduler.now();
+    const { count, since } = this.#contradictions;
+    this.#contradictions = { count: count + 1, since: count === 0 ? now : since };
+    return { count: count + 1, forMs: now - this.#contradictions.since };
   }
 
   /** Records an answer that proves itself. */
   confirmed(): void {
-    this.#contradictions = 0;
+    this.#contradictions = { count: 0, since: 0 };
   }
 
   /**

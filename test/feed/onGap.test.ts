@@ -60,7 +60,7 @@ describe('a gap', () => {
   });
 
   it('of a ledger that was reset is skipped backwards when the retry budget is used up (G18)', () => {
-    const { seen } = playReset(({ cursor }) => [cursor - 490], { forMs: 60_000 });
+    const { seen } = playReset(({ cursor }) => [cursor - 490], { forMs: 400_000 });
     expect(seen.error).toBeUndefined();
     expect(offsets(seen.values)).toEqual(upTo(20).slice(10));
     expect(seen.times[0]).toBeGreaterThan(250_000);

@@ -3,7 +3,7 @@ import { asyncScheduler, NEVER, takeUntil, timer } from 'rxjs';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { fill, upTo, world, type WorldOptions } from '../helpers/world.js';
-import { checkpoint, errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
+import { checkpoint, errorBody, errorReply, notFound, ok, transaction } from '../helpers/wire.js';
 import { marbles } from '../helpers/time.js';
 
 const isPoll = ({ body }: ServiceRequest): boolean => 'beginExclusive' in body && !('endInclusive' in body);
@@ -49,20 +49,20 @@ describe('a feed in a lasting state', () => {
     ['nothing happens on a 3.5, which sends checkpoints', { earlyCheckpointMs: 500 }, 2],
     [
       'nothing happens, and every other poll gets a checkpoint at once',
-      { fault: (request, n) => (isPoll(request) && n % 2 === 0 ? ok([checkpoint(5)]) : undefined) },
+      { fault: (request, n) => (isPoll(request) && n % 2 === 0 ? ok([transaction(5), checkpoint(5)]) : undefined) },
       // with the ledger end, twice a minute
       3,
     ],
     [
       'polls are answered at once, with nothing and with a checkpoint',
-      { fault: (request, n) => (isPoll(request) ? ok(n % 2 === 0 ? [checkpoint(5)] : []) : undefined) },
+      { fault: (request, n) => (isPoll(request) ? ok(n % 2 === 0 ? [transaction(5), checkpoint(5)] : [transaction(5)]) : undefined) },
       3,
     ],
     ['nothing happens, and the ledger end is unavailable', { hasLedgerEnd: false }, 2],
-    ['polls are answered at once with nothing', { fault: (request) => (isPoll(request) ? ok([]) : undefined) }, 2],
+    ['polls are answered at once with nothing', { fault: (request) => (isPoll(request) ? ok([transaction(5)]) : undefined) }, 2],
     [
       'polls are answered at once with a checkpoint',
-      { fault: (request) => (isPoll(request) ? ok([checkpoint(5)]) : undefined) },
+      { fault: (request) => (isPoll(request) ? ok([transaction(5), checkpoint(5)]) : undefined) },
       2,
     ],
     ['the service refuses connections', { fault: () => new Error('ECONNREFUSED') }, 2],
