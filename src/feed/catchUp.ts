@@ -22,7 +22,7 @@ import type { LedgerFeed, Position, PrefetchedRange, RangeResult, Step } from '.
 import type { FeedElement, Page } from './Page.js';
 import { readLedgerEndOnce, waitOrEnd } from './ledgerEnd.js';
 import { isBeyondEnd, isProofNear, reachOf, requestPage, retryRequest } from './pageRequest.js';
-import { proveSteps } from './prove.js';
+import { hasLastOf, proveSteps } from './prove.js';
 
 /**
  * Catches up: reads one page between the cursor and the target, and prefetches the ranges after it. A failed prefetch
@@ -164,7 +164,7 @@ const readDueRange = (
 ): Observable<Step> => {
   let current = position;
   return range.result$.pipe(
-    concatMap((result) => readAgainAfterOutage(feed, position, range, result)),
+    concatMap((result) => confirmOrReadAgain(feed, position, range, result)),
     map((result): Step => ({ page: result.page, position: positionAfterRange(feed, current, result) })),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isBeyondEnd(error)) throw error;
@@ -180,17 +180,21 @@ const readDueRange = (
 
 /**
  * Emits the result of a range. If there was an outage after its request, it may be of another ledger than what the feed reads
- * now: then reads the range again.
+ * now: then reads the range again, unless its last update is there.
  */
-const readAgainAfterOutage = (
+const confirmOrReadAgain = (
   feed: LedgerFeed,
   { target }: Position,
   { beginExclusive, endInclusive }: PrefetchedRange,
   result: RangeResult,
-): ObservableInput<RangeResult> =>
-  result.page.outages === feed.history.outages
-    ? [result]
-    : readRange(feed, beginExclusive, endInclusive, endInclusive === target).result$;
+): ObservableInput<RangeResult> => {
+  if (result.page.outages === feed.history.outages) return [result];
+  return hasLastOf(feed, result.page).pipe(
+    concatMap((isThere) =>
+      isThere ? [result] : readRange(feed, beginExclusive, endInclusive, endInclusive === target).result$,
+    ),
+  );
+};
 
 /** The factor by which each page reduces the weight of the pages before it. */
 const densityDecay = 0.75;

@@ -6,7 +6,7 @@ import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { DiagnosticBody, DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
-import { LedgerResetError, PageLimitError } from '../errors/feed.js';
+import { LedgerResetError, OrderError, PageLimitError } from '../errors/feed.js';
 import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
 import type { Call } from '../http/Link.js';
@@ -156,9 +156,10 @@ export function isProofNear({ source, history, service }: AnyFeed): boolean {
 function checkProof<A extends FeedElement>(
   page: DecodedPage<A>,
   proof: LastUpdate | undefined,
-  { beginExclusive }: Range,
+  { beginExclusive, endInclusive }: Range,
 ): DecodedPage<A> {
-  if (proof === undefined) return page;
+  // of a page that is out of order, nothing is known
+  if (proof === undefined || page.failure?._tag === 'OrderError') return page;
   const [first, ...updates] = page.updates;
   const isProven = first?.offset === proof.offset && idOf(first) === proof.updateId;
   const { failure } = page;
@@ -172,6 +173,8 @@ function checkProof<A extends FeedElement>(
   // a page without news does not move the cursor back
   const last = hasMore ? page.last : Math.max(page.last, beginExclusive);
   const count = page.count - 1;
+  const leadsNowhere = failure === undefined && endInclusive !== undefined && count > 0 && updates.length === 0;
+  if (leadsNowhere) return { ...page, updates, failure: new OrderError(page.last, beginExclusive) };
   return { ...page, updates, count, last: count === 0 ? beginExclusive : last, proves: 'yes' };
 }
 

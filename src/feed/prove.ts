@@ -17,13 +17,13 @@ import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import type { HistoryReader } from '../history/HistoryReader.js';
-import type { LedgerPosition } from '../history/LedgerPosition.js';
+import { idOf, type LedgerPosition } from '../history/LedgerPosition.js';
 import { locate, type Place } from '../history/locate.js';
 import { isUnavailable, readParticipantId } from '../history/participant.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import { jitter, retryTransient } from '../http/retry.js';
 import type { AnyFeed, Position, Step } from './LedgerFeed.js';
-import type { FeedElement } from './Page.js';
+import type { FeedElement, Page } from './Page.js';
 import { catchUpOrPoll, ledgerEnd, unknownDensity } from './ledgerEnd.js';
 import { isEndBeforeCursor, isProofNear, noteOutage, requestPage, resetIfBeyondEnd } from './pageRequest.js';
 import { reportWithout } from './Service.js';
@@ -128,12 +128,30 @@ const startAgain = (feed: AnyFeed, position: Position, cursor: Offset): Step<nev
   hasMoved: true,
 });
 
+/** The shortest delay before a request whose answer contradicts the ledger is sent again, in milliseconds. */
+const minDelayMs = 50;
+
 /** Sends a request again whose answer contradicts what the ledger has just proven: several participants may answer in turn. */
 const askAgain = (feed: AnyFeed, position: Position): Observable<Step<never>> => {
   const { count, forMs } = feed.history.contradicted();
   if (forMs > feed.retry.giveUpAfterMs)
     throw new LedgerResetError(position.cursor, undefined, 'several participants answer in turn');
-  return timer(jitter(count, feed.retry)).pipe(map(() => ({ position: { ...position, prefetched: [] } })));
+  return timer(minDelayMs + jitter(count, feed.retry)).pipe(map(() => ({ position: { ...position, prefetched: [] } })));
+};
+
+/** Emits whether the ledger has the last update of a page at its offset. Without such an update, that is unknown. */
+export const hasLastOf = (feed: AnyFeed, { updates }: Page<FeedElement>): Observable<boolean> => {
+  const last = updates.findLast((update) => idOf(update) !== undefined);
+  if (last === undefined) return of(false);
+  return historyOf(feed)
+    .read(last.offset - 1, last.offset, 1)
+    .pipe(
+      map((read) => read.some((update) => idOf(update) === idOf(last))),
+      catchError((error: unknown) => {
+        if (isEndBeforeCursor(error) || isLedgerError(error, 'PrunedError')) return of(false);
+        throw error;
+      }),
+    );
 };
 
 /** Emits whether a position is on the ledger that answers; `true` if that cannot be determined, or not yet. */

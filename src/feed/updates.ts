@@ -7,6 +7,7 @@ import {
   map,
   type MonoTypeOperatorFunction,
   type Observable,
+  of,
   queueScheduler,
   subscribeOn,
   take,
@@ -23,6 +24,7 @@ import type { FeedElement, Page, UndecodedUpdate } from './Page.js';
 import { isGapError } from './UpdatesOptions.js';
 import { readLedgerEnd, reportCaughtUp, unknownDensity, withCaughtUp } from './ledgerEnd.js';
 import { follow, minPollIntervalMs } from './poll.js';
+import { readParticipantId } from '../history/participant.js';
 import { withOrigin } from '../history/positions.js';
 import { proveSteps } from './prove.js';
 
@@ -155,7 +157,7 @@ const handleGap =
  * Resumes after a gap, at the offset that `onGap` chooses. Without an offset, the feed ends with the error of the gap.
  */
 function resumeAfterGap(
-  { request, onGap, report, history }: AnyFeed,
+  { request, onGap, report, history, service }: AnyFeed,
   { cursor, floor }: Position,
   error: Gap['error'],
 ): Observable<Step<never>> {
@@ -177,14 +179,23 @@ function resumeAfterGap(
     take(1),
     tap({ error: reportGap }),
     throwIfEmpty(fail),
-    map((offset): Step<never> => {
+    concatMap((offset) => {
       if (!Offset.is(offset)) throw new TypeError('onGap must return an offset');
       if (isSameGap(offset)) return fail();
-      if (error._tag === 'LedgerResetError') history.restart();
-      else history.skip();
+      if (error._tag === 'PrunedError') return of({ offset, participantId: undefined });
+      // the positions on the other ledger name its participant from the start
+      return readParticipantId(service.link).pipe(
+        catchError(() => of(undefined)),
+        map((participantId) => ({ offset, participantId })),
+      );
+    }),
+    map(({ offset, participantId }): Step<never> => {
+      if (error._tag === 'LedgerResetError') history.restartAt(offset, participantId);
+      else history.skipTo(offset);
       report(() => ({ _tag: 'GapFound', cursor, cause: error, resumesFrom: offset }));
       const range = { ...request, beginExclusive: offset };
-      return { position: startPosition(isDownward ? { ...range, endInclusive: cursor - 1 } : range) };
+      const read = { before: history.position, after: history.position, isAddressed: true };
+      return { position: startPosition(isDownward ? { ...range, endInclusive: cursor - 1 } : range), history: read };
     }),
   );
 }

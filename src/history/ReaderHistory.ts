@@ -214,26 +214,23 @@ export class ReaderHistory {
     const { participantId } = this.#move;
     const { recordTimes } = this.#position;
     const lastUpdate = this.#proof;
-    this.#position = {
-      offset: this.#cursor,
-      recordTimes,
-      ...(participantId !== undefined && { participantId }),
-      ...(lastUpdate !== undefined && { lastUpdate }),
-    };
+    this.#position = { offset: this.#cursor, recordTimes, participantId, lastUpdate };
     this.#move = undefined;
   }
 
-  /** Forgets the last update: the feed leaves out what follows it. */
-  skip(): void {
+  /** Forgets the last update: the feed goes on at an offset, and leaves out what is before it. */
+  skipTo(offset: Offset): void {
+    this.#cursor = offset;
     this.#proof = undefined;
-    this.#position = { ...this.#position, lastUpdate: undefined };
+    this.#position = { ...this.#position, offset, lastUpdate: undefined };
   }
 
-  /** Forgets the ledger: the feed continues on another one. */
-  restart(): void {
+  /** Forgets the ledger: the feed goes on at an offset of another one. */
+  restartAt(offset: Offset, participantId: string | undefined): void {
+    this.#cursor = offset;
     this.#proof = undefined;
     this.#move = undefined;
-    this.#position = { offset: this.#cursor, recordTimes: {} };
+    this.#position = { offset, recordTimes: {}, participantId, lastUpdate: undefined };
     this.#participantReadAt = undefined;
     this.proven();
   }

@@ -84,8 +84,9 @@ const atEnd = (reader: HistoryReader, { offset }: LedgerPosition, isProven: bool
 const participantOf = (reader: HistoryReader, { lastUpdate }: LedgerPosition): Observable<string | undefined> =>
   reader.participantId$.pipe(
     catchError((error: unknown) => {
-      // a gateway may block only this path; the last update is a proof by itself
-      if (lastUpdate !== undefined && isLedgerError(error, 'ApiError')) return of(undefined);
+      // the participant, or a gateway, may block only this path; the last update is a proof by itself
+      const isBlocked = isLedgerError(error, 'ApiError') && error.status < 500;
+      if (lastUpdate !== undefined && (isBlocked || isLedgerError(error, 'UnauthorizedError'))) return of(undefined);
       throw error;
     }),
   );

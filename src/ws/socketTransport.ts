@@ -27,8 +27,9 @@ import { ConnectionError } from '../errors/request.js';
 import { catchUpOrPoll, readLedgerEndOnce } from '../feed/ledgerEnd.js';
 import type { AnyFeed, LedgerFeed, Position, Step, Transport } from '../feed/LedgerFeed.js';
 import { checkOrder, decodeElements, type FeedElement, type Page } from '../feed/Page.js';
-import { pageReceived, reachOf, requestPage, switchPath } from '../feed/pageRequest.js';
+import { isProofNear, pageReceived, reachOf, requestPage, switchPath } from '../feed/pageRequest.js';
 import type { FeedPath, Service } from '../feed/Service.js';
+import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
 import { hostOf, tokensOf } from '../http/Link.js';
 import { openSocket, readList, type SocketMessage } from './openSocket.js';
 import type { SocketPort } from './SocketPort.js';
@@ -61,8 +62,10 @@ interface SocketProgress {
   readonly lastUpdate: Offset;
   /** When its last element arrived, in milliseconds. */
   readonly receivedAt: number;
-  /** The number of its elements. */
+  /** The number of its elements, without the proof. */
   readonly count: number;
+  /** The update with which the socket must begin, until it has. */
+  readonly proof: LastUpdate | undefined;
 }
 
 /**
@@ -79,19 +82,22 @@ const followBySocket = <A extends FeedElement>(
     const { field } = source;
     const path = source.path(service);
     const { cursor } = position;
+    const proof = isProofNear(feed) ? feed.history.proof : undefined;
+    const beginExclusive = proof === undefined ? cursor : proof.offset - 1;
     let progress: SocketProgress = {
       path,
-      beginExclusive: cursor,
+      beginExclusive,
       cursor,
-      last: cursor,
-      lastUpdate: cursor,
+      last: beginExclusive,
+      lastUpdate: beginExclusive,
       receivedAt: asyncScheduler.now(),
       count: 0,
+      proof,
     };
     const current = (): Position => ({ ...position, cursor: progress.cursor });
     const following = (): Step<A> => ({ position: { ...current(), next: 'pushed', pollLimit: 1, idlePolls: 0 } });
 
-    const body = source.body({ beginExclusive: cursor }, path);
+    const body = source.body({ beginExclusive }, path);
     const pushed$ = tokensOf(service.link).current$.pipe(
       concatMap((token) => openSocket(service.link, port, { path, body, field }, token)),
       // updates have no end, whatever the participant reports
@@ -109,13 +115,16 @@ const followBySocket = <A extends FeedElement>(
         feed.history.answered();
         const received = receiveElement(feed, progress, json);
         ({ progress } = received);
-        report(() => pageReceived(received.page, path));
-        return { ...following(), page: received.page };
+        if (received.page === undefined) return following();
+        const { page } = received;
+        report(() => pageReceived(page, path));
+        return { ...following(), page };
       }),
       catchError((error: unknown) => [endSocket(feed, current(), progress, error)]),
     );
 
     const onHttpPage = (page: Page<A>): Step<A> => {
+      if (page.proves === 'no') return endSocket(feed, current(), progress, socketError(feed, path, otherLedger));
       progress = { ...progress, cursor: page.last };
       if (page.updates.length === 0 && page.failure === undefined) return following();
       const cause = socketError(feed, path, 'the socket held back updates');
@@ -132,15 +141,24 @@ const followBySocket = <A extends FeedElement>(
 const socketError = ({ service }: AnyFeed, path: string, reason: string): ConnectionError =>
   new ConnectionError(path, reason, undefined, hostOf(service.link));
 
-/** Decodes a message to a page of one element. */
+/** Why a socket is closed whose ledger is not certainly that of the feed. */
+const otherLedger = 'the ledger does not begin with the last update';
+
+/** Decodes a message to a page of one element. There is none for the update with which the socket begins. */
 function receiveElement<A extends FeedElement>(
-  { source, onUndecodable }: LedgerFeed<A>,
+  feed: LedgerFeed<A>,
   progress: SocketProgress,
   json: unknown,
-): { readonly page: Page<A>; readonly progress: SocketProgress } {
+): { readonly page: Page<A> | undefined; readonly progress: SocketProgress } {
   const receivedAt = asyncScheduler.now();
-  const elements = decodeElements(source, progress.path, [json], onUndecodable);
+  const { proof } = progress;
+  const elements = decodeElements(feed.source, progress.path, [json], feed.onUndecodable);
   const { updates, last, lastUpdate, failure = elements.failure } = checkOrder(elements.updates, progress, progress);
+  if (proof !== undefined) {
+    const isProven = updates[0]?.offset === proof.offset && idOf(updates[0]) === proof.updateId;
+    if (!isProven) throw socketError(feed, progress.path, otherLedger);
+    return { page: undefined, progress: { ...progress, last, lastUpdate, receivedAt, proof: undefined } };
+  }
   const page: Page<A> = {
     updates,
     last,

@@ -194,7 +194,9 @@ describe('an update that does not decode', () => {
       options: { onPoison },
     });
     expect(handled).toEqual([1, 2, 3]);
-    expect(store.cursor).toMatchObject({ offset: onPoison === 'stop' ? 3 : 6, lastUpdate: { offset: 3 } });
+    // what has no ID would be read again after the update before it, and so is no proof
+    const expected = onPoison === 'stop' ? { offset: 3, lastUpdate: { offset: 3 } } : { offset: 6 };
+    expect(store.cursor).toMatchObject(expected);
     expect([...store.parkedUpdates.keys()]).toEqual(onPoison === 'park' ? [4, 6] : []);
     if (onPoison === 'stop') expect(error).toMatchObject({ _tag: 'DecodeError', offset: 4 });
     else expect(error).toBeUndefined();

@@ -11,7 +11,7 @@ import { mockPlatform, name, PlainStore, type ProcessWorld, processWorld, run } 
 
 mockPlatform();
 
-const isBeyond = ({ body }: ServiceRequest): boolean => Number(body['beginExclusive']) >= 20;
+const isBeyond = ({ body }: ServiceRequest): boolean => Number(body['beginExclusive']) >= 19;
 
 describe('an error of the feed', () => {
   it.each<[string, string, Reply]>([
@@ -21,8 +21,8 @@ describe('an error of the feed', () => {
       'PrunedError',
       errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: '30' })),
     ],
-    ['an update that does not decode', 'DecodeError', ok([{ update: { Transaction: { value: { offset: 21 } } } }])],
-    ['updates out of order', 'OrderError', ok([transaction(5)])],
+    ['an update that does not decode', 'DecodeError', ok([transaction(20), { update: { Transaction: { value: { offset: 21 } } } }])],
+    ['updates out of order', 'OrderError', ok([transaction(20), transaction(5)])],
     ['no connection until the retries end', 'ConnectionError', new Error('ECONNREFUSED')],
   ])('ends the processor after the updates before it: %s', (_, _tag, reply) => {
     const { error, handled, store, seen } = run({
@@ -67,6 +67,7 @@ describe('a gap', () => {
           fill(ledger, 11);
         });
       },
+      world: { client: { retry: { giveUpAfterMs: 5_000 } } },
       options: { onGap: () => of(5) },
     });
     expect(error).toBeUndefined();

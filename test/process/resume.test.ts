@@ -60,7 +60,7 @@ describe('a stored cursor', () => {
     ['without an offset', { reason: 'unreadable' }, () => ({ offset: undefined as never }), {}],
     ['with an invalid offset', { reason: 'unreadable' }, () => ({ offset: -1 }), {}],
     ['without a selection', { reason: 'unreadable' }, () => ({ selection: undefined as never }), {}],
-    ['with an invalid record time', { reason: 'unreadable' }, () => ({ recordTimes: { a: 'yesterday' } }), {}],
+    ['with an invalid record time', { reason: 'unreadable' }, () => ({ recordTimes: { a: { recordTime: 'yesterday' } } }), {}],
     ['of another participant (G45)', { reason: 'participant' }, () => ({}), { world: other }],
     [
       'of another participant, which first refuses a few tokens (G45)',
@@ -150,6 +150,7 @@ describe('a stored cursor', () => {
       run({
         store,
         options: { onGap: () => [85] },
+        world: { client: { retry: { giveUpAfterMs: 5_000 } } },
         prepare: (world) => {
           world.ledger.end = 100;
           change(world);
@@ -157,8 +158,8 @@ describe('a stored cursor', () => {
       });
     const { store } = session(new PlainStore(), () => undefined);
     expect(store.cursor).toMatchObject({ offset: 100, lastUpdate: { offset: 10 } });
-    // the last update before the reset must not be checked against this ledger
-    store.withRecord({ ...store.cursor, lastUpdate: { offset: 7, updateId: '12207' } });
+    // the last update before the reset must not be checked against this ledger again
+    store.withRecord({ ...store.cursor, lastUpdate: { offset: 7, updateId: '1220ab' } });
     const { error } = session(store, ({ ledger }) => {
       ledger.restore(7);
       ledger.end = 90;
@@ -172,8 +173,9 @@ describe('a stored cursor', () => {
     expect(restart(savedCursor(), { request: { endInclusive: 0 } })).toMatchObject({ handled: [], error: undefined });
   });
 
-  it('beyond the ledger end means a reset ledger, after a grace period', () => {
-    const { error, handled } = restart(savedCursor(), { prepare: restoreTo(7) });
+  it('beyond the ledger end means a reset ledger when the retry budget is used up', () => {
+    const world = { client: { retry: { giveUpAfterMs: 5_000 } } };
+    const { error, handled } = restart(savedCursor(), { prepare: restoreTo(7), world });
     expect(error).toMatchObject({ _tag: 'LedgerResetError', cursor: 10, ledgerEnd: 7 });
     expect(handled).toEqual([]);
   });

@@ -12,7 +12,7 @@ export const cursorAt = (offset: number, more: Partial<Cursor> = {}): Cursor => 
   version: 1,
   offset,
   lastUpdate: { offset, updateId: `1220${offset}` },
-  recordTimes: { 'global::1220ab': '2026-07-24T10:00:00.123456Z' },
+  recordTimes: { 'global::1220ab': { recordTime: '2026-07-24T10:00:00.123456Z', updateId: `1220${offset}` } },
   participantId: 'p1::1220ab',
   selection: 'alice, "böb" \u2028 \ud83d\ude00',
   ...more,
@@ -130,18 +130,18 @@ export function testStore(open: () => CompleteStore | Promise<CompleteStore>): v
 
     it('keeps copies: later changes to what it got or emitted have no effect', async () => {
       const store = await open();
-      const recordTimes: Record<string, string> = { s: '2026-07-24T10:00:00Z' };
+      const recordTimes: Record<string, { recordTime: string }> = { s: { recordTime: '2026-07-24T10:00:00Z' } };
       const parked = { reasons: ['first'] };
       const saving = [
         lastValue(store.save('a', cursorAt(1, { recordTimes }), undefined)),
         lastValue(store.park('a', 1, parked, undefined)),
       ];
       await Promise.all(saving);
-      recordTimes['s'] = 'other';
+      recordTimes['s'] = { recordTime: 'other' };
       parked.reasons.push('second');
       for (let turn = 0; turn < 2; turn++) {
         const loaded = await lastValue(store.load('a'));
-        expect(loaded).toEqual(cursorAt(1, { recordTimes: { s: '2026-07-24T10:00:00Z' } }));
+        expect(loaded).toEqual(cursorAt(1, { recordTimes: { s: { recordTime: '2026-07-24T10:00:00Z' } } }));
         const [aside] = await allValues(store.parked('a'));
         expect(aside).toEqual({ reasons: ['first'] });
         Object.assign(loaded ?? {}, { offset: 9 });

@@ -4,7 +4,7 @@ import type { PoolClient } from 'pg';
 import { type Observable, of } from 'rxjs';
 import type { ContractType } from '../../../src/codecs/ContractType.js';
 import type { AnyContract, Contract, UndecodedContract } from '../../../src/contracts/index.js';
-import type { Ledger, LedgerReader, UpdatesRequest } from '../../../src/index.js';
+import type { Ledger, LedgerPosition, LedgerReader, UpdatesRequest } from '../../../src/index.js';
 import {
   contractsFeed,
   type ContractsPosition,
@@ -61,8 +61,8 @@ export const ofUpdates = (): void => {
     { name, store: postgres, batch: { size: 10, withinMs: 0 } },
   );
 
-  expectTypeOf(updatesFeed(ledger, request)).toEqualTypeOf<Feed>();
-  expectTypeOf(updatesFeed(reader, request, { maxPageSize: 10, onGap: 'fail' })).toEqualTypeOf<Feed>();
+  expectTypeOf(updatesFeed(ledger, request)).toEqualTypeOf<Feed<Work, LedgerPosition>>();
+  expectTypeOf(updatesFeed(reader, request, { maxPageSize: 10, onGap: 'fail' })).toEqualTypeOf<Feed<Work, LedgerPosition>>();
   expectTypeOf(processFeed(feed, () => undefined)).toEqualTypeOf<Observable<Committed>>();
 
   const any: Handler = () => undefined;
