@@ -111,14 +111,14 @@ const followBySocket = <A extends FeedElement>(
         each: stalledMs,
         with: () => throwError(() => socketError(feed, path, 'the socket delivered no element in time')),
       }),
-      map((json): Step<A> => {
+      concatMap((json): Step<A>[] => {
         feed.history.answered();
         const received = receiveElement(feed, progress, json);
         ({ progress } = received);
-        if (received.page === undefined) return following();
         const { page } = received;
+        if (page === undefined) return [];
         report(() => pageReceived(page, path));
-        return { ...following(), page };
+        return [{ ...following(), page }];
       }),
       catchError((error: unknown) => [endSocket(feed, current(), progress, error)]),
     );

@@ -4,7 +4,7 @@ import type { Transport } from '../../src/feed/LedgerFeed.js';
 import type { SocketSign } from '../../src/ws/SocketPort.js';
 import { socketTransport } from '../../src/ws/socketTransport.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { scriptedSockets, socketEnd, socketOpen, socketText } from '../helpers/scripted.js';
+import { scriptedSockets, socketEnd, socketOpen, type SocketRequest, socketText } from '../helpers/scripted.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { checkpoint, errorBody, errorReply, ok, transaction } from '../helpers/wire.js';
 import { fill, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
@@ -78,8 +78,11 @@ describe('a feed by WebSocket', () => {
 
   it('opens the next socket soon after one that has brought elements', () => {
     jest.spyOn(Math, 'random').mockReturnValue(1);
-    const socketFault = (_: unknown, count: number) =>
-      of(socketOpen, socketText(transaction(500)), ...(count === 3 ? [socketText(checkpoint(500))] : []), socketEnd(1006));
+    const socketFault = ({ body }: SocketRequest, count: number) => {
+      const last = Number(body['beginExclusive']) + 1;
+      const elements = count === 3 ? [socketText(transaction(last)), socketText(checkpoint(last))] : [];
+      return of(socketOpen, ...elements, socketEnd(1006));
+    };
     expect(gaps(closed(play({ socketFault }, { updates: 30 }))).slice(0, 4)).toEqual([3, 4, 1, 2]);
   });
 
@@ -193,7 +196,8 @@ describe('a feed by WebSocket', () => {
       },
     }));
     // the request itself begins with the last update
-    expect(its.diagnostics.findLast(({ _tag }) => _tag === 'SocketOpened')).toMatchObject({ beginExclusive: 700 });
+    expect(its.service.requests.findLast(({ body }) => 'endInclusive' in body)?.body).toMatchObject({ beginExclusive: 499, endInclusive: 700 });
+    expect(its.sockets.requests.at(-1)?.body).toMatchObject({ beginExclusive: 499 });
   });
 
   itInVirtualTime('polls up to an end, and requests pages in descending order', ({ flush }) => {
