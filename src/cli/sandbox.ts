@@ -23,7 +23,7 @@ import { errorLine, hasCode, interruptions, messageOf, type World } from './Worl
 
 /** `canton-rx sandbox`; emits the exit code, once. */
 export function sandboxCommand(args: readonly string[], { stdout, stderr, signals, env }: World): Observable<number> {
-  const options = readSandboxOptions(args, env);
+  const { participantId, ...options } = readSandboxOptions(args, env);
   const { token } = options;
   const serve = (sandbox: Sandbox): Observable<unknown> => {
     sandbox.generate(options.updates, options);
@@ -31,7 +31,11 @@ export function sandboxCommand(args: readonly string[], { stdout, stderr, signal
     return merge(NEVER, generateTraffic(sandbox, options)).pipe(finalize(() => void sandbox.close()));
   };
   const served$ = defer(() =>
-    startSandbox({ ...options, ...(token !== undefined && { checkToken: (given) => given === token }) }),
+    startSandbox({
+      ...options,
+      ...(participantId !== undefined && { participantId }),
+      ...(token !== undefined && { checkToken: (given) => given === token }),
+    }),
   ).pipe(switchMap(serve), ignoreElements());
   return merge(interruptions(signals), served$).pipe(
     take(1),
@@ -47,7 +51,7 @@ export function sandboxCommand(args: readonly string[], { stdout, stderr, signal
 }
 
 /** How to run the sandbox: with `updates` at the start, and then `rate` of them in a second. */
-type SandboxCommandOptions = ReturnType<typeof readSandboxOptions>;
+type SandboxCommandOptions = Omit<ReturnType<typeof readSandboxOptions>, 'participantId'>;
 
 function readSandboxOptions(args: readonly string[], env: World['env']) {
   const values = parseOptions(args, {
@@ -56,6 +60,7 @@ function readSandboxOptions(args: readonly string[], env: World['env']) {
     updates: { type: 'string' },
     rate: { type: 'string' },
     seed: { type: 'string' },
+    'participant-id': { type: 'string' },
     token: { type: 'string' },
     'token-file': { type: 'string' },
     contend: { type: 'boolean' },
@@ -69,6 +74,7 @@ function readSandboxOptions(args: readonly string[], env: World['env']) {
     updates: readInteger('updates', values.updates, 0, 10_000_000),
     rate: readInteger('rate', values.rate, 0, 100_000),
     seed: readInteger('seed', values.seed, 1),
+    participantId: readParticipantId(values['participant-id']),
     contention: (values.contend ?? false) ? 0.3 : 0,
     cors: readOrigins(values.cors, values['allow-origin']),
     token: readSandboxToken(values, env),
@@ -89,6 +95,12 @@ function readSandboxToken(
   throw new UsageError(
     `there is no option --token, because other users can see arguments: use --token-file or ${tokenVariable}`,
   );
+}
+
+/** The id of the participant; `undefined` for a new one. */
+function readParticipantId(id?: string): string | undefined {
+  if (id === undefined || /^[\w:-]+::[\w-]+$/.test(id)) return id;
+  throw new UsageError(`--participant-id must be of the form NAME::FINGERPRINT, got '${id}'`);
 }
 
 /** The web pages that may send requests. */

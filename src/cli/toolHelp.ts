@@ -7,6 +7,7 @@ Usage: canton-rx sandbox [OPTIONS]
   --updates N           Start with N updates of generated traffic. Default: 0
   --rate N              Then generate N updates per second. Default: 0
   --seed N              The seed of the generated traffic. Default: 1
+  --participant-id ID   The id of the participant. Default: another one at each start
   --contend             Other transactions win some races for the contracts of commands
   --token-file FILE     Answer 401 to requests without the bearer token in this file, read at
                         the start. Default: the variable CANTON_RX_SANDBOX_TOKEN, if it is set

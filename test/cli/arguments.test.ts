@@ -198,7 +198,7 @@ describe('options that need no ledger', () => {
     ['contracts', 'ledger token-file party template at follow json pretty websocket'],
     ['replay', `${updateOptions} out`],
     ['project', 'ledger token-file party template database schema exercises keep-archived log-every'],
-    ['sandbox', 'port profile updates rate seed contend token-file cors allow-origin'],
+    ['sandbox', 'port profile updates rate seed participant-id contend token-file cors allow-origin'],
   ])('the help of %s has a usage line, options and examples, of at most 96 columns', async (command, options) => {
     const { code, out } = runCli([command, '--help']);
     await code;

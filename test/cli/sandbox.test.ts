@@ -115,6 +115,25 @@ describe('canton-rx sandbox', () => {
     expect(err.text()).toContain(message);
   });
 
+  it('is another participant at each start, unless --participant-id fixes it', async () => {
+    const fixed = ['--participant-id', 'mine::1220ab'];
+    const ids = await Promise.all(
+      [[], [], fixed].map(async (args) => {
+        const { code, out, signals } = runCli(['sandbox', '--port', '0', ...args]);
+        const response = await fetch(`${urlIn(await out.lines(4))}/v2/parties/participant-id`);
+        const { participantId } = (await response.json()) as { readonly participantId: string };
+        signals.emit('SIGINT');
+        expect(await code).toBe(0);
+        return participantId;
+      }),
+    );
+    expect(new Set(ids).size).toBe(3);
+    expect(ids[2]).toBe('mine::1220ab');
+    const { code, err } = runCli(['sandbox', '--port', '0', '--participant-id', 'mine']);
+    expect(await code).toBe(2);
+    expect(err.text()).toContain('NAME::FINGERPRINT');
+  });
+
   it('lets other transactions win some races with --contend', async () => {
     const { code, out, signals } = runCli(['sandbox', '--port', '0', '--updates', '1000', '--contend']);
     const [first = ''] = await out.lines(4);

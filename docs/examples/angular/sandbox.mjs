@@ -1,6 +1,5 @@
 // npm start: a sandbox ledger with traffic, and the explorer for it
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -12,12 +11,7 @@ import { trafficOn } from './server/traffic-on.mjs';
 const folder = join(import.meta.dirname, 'dist');
 if (!existsSync(join(folder, 'index.html'))) execFileSync('npm', ['run', 'build'], { stdio: 'inherit' });
 
-const sandbox = await startSandbox({
-  cors: true,
-  maxListElements: 1_000,
-  // each sandbox is a new ledger, which the explorer detects by the id of its participant
-  participantId: `sandbox::1220${randomUUID().replaceAll('-', '').repeat(2)}`,
-});
+const sandbox = await startSandbox({ cors: true, maxListElements: 1_000 });
 sandbox.generate(2_000, { seed: Date.now() });
 const traffic = trafficOn(sandbox, 5);
 const settings = { baseUrl: sandbox.url, sandbox: true };

@@ -19,7 +19,7 @@ if (!existsSync('.env')) {
   const lines = [
     `PARTY=${party}`,
     `PARTY_KEY_FILE=${keyFile}`,
-    '# or a party that the ledger signs for, without a key',
+    '# or a party that the ledger signs for, without a key; it has another id when the sandbox starts again',
     `# PARTY=${hosted}`,
     '# LEDGER_USER=service',
   ];

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { checkNotNegative } from '../../codecs/internal/field.js';
 import type { SandboxOptions, SandboxProfile } from '../Sandbox.js';
 
@@ -28,7 +29,7 @@ export class Settings {
   anyContentType = false;
   confirmationMs = 5;
   synchronizers: readonly string[] = [`sync1::1220${'a1'.repeat(32)}`, `sync2::1220${'b2'.repeat(32)}`];
-  participantId = `participant1::1220${'11'.repeat(32)}`;
+  participantId = newParticipantId();
   earlyCheckpointMs: number | false | undefined = undefined;
 
   constructor(options: SandboxOptions) {
@@ -58,6 +59,9 @@ export class Settings {
 }
 
 const mebibyte = 2 ** 20;
+
+/** Creates the id of a new participant. Each has keys of its own, and so another fingerprint. */
+const newParticipantId = (): string => `participant1::1220${randomBytes(32).toString('hex')}`;
 
 /** The version that the participant of a release line reports. Code compares release lines as text. */
 const versions: Readonly<Record<SandboxProfile, string>> = {
