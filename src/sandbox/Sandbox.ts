@@ -1,6 +1,8 @@
 import type { Fault, FaultScope } from './Fault.js';
 import type { PackageEntities } from './ledger/PackageEntities.js';
 import type { ExternalParty, ExternalPartyOptions, HostedParty } from './participant/parties.js';
+import type { SandboxRequest } from './SandboxRequest.js';
+import type { GenerateOptions } from './traffic/GenerateOptions.js';
 import type { WireUpdate, WireUpdateInput } from './wire/WireUpdate.js';
 
 /**
@@ -13,8 +15,12 @@ export interface Sandbox {
   readonly url: string;
   /** The highest offset in use. */
   readonly ledgerEnd: number;
+  /** The id of the participant. */
+  readonly participantId: string;
   /** All committed updates in ascending order, including pruned ones. */
   readonly updates: readonly WireUpdate[];
+  /** The number of updates that the sandbox has not read yet, because it is paused. */
+  readonly unread: number;
   /** The hosted parties: those of generated traffic, then those of `hostedParty`, then the external ones. */
   readonly parties: readonly string[];
   /** The synchronizers of {@link SandboxOptions.synchronizers}. */
@@ -44,10 +50,23 @@ export interface Sandbox {
   /** Prunes up to and including an offset. From then on, requests that begin before that offset are rejected. */
   prune(upToInclusive: number): void;
   /**
-   * Restores the ledger to an earlier end, as restoring a backup does. Streaming WebSockets are closed with code
-   * 1011, instead of sending their next message or ending.
+   * Stops reading from the synchronizers, so that the sandbox lags behind the others of its history: see
+   * {@link SandboxOptions.replicaOf}. A commit of its own first reads what comes before it.
    */
-  restore(ledgerEnd: number): void;
+  pause(): void;
+  /**
+   * Reads what the sandbox has not read yet, and goes on reading.
+   *
+   * @param count - reads only this number of updates, and stays paused
+   * @returns the new ledger end
+   */
+  resume(count?: number): number;
+  /**
+   * Restores the ledger to an earlier end, as restoring a backup does. Streaming WebSockets are closed with code
+   * 1011, instead of sending their next message or ending. What came after the backup is lost, and the sandbox shares
+   * its history with no other one from then on, unless `readAgain` is set.
+   */
+  restore(ledgerEnd: number, options?: RestoreOptions): void;
   /**
    * Uploads a package, or further entities of a package. Like a participant, the sandbox responds with 404 to requests
    * that filter by an unknown package, template or interface. It knows those of generated traffic, and those in all
@@ -281,11 +300,28 @@ export interface SandboxOptions {
    */
   readonly synchronizers?: readonly string[];
   /**
-   * The id of the participant. Clients use it to recognize a stored cursor of another participant.
+   * The id of the participant. Clients use it to recognize a stored cursor of another participant. Set it if a client is
+   * to go on with a sandbox that is started again.
    *
-   * @defaultValue 'participant1::1220…'
+   * @defaultValue `participant1::1220…` with a random fingerprint, because each sandbox is a new participant
    */
   readonly participantId?: string;
+  /**
+   * A sandbox whose history this one serves, too, as a second participant that hosts the same parties: with the same
+   * updates, ids, record times and contracts, in the same order in each synchronizer. The offsets are other ones, and the
+   * updates of different synchronizers have another order. What one of them commits, the others read a few milliseconds
+   * later: `ledgerEnd` and `updates` do not wait for that. Each has its own completions, packages, pruning and faults, and
+   * stays when another one is closed. The synchronizers are those of the original.
+   *
+   * @defaultValue a history of its own
+   */
+  readonly replicaOf?: Sandbox;
+  /**
+   * Chooses the offsets of a replica and the order of its synchronizers. A non-negative integer.
+   *
+   * @defaultValue the number of participants that the history has had, including this one
+   */
+  readonly replicaSeed?: number;
 }
 
 /**
@@ -293,7 +329,29 @@ export interface SandboxOptions {
  *
  * @category Sandbox
  */
-export type SandboxChanges = Omit<SandboxOptions, 'port' | 'cors' | 'synchronizers'>;
+export type SandboxChanges = Omit<SandboxOptions, 'port' | 'cors' | 'synchronizers' | 'replicaOf' | 'replicaSeed'>;
+
+/**
+ * Options of {@link Sandbox.restore}.
+ *
+ * @category Sandbox
+ */
+export interface RestoreOptions {
+  /**
+   * Whether the sandbox reads what came after the backup again from its synchronizers, as a participant does: the same
+   * updates with the same ids and record times, in the same order in each synchronizer, with their completions. It reads
+   * them at once or, if it is paused, with `resume`. Until then, the ledger ends before what clients have seen.
+   *
+   * @defaultValue false
+   */
+  readonly readAgain?: boolean;
+  /**
+   * Whether updates that are read again get other offsets, and an order of their own across synchronizers.
+   *
+   * @defaultValue 'other' if there are several synchronizers, else 'same', as observed on participants
+   */
+  readonly offsets?: 'other' | 'same';
+}
 
 /**
  * Options of {@link Sandbox.restart}.
@@ -321,58 +379,3 @@ export interface RestartOptions extends SandboxChanges {
  * @category Sandbox
  */
 export type SandboxProfile = '3.3' | '3.4' | '3.5' | '3.6' | '3.7';
-
-/**
- * A request in the sandbox's log. `body`, `status` and `aborted` change while the request proceeds. A WebSocket appears
- * as a `GET` with status 101, whose body is its first message.
- *
- * @category Sandbox
- */
-export interface SandboxRequest {
-  /** The HTTP method. */
-  readonly method: string;
-  /** The path without the query. */
-  readonly path: string;
-  /** The query parameters. */
-  readonly query: Readonly<Record<string, string>>;
-  /** The parsed JSON body, the text if it is not JSON, or `undefined` if there is no body. */
-  readonly body: unknown;
-  /**
-   * Whether the request has a bearer token, or a token in the first subprotocol of a WebSocket. The token is not
-   * stored.
-   */
-  readonly authorized: boolean;
-  /** The time of arrival, in milliseconds since the epoch. */
-  readonly at: number;
-  /** The HTTP status; absent until the response is sent. */
-  readonly status?: number;
-  /** Whether the client closed the connection before the end of its response or stream. */
-  readonly aborted: boolean;
-}
-
-/**
- * Options of `Sandbox.generate`.
- *
- * @category Sandbox
- */
-export interface GenerateOptions {
-  /**
-   * The seed. The same seed on the same ledger generates the same traffic, with different times.
-   *
-   * @defaultValue 1
-   */
-  readonly seed?: number;
-  /**
-   * The kinds of updates to generate.
-   *
-   * @defaultValue all
-   */
-  readonly variants?: readonly UpdateVariant[];
-}
-
-/**
- * The kinds of updates that a ledger stores. It does not store checkpoints; each stream gets its own.
- *
- * @category Sandbox
- */
-export type UpdateVariant = 'Transaction' | 'Reassignment' | 'TopologyTransaction';

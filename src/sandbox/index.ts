@@ -23,15 +23,15 @@
 // The sandbox
 export { startSandbox } from './startSandbox.js';
 export type {
-  GenerateOptions,
   RestartOptions,
+  RestoreOptions,
   Sandbox,
   SandboxChanges,
   SandboxOptions,
   SandboxProfile,
-  SandboxRequest,
-  UpdateVariant,
 } from './Sandbox.js';
+export type { SandboxRequest } from './SandboxRequest.js';
+export type { GenerateOptions, UpdateVariant } from './traffic/GenerateOptions.js';
 export type { PackageEntities } from './ledger/PackageEntities.js';
 
 // External parties

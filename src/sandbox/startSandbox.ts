@@ -25,38 +25,55 @@ import { TrafficState } from './traffic/TrafficState.js';
  * @category Sandbox
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  checkNotNegative({ port: options.port }, true);
-  const settings = new Settings(options);
-  const participant = new Participant(settings);
-  const { ledger, hosted, completions, pending, faults, log } = participant;
+  checkNotNegative({ port: options.port, replicaSeed: options.replicaSeed }, true);
+  const original = findOriginal(options.replicaOf);
+  const settings = new Settings({ ...options, ...(original && { synchronizers: original.synchronizers }) });
+  const participant = new Participant(settings, original?.participant, options.replicaSeed);
+  const { ledger, hosted, pending, faults, log, inbox } = participant;
   const { synchronizers } = settings;
-  const traffic = new TrafficState();
-  const { url, restart, close } = await startServer(options.port ?? 0, participant);
+  let traffic = original?.traffic() ?? new TrafficState();
+  const { url, restart, close } = await startServer(options.port ?? 0, participant).catch((error: unknown) => {
+    participant.leave();
+    throw error;
+  });
   const stop = (): Promise<void> => {
     pending.clear();
+    inbox.clear();
+    participant.leave();
     return close();
   };
-  return {
+  const sandbox: Sandbox = {
     url,
     close: stop,
     [Symbol.asyncDispose]: stop,
     get ledgerEnd() {
+      inbox.settle();
       return ledger.end;
+    },
+    get participantId() {
+      return settings.participantId;
     },
     get parties() {
       return hosted.all;
     },
-    updates: ledger.updates,
+    get updates() {
+      inbox.settle();
+      return ledger.updates;
+    },
+    get unread() {
+      inbox.settle();
+      return inbox.size;
+    },
     synchronizers,
     requests: log,
     append(...updates) {
       const entries = updates.map((update) => ({ update }));
-      ledger.commit(completeUpdates(entries, participant));
+      participant.commit(completeUpdates(entries, participant));
       return ledger.end;
     },
     generate(count, generateOptions = {}) {
       checkNotNegative({ count, seed: generateOptions.seed }, true);
-      ledger.commit(completeUpdates(generate(count, generateOptions, participant, traffic), participant));
+      participant.commit(completeUpdates(generate(count, generateOptions, participant, traffic), participant));
       return ledger.end;
     },
     advance(offsets) {
@@ -66,9 +83,21 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     prune: (upToInclusive) => {
       ledger.prune(upToInclusive);
     },
-    restore(ledgerEnd) {
-      ledger.restore(ledgerEnd);
-      completions.restore(ledgerEnd);
+    pause: () => {
+      inbox.pause();
+    },
+    resume(count) {
+      checkNotNegative({ count }, true);
+      inbox.resume(count);
+      return ledger.end;
+    },
+    restore(ledgerEnd, { readAgain = false, offsets = synchronizers.length > 1 ? 'other' : 'same' } = {}) {
+      if (readAgain) {
+        participant.restoreAndRead(ledgerEnd, offsets);
+        return;
+      }
+      if (participant.isShared) traffic = traffic.copy();
+      participant.restore(ledgerEnd);
       traffic.restore(ledger);
     },
     uploadPackage: (packageName, entities) => ledger.packages.upload(packageName, entities),
@@ -86,4 +115,21 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     hostedParty: (hint) => hosted.allocate(hint, settings.participantId),
     externalParty: externalPartyMethod(hosted),
   };
+  originals.set(sandbox, { participant, synchronizers, traffic: () => traffic });
+  return sandbox;
+}
+
+/** What a replica shares with its original. */
+interface Original {
+  readonly participant: Participant;
+  readonly synchronizers: readonly string[];
+  readonly traffic: () => TrafficState;
+}
+
+const originals = new WeakMap<Sandbox, Original>();
+
+function findOriginal(sandbox: Sandbox | undefined): Original | undefined {
+  const original = sandbox && originals.get(sandbox);
+  if (sandbox !== undefined && original === undefined) throw new TypeError('replicaOf must be a started sandbox');
+  return original;
 }

@@ -257,6 +257,12 @@ describe('looking up one update', () => {
     expect(await look(byOffset, { offset: 5 })).toMatchObject(notFound);
     expect(await look(byOffset, { offset: 2 }, invisible)).toMatchObject(notFound);
     expect(await look(byId, { updateId: `1220${'ff'.repeat(32)}` })).toMatchObject(notFound);
+    const updateId = `1220${'ff'.repeat(32)}`;
+    for (const [path, key, resource] of [
+      [byOffset, { offset: 1 }, ['ErrorResource(OFFSET)', '1']] as const,
+      [byId, { updateId }, ['ErrorResource(UPDATE_ID)', updateId]] as const,
+    ])
+      expect((await look(path, key)).json).toMatchObject({ resources: [resource], definiteAnswer: null });
     expect(await look(byOffset, { offset: 0 })).toMatchObject(failure(400, 'NON_POSITIVE_OFFSET'));
     for (const [path, key] of [
       [byOffset, { offset: 2 }] as const,

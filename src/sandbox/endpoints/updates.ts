@@ -7,6 +7,7 @@ import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { checkFilters } from '../ledger/Packages.js';
 import { visibleUpdate } from '../ledger/visible.js';
+import type { Participant } from '../participant/Participant.js';
 import { checkNotNegative, decodeBody } from '../requests/decode.js';
 import {
   chooseFormat,
@@ -100,7 +101,7 @@ export function getUpdateById({ body, participant }: Call): Answer {
   const offset = participant.ledger.offsetOf(updateId);
   if (offset === undefined && !/^1220[0-9a-f]{64}$/.test(updateId))
     throw invalidArgument(`${JSON.stringify(updateId)} is not an update id`);
-  return getUpdate(offset, updateFormat, participant);
+  return getUpdate(offset, updateFormat, ['ErrorResource(UPDATE_ID)', updateId], participant);
 }
 
 const UpdateByOffsetBody = t.type({ offset: Int64, updateFormat: UpdateFormat });
@@ -109,16 +110,22 @@ const UpdateByOffsetBody = t.type({ offset: Int64, updateFormat: UpdateFormat })
 export function getUpdateByOffset({ body, participant }: Call): Answer {
   const { offset, updateFormat } = decodeBody(UpdateByOffsetBody, body, participant.settings);
   checkPositive(offset, 'offset');
-  return getUpdate(offset, updateFormat, participant);
+  return getUpdate(offset, updateFormat, ['ErrorResource(OFFSET)', String(offset)], participant);
 }
 
 /** Looks up one update. Unknown, pruned and filtered updates all get the same 404. */
-function getUpdate(offset: number | undefined, format: UpdateFormat, participant: Call['participant']): Answer {
+function getUpdate(
+  offset: number | undefined,
+  format: UpdateFormat,
+  resource: readonly [type: string, name: string],
+  participant: Participant,
+): Answer {
   const { ledger, settings } = participant;
   const selection = selectUpdates(format, settings.profile);
   checkSelection(selection, ledger);
   const update = offset === undefined || offset <= ledger.pruned ? undefined : ledger.at(offset);
   const visible = update && visibleUpdate(update, selection, participant);
-  if (visible === undefined) throw requestError('UPDATE_NOT_FOUND', 'Update not found, or not visible.');
+  if (visible === undefined)
+    throw requestError('UPDATE_NOT_FOUND', 'Update not found, or not visible.', { resources: [resource] });
   return jsonAnswer(visible);
 }

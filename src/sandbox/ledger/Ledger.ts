@@ -14,8 +14,9 @@ export interface LedgerEntry {
 export class Ledger {
   readonly updates: WireUpdate[] = [];
   readonly contracts = new ContractHistory();
-  readonly packages = new Packages();
   readonly recordTimes = new RecordTimes();
+  /** Goes into each new id, so that no other participant of the same history makes the same one. */
+  salt: readonly (string | number)[] = [];
   readonly #offsets: number[] = [];
   readonly #offsetById = new Map<string, number>();
   readonly #submitters = new Map<number, readonly string[]>();
@@ -24,6 +25,8 @@ export class Ledger {
   #pruned = 0;
   #commits = 0;
   #restores = 0;
+
+  constructor(readonly packages = new Packages()) {}
 
   get end(): number {
     return this.#end;
@@ -72,11 +75,14 @@ export class Ledger {
     this.#pruned = Math.max(this.#pruned, upToInclusive);
   }
 
-  restore(end: number): void {
+  /** Removes the updates after an offset, and returns them. */
+  restore(end: number): readonly LedgerEntry[] {
     if (end < 0 || end > this.#end)
       throw new RangeError(`The restored ledger end ${end} must be between 0 and the ledger end ${this.#end}`);
     this.#restores += 1;
-    const kept = this.updates.slice(0, firstIndexAfter(this.#offsets, end));
+    const index = firstIndexAfter(this.#offsets, end);
+    const rest = [...this.entriesFrom(index)];
+    const kept = this.updates.slice(0, index);
     this.updates.length = 0;
     this.#offsets.length = 0;
     this.#offsetById.clear();
@@ -86,6 +92,17 @@ export class Ledger {
     for (const update of kept) this.add(update);
     this.#end = end;
     this.#pruned = Math.min(this.#pruned, end);
+    return rest;
+  }
+
+  /** The updates from an index on, as they were committed. */
+  *entriesFrom(index: number): Generator<LedgerEntry, void> {
+    for (let next = index; next < this.updates.length; next++) {
+      const [update, offset] = [this.updates[next], this.#offsets[next]];
+      if (update === undefined || offset === undefined) return;
+      const submitters = this.#submitters.get(offset);
+      yield { update, ...(submitters !== undefined && { submitters }) };
+    }
   }
 
   /** The index of the first update with a greater offset. */

@@ -27,7 +27,9 @@ export class Packages {
   /** By package id. */
   readonly #entities: Readonly<Record<EntityKind, Set<string>>> = { template: new Set(), interface: new Set() };
 
-  constructor() {
+  /** With `other`, a copy of it. */
+  constructor(other?: Packages) {
+    if (other !== undefined) this.addAll(other);
     for (const [packageName, entities] of Object.entries(ownPackages)) this.upload(packageName, entities);
   }
 
@@ -63,6 +65,14 @@ export class Packages {
   /** The known interfaces of a template, by package id. */
   interfacesOf(templateId: string): readonly string[] {
     return this.#interfaces.get(templateId) ?? [];
+  }
+
+  private addAll(other: Packages): void {
+    for (const [packageId, packageName] of other.#names) this.#names.set(packageId, packageName);
+    for (const [templateId, interfaces] of other.#interfaces) this.#interfaces.set(templateId, interfaces);
+    for (const [packageName, packageId] of other.#archived) this.#archived.set(packageName, packageId);
+    for (const kind of ['template', 'interface'] as const)
+      for (const id of other.#entities[kind]) this.#entities[kind].add(id);
   }
 
   /** Resolves an identifier, either `#name:Module:Entity` or with a package id. From then on, the entity is known. */

@@ -85,7 +85,7 @@ type Header = Pick<WireTransaction, 'offset' | 'updateId' | 'synchronizerId' | '
 function completeHeader(input: Partial<Header>, { ledger, settings }: Participant, synchronizer?: string): Header {
   const offset = input.offset ?? ledger.end + 1;
   const synchronizerId = input.synchronizerId ?? synchronizer ?? settings.synchronizers[0] ?? '';
-  const updateId = input.updateId ?? makeUpdateId('appended', offset, ledger.commits);
+  const updateId = input.updateId ?? makeUpdateId('appended', offset, ledger.commits, ...ledger.salt);
   const { traceContext = makeTraceContext(sha256('trace', updateId)) } = input;
   const recordTime = input.recordTime ?? ledger.recordTimes.next(synchronizerId);
   return { offset, updateId, synchronizerId, recordTime, traceContext };
@@ -150,7 +150,7 @@ const isConsuming = ({ ExercisedEvent: { consuming = true } }: Extract<WireEvent
 function completeCreated(
   input: Partial<WireCreatedEvent>,
   { offset, ledgerTime }: UpdateTime,
-  { packages, commits }: Ledger,
+  { packages, commits, salt }: Ledger,
 ): WireCreatedEvent {
   const nodeId = input.nodeId ?? 0;
   const template = packages.resolve(input.templateId ?? '#sandbox-assets:Main:Asset');
@@ -160,7 +160,7 @@ function completeCreated(
   }));
   return createdEvent({
     offset,
-    contractId: makeContractId('appended', offset, nodeId, commits),
+    contractId: makeContractId('appended', offset, nodeId, commits, ...salt),
     createArgument: {},
     signatories: input.witnessParties ?? generatedParties.slice(0, 1),
     createdAt: ledgerTime,
@@ -201,7 +201,8 @@ function completeReassignmentEvent(
 ): WireReassignmentEvent {
   const { ledger, settings } = participant;
   const fields = contractFields(input);
-  const contractId = fields.contractId ?? makeContractId('appended', time.offset, nodeId, ledger.commits);
+  const contractId =
+    fields.contractId ?? makeContractId('appended', time.offset, nodeId, ledger.commits, ...ledger.salt);
   const known = ledger.contracts.stateOf(contractId)?.created;
   const route = ledger.contracts.completeRoute(input, settings.synchronizers);
   if ('JsAssignmentEvent' in input) {

@@ -45,7 +45,7 @@ export const reportedOffset = (period: DeduplicationPeriod): number =>
   'afterOffset' in period ? period.afterOffset : 0;
 
 /** The end of a submission that was registered, its commit or its rejection, in the order of the ledger. */
-interface Completion {
+export interface Completion {
   readonly submission: SubmissionIds;
   /** The id of the committed update, or the error. */
   readonly outcome: string | WireCantonError;
@@ -101,13 +101,19 @@ export class Completions {
     this.keep({ ...completion, at: Date.now() });
   }
 
-  /** Removes the completions after a backup. */
-  restore(ledgerEnd: number): void {
-    const kept = this.between(0, ledgerEnd);
+  /** Adds the completion of a commit that is read again, at its new offset. */
+  readAgain(completion: Completion, offset: number): void {
+    this.keep({ ...completion, offset });
+  }
+
+  /** Removes the completions after a backup, and returns them. */
+  restore(ledgerEnd: number): readonly Completion[] {
+    const [kept, removed] = [this.between(0, ledgerEnd), this.between(ledgerEnd, Infinity)];
     this.#all = [];
     this.#accepted.clear();
     this.#byHash.clear();
     for (const completion of kept) this.keep(completion);
+    return removed;
   }
 
   private keep(completion: Completion): void {

@@ -1,22 +1,102 @@
 import { checkNotNegative } from '../../codecs/internal/field.js';
 import type { Fault, FaultScope } from '../Fault.js';
-import { Ledger } from '../ledger/Ledger.js';
-import type { SandboxRequest } from '../Sandbox.js';
+import { Ledger, type LedgerEntry } from '../ledger/Ledger.js';
+import { Packages } from '../ledger/Packages.js';
+import { Inbox } from '../network/Inbox.js';
+import { asReceived, Network } from '../network/Network.js';
+import { Random } from '../Random.js';
+import type { SandboxRequest } from '../SandboxRequest.js';
 import { clampTimer } from '../wire/values.js';
+import { updateValue } from '../wire/WireUpdate.js';
 import { Completions, type Submission } from './Completions.js';
 import { HostedParties } from './parties.js';
 import type { Settings } from './Settings.js';
 
 /** The state of the sandbox, which outlives its server. */
 export class Participant {
-  readonly ledger = new Ledger();
-  readonly hosted = new HostedParties();
+  readonly ledger: Ledger;
+  readonly hosted: HostedParties;
   readonly completions = new Completions();
   readonly pending = new PendingSubmissions();
   readonly faults = new FaultQueue();
   readonly log: RequestRecord[] = [];
+  readonly inbox: Inbox;
+  private network: Network;
 
-  constructor(readonly settings: Settings) {}
+  /**
+   * @param original - a participant whose history this one shares
+   * @param seed - chooses the offsets, and the order in which the synchronizers are read; by default the number of the
+   * participant in its history
+   */
+  constructor(
+    readonly settings: Settings,
+    original?: Participant,
+    seed = (original?.network.joined ?? 0) + 1,
+  ) {
+    this.ledger = new Ledger(new Packages(original?.ledger.packages));
+    this.hosted = original?.hosted ?? new HostedParties();
+    this.inbox = new Inbox(this.ledger, this.completions, seed);
+    this.network = original?.network ?? new Network();
+    const number = this.network.join(this.inbox);
+    if (original !== undefined) this.readHistoryOf(original, number, seed);
+  }
+
+  /** Whether other participants have the same history. */
+  get isShared(): boolean {
+    return this.network.isShared;
+  }
+
+  /** Commits updates of this participant, after those that it has received. The others of its history receive them. */
+  commit(entries: Iterable<LedgerEntry>): void {
+    const { ledger, inbox } = this;
+    inbox.drain();
+    const { length } = ledger.updates;
+    try {
+      ledger.commit(entries);
+    } finally {
+      this.network.send(ledger.entriesFrom(length), inbox);
+    }
+  }
+
+  /** Goes back to an earlier end, and loses the rest: from now on, this participant has a history of its own. */
+  restore(ledgerEnd: number): void {
+    const { ledger, completions, inbox } = this;
+    ledger.restore(ledgerEnd);
+    completions.restore(ledgerEnd);
+    inbox.clear();
+    this.leave();
+    this.network = new Network();
+    this.network.join(inbox);
+  }
+
+  /** Goes back to an earlier end, and reads the rest again, at other offsets or at the same ones. */
+  restoreAndRead(ledgerEnd: number, offsets: 'other' | 'same'): void {
+    const { ledger, completions, inbox } = this;
+    const { end, restores } = ledger;
+    const rest = ledger.restore(ledgerEnd);
+    ledger.salt = [...ledger.salt, 'restored', restores];
+    const removed = new Map(completions.restore(ledgerEnd).map((completion) => [completion.offset, completion]));
+    const arrivals = rest.map((entry) => {
+      const { offset } = updateValue(entry.update);
+      const completion = removed.get(offset);
+      return { ...entry, ...(completion && { completion }), ...(offsets === 'same' && { offset }) };
+    });
+    inbox.readAgain(arrivals, end + 1);
+    inbox.settle();
+  }
+
+  /** Receives nothing more of the others, and sends them nothing. */
+  leave(): void {
+    this.network.leave(this.inbox);
+  }
+
+  /** Reads a history from its start, at offsets of its own. */
+  private readHistoryOf({ ledger, inbox }: Participant, number: number, seed: number): void {
+    this.ledger.salt = ['participant', number];
+    this.ledger.advance(1 + new Random(seed).below(50));
+    this.inbox.receive([...ledger.entriesFrom(0), ...inbox.pending].map(asReceived));
+    this.inbox.drain();
+  }
 }
 
 /** The submissions that are in flight, by change id, and those that are not registered yet. */

@@ -135,7 +135,8 @@ export function reassign(
 ): WireReassignment {
   const { commandId, workflowId = '', trace, size } = submission;
   const [actAs = ''] = submission.actAs;
-  const { ledger, completions } = participant;
+  const { ledger, completions, inbox } = participant;
+  inbox.drain();
   const paidTrafficCost = trafficCost(size);
   const recordTime = ledger.recordTimes.now(synchronizerId);
   const header = { commandId, workflowId, synchronizerId, recordTime, traceContext: trace.context, paidTrafficCost };
@@ -146,6 +147,6 @@ export function reassign(
   const { offset, updateId: outcome } = value;
   const ids = { ...submission, actAs: [actAs] };
   completions.add({ submission: ids, outcome, offset, synchronizerId, recordTime, paidTrafficCost });
-  ledger.commit([entry]);
+  participant.commit([entry]);
   return value;
 }

@@ -50,7 +50,8 @@ async function register<S extends Submission>(
   check: CheckVerdict<S>,
 ): Promise<Outcome> {
   const { fault, participant } = call;
-  const { pending } = participant;
+  const { pending, inbox } = participant;
+  inbox.drain();
   const changeId = changeIdOf(submission);
   const earlier = pending.find(changeId);
   if (earlier !== undefined) throw inFlight(earlier, changeId);
@@ -73,6 +74,7 @@ async function register<S extends Submission>(
   /** Commits after a time, during which contracts are locked, unless the ledger has changed in the meantime. */
   async function confirm(ms: number, contractIds: readonly string[]): Promise<Outcome> {
     await pending.add(changeId, submission, contractIds, ms);
+    inbox.drain();
     const lateRejection = rejectionOf(() => {
       check(submission, participant);
     });
@@ -152,10 +154,10 @@ function commit(submission: Submission, participant: Participant): WireTransacti
   const offset = ledger.end + 1;
   const recordTime = ledger.recordTimes.now(synchronizerId);
   const signedHash = submission.hash?.toString('hex');
-  const hash = signedHash ?? sha256(changeIdOf(submission), submission.submissionId, ledger.commits);
+  const hash = signedHash ?? sha256(changeIdOf(submission), submission.submissionId, ledger.commits, ...ledger.salt);
   const paidTrafficCost = trafficCost(size);
   const fields = {
-    updateId: makeUpdateId(hash, offset),
+    updateId: makeUpdateId(hash, offset, ...ledger.salt),
     commandId,
     workflowId,
     effectiveAt: formatMicros(Math.max(parseMicros(recordTime), minLedgerTime)),
@@ -179,7 +181,7 @@ function commit(submission: Submission, participant: Participant): WireTransacti
     paidTrafficCost,
     hash: Buffer.from(hash, 'hex').toString('base64'),
   });
-  ledger.commit([{ update: { Transaction: { value: transaction } }, submitters: actAs }]);
+  participant.commit([{ update: { Transaction: { value: transaction } }, submitters: actAs }]);
   return transaction;
 }
 

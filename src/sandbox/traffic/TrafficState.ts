@@ -1,6 +1,7 @@
 import type { Contract } from '../ledger/ContractHistory.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { Participant } from '../participant/Participant.js';
+import type { Random } from '../Random.js';
 import type { WireCreatedEvent } from '../wire/WireUpdate.js';
 
 /** The move of a contract from one synchronizer to another. Each synchronizer has its own half of it. */
@@ -42,6 +43,13 @@ export class TrafficState {
   /** The moves whose unassignments are pending because their sources lag, in the order of their assignments. */
   get late(): readonly Move[] {
     return this.#late;
+  }
+
+  /** A copy, for a ledger that goes its own way. */
+  copy(): TrafficState {
+    const copy = new TrafficState();
+    for (const contractId of this.#ids) copy.addContract(contractId);
+    return copy;
   }
 
   addContract(contractId: string): void {
@@ -155,35 +163,5 @@ class ContractIds {
   clear(): void {
     this.#ids = [];
     this.#indexes.clear();
-  }
-}
-
-/** A seeded random number generator (mulberry32). */
-export class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed | 0;
-  }
-
-  /** A number in [0, 1). */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  /** An integer in [0, `bound`). */
-  below(bound: number): number {
-    return Math.floor(this.next() * bound);
-  }
-
-  chance(probability: number): boolean {
-    return this.next() < probability;
-  }
-
-  pick<A>(first: A, ...others: readonly A[]): A {
-    return others[this.below(others.length + 1) - 1] ?? first;
   }
 }

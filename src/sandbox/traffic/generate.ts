@@ -2,10 +2,11 @@ import type { Contract } from '../ledger/ContractHistory.js';
 import type { AppendedUpdate } from '../ledger/append.js';
 import type { Participant } from '../participant/Participant.js';
 import { generatedParties } from '../participant/parties.js';
-import type { GenerateOptions, UpdateVariant } from '../Sandbox.js';
+import { Random } from '../Random.js';
 import { formatMicros, sha256 } from '../wire/values.js';
 import type { WireReassignmentEventInput, WireTopologyEvent } from '../wire/WireUpdate.js';
-import { type Move, Random, type TrafficContext, type TrafficState } from './TrafficState.js';
+import type { GenerateOptions, UpdateVariant } from './GenerateOptions.js';
+import type { Move, TrafficContext, TrafficState } from './TrafficState.js';
 import { generateContract, generateHeader, generateTransaction, transactionEntry } from './transactions.js';
 
 /**
@@ -127,7 +128,7 @@ function moveOf({ created, synchronizerId: source, reassignmentCounter }: Contra
     created,
     source,
     target: random.pick(first, ...others),
-    reassignmentId: `00${sha256('reassignment', seed, offset)}`,
+    reassignmentId: `00${sha256('reassignment', seed, offset, ...participant.ledger.salt)}`,
     reassignmentCounter: reassignmentCounter + 1,
   };
 }

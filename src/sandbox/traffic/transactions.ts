@@ -5,6 +5,7 @@ import type { Contract } from '../ledger/ContractHistory.js';
 import type { Packages } from '../ledger/Packages.js';
 import type { Participant } from '../participant/Participant.js';
 import { generatedParties } from '../participant/parties.js';
+import { Random } from '../Random.js';
 import { makeContractId, makeTraceContext, makeUpdateId } from '../wire/values.js';
 import {
   createdEvent,
@@ -13,7 +14,7 @@ import {
   type WireInterfaceView,
   type WireTransaction,
 } from '../wire/WireUpdate.js';
-import { Random, type TrafficContext } from './TrafficState.js';
+import type { TrafficContext } from './TrafficState.js';
 
 /** Generates a transaction. */
 export function generateTransaction(context: TrafficContext): AppendedUpdate {
@@ -27,7 +28,7 @@ export function generateTransaction(context: TrafficContext): AppendedUpdate {
 
 /** Generates a transaction with the given events. */
 export function transactionEntry(
-  { random, seed, offset }: TrafficContext,
+  { random, seed, offset, participant }: TrafficContext,
   header: Partial<WireTransaction>,
   events: readonly WireEventInput[],
   submitter: string,
@@ -38,7 +39,7 @@ export function transactionEntry(
     workflowId: random.chance(0.3) ? `workflow-${random.below(10)}` : '',
     events,
     paidTrafficCost: 500 + random.below(5000),
-    transactionHash: makeUpdateId('transaction', seed, offset).slice(4),
+    transactionHash: makeUpdateId('transaction', seed, offset, ...participant.ledger.salt).slice(4),
   };
   return { update: { Transaction: { value } }, submitters: [submitter] };
 }
@@ -111,7 +112,7 @@ export function generateContract(
   return createdEvent({
     offset,
     nodeId,
-    contractId: makeContractId(seed, offset, nodeId),
+    contractId: makeContractId(seed, offset, nodeId, ...participant.ledger.salt),
     template,
     createArgument: createArguments[name],
     signatories: [owner],
@@ -143,7 +144,7 @@ export function generateHeader({ seed, random, participant, offset, micros }: Tr
   const exact = micros - Math.max(0, settings.synchronizers.indexOf(synchronizerId)) * lagMicros;
   const rounded = exact - (exact % random.pick(1, 1000, 1_000_000));
   const isAfter = rounded > ledger.recordTimes.latest(synchronizerId);
-  const updateId = makeUpdateId(seed, offset);
+  const updateId = makeUpdateId(seed, offset, ...ledger.salt);
   return {
     updateId,
     offset,
@@ -175,6 +176,6 @@ export function contend(commands: readonly Command[], participant: Participant):
     ...(how === 'replace' ? [{ CreatedEvent: successor }] : []),
   ];
   const value = { synchronizerId, recordTime: ledger.recordTimes.now(synchronizerId), events };
-  ledger.commit(completeUpdates([{ update: { Transaction: { value } }, submitters: signatories }], participant));
+  participant.commit(completeUpdates([{ update: { Transaction: { value } }, submitters: signatories }], participant));
   return undefined;
 }
