@@ -79,6 +79,16 @@ export interface Sandbox {
    * `Module:Entity`
    */
   uploadPackage(packageName: string, entities?: PackageEntities): string;
+  /**
+   * Uploads a version of a package in which a template implements one more interface. As on a participant, updates and
+   * snapshots by that interface then show the earlier contracts, too, and later contracts have the id of the version.
+   *
+   * @param templateId - the template, such as `#sandbox-assets:Main:Offer`
+   * @param interfaceId - the interface, such as `#sandbox-api:Api:Holding`
+   * @param view - computes the view of a contract from its arguments. It must not throw. Default: an empty record
+   * @returns the id of the version
+   */
+  addInterface(templateId: string, interfaceId: string, view?: (createArgument: unknown) => unknown): string;
   /** Queues a fault for the next requests that match `where`. */
   fault(fault: Fault, where?: FaultScope): void;
   /** Changes settings of the running sandbox. */

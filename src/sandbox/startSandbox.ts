@@ -101,6 +101,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       traffic.restore(ledger);
     },
     uploadPackage: (packageName, entities) => ledger.packages.upload(packageName, entities),
+    addInterface: (templateId, interfaceId, view = () => ({})) =>
+      ledger.packages.addInstance(templateId, interfaceId, view),
     fault: (fault, where) => {
       faults.add(fault, where);
     },

@@ -7,6 +7,18 @@ import type { PackageEntities } from './PackageEntities.js';
 /** The entities by which contracts can be filtered. */
 type EntityKind = 'template' | 'interface';
 
+/** An interface instance that a later version of a package gives to a template. */
+interface Instance {
+  readonly packageName: string;
+  /** `:Module:Entity` */
+  readonly entity: string;
+  readonly interfaceId: string;
+  /** The id of the version. */
+  readonly packageId: string;
+  /** Computes the view of a contract from its arguments. */
+  readonly view: (createArgument: unknown) => unknown;
+}
+
 /** The packages of generated traffic, and a package with a field of each type. They are known from the start. */
 const ownPackages: Readonly<Record<string, PackageEntities>> = {
   'sandbox-api': { interfaces: ['Api:Holding'] },
@@ -24,6 +36,9 @@ export class Packages {
   readonly #interfaces = new Map<string, readonly string[]>();
   /** The ids of the packages of archives, by name: the last one if there are several versions. */
   readonly #archived = new Map<string, string>();
+  /** The ids of the latest versions that give templates interfaces, by name. */
+  readonly #upgraded = new Map<string, string>();
+  readonly #instances: Instance[] = [];
   /** By package id. */
   readonly #entities: Readonly<Record<EntityKind, Set<string>>> = { template: new Set(), interface: new Set() };
 
@@ -53,6 +68,29 @@ export class Packages {
     }
   }
 
+  /** Adds a version of a package in which a template implements one more interface. Returns its id. */
+  addInstance(template: string, interfaceName: string, view: Instance['view']): string {
+    const { id, packageName } = this.resolve(template);
+    const former = packageOf(id);
+    const entity = id.slice(former.length);
+    const { id: interfaceId } = this.resolve(interfaceName, 'interface');
+    const version = this.#instances.filter((instance) => instance.packageName === packageName).length + 1;
+    const packageId = makePackageId(`${packageName}-1.${version}.0`);
+    this.#names.set(packageId, packageName);
+    this.#upgraded.set(packageName, packageId);
+    for (const known of [...this.#entities.template])
+      if (packageOf(known) === former) this.#entities.template.add(packageId + known.slice(former.length));
+    this.#instances.push({ packageName, entity, interfaceId, packageId, view });
+    return packageId;
+  }
+
+  /** The interface instances that later versions have given to a template. They hold for earlier contracts, too. */
+  instancesOf({ templateId, packageName }: Pick<SeenTemplate, 'templateId' | 'packageName'>): readonly Instance[] {
+    if (this.#instances.length === 0) return [];
+    const entity = templateId.slice(packageOf(templateId).length);
+    return this.#instances.filter((instance) => instance.packageName === packageName && instance.entity === entity);
+  }
+
   /** Adds the package name, the template and the interfaces that an event shows. */
   add({ templateId, packageName, interfaceViews = [] }: SeenTemplate): void {
     this.#names.set(packageOf(templateId), packageName);
@@ -71,6 +109,8 @@ export class Packages {
     for (const [packageId, packageName] of other.#names) this.#names.set(packageId, packageName);
     for (const [templateId, interfaces] of other.#interfaces) this.#interfaces.set(templateId, interfaces);
     for (const [packageName, packageId] of other.#archived) this.#archived.set(packageName, packageId);
+    for (const [packageName, packageId] of other.#upgraded) this.#upgraded.set(packageName, packageId);
+    this.#instances.push(...other.#instances);
     for (const kind of ['template', 'interface'] as const)
       for (const id of other.#entities[kind]) this.#entities[kind].add(id);
   }
@@ -112,7 +152,7 @@ export class Packages {
 
   /** The id of the package that a name selects. */
   idOf(packageName: string): string {
-    return this.#archived.get(packageName) ?? makePackageId(packageName);
+    return this.#archived.get(packageName) ?? this.#upgraded.get(packageName) ?? makePackageId(packageName);
   }
 
   /** The package name of an identifier in either form. */

@@ -9,6 +9,7 @@ import {
   type WireCreatedEvent,
   type WireEvent,
   type WireExercisedEvent,
+  type WireInterfaceView,
   type WireReassignment,
   type WireRevocation,
   type WireTopologyEvent,
@@ -168,10 +169,14 @@ export class EventView {
 
   /** The creation of a contract, which the given parties may see. By default, only stakeholders see it. */
   contract(event: WireCreatedEvent, parties = stakeholdersOf(event)): object | undefined {
-    const interfaces = event.interfaceViews.map(({ interfaceId }) => interfaceId);
+    const interfaces = this.withAdded(
+      event,
+      event.interfaceViews.map(({ interfaceId }) => interfaceId),
+    );
     const match = this.match(event, parties, interfaces);
     if (match === undefined) return undefined;
-    const views = event.interfaceViews.filter(({ interfaceId }) => match.views.has(interfaceId));
+    const given = event.interfaceViews.filter(({ interfaceId }) => match.views.has(interfaceId));
+    const views = [...given, ...this.addedViews(event, match)];
     const hasArgument = this.profile >= '3.4' || match.hasArgument;
     return {
       ...event,
@@ -185,10 +190,11 @@ export class EventView {
 
   /** An archive or an exercise. */
   choice(event: WireArchivedEvent | WireExercisedEvent): object | undefined {
-    const match = this.match(event, event.witnessParties, event.implementedInterfaces);
+    const interfaces = this.withAdded(event, event.implementedInterfaces);
+    const match = this.match(event, event.witnessParties, interfaces);
     if (match === undefined) return undefined;
     const isArchive = !('consuming' in event) || event.consuming;
-    const implementedInterfaces = event.implementedInterfaces.filter((id) => isArchive && match.views.has(id));
+    const implementedInterfaces = interfaces.filter((id) => isArchive && match.views.has(id));
     return { ...event, witnessParties: match.witnessParties, implementedInterfaces, ...this.#later };
   }
 
@@ -198,9 +204,27 @@ export class EventView {
   }
 
   unassigned(event: WireUnassignedEvent): object | undefined {
-    const interfaces = this.context.ledger.packages.interfacesOf(event.templateId);
+    const interfaces = this.withAdded(event, this.context.ledger.packages.interfacesOf(event.templateId));
     const match = this.match(event, event.witnessParties, interfaces);
     return match && { ...event, witnessParties: match.witnessParties, ...this.formerId(event) };
+  }
+
+  /** The selected views of a contract through interfaces that a later version of its package has given to its template. */
+  private addedViews(event: WireCreatedEvent, { views }: Match): readonly WireInterfaceView[] {
+    const known = new Set(event.interfaceViews.map(({ interfaceId }) => interfaceId));
+    return this.context.ledger.packages.instancesOf(event).flatMap(({ interfaceId, packageId, view }) => {
+      if (known.has(interfaceId) || !views.has(interfaceId)) return [];
+      const viewStatus = { code: 0, message: '', details: [] };
+      return { interfaceId, viewStatus, viewValue: view(event.createArgument), implementationPackageId: packageId };
+    });
+  }
+
+  /** The interfaces of a template, with those that later versions of its package have given to it. */
+  private withAdded(template: Template, interfaces: readonly string[]): readonly string[] {
+    const added = this.context.ledger.packages.instancesOf(template);
+    return added.length === 0
+      ? interfaces
+      : [...new Set([...interfaces, ...added.map(({ interfaceId }) => interfaceId)])];
   }
 
   /** 3.3 has another name for the id of a reassignment. */
