@@ -291,7 +291,7 @@ describe('resuming a replay', () => {
     markIncomplete();
     truncateSync(file(), Math.floor(size() / 2));
     const whole = content().slice(0, content().lastIndexOf('\n') + 1);
-    await world.restart({}, 20);
+    await world.restart({ participantId: world.sandbox.participantId }, 20);
     const { code, err } = await run();
 
     expect(code).toBe(1);
