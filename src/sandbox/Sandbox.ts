@@ -50,12 +50,12 @@ export interface Sandbox {
   /** Prunes up to and including an offset. From then on, requests that begin before that offset are rejected. */
   prune(upToInclusive: number): void;
   /**
-   * Stops reading from the synchronizers, so that the sandbox lags behind the others of its history: see
-   * {@link SandboxOptions.replicaOf}. A commit of its own first reads what comes before it.
+   * Stops reading from the synchronizers, so that it lags: see
+   * {@link SandboxOptions.replicaOf}. Its own commit first reads what comes before it.
    */
   pause(): void;
   /**
-   * Reads what the sandbox has not read yet, and goes on reading.
+   * Reads what the sandbox has not read yet, and continues to read.
    *
    * @param count - reads only this number of updates, and stays paused
    * @returns the new ledger end
@@ -311,7 +311,7 @@ export interface SandboxOptions {
   readonly synchronizers?: readonly string[];
   /**
    * The id of the participant. Clients use it to recognize a stored cursor of another participant. Set it if a client is
-   * to go on with a sandbox that is started again.
+   * to continue with a sandbox that is started again.
    *
    * @defaultValue `participant1::1220…` with a random fingerprint, because each sandbox is a new participant
    */
@@ -323,7 +323,7 @@ export interface SandboxOptions {
    * later: `ledgerEnd` and `updates` do not wait for that. Each has its own completions, packages, pruning and faults, and
    * stays when another one is closed. The synchronizers are those of the original.
    *
-   * @defaultValue a history of its own
+   * @defaultValue a new history
    */
   readonly replicaOf?: Sandbox;
   /**
@@ -356,7 +356,7 @@ export interface RestoreOptions {
    */
   readonly readAgain?: boolean;
   /**
-   * Whether updates that are read again get other offsets, and an order of their own across synchronizers.
+   * Whether updates that are read again get other offsets, and another order across synchronizers.
    *
    * @defaultValue 'other' if there are several synchronizers, else 'same', as observed on participants
    */

@@ -5,8 +5,8 @@ import { updateAt } from '../wire/updateAt.js';
 import { updateValue } from '../wire/WireUpdate.js';
 
 /** An update that a participant has still to read from its synchronizer. */
-export interface Arrival extends LedgerEntry {
-  /** The completion of its own submission, if the participant reads it again. */
+interface Arrival extends LedgerEntry {
+  /** The completion of the submission, if the participant has sent it and reads it again. */
   readonly completion?: Completion;
   /** The offset that it gets; by default one that this participant chooses. */
   readonly offset?: number;
@@ -14,7 +14,7 @@ export interface Arrival extends LedgerEntry {
 
 /**
  * What a participant has still to read from its synchronizers. It reads the updates of one synchronizer in their order,
- * but those of different ones in an order of its own, and gives them offsets of its own. Both follow from the seed.
+ * but those of different ones in its own order, and gives them its own offsets. Both follow from the seed.
  */
 export class Inbox {
   readonly #queues = new Map<string, Queue>();
@@ -62,7 +62,7 @@ export class Inbox {
   /** What is not read yet, in the order of the arrivals. */
   get pending(): readonly Arrival[] {
     const waiting = [...this.#queues.values()].flatMap((queue) => queue.waiting);
-    return waiting.sort((one, other) => one.order - other.order).map(({ order: _, ...arrival }) => arrival);
+    return waiting.sort((one, other) => one.order - other.order);
   }
 
   /** From now on, nothing is read. */

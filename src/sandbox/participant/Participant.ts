@@ -58,7 +58,7 @@ export class Participant {
     }
   }
 
-  /** Goes back to an earlier end, and loses the rest: from now on, this participant has a history of its own. */
+  /** Goes back to an earlier end, and loses the rest: from now on, this participant has its own history. */
   restore(ledgerEnd: number): void {
     const { ledger, completions, inbox } = this;
     ledger.restore(ledgerEnd);
@@ -90,7 +90,7 @@ export class Participant {
     this.network.leave(this.inbox);
   }
 
-  /** Reads a history from its start, at offsets of its own. */
+  /** Reads a history from its start, at its own offsets. */
   private readHistoryOf({ ledger, inbox }: Participant, number: number, seed: number): void {
     this.ledger.salt = ['participant', number];
     this.ledger.advance(1 + new Random(seed).below(50));

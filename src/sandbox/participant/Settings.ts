@@ -60,7 +60,7 @@ export class Settings {
 
 const mebibyte = 2 ** 20;
 
-/** Creates the id of a new participant. Each has keys of its own, and so another fingerprint. */
+/** Creates the id of a new participant. Each has its own keys, and so another fingerprint. */
 const newParticipantId = (): string => `participant1::1220${randomBytes(32).toString('hex')}`;
 
 /** The version that the participant of a release line reports. Code compares release lines as text. */

@@ -113,7 +113,7 @@ function follow(connectionString: string, nodes: Nodes) {
   const options: ContractsFeedOptions & { readonly onOtherNode: 'relocate' } = { onOtherNode: 'relocate' };
   const project = contractsProjection({ pool, query, onReplaced: 'fail' });
   const reasons: string[] = [];
-  let failure: unknown;
+  let failure: Error | undefined;
   const handle = (works: readonly ContractsWork[], ...rest: Rest<typeof project>) =>
     project(works, ...rest).pipe(
       tap({
@@ -128,7 +128,7 @@ function follow(connectionString: string, nodes: Nodes) {
     batch: { size: 20, withinMs: 2 },
   }).subscribe({
     error: (error: unknown) => {
-      failure = error;
+      failure = error instanceof Error ? error : new Error(String(error));
     },
   });
   return {
