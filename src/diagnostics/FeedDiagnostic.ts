@@ -91,12 +91,13 @@ export type FeedDiagnostic =
       readonly spentMs: number;
     }
   /**
-   * The participant refused a page as too large, or a page was too large to be read. From now on no feed requests larger pages.
+   * The participant refused a page as too large, or a page was too large to be read: no feed requests larger pages until this
+   * limit grows. Or it has grown, because one request for more succeeded after several pages of this limit.
    */
   | {
       /** Discriminates the union. */
       readonly _tag: 'PageLimitLearned';
-      /** The new limit of a page. */
+      /** The new limit of a page: the number of updates. */
       readonly pageLimit: number;
     }
   /** The participant does not serve a path. From now on all feeds use another path. */

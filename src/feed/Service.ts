@@ -2,6 +2,7 @@ import { asyncScheduler, type Observable, Subject } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic, DiagnosticBody, DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
 import type { Link } from '../http/Link.js';
+import { PageLimit } from './PageLimit.js';
 
 /** The paths that serve updates: the documented one, and the one that replaces it in 3.6. */
 type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
@@ -111,7 +112,7 @@ class Learned {
   #updatesPath: UpdatesPath;
   readonly #maySwitchPath: boolean;
   #completionsPath: CompletionsPath = '/v2/commands/completions';
-  #pageLimit = Infinity;
+  readonly #pageLimit = new PageLimit();
   #maxPollMs = Infinity;
   #drainMs = 25;
   #maxRange = Infinity;
@@ -164,18 +165,31 @@ class Learned {
 
   /** The maximum number of elements in a page; `Infinity` until the participant has refused a page. */
   get pageLimit(): number {
-    return this.#pageLimit;
+    return this.#pageLimit.proven;
   }
 
-  /**
-   * Records that a page of `limit` elements was too large: later pages have at most half. If several fail, the smallest
-   * counts.
-   */
+  /** The same, or twice as many if it is time to try that. */
+  get nextPageLimit(): number {
+    return this.#pageLimit.next;
+  }
+
+  /** Returns the limit for a request of at most `wanted` elements. One of several requests may try more than the others. */
+  takePageLimit(wanted: number): number {
+    return this.#pageLimit.take(wanted);
+  }
+
+  /** Records that a page of `count` elements arrived: if it was a try, later pages may be as large. */
+  pageArrived(limit: number, count: number): DiagnosticOf<'PageLimitLearned'> | undefined {
+    return this.#pageLimit.arrived(limit, count) ? this.#pageLimitLearned() : undefined;
+  }
+
+  /** Records that a page of `limit` elements was too large: later pages have at most half, until they grow again. */
   pageTooLarge(limit: number): DiagnosticOf<'PageLimitLearned'> | undefined {
-    const pageLimit = Math.max(1, Math.floor(limit / 2));
-    if (pageLimit >= this.pageLimit) return undefined;
-    this.#pageLimit = pageLimit;
-    return { _tag: 'PageLimitLearned', pageLimit };
+    return this.#pageLimit.refused(limit) ? this.#pageLimitLearned() : undefined;
+  }
+
+  #pageLimitLearned(): DiagnosticOf<'PageLimitLearned'> {
+    return { _tag: 'PageLimitLearned', pageLimit: this.pageLimit };
   }
 
   /** The longest idle timeout of a poll, in milliseconds; `Infinity` until a poll has timed out. */

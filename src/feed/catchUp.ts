@@ -79,7 +79,7 @@ function rangesToRead(feed: LedgerFeed, position: Position): readonly Prefetched
  */
 function rangeWidth({ maxPageSize, service }: LedgerFeed, { recentElements, recentOffsets }: Position): number {
   if (recentOffsets === 0) return Infinity;
-  const limit = Math.min(maxPageSize, service.learned.pageLimit);
+  const limit = Math.min(maxPageSize, service.learned.nextPageLimit);
   const density = Math.min(1, recentElements / recentOffsets);
   if (density === 0) return Math.floor(recentOffsets * 4);
   const aim = limit - 2 * Math.sqrt(limit * (1 - density));

@@ -70,8 +70,6 @@ export const requestPage = <A extends FeedElement>(
     const { proof, limit } = proofOf(feed, wanted, size);
     const begin = proof === undefined ? wanted.beginExclusive : proof.offset - 1;
     const range = source.hasEnd ? { ...wanted, beginExclusive: begin } : { beginExclusive: begin };
-    // a ledger before 3.5 sends ascending pages, which a page of one element would not reveal
-    if (range.descendingOrder === true && limit < 2) throw new PageLimitError(range.beginExclusive);
     // after an outage, a poll is short: the ledger must be proven before a long one begins
     const maxIdleMs = history.isDoubtful ? service.learned.drainMs : service.learned.maxPollMs;
     const { idleTimeoutMs: idleMs = source.hasEnd ? undefined : service.learned.drainMs } = size;
@@ -107,6 +105,7 @@ export const requestPage = <A extends FeedElement>(
       }),
       tap((page) => {
         report(() => pageReceived(page, path));
+        reportChange(feed, service.learned.pageArrived(limit, page.count));
       }),
       catchError((error: unknown) => {
         const tookMs = monotonicNow() - sentAt;
@@ -131,16 +130,16 @@ const maxProofReach = 100_000;
 /** Returns the update with which a request proves that it is answered by the same ledger, and the limit of the request. */
 function proofOf(
   feed: AnyFeed,
-  { beginExclusive, descendingOrder }: Range,
+  range: Range,
   { limit: wanted, isProof = false }: PageRequest,
 ): { readonly proof?: LastUpdate; readonly limit: number } {
   const { history, maxPageSize, service } = feed;
-  const largest = service.learned.pageLimit;
   const { proof, cursor } = history;
-  const limit = Math.min(wanted + 1, Math.max(2, maxPageSize), largest);
-  const isAfterProof = descendingOrder !== true && beginExclusive === cursor && isProofNear(feed);
-  if (proof === undefined || isProof || !isAfterProof || limit < 2) return { limit: Math.min(wanted, largest) };
-  return { proof, limit };
+  const { beginExclusive, descendingOrder } = range;
+  const isAfterProof = !isProof && descendingOrder !== true && beginExclusive === cursor && isProofNear(feed);
+  const most = isAfterProof ? Math.min(wanted + 1, Math.max(2, maxPageSize)) : wanted;
+  const limit = Math.max(minLimitOf(range), service.learned.takePageLimit(most));
+  return proof !== undefined && isAfterProof && limit > 1 ? { proof, limit } : { limit };
 }
 
 /** Whether requests can begin with the last update. */
@@ -177,6 +176,9 @@ function checkProof<A extends FeedElement>(
   if (leadsNowhere) return { ...page, updates, failure: new OrderError(page.last, beginExclusive) };
   return { ...page, updates, count, last: count === 0 ? beginExclusive : last, proves: 'yes' };
 }
+
+/** A ledger before 3.5 sends ascending pages in place of descending ones, which a page of one element would not reveal. */
+const minLimitOf = ({ descendingOrder }: Range): number => (descendingOrder === true ? 2 : 1);
 
 /** Up to where a page contains everything. An empty one reaches the end of its range only if the request had an end. */
 export function reachOf({ source }: AnyFeed, { count, last }: Page<FeedElement>, endInclusive: Offset): Offset {
@@ -224,7 +226,7 @@ function adaptRequest(feed: AnyFeed, error: unknown, failed: FailedRequest): boo
   const { path, limit, range } = failed;
   switch (verdict(error)) {
     case 'shrink':
-      if (limit === 1) throw new PageLimitError(range.beginExclusive);
+      if (limit === minLimitOf(range)) throw new PageLimitError(range.beginExclusive);
       reportChange(feed, feed.service.learned.pageTooLarge(limit));
       return true;
     case 'switch':

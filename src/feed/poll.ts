@@ -41,7 +41,7 @@ export const follow = <A extends FeedElement>(feed: LedgerFeed<A>, position: Pos
 const poll = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> =>
   defer(() => {
     const { cursor } = position;
-    const limit = Math.min(position.pollLimit, feed.maxPageSize, feed.service.learned.pageLimit);
+    const limit = Math.min(position.pollLimit, feed.maxPageSize);
     const polledAt = monotonicNow();
     const idleTimeoutMs = idleTimeoutOf(feed, limit, position);
     return requestPage(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(

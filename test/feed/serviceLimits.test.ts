@@ -1,27 +1,29 @@
 import { describe, expect, it } from '@jest/globals';
 import { takeUntil, timer } from 'rxjs';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { ResponseTooLargeError } from '../../src/errors/request.js';
+import type { Range } from '../../src/feed/Page.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorBody, errorReply, notFound } from '../helpers/wire.js';
-import { fill, upTo, world } from '../helpers/world.js';
-import { isPage, play } from './worlds.js';
+import { fill, upTo, world, type WorldOptions } from '../helpers/world.js';
+import { isEnd, isPage, play } from './worlds.js';
 
 describe('a page that is too large', () => {
   itInVirtualTime(
     'is requested with half the limit, loses nothing, and the limit stays for the ledger (G13)',
     ({ flush }) => {
       const { ledger, service, feed } = world({ latencyMs: 5, maxListElements: 30 });
-      fill(ledger, ...upTo(100));
+      fill(ledger, ...upTo(75));
       const first = observe(feed().pipe(takeUntil(timer(1_000))));
       flush();
-      expect(offsets(first.values)).toEqual(upTo(100));
+      expect(offsets(first.values)).toEqual(upTo(75));
       const limits = service.requests.filter(({ body }) => 'endInclusive' in body).map(({ query }) => query['limit']);
       expect(limits.slice(0, 4)).toEqual(['200', '100', '50', '25']);
       service.requests.length = 0;
       const second = observe(feed().pipe(takeUntil(timer(1_000))));
       flush();
-      expect(offsets(second.values)).toEqual(upTo(100));
+      expect(offsets(second.values)).toEqual(upTo(75));
       expect(service.requests[1]?.query['limit']).toBe('25');
     },
   );
@@ -45,6 +47,94 @@ describe('a page that is too large', () => {
     const { seen, service } = play({ maxListElements: 0 }, { updates: [1, 2] });
     expect(seen.error).toMatchObject({ _tag: 'PageLimitError', cursor: 0 });
     expect(service.requests).toHaveLength(9);
+  });
+});
+
+describe('the limit of pages after large updates', () => {
+  /** How a participant answers that cannot send a page with several large updates. */
+  const refuseLarge =
+    (isLarge: (offset: number) => boolean, most = 1): WorldOptions['fault'] =>
+    (request) => {
+      if (!isPage(request)) return undefined;
+      const { beginExclusive, endInclusive = Infinity, descendingOrder = false } = request.body as Range;
+      const limit = Number(request.query['limit']);
+      const end = Math.min(endInclusive, lastOffset);
+      const sent = Array.from({ length: Math.min(limit, end - beginExclusive) }, (_, i) =>
+        descendingOrder ? end - i : beginExclusive + 1 + i,
+      );
+      return sent.filter(isLarge).length > most ? new ResponseTooLargeError(request.path, 1_000) : undefined;
+    };
+  const lastOffset = 3_003;
+  const limitsOf = (diagnostics: readonly Diagnostic[]): number[] =>
+    diagnostics.flatMap((event) => (event._tag === 'PageLimitLearned' ? [event.pageLimit] : []));
+
+  it.each([1, undefined])('grows back: small updates are read in large pages again, %s at a time (G13)', (ranges) => {
+    const diagnostics: Diagnostic[] = [];
+    const { seen, service } = play(
+      { fault: refuseLarge((offset) => offset <= 3) },
+      {
+        updates: upTo(lastOffset),
+        request: { endInclusive: lastOffset },
+        options: ranges === undefined ? {} : { parallelRanges: ranges },
+        diagnostics,
+      },
+    );
+    expect(offsets(seen.values)).toEqual(upTo(lastOffset));
+    expect(limitsOf(diagnostics)).toEqual([100, 50, 25, 12, 6, 3, 1, 2, 4, 8, 16, 32, 64, 128, 200]);
+    expect(service.requests.length).toBeLessThan(100);
+  });
+
+  it.each([
+    [1, 1],
+    [6, 1],
+    [1, undefined],
+    [6, undefined],
+  ])('stays for a ledger of large updates, of which %i fit in a page: few requests are refused', (most, ranges) => {
+    const { seen, service, refused } = withRefusals(
+      refuseLarge(() => true, most),
+      ranges,
+    );
+    expect(offsets(seen.values)).toEqual(upTo(lastOffset));
+    expect(refused()).toBeLessThan(service.requests.length * 0.03);
+  });
+
+  const withRefusals = (fault: WorldOptions['fault'], ranges?: number) => {
+    let count = 0;
+    const played = play(
+      {
+        fault: (request, n) => {
+          const reply = fault?.(request, n);
+          if (reply !== undefined) count += 1;
+          return reply;
+        },
+      },
+      {
+        updates: upTo(lastOffset),
+        request: { endInclusive: lastOffset },
+        options: ranges === undefined ? {} : { parallelRanges: ranges },
+      },
+    );
+    return { ...played, refused: () => count };
+  };
+
+  it('does not end a feed in descending order that could have been read in pages of two', () => {
+    const { seen } = play(
+      { fault: refuseLarge((offset) => offset > 3_000, 2) },
+      { updates: upTo(lastOffset), request: { endInclusive: lastOffset, descendingOrder: true } },
+    );
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual(upTo(lastOffset).reverse());
+  });
+
+  it('grows back in a feed that cannot read the ledger end', () => {
+    const { seen, service } = play(
+      {
+        fault: (request, n) => (isEnd(request) ? notFound : refuseLarge((offset) => offset <= 3)?.(request, n)),
+      },
+      { updates: upTo(lastOffset), forMs: 60_000 },
+    );
+    expect(offsets(seen.values)).toEqual(upTo(lastOffset));
+    expect(Number(service.requests.filter(isPage).at(-1)?.query['limit'])).toBeLessThan(3);
   });
 });
 
