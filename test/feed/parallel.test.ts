@@ -240,6 +240,33 @@ describe('a prefetched range', () => {
     expect(requested).toBe(1);
   });
 
+  it('is aborted at once if the ledger ends before it, as on a replica that lags', () => {
+    const lagging = errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
+    const open: number[] = [];
+    const { seen } = playRanges(
+      {
+        latencyOf: (_, request) => {
+          if (isBounded(request) && Number(request.body['beginExclusive']) > 10) return 10_000;
+          return isEnd(request) ? 500 : 50;
+        },
+        fault: (request) => (isRange(request, 10) ? lagging : undefined),
+      },
+      {
+        updates: upTo(50),
+        request: { endInclusive: 50 },
+        options: four,
+        forMs: 1_200,
+        at: {
+          // before and after the answer of the range that is due, while the ledger end is requested
+          590: ({ service }) => open.push(service.open),
+          700: ({ service }) => open.push(service.open),
+        },
+      },
+    );
+    expect(offsets(seen.values)).toEqual(upTo(10));
+    expect(open).toEqual([4, 1]);
+  });
+
   it('that is too large reduces the limit of all later ones', () => {
     const { seen, service, mostOpen } = playRanges(
       { latencyOf: () => 5, fault: ({ query }) => (Number(query['limit']) > 3 ? tooLarge : undefined) },
