@@ -152,6 +152,12 @@ describe('ContractsFold', () => {
       ['~red a → a 0'],
     ],
     [
+      'forgets the other places of a contract for a creation with counter 0, which is a repair (pitfall 26)',
+      [active(red(1), a, 3), active(red(2), b, 4)],
+      [isCreatedOn(3, a), isArchivedOn(4, a)],
+      ['~red b → a 0', '-red a 0'],
+    ],
+    [
       'does not emit a contract that arrives again with another replicated party (pitfall 22)',
       [active(red(1), a, 3)],
       [arrives(2, a, stay)],

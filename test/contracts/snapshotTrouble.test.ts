@@ -164,6 +164,22 @@ describe('a snapshot that cannot be continued', () => {
     expect(requests.length).toBeLessThan(100);
   });
 
+  it('ends with a refusal of the request itself at once: without a token, it is not about the token', () => {
+    const invalidField = errorReply(400, errorBody('INVALID_FIELD', 8));
+    const first = read({ fault: failAt(() => invalidField) });
+    const again = read({
+      count: 5,
+      options: inTwos,
+      // the second request has a token, and the third one begins again
+      fault: failAt((_, n) => (n > 1 ? invalidField : undefined)),
+    });
+    for (const { observed } of [first, again]) {
+      expect(observed).toMatchObject({ values: [], error: { _tag: 'ApiError', code: 'INVALID_FIELD' } });
+      expect(observed.endedAt).toBeLessThan(1_000);
+    }
+    expect([first, again].map((outcome) => restarts(outcome).length)).toEqual([0, 1]);
+  });
+
   it('ends with the last failure if a request fails for as long as the policy allows', () => {
     const outcome = read({ fault: failAt(() => errorReply(503, errorBody('SERVER_IS_BUSY', 2))) });
     expect(outcome.observed).toMatchObject({ values: [], error: { _tag: 'ApiError', retried: { forMs: 300_000 } } });
