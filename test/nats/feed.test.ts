@@ -183,6 +183,17 @@ describeWithNats('natsFeed', () => {
       expect(await errorOf(processFeed(natsFeed(source), () => undefined, options))).toMatchObject({ reason: 'gap' });
     });
 
+    it('errors if the only message that was not read was removed, although nothing arrives that would show it', async () => {
+      const { source, options } = await relayUpdates(31, keeper);
+      await handle(natsFeed(source), 30, options);
+      await (await jetstreamManager(source.connection)).streams.purge(source.stream);
+      const seen = run(natsFeed(source), options);
+      await until(() => seen.error !== undefined || seen.values.at(-1)?.isCaughtUp === true);
+      seen.subscription.unsubscribe();
+      expect(seen.error).toMatchObject({ _tag: 'RelayError', reason: 'gap' });
+      expect(String(seen.error)).toContain('messages 31 to 31');
+    });
+
     it('errors if a message in the middle of the stream was removed, after the updates before it', async () => {
       const { source, options } = await relayUpdates(20, keeper);
       await (await jetstreamManager(source.connection)).streams.deleteMessage(source.stream, 7);

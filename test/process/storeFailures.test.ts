@@ -139,6 +139,11 @@ describe('a store that fails', () => {
 
   it.each([
     ['from time to time while another processor works does not end the one that waits', failovers, failover],
+    [
+      'every two minutes while another processor works does not end the one that waits, as many as there are',
+      200,
+      () => timer(120_000).pipe(concatMap(() => throwError(() => new Error('failover')))),
+    ],
     ['by completing a hold without the name is retried', 2, () => EMPTY],
   ] as const)('%s', (_, failures, fail) => {
     const store = new MemoryTransactions();
