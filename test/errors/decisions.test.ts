@@ -5,6 +5,7 @@ import * as feed from '../../src/errors/feed.js';
 import { isTransient, type LedgerError, verdict } from '../../src/errors/LedgerError.js';
 import { CursorError, HandlerError, StoreError } from '../../src/errors/process.js';
 import * as request from '../../src/errors/request.js';
+import { toConnectionError } from '../../src/http/exchange.js';
 import { type AttemptOutcome, decideAttempt, decideOutcome, type Outcome } from '../../src/submission/outcome.js';
 import { knownCodes, type KnownCode } from '../fixtures/errors/codes.js';
 import { errorBody } from '../helpers/wire.js';
@@ -266,6 +267,14 @@ describe('the meaning of an error code of the ledger', () => {
   ])('of an internal error depends on its cause: %s', (_, throwableO, ...meaning) => {
     const body = { ...errorBody('LEDGER_API_INTERNAL_ERROR', 4, { throwableO }), cause: 'An error occurred.' };
     expect(meaningOf(response(500, body))).toEqual(meaning);
+  });
+
+  // a client that is closed sends nothing more; one that is destroyed also aborts what it has sent
+  it.each([
+    ['UND_ERR_CLOSED', 'stop', 'notSent', 'notSent'],
+    ['UND_ERR_DESTROYED', 'stop', 'unknown', 'unknown'],
+  ] as const)('of a connection that the program has ended: %s', (code, ...meaning) => {
+    expect(meaningOf(toConnectionError('/x', Object.assign(new Error(), { code })))).toEqual(meaning);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { concatMap, map, type Observable, takeUntil, throwError, timer } from 'rxjs';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { HttpResponse } from '../../src/http/HttpPort.js';
 import type { Token } from '../../src/http/TokenSource.js';
 import { observe } from '../helpers/observe.js';
@@ -34,6 +35,8 @@ function play(
       fault: (request) => answer(request) ?? (request.path === submitPath ? committed : undefined),
       socketFault: () => throwError(() => new Error('Unexpected server response: 403')),
     });
+    const diagnostics: Diagnostic[] = [];
+    its.client.diagnostics$.subscribe((diagnostic) => diagnostics.push(diagnostic));
     fill(its.ledger, 1);
     const submission$ = its.client.submitAndWaitForTransaction({
       actAs: ['alice::1220ab'],
@@ -42,7 +45,13 @@ function play(
     const feed$ = its.feed({}, what === 'pushed' ? its.websocket : {});
     const seen = observe<object>((what === 'submission' ? submission$ : feed$).pipe(takeUntil(timer(20_000))));
     flush();
-    return { seen, calls, requests: its.service.requests, sent: its.service.requests.map((each) => each.token) };
+    return {
+      seen,
+      calls,
+      diagnostics,
+      requests: its.service.requests,
+      sent: its.service.requests.map((each) => each.token),
+    };
   });
 }
 
@@ -124,6 +133,52 @@ describe('a 403 without a code', () => {
     expect(requests.filter(({ path }) => path === submitPath)).toHaveLength(2);
     // the first may have been committed, and the contract may be gone for that reason
     expect(submitWith(gateway, gone, gone, gone).seen).toMatchObject({ error: undefined, values: [] });
+  });
+
+  it('of a gateway in place of a feed is about the token, too: the feed goes on at once with another one', () => {
+    const gateway = errorReply(403, '<html>');
+    const { seen, sent } = play(({ token }) => (token === ended ? gateway : undefined), replacing);
+    expect(seen).toMatchObject({ error: undefined, values: [{ offset: 1 }] });
+    expect(seen.times).toEqual([0]);
+    expect(sent.slice(0, 2)).toEqual([ended, fresh]);
+  });
+
+  it('of an expired token in the middle of a submission does not show what the ledger did', () => {
+    const expired = errorReply(403, errorBody('ACCESS_TOKEN_EXPIRED', 6));
+    const gone = errorReply(404, errorBody('CONTRACT_NOT_FOUND', 11));
+    const answers = [expired, gone, gone, gone];
+    const { seen } = play(({ path }) => (path === submitPath ? answers.shift() : undefined), replacing, 'submission');
+    expect(seen).toMatchObject({ error: undefined, values: [] });
+  });
+
+  describe('to a token that shows no end', () => {
+    /** Refuses the first request at the path, and has another token each time that one is refused. */
+    const playRefusal = (what: 'feed' | 'submission', answer: HttpResponse) => {
+      const path = what === 'feed' ? updatesPath : submitPath;
+      let refusals = 0;
+      const played = play(
+        (request) => (request.path === path && (refusals += 1) === 1 ? answer : undefined),
+        (refused) => (refused === undefined ? 'opaque-1' : 'opaque-2'),
+        what,
+      );
+      return { ...played, tokens: played.requests.filter((each) => each.path === path).map(({ token }) => token) };
+    };
+
+    it.each([
+      ['feed', errorReply(403, '<html>')],
+      ['feed', forbidden],
+      ['submission', forbidden],
+    ] as const)('asks for another one, and goes on with it: %s', (what, answer) => {
+      const { seen, tokens } = playRefusal(what, answer);
+      expect(seen).toMatchObject({ error: undefined, values: [{}], times: [0] });
+      expect(tokens.slice(0, 2)).toEqual(['opaque-1', 'opaque-2']);
+    });
+
+    it('is not said to have ended after the answer of a gateway to a submission', () => {
+      const { calls, diagnostics } = playRefusal('submission', errorReply(403, '<html>'));
+      expect(new Set(calls)).toEqual(new Set([undefined]));
+      expect(JSON.stringify(diagnostics)).not.toContain('token has ended');
+    });
   });
 
   it.each([

@@ -89,6 +89,16 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
     },
   );
 
+  it('treats a commit that a trigger of the user refuses as a failure of the handler (G41)', async () => {
+    const { all, work } = await world(10);
+    await database.pool.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'the total is wrong'; END $$`);
+    await database.pool.query(`CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON seen DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW WHEN (NEW."offset" = ${all[5] ?? 0}) EXECUTE FUNCTION refuse()`);
+    await work(insert(), { handlerRetry: { giveUpAfterMs: 0 }, onPoison: 'park' });
+    expect(await seen()).toEqual(all.filter((offset) => offset !== all[5]));
+  });
+
   it('treats a commit that the database refuses repeatedly as a failure of the database', async () => {
     const { ledger, all, work } = await world(10);
     await database.pool.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS

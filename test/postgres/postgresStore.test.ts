@@ -296,6 +296,18 @@ describeWithPostgres('postgresStore', () => {
     await database.pool.query('DROP TABLE IF EXISTS canton_rx_parked');
   });
 
+  it('has the database look after its connection, so that the name of a machine that is gone is soon free', async () => {
+    const { work } = await world(1);
+    const settings: unknown[] = [];
+    await work(async (_, tx) => {
+      const names = ['tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count', 'tcp_user_timeout'];
+      const sql = 'SELECT setting FROM pg_settings WHERE name = ANY ($1) ORDER BY array_position($1, name)';
+      const { rows } = await tx.query<{ setting: string }>(sql, [[...names, 'client_connection_check_interval']]);
+      settings.push(...rows.map(({ setting }) => Number(setting)));
+    });
+    expect(settings).toEqual([10, 5, 3, 20_000, 5_000]);
+  });
+
   it('shows why the database ended a connection in a transaction, and retries', async () => {
     const { all, diagnostics, work } = await world(10);
     let isEnded = false;
