@@ -19,7 +19,7 @@
  */
 
 export { processFeed } from './processFeed.js';
-export { updatesFeed, type UpdatesFeedOptions } from './updatesFeed.js';
+export { updatesFeed, type UpdatesFeedOptions, type UpdatesFeedRequest } from './updatesFeed.js';
 export { contractsFeed, type ContractsFeedOptions, type ContractsFeedQuery } from './contractsFeed.js';
 export type { ContractsPosition, ContractsWork, ResetBatch } from './contractsFeed.js';
 export type { Feed, FeedEntry, FeedIdentity, FeedItem, FeedPage } from './Feed.js';

@@ -25,6 +25,14 @@ import type { Work } from './ProcessOptions.js';
 export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onUndecodable' | 'transport'>;
 
 /**
+ * The updates that {@link updatesFeed} reads, and where it begins without a cursor. A cursor is the offset up to which all is
+ * committed, so the order is always ascending.
+ *
+ * @category Processing
+ */
+export type UpdatesFeedRequest = UpdatesRequest & { readonly descendingOrder?: false | null | undefined };
+
+/**
  * Returns the updates of a ledger as a feed for {@link processFeed}: a description of what to read, and not an Observable
  * as `ledger.updates()` is. It polls over HTTP, and requests a page only while
  * at most one is waiting: pushed or prefetched updates would pile up in memory if the handler is slow.
@@ -54,7 +62,7 @@ export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onUnde
  */
 export function updatesFeed(
   ledger: LedgerReader,
-  request: UpdatesRequest,
+  request: UpdatesFeedRequest,
   options: UpdatesFeedOptions = {},
 ): Feed<Work, LedgerPosition> {
   checkOptions(options);

@@ -9,6 +9,8 @@ import { errorBody, errorReply, notFound } from '../helpers/wire.js';
 import { fill, upTo, world, type WorldOptions } from '../helpers/world.js';
 import { isEnd, isPage, play } from './worlds.js';
 
+type Fault = NonNullable<WorldOptions['fault']>;
+
 describe('a page that is too large', () => {
   itInVirtualTime(
     'is requested with half the limit, loses nothing, and the limit stays for the ledger (G13)',
@@ -53,10 +55,10 @@ describe('a page that is too large', () => {
 describe('the limit of pages after large updates', () => {
   /** How a participant answers that cannot send a page with several large updates. */
   const refuseLarge =
-    (isLarge: (offset: number) => boolean, most = 1): WorldOptions['fault'] =>
+    (isLarge: (offset: number) => boolean, most = 1): Fault =>
     (request) => {
       if (!isPage(request)) return undefined;
-      const { beginExclusive, endInclusive = Infinity, descendingOrder = false } = request.body as Range;
+      const { beginExclusive, endInclusive = Infinity, descendingOrder = false } = request.body as unknown as Range;
       const limit = Number(request.query['limit']);
       const end = Math.min(endInclusive, lastOffset);
       const sent = Array.from({ length: Math.min(limit, end - beginExclusive) }, (_, i) =>
@@ -98,12 +100,12 @@ describe('the limit of pages after large updates', () => {
     expect(refused()).toBeLessThan(service.requests.length * 0.03);
   });
 
-  const withRefusals = (fault: WorldOptions['fault'], ranges?: number) => {
+  const withRefusals = (fault: Fault, ranges?: number) => {
     let count = 0;
     const played = play(
       {
         fault: (request, n) => {
-          const reply = fault?.(request, n);
+          const reply = fault(request, n);
           if (reply !== undefined) count += 1;
           return reply;
         },
@@ -129,7 +131,7 @@ describe('the limit of pages after large updates', () => {
   it('grows back in a feed that cannot read the ledger end', () => {
     const { seen, service } = play(
       {
-        fault: (request, n) => (isEnd(request) ? notFound : refuseLarge((offset) => offset <= 3)?.(request, n)),
+        fault: (request, n) => (isEnd(request) ? notFound : refuseLarge((offset) => offset <= 3)(request, n)),
       },
       { updates: upTo(lastOffset), forMs: 60_000 },
     );

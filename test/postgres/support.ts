@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { Pool, type PoolClient } from 'pg';
 import { lastValueFrom, map, type Observable, toArray } from 'rxjs';
-import { acsDelta, createLedger, type Diagnostic, type Ledger, type UpdatesRequest } from '../../src/index.js';
+import { acsDelta, createLedger, type Diagnostic, type Ledger } from '../../src/index.js';
 import {
   type Committed,
   type Handler,
@@ -9,6 +9,7 @@ import {
   type ProcessOptions,
   type StoreOptions,
   updatesFeed,
+  type UpdatesFeedRequest,
   type WorkOptions,
 } from '../../src/process/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
@@ -87,7 +88,7 @@ export const insert =
     tx.query('INSERT INTO seen ("offset", who) VALUES ($1, $2)', [offset, who]);
 
 /** A request for all updates of a sandbox. */
-export const request = (endInclusive?: number): UpdatesRequest => ({
+export const request = (endInclusive?: number): UpdatesFeedRequest => ({
   beginExclusive: 0,
   updateFormat: acsDelta({ parties: 'any' }),
   ...(endInclusive !== undefined && { endInclusive }),

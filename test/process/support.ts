@@ -13,7 +13,6 @@ import {
 } from 'rxjs';
 import type { Offset } from '../../src/codecs/scalars.js';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
-import type { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import type { CheckpointStore, Cursor, TransactionalStore } from '../../src/process/CheckpointStore.js';
 import type {
   BatchHandler,
@@ -27,7 +26,7 @@ import type {
   WorkOptions,
 } from '../../src/process/ProcessOptions.js';
 import { processFeed } from '../../src/process/processFeed.js';
-import { updatesFeed, type UpdatesFeedOptions } from '../../src/process/updatesFeed.js';
+import { updatesFeed, type UpdatesFeedOptions, type UpdatesFeedRequest } from '../../src/process/updatesFeed.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
@@ -50,7 +49,7 @@ export interface TestRequest {
   readonly updateFormat?: UpdateFormat;
 }
 
-const requestOf = ({ beginExclusive = 0, endInclusive, ...rest }: TestRequest = {}): UpdatesRequest => ({
+const requestOf = ({ beginExclusive = 0, endInclusive, ...rest }: TestRequest = {}): UpdatesFeedRequest => ({
   beginExclusive,
   updateFormat,
   ...(endInclusive !== undefined && { endInclusive }),

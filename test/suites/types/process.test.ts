@@ -22,6 +22,7 @@ import {
   type ProcessOptions,
   type TransactionalStore,
   updatesFeed,
+  type UpdatesFeedRequest,
   type Work,
 } from '../../../src/process/index.js';
 
@@ -30,7 +31,7 @@ import {
 declare const ledger: Ledger;
 declare const reader: LedgerReader;
 declare const feed: Feed;
-declare const request: UpdatesRequest;
+declare const request: UpdatesFeedRequest;
 declare const plain: CheckpointStore;
 declare const postgres: TransactionalStore<PoolClient>;
 declare const iou: ContractType<{ readonly amount: string }>;
@@ -104,6 +105,11 @@ export const ofUpdates = (): void => {
   void processFeed(feed, any, { onUndecodable: 'emit' });
   // @ts-expect-error -- nor can the feed
   void updatesFeed(ledger, request, { onUndecodable: 'emit' });
+  // @ts-expect-error -- a cursor moves upward
+  void updatesFeed(ledger, { beginExclusive: 0, endInclusive: 9, descendingOrder: true, filter: {} });
+  // @ts-expect-error -- nor may it, as one of a range of updates may
+  void updatesFeed(ledger, {} as UpdatesRequest);
+  void updatesFeed(ledger, { beginExclusive: 0, endInclusive: 9, descendingOrder: false, filter: {} });
   // @ts-expect-error -- a processor reads one page at a time
   void updatesFeed(ledger, request, { parallelRanges: 2 });
   // @ts-expect-error -- the size of pages is an option of the feed
