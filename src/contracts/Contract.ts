@@ -3,6 +3,7 @@ import { type DecodedPayload, decodePayload, matchType } from '../codecs/decodeP
 import type { CreatedEvent, ViewStatus } from '../codecs/Event.js';
 import type { Problem } from '../codecs/Problem.js';
 import type { Int64, Offset, Timestamp } from '../codecs/scalars.js';
+import { printableProblems } from '../errors/internal/message.js';
 
 /**
  * The location of a contract: on a synchronizer, or in flight between two.
@@ -155,7 +156,7 @@ export function makeContract(
     if (decoded.ok) return { _tag: 'Contract', type, payload: decoded.payload, ...facts };
     const { problems, viewStatus } = decoded;
     const contract: UndecodedContract = {
-      ...{ _tag: 'UndecodedContract', expectedType: type, problems },
+      ...{ _tag: 'UndecodedContract', expectedType: type, problems: printableProblems(problems) },
       ...('argument' in decoded && { argument: decoded.argument }),
       ...(viewStatus && { viewStatus }),
       ...facts,

@@ -1,6 +1,6 @@
 import { formatProblem, type Problem } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
-import { quotable, type Retried, TaggedError } from './internal/message.js';
+import { printableProblems, quotable, type Retried, TaggedError } from './internal/message.js';
 
 /**
  * A response cannot be decoded. The error says which field, and what was expected. It never contains the value.
@@ -8,14 +8,15 @@ import { quotable, type Retried, TaggedError } from './internal/message.js';
  * @category Errors
  */
 export class DecodeError extends TaggedError<'DecodeError'> {
+  /** The problems, at most 100. */
+  readonly problems: readonly Problem[];
   /** The ID of the update that cannot be decoded, if it can be read. */
   readonly updateId?: string;
 
   constructor(
     /** The path of the request. For the payload of a contract, its template. */
     readonly path: string,
-    /** The problems, at most 100. */
-    readonly problems: readonly Problem[],
+    problems: readonly Problem[],
     /** The offset of the update that cannot be decoded, if it can be read. */
     readonly offset?: Offset,
     id?: string,
@@ -28,6 +29,7 @@ export class DecodeError extends TaggedError<'DecodeError'> {
       Runbook: 'docs/runbook.md#decodeerror',
     };
     super('DecodeError', 'The response cannot be decoded.', details, { lines: problems.map(formatProblem) });
+    this.problems = printableProblems(problems);
     if (updateId !== undefined) this.updateId = updateId;
   }
 }
@@ -124,14 +126,15 @@ export class LedgerResetError extends TaggedError<'LedgerResetError'> {
   declare readonly retried?: Retried;
   /** Whether the ledger ends before the cursor, or is another one that may have grown past the cursor. */
   readonly reason: 'endBeforeCursor' | 'anotherLedger';
+  /** What shows that it is another ledger; absent if it ends before the cursor. */
+  readonly difference?: string;
 
   constructor(
     /** The cursor of the feed. */
     readonly cursor: Offset,
     /** The ledger end, if it is known. */
     readonly ledgerEnd?: Offset,
-    /** What shows that it is another ledger; absent if it ends before the cursor. */
-    readonly difference?: string,
+    difference?: string,
   ) {
     const summary =
       difference === undefined
@@ -144,5 +147,6 @@ export class LedgerResetError extends TaggedError<'LedgerResetError'> {
       Runbook: 'docs/runbook.md#ledgerreseterror',
     });
     this.reason = difference === undefined ? 'endBeforeCursor' : 'anotherLedger';
+    if (difference !== undefined) this.difference = quotable(difference, []);
   }
 }

@@ -1,5 +1,6 @@
 import type { Offset } from '../codecs/scalars.js';
 import { hasTag, quotable, type Retried, TaggedError } from './internal/message.js';
+import { escapeText } from './text.js';
 
 /**
  * Why the stored state of a processor is rejected: it cannot be read (`unreadable`), it belongs to another participant
@@ -38,13 +39,15 @@ export type StoreOperation = 'prepare' | 'hold' | 'load' | 'save' | 'park' | 'un
  * @category Errors
  */
 export class CursorError extends TaggedError<'CursorError'> {
+  /** The problem in a few words. */
+  readonly explanation: string;
+
   constructor(
     /** The kind of problem. */
     readonly reason: CursorReason,
     /** The name of the processor in the store. */
     readonly processor: string,
-    /** The problem in a few words. */
-    readonly explanation: string,
+    explanation: string,
     /** What helps, if it differs from what usually does. */
     next?: string,
   ) {
@@ -54,6 +57,7 @@ export class CursorError extends TaggedError<'CursorError'> {
       Next: next ?? cursorNext[reason],
       Runbook: `docs/runbook.md#cursorerror-${reason}`,
     });
+    this.explanation = escapeText(explanation);
   }
 }
 

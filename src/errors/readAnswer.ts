@@ -111,7 +111,7 @@ const forms: Readonly<Partial<Record<string, Form>>> = {
 /** The error of a response that is not a success, from the ledger or from anything in front of it. */
 export function errorOf(answer: HttpAnswer): ApiError | PrunedError {
   const { text, secrets = [] } = answer;
-  const quoted = (words: string): string => quotable(words, secrets);
+  const quoted = (words: string): string => quotable(words.replace(rejectedValue, '(data: …)'), secrets);
   const canton = cantonErrorIn(text);
   if (canton === undefined) return foreignError(answer, quoted);
   if (canton.code === 'PARTICIPANT_PRUNED_DATA_ACCESSED') return new PrunedError(answer.path, earliestOffset(canton));
@@ -128,6 +128,12 @@ export function errorOf(answer: HttpAnswer): ApiError | PrunedError {
     },
   });
 }
+
+/**
+ * The value that a participant could not decode, as in `Expected ujson.Str (data: 7)`. It is of a payload, and may have any
+ * characters, so that nothing shows where it ends.
+ */
+const rejectedValue = /\(\s*data\s*[:=].*/is;
 
 /** The error of a response that is not an error of the ledger. A part of it may still be that of the participant. */
 function foreignError(answer: HttpAnswer, quoted: (words: string) => string): ApiError {

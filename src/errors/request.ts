@@ -1,5 +1,5 @@
 import { formatProblem, type Problem } from '../codecs/Problem.js';
-import { nameOf, type Retried, TaggedError } from './internal/message.js';
+import { nameOf, printableProblems, type Retried, TaggedError } from './internal/message.js';
 
 /** The reason of an error if there is no response; browsers do not say more. */
 export const connectionFailed = 'the connection failed';
@@ -142,12 +142,13 @@ export class UnauthorizedError extends TaggedError<'UnauthorizedError'> {
  * @category Errors
  */
 export class InvalidRequestError extends TaggedError<'InvalidRequestError'> {
-  constructor(
-    /** The invalid fields, at most 100. */
-    readonly problems: readonly Problem[],
-  ) {
+  /** The invalid fields, at most 100. */
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
     super('InvalidRequestError', 'The request is invalid and was not sent.', undefined, {
       lines: problems.map(formatProblem),
     });
+    this.problems = printableProblems(problems);
   }
 }

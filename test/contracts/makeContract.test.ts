@@ -65,6 +65,14 @@ describe('makeContract: decoding', () => {
     expect(reported[0]).toBe(contract);
   });
 
+  it('names the keys of a payload in its problems so that they control nothing that shows them', () => {
+    const key = 'a\u001b[2J\u202e';
+    const Keyed = contractType(marble, t.type({ [key]: t.string }));
+    expect(made({ marble: Keyed }, {})).toMatchObject({
+      problems: [{ path: 'createArgument.a\\u{1b}[2J\\u{202e}', expected: 'string' }],
+    });
+  });
+
   it('shows a view that failed, with its status (pitfall 40) (G32)', () => {
     const contract = made({ toy: Toy }, { interfaceViews: [failedView] });
     expect(contract).toMatchObject({

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import * as api from '../../src/index.js';
+import { CursorError } from '../../src/errors/process.js';
 import { errorOf } from '../../src/errors/readAnswer.js';
 import { errorBody } from '../helpers/wire.js';
 
@@ -160,11 +161,37 @@ describe('errorOf', () => {
     expect(errorOf({ path: '/x', status: 502, text: `a${'😀'.repeat(200)}` }).message).not.toMatch(/\\u/);
   });
 
+  it.each([
+    ['Expected ujson.Str (data: 7)', 'Expected ujson.Str (data: …)'],
+    ['Expected ujson.Str (data: {"name":"s3cret) (data: 8)"})', 'Expected ujson.Str (data: …)'],
+    ['Expected ujson.Str (Data:"s3cret"', 'Expected ujson.Str (data: …)'],
+    ['Expected ujson.Obj\n( data = s3cret\nof two lines) at x', 'Expected ujson.Obj (data: …)'],
+  ])('does not quote the value that the participant could not decode: %j', (cause, reason) => {
+    const body = { ...errorBody('LEDGER_API_INTERNAL_ERROR', 4, { throwableO: `Some(${cause})` }), cause };
+    const error = errorOf({ path: '/x', status: 500, text: JSON.stringify(body) });
+    expect(error).toMatchObject({ reason, context: { throwableO: `Some(${reason}` } });
+    expect(`${error.message}${JSON.stringify(error)}`).not.toMatch(/s3cret|data: [78]/);
+  });
+
   it('keeps the beginning of any other answer', () => {
     const error = errorOf({ path: '/x', status: 502, text: `<html>${'x'.repeat(10_000)}` });
     expect(error.message.length).toBeLessThan(300);
     expect(error).toMatchObject({ code: undefined, errorCategory: undefined });
     expect(errorOf({ path: '/x', status: 502, text: '' }).message).toBe('The ledger answered 502.\nPath: /x');
+  });
+});
+
+describe('the fields of an error', () => {
+  const evil = 'a\u001b[2J\u009b\u202e\u2028\u{e0041}b';
+  const shown = 'a\\u{1b}[2J\\u{9b}\\u{202e}\\u{2028}\\u{e0041}b';
+  const problems = [{ path: evil, expected: evil }];
+
+  it('control nothing that shows them, as its message', () => {
+    expect(new api.LedgerResetError(1, undefined, evil).difference).not.toMatch(/[^\x20-\x7e]/);
+    expect(new api.LedgerResetError(1)).not.toHaveProperty('difference');
+    expect(new CursorError('ledger', 'p', evil).explanation).toBe(shown);
+    for (const error of [new api.DecodeError('/x', problems), new api.InvalidRequestError(problems)])
+      expect(error.problems).toEqual([{ path: shown, expected: shown }]);
   });
 });
 

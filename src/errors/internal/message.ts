@@ -1,3 +1,4 @@
+import type { Problem } from '../../codecs/Problem.js';
 import { cut, escapeText, joinLines } from '../text.js';
 
 /** Whether a value is an error with this `_tag`. Not by class, because two copies of the package have different classes. */
@@ -36,6 +37,10 @@ const errorMessage = (fact: string, details: Details = {}, lines: readonly strin
   ]
     .map((line) => escapeText(cut(line, 2 * maxLength)))
     .join('\n');
+
+/** Problems whose texts cannot control what shows them: keys are from outside. */
+export const printableProblems = (problems: readonly Problem[]): readonly Problem[] =>
+  problems.map(({ path, expected }) => ({ path: escapeText(path), expected: escapeText(expected) }));
 
 /** The subject of an error: the host and the port, if they are known. */
 export const nameOf = (host = 'The ledger'): string => host;
