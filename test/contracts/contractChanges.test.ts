@@ -90,7 +90,7 @@ describe('contractChanges', () => {
   it.each([
     ['of the snapshot', 2],
     ['of an update', 3],
-  ])('fails for a contract %s that does not decode, if the caller says so', (_, offset) => {
+  ])('fails for a contract %s that does not decode, if the caller says so (G32)', (_, offset) => {
     const { seen } = follow({
       given: offset === 2 ? [create(2, 'a')] : [],
       query: { types: { numbered: Numbered }, parties: 'any', onUndecodable: 'fail' },

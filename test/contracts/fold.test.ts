@@ -259,7 +259,7 @@ describe('ContractsFold', () => {
     expect(apply(fold, transactionOf(3, a, [consumed]))).toBe('-red a 0');
   });
 
-  it('removes a contract that does not decode when it is archived (pitfall 39)', () => {
+  it('removes a contract that does not decode when it is archived (pitfall 39) (G32)', () => {
     const fold = new ContractsFold(makeContract(marbles));
     apply(fold, transactionOf(1, a, [created({ ...red(1), createArgument: { color: 5 } })]));
     const changed = fold.apply(decodeUpdate(transactionOf(2, a, [archived('red', 2)])));

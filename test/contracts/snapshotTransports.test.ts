@@ -91,7 +91,7 @@ describe('a snapshot by a WebSocket', () => {
     expect(outcome.participant.socketBodies).toHaveLength(3);
   });
 
-  it('emits nothing if an error follows its elements (pitfall 2)', () => {
+  it('emits nothing if an error follows its elements (pitfall 2) (G25)', () => {
     const error = errorOf({ path: listPath, status: 403, text: JSON.stringify(errorBody('PERMISSION_DENIED', 7)) });
     const { observed } = read({
       ...old,

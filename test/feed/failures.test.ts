@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, NEVER, of, take } from 'rxjs';
+import { asyncScheduler, finalize, NEVER, of, take } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { effort } from '../helpers/effort.js';
@@ -146,6 +146,23 @@ describe('a transient failure', () => {
     expect(seen.times[0]).toBeGreaterThan(30_000);
     expect(seen.times[0]).toBeLessThan(31_000);
     expect(service.aborted.length).toBeGreaterThanOrEqual(1);
+  });
+
+  it('may be a missing answer to a poll: it is aborted after its idle timeout and the time of a request (G2)', () => {
+    let sentAt: number | undefined;
+    const aborted: number[] = [];
+    const { service } = play(
+      {
+        fault: ({ query }) => {
+          if (query['stream_idle_timeout_ms'] !== '10000' || sentAt !== undefined) return undefined;
+          sentAt = asyncScheduler.now();
+          return NEVER.pipe(finalize(() => aborted.push(asyncScheduler.now())));
+        },
+      },
+      { updates: [1], options: { idleTimeoutMs: 10_000 }, forMs: 90_000 },
+    );
+    expect(aborted).toEqual([(sentAt ?? 0) + 40_000]);
+    expect(service.requests.length).toBeGreaterThan(3);
   });
 });
 

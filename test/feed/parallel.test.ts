@@ -95,7 +95,7 @@ describe('ranges that are read in parallel', () => {
     expect(requestedAt.slice(1).every((at, page) => at >= (seen.times[9 * page + 9] ?? Infinity))).toBe(true);
   });
 
-  it('are all aborted with the feed, and leave no timer', () => {
+  it('are all aborted with the feed, and leave no timer (G24)', () => {
     const { service } = playRanges(
       { latencyOf: (n) => (n > 2 ? 50 : 5) },
       { updates: upTo(300), options: { ...size, parallelRanges: 6 }, forMs: 30 },

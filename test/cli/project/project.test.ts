@@ -6,6 +6,7 @@ import { cantonError, type WireUpdateInput } from '../../../src/sandbox/index.js
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../../helpers/postgresServer.js';
 import { until, useProcessTime } from '../../helpers/time.js';
 import { cliWorld } from '../cliWorld.js';
+import { evil, poison, unprintable } from '../evil.js';
 import { type Capture, capture, type CliRun, parseLines, runCli } from '../runCli.js';
 
 let server: PostgresServer;
@@ -143,6 +144,34 @@ describeWithPostgres('canton-rx project', () => {
       { contract_id: '00c1', serial: '00c1', flies: false },
     ]);
     expect(await verify()).toEqual([0, expect.stringMatching(/^the schema contracts has the 2 active contracts/)]);
+  });
+
+  it('prints nothing that controls a terminal, whatever the ledger and its names are: project and verify', async () => {
+    const verify = async (): Promise<string> => {
+      const run = runCli(['project', 'verify', '--ledger', world.sandbox.url, '--database', database]);
+      await run.code;
+      return run.out.text() + run.err.text();
+    };
+    const poisonAll = (): void => {
+      world.sandbox.fault({ kind: 'rewrite', body: (answer) => poison(answer, evil) }, { path: /./, times: 10_000 });
+    };
+    await projectAll();
+    poisonAll();
+    // the contracts differ, and so does the participant
+    const differences = await verify();
+    expect(differences).not.toBe('');
+    expect(differences).not.toMatch(unprintable);
+    const another = project();
+    await Promise.race([another.code, caughtUp(another)]);
+    await stop(another);
+    const fresh = project('--schema', 'fresh');
+    await Promise.race([fresh.code, caughtUp(fresh)]);
+    await stop(fresh);
+    for (const { out, err } of [another, fresh]) {
+      expect(err.text()).not.toBe('');
+      expect(out.text() + err.text()).not.toMatch(unprintable);
+      expect(out.text() + err.text()).not.toMatch(/^canton-rx: ok/m);
+    }
   });
 
   it('loads many contracts in several transactions', async () => {
