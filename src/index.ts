@@ -28,6 +28,7 @@ export type { UndecodedUpdate } from './feed/Page.js';
 export type { Gap, Transport } from './feed/LedgerFeed.js';
 export type { ExecuteOptions } from './submission/execute.js';
 export type { SubmitOptions } from './submission/submit.js';
+export type { BaseUrl } from './http/Addresses.js';
 export type { HttpPort, HttpRequest, HttpResponse } from './http/HttpPort.js';
 export type { Token } from './http/TokenSource.js';
 export { clientCredentials, type ClientCredentials } from './http/clientCredentials.js';

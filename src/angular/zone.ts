@@ -81,6 +81,7 @@ export function ledgerInZone(ledger: Ledger, environment: LedgerEnvironment): Le
     prepare: (...args) => singleRequest(ledger.prepare(...args)),
     submit: (...args) => singleRequest(ledger.submit(...args)),
     ledgerEnd: () => singleRequest(ledger.ledgerEnd()),
+    offsetAt: (...args) => singleRequest(ledger.offsetAt(...args)),
     parties: () => singleRequest(ledger.parties()),
     diagnostics$: ledger.diagnostics$.pipe(insideZone(zone)),
   };

@@ -100,6 +100,15 @@ export type FeedDiagnostic =
       /** The new limit of a page: the number of updates. */
       readonly pageLimit: number;
     }
+  /** The requests of the ledger go to another address than before, because of an outage or of the function `baseUrl`. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'AddressChanged';
+      /** The URL of the participant before. */
+      readonly from: string;
+      /** The URL of the participant now. */
+      readonly to: string;
+    }
   /** The participant does not serve a path. From now on all feeds use another path. */
   | {
       /** Discriminates the union. */

@@ -78,6 +78,7 @@ const lines: {
   PartyUnknown: ({ party }) => warn(`the participant does not host the party ${party}; check its id`),
   ResponseDelayed: ({ host, waitedMs }) =>
     warn(`no response from ${host} for ${inSeconds(waitedMs)}, still waiting`, host),
+  AddressChanged: ({ from, to }) => warn(`the requests go to ${to} now, before to ${from}`, to),
   RetryScheduled: ({ cause, failures, delayMs }) =>
     warn(`${summary(cause)}, retry ${failures} in ${inSeconds(delayMs)}`, kindOf(cause)),
   SocketClosed: ({ cause }) => warn(`WebSocket: ${summary(cause)}, the feed continues over HTTP`, kindOf(cause)),

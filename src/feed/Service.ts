@@ -1,7 +1,7 @@
-import { asyncScheduler, type Observable, Subject } from 'rxjs';
+import { asyncScheduler, map, type Observable, of, Subject } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic, DiagnosticBody, DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
-import type { Link } from '../http/Link.js';
+import { type Link, locate } from '../http/Link.js';
 import { PageLimit } from './PageLimit.js';
 
 /** The paths that serve updates: the documented one, and the one that replaces it in 3.6. */
@@ -33,6 +33,8 @@ export class Service {
   #diagnostics = new Subject<Diagnostic>();
   #onDiagnostic: ((diagnostic: Diagnostic) => void) | undefined;
   #success = new Subject<void>();
+  /** This service at each of its addresses. */
+  readonly #located = new Map<string, Service>();
 
   constructor(link: Omit<Link, 'report'>, learned: Learned | UpdatesPath | 'auto' = 'auto') {
     this.learned = typeof learned === 'string' ? new Learned(learned) : learned;
@@ -56,12 +58,27 @@ export class Service {
    *
    * @param onDiagnostic - receives the diagnostics of the other link before the subscribers
    */
-  withLink(link: Omit<Link, 'report'>, onDiagnostic: (diagnostic: Diagnostic) => void): Service {
+  withLink(link: Omit<Link, 'report'>, onDiagnostic = this.#onDiagnostic): Service {
     const service = new Service(link, this.learned);
     service.#diagnostics = this.#diagnostics;
     service.#success = this.#success;
     service.#onDiagnostic = onDiagnostic;
     return service;
+  }
+
+  /**
+   * Emits this service at the address of the next request, where its requests stay. It is the same object for the same
+   * address.
+   */
+  located(path: string): Observable<Service> {
+    if (this.link.addresses === undefined) return of(this);
+    return locate(this.link, path).pipe(
+      map((link) => {
+        const service = this.#located.get(link.baseUrl) ?? this.withLink(link);
+        this.#located.set(link.baseUrl, service);
+        return service;
+      }),
+    );
   }
 
   /** The diagnostics of the link, the feeds and the submissions of this service. */

@@ -13,8 +13,9 @@ import {
   RequestTimeoutError,
 } from '../errors/request.js';
 import { isLedgerError } from '../errors/LedgerError.js';
+import { monotonicNow } from './clock.js';
 import type { HttpRequest, HttpResponse } from './HttpPort.js';
-import { type Call, hostOf, type Link, requestHeaders } from './Link.js';
+import { type Call, hostOf, type Link, locate, requestHeaders } from './Link.js';
 import { clampTimer, mapError, timeoutWith } from './retry.js';
 import { sendWithToken } from './sendWithToken.js';
 
@@ -25,12 +26,18 @@ import { sendWithToken } from './sendWithToken.js';
  * @param read - reads the JSON of the response, or throws
  */
 export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A): Observable<A> =>
+  link.addresses === undefined
+    ? exchangeAt(link, call, read)
+    : locate(link, call.path).pipe(concatMap((located) => exchangeAt(located, call, read)));
+
+const exchangeAt = <A>(link: Link, call: Call, read: (json: unknown) => A): Observable<A> =>
   defer(() => {
     const { idleMs = 0, timeoutMs = link.requestTimeoutMs + idleMs, isSubmission = false } = call;
     const delayedAfterMs = idleMs + (isSubmission ? commitDelayedMs : delayedMs);
     return sendWithToken(link, call, (token) => {
       const request = toRequest(link, call, token);
       const { host, pathname: path } = new URL(request.url);
+      const sentAt = link.onEnd === undefined ? 0 : monotonicNow();
       const send = (outgoing: HttpRequest): Observable<unknown> =>
         defer(() => link.port(outgoing)).pipe(
           take(1),
@@ -47,8 +54,12 @@ export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A):
         link.interceptor === undefined ? send(request).pipe(map(read)) : link.interceptor(call, request, send, read);
       return result$.pipe(
         tap({
-          next: () => link.onSuccess?.(call.path),
+          next: () => {
+            link.onEnd?.(sentAt + idleMs);
+            link.onSuccess?.(call.path);
+          },
           error: (error: unknown) => {
+            link.onEnd?.(sentAt + idleMs, error);
             if (isOfParticipant(error)) link.onRefusal?.(call.path);
           },
         }),

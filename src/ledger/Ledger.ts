@@ -3,7 +3,7 @@ import type { CommandsRequest, PreparedSubmission, PrepareRequest } from '../cod
 import type { CompletionResponse, CompletionsRequest } from '../codecs/Completion.js';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { PartyDetails } from '../codecs/PartyDetails.js';
-import type { Offset } from '../codecs/scalars.js';
+import type { Offset, Party } from '../codecs/scalars.js';
 import type { SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 import type { LedgerEffectsFormat } from '../codecs/UpdateFormat.js';
@@ -70,6 +70,33 @@ export interface LedgerReader {
   updates(request: UpdatesRequest | UpdatesAfter, options: UpdatesOptions): Observable<Update | UndecodedUpdate>;
   /** Emits the current ledger end and completes. */
   ledgerEnd(): Observable<Offset>;
+  /**
+   * Emits the last offset before a record time, and completes: no update at or before the offset has that time or a later
+   * one. To read everything since the time, pass the offset as `beginExclusive`. Without a later update, it is the ledger
+   * end, also for a time in the future.
+   *
+   * It reads an update in each of about log2(ledger end) requests, which it repeats after a transient failure. If the
+   * participant is connected to several synchronizers, whose record times may be apart, it also reads back to the last
+   * update of each before the result. That takes long if a synchronizer has none for a long time.
+   *
+   * It errors as `updates` does; with a `PrunedError` if the ledger is pruned and shows no update before the time.
+   *
+   * @param time - a `Date`, or a text in ISO 8601 with a time zone; all digits of a text count: `2026-11-23T10:00:00.123456Z`
+   * @param request - the parties whose updates count; by default every party, which requires the right to read as any party
+   * @throws TypeError synchronously, if the time is invalid or has no time zone
+   * @example
+   * ```ts
+   * import { concatMap } from 'rxjs';
+   * import { acsDelta, createLedger } from 'canton-rx';
+   *
+   * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+   * const parties = ['alice::1220ab'];
+   * const sinceMonday$ = ledger
+   *   .offsetAt('2026-11-23T00:00+01:00', { parties })
+   *   .pipe(concatMap((beginExclusive) => ledger.updates({ beginExclusive, updateFormat: acsDelta({ parties }) })));
+   * ```
+   */
+  offsetAt(time: string | Date, request?: { readonly parties?: readonly Party[] | 'any' }): Observable<Offset>;
   /**
    * Emits the parties that the participant knows, page by page, and completes. Requires the right of an administrator of
    * the participant or of the identity provider; otherwise it fails with an `ApiError` of status 403.

@@ -1,21 +1,28 @@
-import { concatMap, defer, EMPTY, expand, type Observable } from 'rxjs';
+import * as t from 'io-ts';
+import { catchError, concatMap, defer, EMPTY, expand, map, type Observable } from 'rxjs';
 import { PartiesPage, type PartyDetails } from '../codecs/PartyDetails.js';
 import type { Update } from '../codecs/Update.js';
+import type { Party } from '../codecs/scalars.js';
+import { ledgerEffects } from '../codecs/UpdateFormat.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { tokenProblem } from '../errors/request.js';
 import { completions } from '../feed/completions.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
+import { isUnavailable } from '../history/participant.js';
 import type { Transport } from '../feed/LedgerFeed.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
+import { requestPage } from '../feed/pageRequest.js';
 import { Service } from '../feed/Service.js';
 import { updates } from '../feed/updates.js';
 import { checkOptions, createLedgerFeed, type UpdatesAfter, type UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { Addresses, type BaseUrl, validateBaseUrl } from '../http/Addresses.js';
 import type { HttpPort } from '../http/HttpPort.js';
 import { kyPort } from '../http/kyPort.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { type Token, TokenSource } from '../http/TokenSource.js';
-import { checkPositive, type RetryPolicy } from '../http/retry.js';
+import { offsetAt, type SearchedLedger, toTimestamp } from '../history/offsetAt.js';
+import { checkNotNegative, checkPositive, type RetryPolicy, retryPolicy, retryTransient } from '../http/retry.js';
 import { executor } from '../submission/execute.js';
 import { prepare, submit } from '../submission/submit.js';
 import { commandSubmitter } from '../submission/submitCommands.js';
@@ -98,11 +105,53 @@ function bindReader(service: Service, { retry, transport }: Defaults): LedgerRea
     // the overloads only relate `onUndecodable` to the type of the updates
     updates: readUpdates as LedgerReader['updates'],
     ledgerEnd: () => ledgerEnd(service.link),
+    offsetAt: (time, { parties: whose = 'any' } = {}) => offsetAt(searched(service, whose, retry), toTimestamp(time)),
     parties: () => parties(service.link),
     diagnostics$: service.diagnostics$,
   };
   return withConnection(ledger, { service, retry, transport });
 }
+
+/** What a search reads of the updates of parties. */
+function searched(
+  service: Service,
+  parties: readonly Party[] | 'any',
+  ledgerRetry: RetryPolicy | undefined,
+): SearchedLedger {
+  const { link } = service;
+  // exercises, too, are updates
+  const updateFormat = ledgerEffects({ parties });
+  const settings = { retry: retryPolicy(ledgerRetry), report: link.report, success$: service.success$ };
+  const path = '/v2/state/connected-synchronizers';
+  return {
+    ledgerEnd$: ledgerEnd(link).pipe(retryTransient(settings)),
+    synchronizers$: exchange(link, { method: 'GET', path }, decodeWith(path, ConnectedSynchronizers)).pipe(
+      map(({ connectedSynchronizers }) => connectedSynchronizers.map(({ synchronizerId }) => synchronizerId)),
+      catchError((error: unknown) => {
+        if (isUnavailable(error)) return [[]];
+        throw error;
+      }),
+      retryTransient(settings),
+    ),
+    readRange: (beginExclusive, endInclusive, limit) =>
+      defer(() => {
+        const range = { beginExclusive, endInclusive };
+        // what does not decode shows no time, and must not end the search
+        const options = { onUndecodable: 'emit' } as const;
+        const feed = createLedgerFeed(service, { ...range, updateFormat }, options, ledgerRetry, link.report);
+        return requestPage(feed, range, { limit }).pipe(
+          retryTransient(feed),
+          map(({ updates: read, isFull, last }) => ({
+            updates: read.filter((update): update is Update => update._tag !== 'UndecodedUpdate'),
+            reach: isFull ? last : endInclusive,
+          })),
+        );
+      }),
+  };
+}
+
+/** The synchronizers to which a participant is connected. */
+const ConnectedSynchronizers = t.type({ connectedSynchronizers: t.array(t.type({ synchronizerId: t.string })) });
 
 /** Emits the parties that the participant knows, page by page. */
 const parties = (link: Link): Observable<PartyDetails> => {
@@ -117,7 +166,15 @@ const parties = (link: Link): Observable<PartyDetails> => {
 
 /** Creates a service from the options of a ledger. */
 export function createService(options: LedgerOptions): Service {
-  const { baseUrl, token, headers = {}, serverTimeoutMs, maxResponseBytes, updatesPath = 'auto' } = options;
+  const {
+    baseUrl,
+    nextAddressAfterMs,
+    token,
+    headers = {},
+    serverTimeoutMs,
+    maxResponseBytes,
+    updatesPath = 'auto',
+  } = options;
   checkToken(token);
   checkPositive({ maxResponseBytes });
   checkServerTimeout(serverTimeoutMs);
@@ -127,7 +184,7 @@ export function createService(options: LedgerOptions): Service {
   return new Service(
     {
       port: options.port ?? kyPort(options),
-      baseUrl: validateBaseUrl(baseUrl),
+      ...addressesOf(baseUrl, nextAddressAfterMs, requestTimeoutMs),
       headers: validateHeaders(headers, options.port === undefined),
       token: new TokenSource(token, requestTimeoutMs),
       requestTimeoutMs,
@@ -157,13 +214,20 @@ function checkToken(token: LedgerOptions['token']): void {
   if (problem !== undefined) throw new TypeError(`token ${problem}`);
 }
 
-function validateBaseUrl(baseUrl: string): string {
-  // paths are appended to it, and errors may show it
-  if (!/^https?:\/\/[^@?#]+$/.test(baseUrl) || !URL.canParse(baseUrl)) {
-    const got = /[@?#%]/.test(baseUrl) ? '' : `, got '${baseUrl}'`;
-    throw new TypeError(`baseUrl must be an absolute http(s) URL without credentials, query or hash${got}`);
-  }
-  return baseUrl.replace(/(?<!\/)\/+$/, '');
+/** The address of a link, or the addresses if there may be several. */
+function addressesOf(
+  baseUrl: BaseUrl,
+  nextAddressAfterMs = 10_000,
+  timeoutMs: number,
+): Pick<Link, 'baseUrl' | 'addresses'> {
+  checkNotNegative({ nextAddressAfterMs });
+  if (typeof baseUrl === 'function')
+    return { baseUrl: '', addresses: new Addresses(baseUrl, nextAddressAfterMs, timeoutMs) };
+  const list = [baseUrl].flat();
+  if (list.length === 0) throw new TypeError('baseUrl must have an address');
+  const [first = '', ...others] = list.map(validateBaseUrl);
+  if (others.length === 0) return { baseUrl: first };
+  return { baseUrl: '', addresses: new Addresses([first, ...others], nextAddressAfterMs, timeoutMs) };
 }
 
 /** @param areSentByFetch - whether `fetch` sends them, which cannot send all */
@@ -203,8 +267,23 @@ const isDroppedByFetch = (name: string): boolean =>
  * @category Ledger
  */
 export interface LedgerOptions {
-  /** The URL of the JSON Ledger API, with its path prefix if it has one, such as `https://participant.example:7575`. */
-  readonly baseUrl: string;
+  /**
+   * The URL of the JSON Ledger API, with its path prefix if it has one, such as `https://participant.example:7575`. A list of
+   * URLs names several participants that host the same parties, of which one is in use: after an outage of
+   * `nextAddressAfterMs`, the requests go to the next. A function returns the URL for a request.
+   *
+   * Every address gets the token and the headers. Each participant has its own offsets: a feed continues at another
+   * one only if the ledger is proven to be the same, see `docs/services.md`. A submission stays at the address where
+   * it began until its outcome is known, because its offsets and its deduplication belong to that participant.
+   */
+  readonly baseUrl: BaseUrl;
+  /**
+   * How long the present address of a list must fail, without one answer, before a request goes to the next one, in
+   * milliseconds. Has no effect on a single address or a function.
+   *
+   * @defaultValue 10000
+   */
+  readonly nextAddressAfterMs?: number | undefined;
   /**
    * The bearer token alone, without `Bearer`, or a function that returns it as a string, an Observable or a Promise. Default: no token is sent.
    *

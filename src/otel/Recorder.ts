@@ -45,12 +45,17 @@ export class Recorder {
   #meter: Meter | undefined;
 
   /**
-   * @param ledger - attributes that identify the ledger, on every span and measurement
+   * @param identify - returns attributes that identify the ledger, on every span and measurement
    */
   constructor(
     private readonly telemetry: Telemetry,
-    readonly ledger: Attributes,
+    private readonly identify: () => Attributes = () => ({}),
   ) {}
+
+  /** The attributes that identify the ledger now. */
+  get ledger(): Attributes {
+    return this.identify();
+  }
 
   /** Starts a span. If the tracer fails, returns a span without effect. */
   startSpan(name: string, options: SpanOptions, context: Context): Span {

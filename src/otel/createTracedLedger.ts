@@ -5,6 +5,7 @@ import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import type { UpdatesAfter, UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { addressOf } from '../http/Link.js';
 import { bindLedger, createService } from '../ledger/createLedger.js';
 import { actionOf, type RuleAction, withConnection } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
@@ -53,7 +54,7 @@ import { inContext, linkTo, linksToActive, onOutcome, type Outcome } from './tra
 export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry = {}): Ledger {
   const service = createService(options);
   const plain = bindLedger(service, options);
-  const recorder = new Recorder(telemetry, serverAttributes(service.link.baseUrl));
+  const recorder = new Recorder(telemetry, () => serverAttributes(addressOf(service.link)));
   const followers = new Followers(recorder);
   const serviceFor: Tracing['serviceFor'] = (sender) => tracedService(service, sender, { recorder, followers });
   const ledgerFor: Tracing['ledgerFor'] = (sender) => bindLedger(serviceFor(sender), options);
@@ -87,6 +88,11 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
       traceSubmission(tracing, { name: 'execute' }, (its) => its.executeAndWaitForTransaction(...args)),
     prepare: (request) => traced(false, (its) => its.prepare(request)),
     ledgerEnd: () => traced(false, (its) => its.ledgerEnd()),
+    offsetAt: (...args) => {
+      // throws for an invalid time
+      void plain.offsetAt(...args);
+      return traced(false, (its) => its.offsetAt(...args));
+    },
     parties: () => traced(false, (its) => its.parties()),
     diagnostics$: plain.diagnostics$,
   };
@@ -100,7 +106,8 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
 }
 
 /** Returns the attributes that identify a ledger: the address and port of its server. */
-function serverAttributes(baseUrl: string): Attributes {
+function serverAttributes(baseUrl: string | undefined): Attributes {
+  if (baseUrl === undefined) return {};
   const { hostname, port, protocol } = new URL(baseUrl);
   const defaultPort = protocol === 'https:' ? 443 : 80;
   // an IPv6 address without the brackets of a URL

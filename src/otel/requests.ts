@@ -64,7 +64,7 @@ export function tracedService(service: Service, sender: Sender, metrics: Metrics
       }),
     );
   const interceptor = traceRequests(sender, metrics, (request) => statuses.get(request));
-  const socketInterceptor = traceSockets(sender, metrics.recorder, link.baseUrl);
+  const socketInterceptor = traceSockets(sender, metrics.recorder);
   return countedService(service, metrics, { ...link, port, interceptor, socketInterceptor }, sender.onDiagnostic);
 }
 
@@ -118,14 +118,13 @@ const traceRequests =
 
 /** Traces the WebSockets of a sender: starts a span for each upgrade, which ends when the socket is open. */
 const traceSockets =
-  (sender: Sender, recorder: Recorder, baseUrl: string): SocketInterceptor =>
-  ({ url, headers }, open) =>
+  (sender: Sender, recorder: Recorder): SocketInterceptor =>
+  ({ url, path, headers }, open) =>
     defer(() => {
       const { span, inner, outer } = startClientSpan('open socket', sender, recorder, {
         'http.request.method': 'GET',
         'url.full': url,
-        // the path after the base URL, whose `http` is two letters longer than the `ws` of a socket
-        'url.template': url.slice(baseUrl.length - 2),
+        'url.template': path,
       });
       return open({ ...headers, ...headersFor(inner) }).pipe(
         onOutcome(({ how, error }) => {

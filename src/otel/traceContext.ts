@@ -236,7 +236,7 @@ export function traceHandler(
   handler: (work: never, tx: never) => unknown,
   telemetry: Telemetry = {},
 ): (work: never, tx: never) => unknown {
-  const recorder = new Recorder(telemetry, {});
+  const recorder = new Recorder(telemetry);
   return instrumentHandler(handler as AnyHandler, (work) => startHandlerCall(work, context.active(), {}, recorder));
 }
 

@@ -34,7 +34,8 @@ import { attemptBody, type Attempts, type Execution } from './Execution.js';
 import { decideOutcome, earliestOffset, isUnsent, type Outcome } from './outcome.js';
 import { findCommitted, readCommitted, readDuplicate } from './readCommitted.js';
 
-const path = '/v2/interactive-submission/executeAndWaitForTransaction';
+/** The path that executes signed submissions. */
+export const executePath = '/v2/interactive-submission/executeAndWaitForTransaction';
 
 /**
  * Sends a submission, and repeats it until its outcome is known or the time is used up. If an earlier attempt may have
@@ -70,7 +71,7 @@ function send(
   const { service, submission } = execution;
   const isRepeated = sent > 0;
   const number = refusal === undefined ? sent + 1 : sent;
-  const request = { path, makeBody: () => attemptBody(execution, { number, earliest }) };
+  const request = { path: executePath, makeBody: () => attemptBody(execution, { number, earliest }) };
   const response$ =
     refusal === undefined
       ? sendAttempt(service.link, submission.submissionId, number, request, isRepeated ? withinMs : Infinity)

@@ -61,13 +61,20 @@ const discloseUsed = ({ service, start, request }: CommandSubmission): Observabl
     ),
   );
 
-const path = '/v2/commands/submit-and-wait-for-transaction';
+/** The path that submits commands. */
+export const commandsPath = '/v2/commands/submit-and-wait-for-transaction';
 
 function send(submission: CommandSubmission, attempt: Attempt, withinMs: number): Observable<SubmittedTransaction> {
   const { service, request } = submission;
   const { submissionId } = submission.submission;
   const makeBody = (): object => commandsBody(submission, attempt);
-  const transaction$ = sendAttempt(service.link, submissionId, attempt.number, { path, makeBody }, withinMs);
+  const transaction$ = sendAttempt(
+    service.link,
+    submissionId,
+    attempt.number,
+    { path: commandsPath, makeBody },
+    withinMs,
+  );
   if (request.transactionFormat == null || usesFormat(request, attempt.isResent)) return transaction$;
   const named = { ...submission.submission, attempts: attempt.number };
   return transaction$.pipe(concatMap(({ offset }) => readTransaction(submission, named, offset, withinMs)));

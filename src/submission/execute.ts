@@ -22,8 +22,9 @@ import { startAge } from '../http/clock.js';
 import { validateRequest } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { checkPositive, RetryBudget, retryPolicy, type RetryPolicy } from '../http/retry.js';
-import { attempt, reportOutcome } from './attempt.js';
+import { attempt, executePath as path, reportOutcome } from './attempt.js';
 import { randomUuid } from './Execution.js';
+import { Home } from './Home.js';
 
 /**
  * Options for the recovery from a lost response.
@@ -80,37 +81,45 @@ export function executor(
   let firstStart: Start | undefined;
   let sinceSentMs = startAge();
   let possibleCommits = 0;
+  const home = new Home(service, () => {
+    firstStart = undefined;
+  });
   return (request, transactionHash = options.transactionHash) =>
     defer(() => {
       const submissionId = request.submissionId ?? randomUuid();
-      const start$ = defer(() => (firstStart === undefined ? markStart(service.link) : [firstStart]));
       return defer(() => {
         const validated = validateRequest(ExecuteRequest, request);
-        return start$.pipe(concatMap((start) => execution(validated, start, submissionId, transactionHash)));
+        const named = {
+          submissionId,
+          userId: validated.userId ?? '',
+          actAs: validated.partySignatures.signatures.map(({ party }) => party),
+          ...(transactionHash !== undefined && { transactionHash }),
+        };
+        const unsent = { ...named, sentAt: asyncScheduler.now(), attempts: 0 };
+        const isOpen = (): boolean => possibleCommits > 0;
+        return home.submit(path, unsent, isOpen, (located) =>
+          defer(() => (firstStart === undefined ? markStart(located.link) : [firstStart])).pipe(
+            concatMap((start) => execution(located, validated, start, named)),
+          ),
+        );
       }).pipe(reportOutcome(service.link, submissionId));
     });
 
   function execution(
+    located: Service,
     request: ExecuteRequest,
     start: Start,
-    submissionId: string,
-    transactionHash: Base64 | undefined,
+    named: Pick<Submission, 'submissionId' | 'userId' | 'actAs' | 'transactionHash'>,
   ): Observable<SubmittedTransaction> {
     // another subscription may have started in the meantime
     const isFirst = firstStart === undefined;
     if (isFirst) sinceSentMs = startAge();
     firstStart ??= start;
-    const submission = {
-      submissionId,
-      userId: request.userId ?? '',
-      actAs: request.partySignatures.signatures.map(({ party }) => party),
-      ...firstStart,
-      ...(transactionHash !== undefined && { transactionHash }),
-    };
+    const submission = { ...named, ...firstStart };
     possibleCommits += 1;
     const mayBeCommittedElsewhere = (): boolean => possibleCommits > 1;
     return attempt(
-      { service, request, submission, sinceSentMs, isFirst, mayBeCommittedElsewhere, retry, commandId },
+      { service: located, request, submission, sinceSentMs, isFirst, mayBeCommittedElsewhere, retry, commandId },
       { sent: 0, isUnknown: false, budget: new RetryBudget(retry) },
     ).pipe(
       tap({

@@ -9,10 +9,11 @@ import { startAge } from '../http/clock.js';
 import { validateRequest } from '../http/exchange.js';
 import { RetryBudget, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { reportOutcome } from './attempt.js';
-import { attemptCommands } from './attemptCommands.js';
+import { attemptCommands, commandsPath } from './attemptCommands.js';
 import type { CommandSubmission } from './CommandSubmission.js';
 import { type ExecuteOptions, maxRetryDelayMs, recoveryTimeMs } from './execute.js';
 import { randomUuid } from './Execution.js';
+import { Home } from './Home.js';
 import { type LedgerStart, LedgerStarts } from './LedgerStart.js';
 
 /**
@@ -38,7 +39,13 @@ export function commandSubmitter(
   service: Service,
   ledgerRetry: RetryPolicy | undefined,
 ): (request: CommandsRequest, options?: CommandsOptions) => Observable<SubmittedTransaction> {
-  const starts = new LedgerStarts(service);
+  // those of one participant mean nothing at another one
+  const allStarts = new Map<Service, LedgerStarts>();
+  const startsOf = (located: Service): LedgerStarts => {
+    const starts = allStarts.get(located) ?? new LedgerStarts(located);
+    allStarts.set(located, starts);
+    return starts;
+  };
   const policy = retryPolicy(ledgerRetry);
   return (request, { since, recover = { withinMs: recoverWithinMs } } = {}) => {
     if (since !== undefined && !Offset.is(since)) throw new TypeError('since must be an offset');
@@ -46,7 +53,7 @@ export function commandSubmitter(
     const retry = { ...policy, maxDelayMs, giveUpAfterMs: recoveryTimeMs({ recover }) };
     // JavaScript may pass no request: subscribing then fails
     const { commandId } = { ...request };
-    const changes = new Changes(commandId ?? undefined, since);
+    const changes = new Changes(service, commandId ?? undefined, since);
     return defer(() => {
       const validated = validateCommands(request, since);
       const change = changes.take();
@@ -57,50 +64,56 @@ export function commandSubmitter(
         if (state !== 'ended') changes.putBack(change);
         state = 'ended';
       };
-      return defer(() => (change.start === undefined ? starts.start$ : [change.start])).pipe(
-        concatMap((read) => {
-          const start = change.begin(read);
-          state = 'sending';
-          const { commandId, sentAt = 0, sinceSentMs } = change;
-          const { userId, actAs } = validated;
-          const mayBeCommittedElsewhere = change.watchOthers();
-          const beginAt = ({ since, ...ledger }: LedgerStart): CommandSubmission => ({
-            service,
-            request: validated,
-            commandId,
-            submission: { submissionId, commandId, userId: userId ?? '', actAs, sentAt, since },
-            submissionIds: change.submissionIds,
-            sinceSentMs,
-            start: { ...ledger, since },
-            retry,
-            mayBeCommittedElsewhere,
-            beginAt: (later) => {
-              starts.prunedTo(later);
-              change.start = { ...ledger, since: later };
-              return beginAt(change.start);
+      const submitAt = (located: Service): Observable<SubmittedTransaction> => {
+        const starts = startsOf(located);
+        return defer(() => (change.start === undefined ? starts.start$ : [change.start])).pipe(
+          concatMap((read) => {
+            const start = change.begin(read);
+            state = 'sending';
+            const { commandId, sentAt = 0, sinceSentMs } = change;
+            const mayBeCommittedElsewhere = change.watchOthers();
+            const beginAt = ({ since, ...ledger }: LedgerStart): CommandSubmission => ({
+              service: located,
+              request: validated,
+              commandId,
+              submission: { submissionId, commandId, userId: userId ?? '', actAs, sentAt, since },
+              submissionIds: change.submissionIds,
+              sinceSentMs,
+              start: { ...ledger, since },
+              retry,
+              mayBeCommittedElsewhere,
+              beginAt: (later) => {
+                starts.prunedTo(later);
+                change.start = { ...ledger, since: later };
+                return beginAt(change.start);
+              },
+            });
+            const budget = new RetryBudget(retry);
+            return attemptCommands(beginAt(start), { sent: 0, isOpen: change.mayBeCommitted, limited: 0, budget });
+          }),
+          tap({
+            next: ({ offset, isRepeated = false }) => {
+              state = 'ended';
+              change.end(true);
+              if (isRepeated || change.start === undefined || offset > change.start.since) return;
+              starts.contradictedBy(offset);
+              change.start = { since: offset - 1 };
             },
-          });
-          const budget = new RetryBudget(retry);
-          return attemptCommands(beginAt(start), { sent: 0, isOpen: change.mayBeCommitted, limited: 0, budget });
-        }),
-        tap({
-          next: ({ offset, isRepeated = false }) => {
-            state = 'ended';
-            change.end(true);
-            if (isRepeated || change.start === undefined || offset > change.start.since) return;
-            starts.contradictedBy(offset);
-            change.start = { since: offset - 1 };
-          },
-          unsubscribe: () => {
-            leave(true);
-          },
-          error: (error: unknown) => {
-            if (!isLedgerError(error, 'SubmissionRejectedError')) starts.forget();
-            leave(!isLedgerError(error) || isLedgerError(error, 'OutcomeUnknownError'));
-          },
-        }),
-        reportOutcome(service.link, submissionId),
-      );
+            unsubscribe: () => {
+              leave(true);
+            },
+            error: (error: unknown) => {
+              if (!isLedgerError(error, 'SubmissionRejectedError')) starts.forget();
+              leave(!isLedgerError(error) || isLedgerError(error, 'OutcomeUnknownError'));
+            },
+          }),
+        );
+      };
+      const { userId, actAs } = validated;
+      const unsent = { submissionId, userId: userId ?? '', actAs, sentAt: asyncScheduler.now(), attempts: 0 };
+      return change.home
+        .submit(commandsPath, unsent, () => change.mayBeCommitted, submitAt)
+        .pipe(reportOutcome(service.link, submissionId));
     });
   };
 }
@@ -127,6 +140,8 @@ class Change {
   sinceSentMs: (() => number) | undefined;
   /** The submission ids of all attempts of this process. */
   readonly submissionIds = new Set<string>();
+  /** The participant to which it is sent. */
+  readonly home: Home;
   /** The number of subscriptions that send it. */
   #active = 0;
   /** The number of subscriptions that ended, and may have committed it. */
@@ -134,9 +149,14 @@ class Change {
 
   /** @param mayBeCommitted - whether a subscription that has ended, or an earlier process, may have committed it */
   constructor(
+    service: Service,
     readonly commandId: string,
     public mayBeCommitted = false,
-  ) {}
+  ) {
+    this.home = new Home(service, () => {
+      this.start = undefined;
+    });
+  }
 
   /** Records that a subscription sends the change. Returns the start that all subscriptions share. */
   begin(start: LedgerStart): LedgerStart {
@@ -167,16 +187,20 @@ class Changes {
   /** Changes of random command ids that no subscription sends, and that may be committed. The next subscription takes one. */
   #open: readonly Change[] = [];
 
-  constructor(commandId: string | undefined, since: Offset | undefined) {
+  constructor(
+    private readonly service: Service,
+    commandId: string | undefined,
+    since: Offset | undefined,
+  ) {
     if (commandId === undefined) return;
-    this.#named = new Change(commandId, since !== undefined);
+    this.#named = new Change(service, commandId, since !== undefined);
     if (since !== undefined) this.#named.start = { since, isGiven: true };
   }
 
   /** The change for a new subscription. */
   take(): Change {
     if (this.#named !== undefined) return this.#named;
-    const [change = new Change(randomUuid()), ...others] = this.#open;
+    const [change = new Change(this.service, randomUuid()), ...others] = this.#open;
     this.#open = others;
     return change;
   }

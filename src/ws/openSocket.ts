@@ -1,10 +1,20 @@
-import { concatWith, defer, mergeMap, type Observable, takeWhile, throwError, throwIfEmpty, timeout } from 'rxjs';
+import {
+  concatMap,
+  concatWith,
+  defer,
+  mergeMap,
+  type Observable,
+  takeWhile,
+  throwError,
+  throwIfEmpty,
+  timeout,
+} from 'rxjs';
 import { errorOf } from '../errors/readAnswer.js';
 import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
 import type { Service } from '../feed/Service.js';
 import { requestSecrets, toConnectionError } from '../http/exchange.js';
-import { hostOf, type Link, requestHeaders } from '../http/Link.js';
+import { hostOf, type Link, locate, requestHeaders } from '../http/Link.js';
 import { mapError } from '../http/retry.js';
 import { sendWithToken } from '../http/sendWithToken.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
@@ -46,7 +56,7 @@ export function openSocket(
   const url = `${link.baseUrl.replace(/^http/, 'ws')}${path}`;
   const open = (sent: Link['headers']): Observable<SocketSign> =>
     port({ url, protocols, headers: sent, message: JSON.stringify(body) });
-  return defer(() => link.socketInterceptor?.({ url, headers }, open) ?? open(headers)).pipe(
+  return defer(() => link.socketInterceptor?.({ url, path, headers }, open) ?? open(headers)).pipe(
     // not reached after an 'End', which completes or errors below
     concatWith(fail(path, 'the socket ended')),
     timeout({
@@ -56,12 +66,12 @@ export function openSocket(
     }),
     takeWhile((sign) => sign._tag !== 'End' || sign.code !== 1000),
     mergeMap((sign) => toMessages(sign, stream, secrets, hostOf(link))),
-    mapError((error) => locate(isLedgerError(error) ? error : toConnectionError(path, error), hostOf(link))),
+    mapError((error) => nameHost(isLedgerError(error) ? error : toConnectionError(path, error), hostOf(link))),
   );
 }
 
 /** Names the host in an error of the connection. */
-const locate = (error: LedgerError, host: string): LedgerError =>
+const nameHost = (error: LedgerError, host: string): LedgerError =>
   isLedgerError(error, 'ConnectionError') ? new ConnectionError(error.path, error.reason, error.code, host) : error;
 
 const fail = (path: string, reason: string): Observable<never> => throwError(() => new ConnectionError(path, reason));
@@ -143,19 +153,21 @@ const toHttpStatus = (grpcCode: unknown): number =>
 export const readList = ({ link }: Service, port: SocketPort, path: string, body: object): Observable<unknown> =>
   defer(() => {
     let hasElements = false;
-    return sendWithToken(link, { method: 'GET', path }, (token) =>
-      openSocket(link, port, { path, body, field: 'contractEntry' }, token).pipe(
-        throwIfEmpty(() => new ConnectionError(path, 'the socket did not open')),
-        mergeMap((message) => {
-          if (message._tag === 'Open') return [];
-          hasElements = true;
-          return [message.json];
-        }),
-        mapError((error) =>
-          hasElements && isLedgerError(error, 'ApiError') && verdict(error) === 'refresh'
-            ? new ConnectionError(path, 'the token expired before the end of the list')
-            : error,
+    const readAt = (located: Link): Observable<unknown> =>
+      sendWithToken(located, { method: 'GET', path }, (token) =>
+        openSocket(located, port, { path, body, field: 'contractEntry' }, token).pipe(
+          throwIfEmpty(() => new ConnectionError(path, 'the socket did not open')),
+          mergeMap((message) => {
+            if (message._tag === 'Open') return [];
+            hasElements = true;
+            return [message.json];
+          }),
+          mapError((error) =>
+            hasElements && isLedgerError(error, 'ApiError') && verdict(error) === 'refresh'
+              ? new ConnectionError(path, 'the token expired before the end of the list')
+              : error,
+          ),
         ),
-      ),
-    );
+      );
+    return locate(link, path).pipe(concatMap(readAt));
   });

@@ -12,11 +12,14 @@ import {
   merge,
   mergeMap,
   type MonoTypeOperatorFunction,
+  NEVER,
   type Observable,
   type OperatorFunction,
   startWith,
   switchMap,
+  takeUntil,
   takeWhile,
+  tap,
   throwError,
   timeout,
   timer,
@@ -30,7 +33,7 @@ import { checkOrder, decodeElements, type FeedElement, type Page } from '../feed
 import { isProofNear, pageReceived, reachOf, requestPage, switchPath } from '../feed/pageRequest.js';
 import type { FeedPath, Service } from '../feed/Service.js';
 import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
-import { hostOf, tokensOf } from '../http/Link.js';
+import { hostOf, locate, tokensOf } from '../http/Link.js';
 import { openSocket, readList, type SocketMessage } from './openSocket.js';
 import type { SocketPort } from './SocketPort.js';
 import { jitter } from '../http/retry.js';
@@ -98,10 +101,20 @@ const followBySocket = <A extends FeedElement>(
     const following = (): Step<A> => ({ position: { ...current(), next: 'pushed', pollLimit: 1, idlePolls: 0 } });
 
     const body = source.body({ beginExclusive }, path);
-    const pushed$ = tokensOf(service.link).current$.pipe(
-      concatMap((token) => openSocket(service.link, port, { path, body, field }, token)),
+    const { addresses } = service.link;
+    let hasMoved = false;
+    const pushed$ = locate(service.link, path).pipe(
+      concatMap((link) =>
+        tokensOf(link).current$.pipe(concatMap((token) => openSocket(link, port, { path, body, field }, token))),
+      ),
+      // the checks over HTTP would read from another participant than the socket
+      takeUntil(addresses === undefined ? NEVER : addresses.moved$.pipe(tap(() => (hasMoved = true)))),
       // updates have no end, whatever the participant reports
-      concatWith(throwError(() => socketError(feed, path, 'the socket was closed with 1000'))),
+      concatWith(
+        throwError(() =>
+          socketError(feed, path, hasMoved ? 'the ledger has another address now' : 'the socket was closed with 1000'),
+        ),
+      ),
       mergeMap((message: SocketMessage) => {
         if (message._tag === 'Element') return [message.json];
         report(() => ({ _tag: 'SocketOpened', path, beginExclusive: cursor }));

@@ -44,7 +44,7 @@ describe('the type of an error', () => {
 
 describe('a recorder', () => {
   const named = (name: string) => Object.assign(new Error('words'), { name });
-  const recorder = new Recorder({}, {});
+  const recorder = new Recorder({});
 
   it.each([
     ['synchronizers', 50, recorder.synchronizerLabel],
@@ -68,7 +68,7 @@ async function measuredLags(
   ledgerEnd: number | undefined,
 ): Promise<{ readonly offsets: readonly Partial<Measured>[]; readonly seconds: readonly Partial<Measured>[] }> {
   const telemetry = sdk();
-  const all = new Followers(new Recorder(telemetry, {}));
+  const all = new Followers(new Recorder(telemetry));
   all.ledgerEnd = ledgerEnd;
   for (const one of followers) all.add(one);
   const measured = await telemetry.measured();
