@@ -108,7 +108,8 @@ Usage: canton-rx tail --ledger URL [OPTIONS]
 
 ${connection}
   --from OFFSET|end     Start after this offset, or with new updates only. Default: 0
-  --since TIME          Start at this record time: 2026-11-23T10:00:00Z, or 90s, 10m, 2h, 7d ago
+  --since TIME          Start at this record time, with its zone: 2026-11-23T10:00+01:00,
+                        2026-11-23T10:00:00Z; or 90s, 10m, 2h, 7d ago
   -n, --count COUNT     Start with the last COUNT updates; with --since, of those since then
   --to OFFSET           Stop at this offset. Default: never
 ${selection}
@@ -141,7 +142,8 @@ Usage: canton-rx replay --ledger URL --out FILE [OPTIONS]
 
 ${connection}
   --from OFFSET         Start after this offset. Default: 0
-  --since TIME          Start at this record time: 2026-11-23T10:00:00Z, or 90s, 10m, 2h, 7d ago
+  --since TIME          Start at this record time, with its zone: 2026-11-23T10:00+01:00,
+                        2026-11-23T10:00:00Z; or 90s, 10m, 2h, 7d ago
   -n, --count COUNT     Start with the last COUNT updates; with --since, of those since then
   --to OFFSET|end       Stop at this offset. Default: end, the ledger end at the first start
   -o, --out FILE        The file. FILE.replay.json next to it describes it

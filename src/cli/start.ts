@@ -1,7 +1,6 @@
 import {
   catchError,
   concatMap,
-  defaultIfEmpty,
   defer,
   EMPTY,
   expand,
@@ -10,8 +9,8 @@ import {
   type Observable,
   of,
   reduce,
-  take,
   takeLast,
+  throwError,
 } from 'rxjs';
 import { isLedgerError, type Update } from '../index.js';
 import { readInteger, UsageError, type Values } from './arguments.js';
@@ -47,18 +46,32 @@ export function readStart(
 
 const unitMs: Readonly<Partial<Record<string, number>>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A time in ISO 8601, or before now: `90s`, `10m`, `2h`, `7d`. */
+/** A time in ISO 8601 with a time zone, or before now: `90s`, `10m`, `2h`, `7d`. */
 function readTime(text: string): string {
   const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  const time =
-    amount === undefined ? Date.parse(isIso.test(text) ? text : '') : Date.now() - Number(amount) * (unitMs[unit] ?? 0);
-  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  const [isIso, zone] = isoTime.exec(text) ?? [];
+  // the zone of the machine would make the same command mean another time elsewhere
+  if (isIso !== undefined && zone === undefined)
+    throw new UsageError(
+      `--since must have a time zone, because the ledger has none of its own: such as 2026-11-23T10:00Z or 2026-11-23T10:00+01:00, got '${text}'`,
+    );
+  // of a text, all digits count
+  if (isIso !== undefined && isDate(isIso)) return isIso;
+  const time = Date.now() - Number(amount) * (unitMs[unit] ?? 0);
+  // not before 1970
+  if (time >= 0) return new Date(time).toISOString();
   throw new UsageError(
     `--since must be a time such as 2026-11-23T10:00:00Z, or 90s, 10m, 2h, 7d before now, got '${text}'`,
   );
 }
 
-const isIso = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+/** Whether a time exists: the platform takes February 30 for March 2. */
+const isDate = (time: string): boolean => {
+  const day = Date.parse(time.slice(0, 10));
+  return !Number.isNaN(Date.parse(time)) && time.startsWith(new Date(day).toISOString().slice(0, 10));
+};
+
+const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
 /** The offset after which a command starts. `end` is the ledger end. */
 export const findStart = (
@@ -67,7 +80,10 @@ export const findStart = (
   { since, count }: RelativeStart,
   end: number,
 ): Observable<number> =>
-  (since === undefined ? of(0) : offsetBefore(session, selection, since, end)).pipe(
+  (since === undefined ? of(0) : session.ledger.offsetAt(since, selection)).pipe(
+    map((offset) => Math.min(offset, end)),
+    // the last updates may all be after what is pruned
+    catchError((error: unknown) => (count === undefined ? throwError(() => error) : of(earliestIn(error, 0)))),
     concatMap((floor) => (count === undefined ? of(floor) : offsetOfLast(session, selection, { count, floor, end }))),
   );
 
@@ -77,11 +93,10 @@ const updatesIn = (
   selection: Selection,
   beginExclusive: number,
   endInclusive: number,
-  maxPageSize?: number,
 ): Observable<Update> =>
   beginExclusive >= endInclusive
     ? EMPTY
-    : ledger.updates({ beginExclusive, endInclusive, updateFormat: formatOf(selection) }, { maxPageSize });
+    : ledger.updates({ beginExclusive, endInclusive, updateFormat: formatOf(selection) });
 
 /** The earliest offset after which the ledger is not pruned. */
 const earliestIn = (error: unknown, asked: number): number => {
@@ -89,38 +104,6 @@ const earliestIn = (error: unknown, asked: number): number => {
   if (earliest === undefined || earliest <= asked) throw error;
   return earliest;
 };
-
-/**
- * Finds the last offset before a record time, by bisection: a request of one update for each step. Record times grow with the
- * offsets of a synchronizer; with several, updates within their difference may be on the other side.
- */
-function offsetBefore(session: Session, selection: Selection, since: string, end: number): Observable<number> {
-  const step = ({ low, high }: Bounds): Observable<Bounds> => {
-    const middle = Math.floor((low + high) / 2);
-    return updatesIn(session, selection, middle, high, 1).pipe(
-      filter((update) => 'recordTime' in update),
-      take(1),
-      map((update): Bounds =>
-        isBefore(update.recordTime, since) ? { low: update.offset, high } : { low, high: middle },
-      ),
-      defaultIfEmpty<Bounds, Bounds>({ low, high: middle }),
-      catchError((error: unknown) => of<Bounds>({ low: earliestIn(error, middle), high })),
-    );
-  };
-  return of<Bounds>({ low: 0, high: end }).pipe(
-    expand((bounds) => (bounds.low < bounds.high ? step(bounds) : EMPTY)),
-    takeLast(1),
-    map(({ low }) => low),
-  );
-}
-
-/** The offset to find is not before `low`, and not after `high`. */
-interface Bounds {
-  readonly low: number;
-  readonly high: number;
-}
-
-const isBefore = (time: string, since: string): boolean => Date.parse(time) < Date.parse(since);
 
 /** What a search for the last updates has found. */
 interface Window {

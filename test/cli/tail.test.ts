@@ -99,23 +99,39 @@ describe('the start of tail', () => {
     expect(await offsetsOf('-n', '5000')).toEqual(await offsetsOf('--from', '250'));
   });
 
-  it('is the first update of the time of --since, the first one and one in the middle', async () => {
-    await world.restart({ synchronizers: ['one::1220ab'] });
+  it.each([1, 2])('is the first update of the time of --since, with all digits, on %d synchronizers', async (count) => {
+    await world.restart({ synchronizers: ['one::1220ab', 'two::1220ab'].slice(0, count) });
     const times = world.sandbox.updates.flatMap((update) => {
       const value: object = updateValue(update);
-      return 'recordTime' in value ? [[Date.parse(String(value.recordTime)), updateValue(update).offset] as const] : [];
+      return 'recordTime' in value ? [[String(value.recordTime), updateValue(update).offset] as const] : [];
     });
     for (const index of [0, 120]) {
-      const time = times[index]?.[0] ?? 0;
-      const [offset] = await offsetsOf('--since', new Date(time).toISOString());
+      const [time = ''] = times[index] ?? [];
+      const [offset] = await offsetsOf('--effects', '--since', time);
       expect(offset).toBe(times.find(([at]) => at >= time)?.[1]);
     }
-    expect(await offsetsOf('--since', '2999-01-01')).toEqual([]);
+    expect(await offsetsOf('--since', '2999-01-01T00:00Z')).toEqual([]);
+  });
+
+  it('is the same for a time in another zone, and before now', async () => {
+    const time = Date.now() - 3_600_000;
+    const inZone = new Date(time + 5.5 * 3_600_000).toISOString().replace('Z', '+05:30');
+    expect(await offsetsOf('--since', inZone)).toEqual(await offsetsOf('--since', new Date(time).toISOString()));
+    expect(await offsetsOf('--since', '9d')).toEqual(await offsetsOf());
+  });
+
+  it('of --since on a pruned ledger is the offset from which to continue, or with -n the earliest update', async () => {
+    world.sandbox.prune(250);
+    const { code, out, err } = await world.tail('--since', '1999-01-01T00:00Z');
+    expect([code, out.text()]).toEqual([1, '']);
+    expect(err.text()).toContain('the pruned updates are gone: --from 250 continues without them');
+    const last = await offsetsOf('--since', '1999-01-01T00:00Z', '-n', '5000');
+    expect(last).toEqual(await offsetsOf('--from', '250'));
   });
 
   it('is where both are met with --since and -n', async () => {
-    expect(await offsetsOf('--since', '1999-01-01', '-n', '3')).toEqual((await offsetsOf()).slice(-3));
-    expect(await offsetsOf('--since', '2999-01-01', '-n', '3')).toEqual([]);
+    expect(await offsetsOf('--since', '1999-01-01T00:00Z', '-n', '3')).toEqual((await offsetsOf()).slice(-3));
+    expect(await offsetsOf('--since', '2999-01-01T00:00Z', '-n', '3')).toEqual([]);
   });
 
   it('is that of the first run for a file of replay, which refuses another', async () => {
