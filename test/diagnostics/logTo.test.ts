@@ -301,6 +301,14 @@ describe('logTo', () => {
     ]);
   });
 
+  it('logs that the requests go to another address', () => {
+    const moved = (from: string, to: string): DiagnosticBody => ({ _tag: 'AddressChanged', from, to });
+    const lines = logged([0, moved('https://one.example', 'https://two.example')]);
+    expect(lines).toEqual([
+      'warn canton-rx: feed 1: the requests go to https://two.example now, before to https://one.example',
+    ]);
+  });
+
   it('logs nothing while all is well', () => {
     const well: readonly DiagnosticBody[] = [
       { _tag: 'FeedStarted', beginExclusive: 0 },

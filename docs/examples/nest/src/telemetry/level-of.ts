@@ -27,6 +27,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'RoleChanged':
     case 'WorkCaughtUp':
       return 'info';
+    case 'AddressChanged':
     case 'RetryScheduled':
     case 'ResponseDelayed':
     case 'FellBehind':
