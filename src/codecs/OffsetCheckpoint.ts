@@ -55,6 +55,17 @@ export const LedgerEnd: t.Type<LedgerEnd, unknown> = new t.Type(
   fields.encode,
 );
 
+/** The synchronizers to which a participant is connected. */
+interface ConnectedSynchronizers {
+  readonly connectedSynchronizers: readonly Pick<SynchronizerTime, 'synchronizerId'>[];
+}
+
+/** Codec of `ConnectedSynchronizers`. */
+export const ConnectedSynchronizers: t.Type<ConnectedSynchronizers, unknown> = message<ConnectedSynchronizers>(
+  'ConnectedSynchronizers',
+  { connectedSynchronizers: repeated(message('ConnectedSynchronizer', { synchronizerId: text })) },
+);
+
 /**
  * The participant has sent everything up to `offset` that matches the request. A feed can resume after this offset,
  * even if nothing matched.

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import { ConnectedSynchronizers } from '../codecs/OffsetCheckpoint.js';
 import { catchError, concatMap, defer, EMPTY, expand, map, type Observable } from 'rxjs';
 import { PartiesPage, type PartyDetails } from '../codecs/PartyDetails.js';
 import type { Update } from '../codecs/Update.js';
@@ -149,9 +149,6 @@ function searched(
       }),
   };
 }
-
-/** The synchronizers to which a participant is connected. */
-const ConnectedSynchronizers = t.type({ connectedSynchronizers: t.array(t.type({ synchronizerId: t.string })) });
 
 /** Emits the parties that the participant knows, page by page. */
 const parties = (link: Link): Observable<PartyDetails> => {
