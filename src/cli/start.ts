@@ -53,7 +53,7 @@ function readTime(text: string): string {
   // the zone of the machine would make the same command mean another time elsewhere
   if (isIso !== undefined && zone === undefined)
     throw new UsageError(
-      `--since must have a time zone, because the ledger has none of its own: such as 2026-11-23T10:00Z or 2026-11-23T10:00+01:00, got '${text}'`,
+      `--since must have a time zone, because the ledger has none: such as 2026-11-23T10:00Z or 2026-11-23T10:00+01:00, got '${text}'`,
     );
   // of a text, all digits count
   if (isIso !== undefined && isDate(isIso)) return isIso;

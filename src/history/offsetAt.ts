@@ -14,7 +14,7 @@ import {
 } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
-import { PrunedError } from '../errors/feed.js';
+import type { PrunedError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { isLater, synchronizersOf } from '../operators/recordTimes.js';
 

@@ -103,17 +103,20 @@ const followBySocket = <A extends FeedElement>(
     const body = source.body({ beginExclusive }, path);
     const { addresses } = service.link;
     let hasMoved = false;
-    const pushed$ = locate(service.link, path).pipe(
+    const messages$ = locate(service.link, path).pipe(
       concatMap((link) =>
         tokensOf(link).current$.pipe(concatMap((token) => openSocket(link, port, { path, body, field }, token))),
       ),
       // the checks over HTTP would read from another participant than the socket
       takeUntil(addresses === undefined ? NEVER : addresses.moved$.pipe(tap(() => (hasMoved = true)))),
+    );
+    const pushed$ = messages$.pipe(
       // updates have no end, whatever the participant reports
       concatWith(
-        throwError(() =>
-          socketError(feed, path, hasMoved ? 'the ledger has another address now' : 'the socket was closed with 1000'),
-        ),
+        defer(() => {
+          const reason = hasMoved ? 'the ledger has another address now' : 'the socket was closed with 1000';
+          return throwError(() => socketError(feed, path, reason));
+        }),
       ),
       mergeMap((message: SocketMessage) => {
         if (message._tag === 'Element') return [message.json];

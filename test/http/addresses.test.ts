@@ -189,8 +189,7 @@ describe('a list of addresses', () => {
     timer(1_000).subscribe(() => {
       isDown = true;
     });
-    for (const ms of [2_000, 12_000])
-      timer(ms).subscribe(() => ledger.ledgerEnd().subscribe({ error: () => undefined }));
+    for (const ms of [2_000, 12_000]) observe(timer(ms).pipe(concatMap(() => ledger.ledgerEnd())));
     timer(12_010).subscribe(() => {
       feed.unsubscribe();
     });

@@ -67,6 +67,7 @@ describe('a copy of a ledger', () => {
           'diagnostics$',
           'executeAndWaitForTransaction',
           'ledgerEnd',
+      'offsetAt',
           'parties',
           'prepare',
           'submit',

@@ -46,7 +46,7 @@ function participants(submit: (host: string, ms: number) => Reply, read: (host: 
   const ledger = createLedger({ baseUrl: [one, two], port, nextAddressAfterMs: 1_000 });
   // a feed, for example, leads the ledger to the other address
   const readAt = (...times: readonly number[]): void => {
-    for (const ms of times) timer(ms).subscribe(() => ledger.ledgerEnd().subscribe({ error: () => undefined }));
+    for (const ms of times) observe(timer(ms).pipe(concatMap(() => ledger.ledgerEnd())));
   };
   return { ledger, sent, readAt, hosts: () => sent.map(({ host }) => host) };
 }
