@@ -28,7 +28,7 @@ export interface SearchedLedger {
 }
 
 /** The updates of a range, or the first of them. */
-export interface ReadRange {
+interface ReadRange {
   readonly updates: readonly Update[];
   /** Up to where all updates of the range are there. */
   readonly reach: Offset;

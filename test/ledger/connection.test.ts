@@ -67,7 +67,7 @@ describe('a copy of a ledger', () => {
           'diagnostics$',
           'executeAndWaitForTransaction',
           'ledgerEnd',
-      'offsetAt',
+          'offsetAt',
           'parties',
           'prepare',
           'submit',
