@@ -97,7 +97,8 @@ export const requestPage = <A extends FeedElement>(
       const known = { tookMs: monotonicNow() - sentAt, outages };
       return { ...dropBeyond(request.endInclusive ?? Infinity, checkProof(page, proof, wanted)), ...known };
     }).pipe(
-      noteOutage(feed, mayEndBefore(feed, range)),
+      // what a proof finds beyond the ledger end is an answer
+      noteOutage(feed, size.isProof === true ? isBeyondEnd : mayEndBefore(feed, range)),
       concatMap((page) => {
         if (page.proves !== 'unreadable') return of(page);
         history.forgetProof();

@@ -78,6 +78,7 @@ const findPlace = (feed: AnyFeed): Observable<Place> =>
     return locate(historyOf(feed), history.position, feed.onOtherNode === 'relocate').pipe(
       map((place) => {
         history.proven(outages);
+        if (place._tag === 'Here') history.leaveOutRead();
         if (place._tag === 'Here' && !place.isProven && history.unproven())
           feed.report(() => ({ _tag: 'LedgerUnproven', cursor: history.cursor }));
         return place;
@@ -92,11 +93,12 @@ function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> 
   const { participantId } = history.position;
   const isBounded = typeof request.endInclusive === 'number';
   if (place._tag === 'Here') {
-    const { after = cursor } = place;
+    const { after = history.position.offset } = place;
     // a completion that was rejected has no ID, and would be emitted again
-    if (after >= cursor || request.descendingOrder === true || !feed.source.hasEnd) return undefined;
+    const isAhead = after < cursor && request.descendingOrder !== true && feed.source.hasEnd;
+    if (!isAhead && history.isAddressed) return undefined;
     report(() => ({ _tag: 'PositionMoved', from: addressOf(cursor, participantId), to: addressOf(after, participantId) }));
-    history.goBackTo(after);
+    history.goOnAfter(after);
     return startAgain(feed, position, after);
   }
   // its end is an offset of before

@@ -112,7 +112,7 @@ const nextStep = <A extends FeedElement>(
 function readStep<A extends FeedElement>({ history }: AnyFeed, step: Step<A>): Step<A> {
   const { page, position, hasMoved = false } = step;
   const { position: before, isAddressed } = history;
-  const known = isAddressed ? [] : (page?.updates.filter((update) => history.wasRead(update)) ?? []);
+  const known = page?.updates.filter((update) => history.wasRead(update)) ?? [];
   if (!hasMoved) history.read(position.cursor, page?.updates);
   const read = { before, after: history.position, isAddressed };
   if (page === undefined || known.length === 0) return { ...step, history: read };

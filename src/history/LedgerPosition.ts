@@ -30,9 +30,9 @@ export const LastUpdate: t.Type<LastUpdate, unknown> = message<LastUpdate>('Last
  * @category Updates
  */
 export interface RecordPoint {
-  /** The record time up to which everything of the synchronizer has been read: that of an update, or of a checkpoint. */
+  /** The record time of its last update that was read; before the first one, that of the last checkpoint. */
   readonly recordTime: Timestamp;
-  /** The last update of the synchronizer that was read; absent if there was none yet. */
+  /** That update; absent if there was none yet. */
   readonly updateId?: string | undefined;
 }
 
@@ -158,9 +158,14 @@ export function pointsOf(read: Read): readonly { readonly synchronizerId: string
   return typeof id === 'string' && Timestamp.is(time) ? [{ synchronizerId: id, recordTime: time }] : [];
 }
 
-/** Record times never go back: an update that appeared late is not the end of what was read. */
+/**
+ * Record times never go back: an update that appeared late is not the end of what was read. A checkpoint counts only before
+ * the first update: what appears between that and the checkpoint was not read.
+ */
 function later(before: RecordPoint | undefined, recordTime: Timestamp, updateId: string | undefined): RecordPoint {
-  const last = updateId ?? before?.updateId;
-  const time = before !== undefined && isLater(before.recordTime, recordTime) ? before.recordTime : recordTime;
-  return { recordTime: time, ...(last !== undefined && { updateId: last }) };
+  if (updateId === undefined && before?.updateId !== undefined) return before;
+  const isNew = before === undefined || !isLater(before.recordTime, recordTime);
+  if (!isNew && updateId === undefined) return before;
+  if (!isNew && before.updateId !== undefined) return before;
+  return updateId === undefined ? { recordTime } : { recordTime, updateId };
 }

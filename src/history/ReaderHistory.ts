@@ -1,5 +1,5 @@
 import { asyncScheduler } from 'rxjs';
-import type { Offset } from '../codecs/scalars.js';
+import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
 import { isLater } from '../operators/recordTimes.js';
 import { advance, idOf, lastAfter, type LastUpdate, type LedgerPosition, pointsOf, type Read } from './LedgerPosition.js';
@@ -29,8 +29,10 @@ export class ReaderHistory {
   #position: LedgerPosition;
   #cursor: Offset;
   #proof: LastUpdate | undefined;
-  /** The history at the offsets of the participant that is read now, until everything before was read there, too. */
-  #move: { readonly participantId: string | undefined; readonly floors: Map<string, Floor> } | undefined;
+  /** The participant that is read now at other offsets, until what was read before was passed there. */
+  #move: { readonly participantId: string | undefined } | undefined;
+  /** What was read of each synchronizer before the feed was last in doubt. */
+  #floors: ReadonlyMap<string, Floor> = new Map();
   #hasRead: boolean;
   #isDoubtful: boolean;
   #outages = 0;
@@ -112,22 +114,19 @@ export class ReaderHistory {
     this.#isDoubtful ||= this.#hasRead;
   }
 
-  /**
-   * Whether something was read before the move to other offsets. Call it once for each update, in order.
-   */
+  /** Whether something was read before the feed was last in doubt. Call it once for each update, in order. */
   wasRead(read: Read): boolean {
-    const floors = this.#move?.floors;
-    if (floors === undefined || floors.size === 0) return false;
-    const points = pointsOf(read);
-    const isKnown = points.map(({ synchronizerId, recordTime }) => {
+    if (this.#floors.size === 0) return false;
+    const floors = new Map(this.#floors);
+    const below = pointsOf(read).map(({ synchronizerId, recordTime }) => {
       const floor = floors.get(synchronizerId);
       if (floor === undefined) return false;
-      const { upTo } = floor;
-      const isBelow = upTo === undefined ? !isLater(recordTime, floor.recordTime) : read.offset <= upTo;
-      if (!isBelow || read.offset === upTo) floors.delete(synchronizerId);
+      const isBelow = isUpTo(floor, read, recordTime);
+      if (!isBelow || isLastOf(floor, read)) floors.delete(synchronizerId);
       return isBelow;
     });
-    return read._tag !== 'OffsetCheckpoint' && points.length > 0 && isKnown.every(Boolean);
+    this.#floors = floors;
+    return read._tag !== 'OffsetCheckpoint' && below.length > 0 && below.every(Boolean);
   }
 
   /** Records what was read and emitted, up to a cursor. */
@@ -194,23 +193,36 @@ export class ReaderHistory {
     return isNew;
   }
 
-  /** Goes back to the last update: what is there after it was not read, whatever was there before. */
-  goBackTo(offset: Offset): void {
+  /** Goes on after the last update: what is there after it was not read, whatever was there before. */
+  goOnAfter(offset: Offset): void {
     this.#cursor = offset;
-    if (this.isAddressed) this.#position = { ...this.#position, offset };
+    this.#move = undefined;
+    this.#proof = this.#position.lastUpdate;
+    this.#position = { ...this.#position, offset };
+  }
+
+  /** Leaves out what was read of each synchronizer: a restore may have changed their order. */
+  leaveOutRead(): void {
+    const { lastUpdate, recordTimes } = this.#position;
+    this.#floors = new Map(
+      Object.entries(recordTimes)
+        .filter(([, { updateId }]) => updateId !== undefined && updateId !== lastUpdate?.updateId)
+        .map(([synchronizerId, point]) => [synchronizerId, { synchronizerId, upTo: undefined, ...point }]),
+    );
   }
 
   /** Goes on at other offsets of the same history. */
   moveTo({ start, proof, participantId, floors }: Elsewhere): void {
     this.#cursor = start;
     this.#proof = proof;
-    this.#move = { participantId, floors: new Map(floors.map((floor) => [floor.synchronizerId, floor])) };
+    this.#move = { participantId };
+    this.#floors = new Map(floors.map((floor) => [floor.synchronizerId, floor]));
     this.#settle();
   }
 
   /** The position has the new offsets once everything that was read before was passed. */
   #settle(): void {
-    if (this.#move === undefined || this.#move.floors.size > 0) return;
+    if (this.#move === undefined || this.#floors.size > 0) return;
     const { participantId } = this.#move;
     const { recordTimes } = this.#position;
     const lastUpdate = this.#proof;
@@ -230,8 +242,22 @@ export class ReaderHistory {
     this.#cursor = offset;
     this.#proof = undefined;
     this.#move = undefined;
+    this.#floors = new Map();
     this.#position = { offset, recordTimes: {}, participantId, lastUpdate: undefined };
     this.#participantReadAt = undefined;
     this.proven();
   }
 }
+
+/** Whether an update of a synchronizer is among those that were read. */
+function isUpTo({ upTo, recordTime: last, updateId }: Floor, read: Read, recordTime: Timestamp): boolean {
+  if (upTo !== undefined) return read.offset <= upTo;
+  if (isLater(last, recordTime)) return true;
+  // several updates may have one record time, as after a repair
+  const isSameTime = !isLater(recordTime, last);
+  return isSameTime && (updateId === undefined || idOf(read) === updateId);
+}
+
+/** Whether everything later was not read. */
+const isLastOf = ({ upTo, updateId }: Floor, read: Read): boolean =>
+  upTo === undefined ? updateId !== undefined && idOf(read) === updateId : read.offset === upTo;

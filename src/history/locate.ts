@@ -35,6 +35,8 @@ export interface Floor {
   readonly synchronizerId: string;
   readonly recordTime: Timestamp;
   readonly upTo: Offset | undefined;
+  /** The last update that was read, if it is known. */
+  readonly updateId?: string | undefined;
 }
 
 /**
@@ -146,8 +148,8 @@ const findElsewhere = (
     concatMap((end) => {
       const times = Object.entries(position.recordTimes);
       const { lastUpdate } = position;
-      const isTimed = times.some(([, { updateId }]) => updateId === lastUpdate?.updateId);
-      // without a record time, nothing shows what of the other synchronizers was read
+      const isTimed = times.some(([, { updateId }]) => updateId !== undefined);
+      // without record times, nothing shows what was read of each synchronizer
       if (end === undefined || (lastUpdate !== undefined && !isTimed))
         throw new LedgerResetError(position.offset, end, (end ?? Infinity) < position.offset ? undefined : difference);
       return from(times).pipe(
@@ -160,7 +162,8 @@ const findElsewhere = (
     map((found): Elsewhere => {
       const starts = found.filter(({ start }) => start !== undefined);
       const [first] = starts.sort((a, b) => (a.start ?? 0) - (b.start ?? 0));
-      if (first?.start === undefined) throw new LedgerResetError(position.offset, undefined, difference);
+      // nothing of it is there yet
+      if (first?.start === undefined) throw new LedgerResetError(position.offset);
       const { start } = first;
       const proof = first.floor.upTo === start && first.updateId !== undefined;
       return {
@@ -189,36 +192,27 @@ const findIn = (
   difference: string,
 ): Observable<Found> => {
   const { synchronizerId, recordTime, updateId } = wanted;
-  const floor = { synchronizerId, recordTime, upTo: undefined };
+  const floor = { synchronizerId, recordTime, upTo: undefined, updateId };
   return (updateId === undefined ? of(undefined) : reader.offsetOf(updateId)).pipe(
     concatMap((upTo): Observable<Found> => {
       if (upTo !== undefined) return of({ floor: { ...floor, upTo }, start: upTo, updateId });
-      const isLast = updateId !== undefined && updateId === position.lastUpdate?.updateId;
       return around(reader, wanted).pipe(
         map(({ before, after }): Found => {
           const isFound = before !== undefined && (updateId === undefined || idOf(before) === updateId);
-          if (isLast && !isFound) throw lostError(position, wanted, { before, after }, difference);
-          if (before !== undefined && after !== undefined)
-            return { floor: { ...floor, upTo: before.offset }, start: before.offset, updateId: idOf(before) };
-          if (isFound) return { floor: { ...floor, upTo: before.offset }, start: before.offset, updateId };
+          if (isFound) {
+            const { offset } = before;
+            return { floor: { ...floor, upTo: offset }, start: offset, updateId: idOf(before) };
+          }
+          const isAtTime = before !== undefined && timeIn(before, synchronizerId) === recordTime;
+          const hasPassed = after !== undefined || (isAtTime && wanted.end >= position.offset);
+          // it is nowhere, although later ones are there
+          if (updateId !== undefined && hasPassed) throw new LedgerResetError(position.offset, undefined, difference);
           return { floor, start: after === undefined ? undefined : after.offset - 1, updateId: undefined };
         }),
       );
     }),
   );
 };
-
-/** The error of a last update that is nowhere: it may still come, unless later ones are there. */
-function lostError(
-  { offset }: LedgerPosition,
-  { synchronizerId, recordTime, end }: Wanted,
-  { before, after }: Around,
-  difference: string,
-): LedgerResetError {
-  const isAtTime = before !== undefined && timeIn(before, synchronizerId) === recordTime;
-  const hasPassed = after !== undefined || (isAtTime && end >= offset);
-  return new LedgerResetError(offset, end, hasPassed ? difference : undefined);
-}
 
 /** Searches what the participant has not pruned. If the position may be in what it has, fails with the `PrunedError`. */
 const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Wanted): Observable<Around> =>
