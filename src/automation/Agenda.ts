@@ -58,7 +58,7 @@ export class Agenda {
     for (const change of isWhole ? [] : known.changes) {
       if (change._tag !== 'ContractsChanged') continue;
       for (const { contractId } of change.removed) remove(contractId);
-      for (const contract of change.added) this.#admit(contract, change.update.traceContext);
+      for (const contract of change.added) this.#admit(contract, change.update?.traceContext);
       for (const { contract } of change.moved) this.#admit(contract);
     }
     for (const entry of this.#waiting) if (known.offset >= entry.awaits) this.#passed(entry);

@@ -27,13 +27,36 @@ export interface Reset<C extends AnyContract = AnyContract> {
 }
 
 /**
+ * A change of the contracts: what one update of the ledger did, or, with a `reason`, how the contracts differ from those
+ * before although no update changed them. Contracts change in one step in both cases.
+ *
+ * @category Contracts
+ */
+export type ContractsChanged<C extends AnyContract = AnyContract> = ContractsUpdated<C> | ContractsReconciled<C>;
+
+/** How contracts differ. */
+export interface ContractsDifference<C extends AnyContract = AnyContract> {
+  /** Contracts that were created or became visible. */
+  readonly added: readonly C[];
+  /** Contracts that were archived or are no longer visible, with their last value. */
+  readonly removed: readonly C[];
+  /**
+   * Contracts that were unassigned, assigned or both, with their previous location. In a change with a `reason`, also
+   * contracts that the participant now sends in another form, such as with a view that it can compute by now.
+   */
+  readonly moved: readonly Moved<C>[];
+}
+
+/**
  * All changes that one update of the ledger made to the contracts.
  *
  * @category Contracts
  */
-export interface ContractsChanged<C extends AnyContract = AnyContract> {
+export interface ContractsUpdated<C extends AnyContract = AnyContract> extends ContractsDifference<C> {
   /** The discriminant. */
   readonly _tag: 'ContractsChanged';
+  /** Absent. */
+  readonly reason?: undefined;
   /** The offset of the update. */
   readonly offset: Offset;
   /** The ID of the update, which is the same on every participant. */
@@ -47,13 +70,39 @@ export interface ContractsChanged<C extends AnyContract = AnyContract> {
    * updates, the last one.
    */
   readonly update: Transaction | Reassignment;
-  /** Contracts that were created or became visible. */
-  readonly added: readonly C[];
-  /** Contracts that were archived or are no longer visible, with their last value. */
-  readonly removed: readonly C[];
-  /** Contracts that were unassigned, assigned or both, with their previous location. */
-  readonly moved: readonly Moved<C>[];
 }
+
+/**
+ * The difference between the contracts as they were followed and the contracts that were read again at the same offset.
+ * No update made it, so it has none.
+ *
+ * @category Contracts
+ */
+export interface ContractsReconciled<C extends AnyContract = AnyContract> extends ContractsDifference<C> {
+  /** The discriminant. */
+  readonly _tag: 'ContractsChanged';
+  /** Why the contracts were read again. */
+  readonly reason: ReconcileReason;
+  /** The offset at which they were read: that of the change before it, or of a checkpoint. */
+  readonly offset: Offset;
+  /** Absent. */
+  readonly updateId?: undefined;
+  /** Absent. */
+  readonly synchronizerId?: undefined;
+  /** Absent. */
+  readonly recordTime?: undefined;
+  /** Absent. */
+  readonly update?: undefined;
+}
+
+/**
+ * Why contracts differ although no update changed them: `'packageFound'` if a package was uploaded through which existing
+ * contracts implement an interface of the query; `'appeared'` if earlier updates are visible that were not, for example
+ * after a right was granted; `'selectionChanged'` if the query selects other contracts, or more of each, than before.
+ *
+ * @category Contracts
+ */
+export type ReconcileReason = 'packageFound' | 'appeared' | 'selectionChanged';
 
 /**
  * A contract that was reassigned.
@@ -105,7 +154,7 @@ export function differenceOf<C extends AnyContract>(
   contractIds: Iterable<string>,
   before: Pick<ReadonlyMap<string, C | undefined>, 'get'>,
   after: Pick<ContractSet<C>, 'get'>,
-): Pick<ContractsChanged<C>, 'added' | 'removed' | 'moved'> {
+): ContractsDifference<C> {
   const added: C[] = [];
   const removed: C[] = [];
   const moved: Moved<C>[] = [];
@@ -119,3 +168,7 @@ export function differenceOf<C extends AnyContract>(
   }
   return { added, removed, moved };
 }
+
+/** Whether two sets of contracts differ. */
+export const isDifference = ({ added, removed, moved }: ContractsDifference): boolean =>
+  added.length + removed.length + moved.length > 0;

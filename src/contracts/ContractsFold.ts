@@ -4,8 +4,9 @@ import type { Reassignment, ReassignmentEvent, UnassignedEvent } from '../codecs
 import type { Int64 } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { AnyContract, ContractLocation, MakeContract } from './Contract.js';
-import { type ContractsChanged, differenceOf } from './ContractChange.js';
+import { type ContractsDifference, type ContractsUpdated, differenceOf, isDifference } from './ContractChange.js';
 import { ContractList, type ContractSet } from './ContractSet.js';
+import { isSameContract } from './isSameContract.js';
 
 /**
  * The contracts of a query, from a snapshot and the updates after it. Mutable, so the cost of an update depends only on
@@ -18,7 +19,8 @@ export class ContractsFold<C extends AnyContract> {
   readonly #make: MakeContract<C>;
   readonly #contracts = new ContractList<C>();
   /** Only for the few contracts that are not simply active on one synchronizer. */
-  readonly #traces = new Map<string, Trace<C>>();
+  #traces = new Map<string, Trace<C>>();
+  #lacked: readonly EndingEvent[] = [];
   /** Shared by the contracts at each location. */
   readonly #locations = new Map<string, ContractLocation>();
 
@@ -29,6 +31,11 @@ export class ContractsFold<C extends AnyContract> {
   /** The contracts after the last update: the same object until one of them changes. */
   get contracts(): ContractSet<C> {
     return this.#contracts.snapshot;
+  }
+
+  /** The events of the last update that ended or moved a contract which is unknown here. */
+  get lacked(): readonly EndingEvent[] {
+    return this.#lacked;
   }
 
   /** Adds entries of the snapshot, in any order. */
@@ -52,22 +59,53 @@ export class ContractsFold<C extends AnyContract> {
    * Applies an update. Returns `undefined` if it neither changes nor exercises a contract. If it throws, nothing has
    * changed.
    */
-  apply(update: Transaction | Reassignment): ContractsChanged<C> | undefined {
+  apply(update: Transaction | Reassignment): ContractsUpdated<C> | undefined {
     const traces = new Map<string, Trace<C>>();
+    const lacked: EndingEvent[] = [];
     for (const event of update.events) {
       const edit = this.#editOf(event, update);
       if (edit === undefined) continue;
       const { contractId, run } = edit;
-      traces.set(contractId, run(traces.get(contractId) ?? this.#traceOf(contractId)));
+      const trace = traces.get(contractId) ?? this.#traceOf(contractId);
+      if (isEnding(event) && isUnknown(trace)) lacked.push(event);
+      traces.set(contractId, run(trace));
     }
+    this.#lacked = lacked;
     const before = new Map([...traces.keys()].map((contractId) => [contractId, this.#contracts.get(contractId)]));
     for (const [contractId, trace] of traces) this.#set(contractId, trace);
     const difference = differenceOf(before.keys(), before, this.#contracts);
-    const isChange = Object.values(difference).some(({ length }) => length > 0) || update.events.some(isExercise);
-    if (!isChange) return undefined;
+    if (!isDifference(difference) && !update.events.some(isExercise)) return undefined;
     const { offset, updateId, synchronizerId, recordTime } = update;
     const on = synchronizerId === undefined ? {} : { synchronizerId };
     return { _tag: 'ContractsChanged', offset, updateId, ...on, recordTime, update, ...difference };
+  }
+
+  /**
+   * Takes the contracts of another fold, which was read at the offset of this one, and returns how they differ. Contracts
+   * that are the same stay the same objects, in the same order.
+   */
+  reconcile(read: ContractsFold<C>): ContractsDifference<C> {
+    const before = this.contracts;
+    const now = read.contracts;
+    const contractIds = new Set([...before, ...now].map(({ contractId }) => contractId));
+    this.#traces = new Map(read.#traces);
+    for (const contractId of contractIds) {
+      const former = before.get(contractId);
+      const contract = now.get(contractId);
+      if (former === undefined || contract === undefined || !isSameContract(former, contract))
+        this.#contracts.set(contractId, contract);
+      else this.#keepInTrace(contractId, contract, former);
+    }
+    return differenceOf(contractIds, before, this.#contracts);
+  }
+
+  /** A trace must have the same object as the list. */
+  #keepInTrace(contractId: string, contract: C, former: C): void {
+    const trace = this.#traces.get(contractId);
+    if (trace === undefined) return;
+    const keep = (other: C): C => (other === contract ? former : other);
+    const halves = trace.halves.map((half) => (half.inFlight ? { ...half, inFlight: keep(half.inFlight) } : half));
+    this.#traces.set(contractId, { ...trace, active: trace.active.map(keep), halves });
   }
 
   #traceOf(contractId: string): Trace<C> {
@@ -86,6 +124,8 @@ export class ContractsFold<C extends AnyContract> {
   #editOfEntry(entry: ContractEntry): Edit<C> | undefined {
     switch (entry._tag) {
       case 'ActiveContract':
+        // 3.3 also sends contracts that were only divulged; a feed never shows their end
+        if (!isActivation(entry.createdEvent)) return undefined;
         return this.#activation(entry.createdEvent, entry.synchronizerId, entry.reassignmentCounter);
       case 'IncompleteUnassigned': {
         const { contractId, source, target, reassignmentCounter: counter } = entry.unassignedEvent;
@@ -154,6 +194,16 @@ interface Edit<C extends AnyContract> {
   readonly contractId: string;
   readonly run: (trace: Trace<C>) => Trace<C>;
 }
+
+/** An event that ends or moves a contract, and does not have its content. */
+export type EndingEvent = ArchivedEvent | ExercisedEvent | UnassignedEvent;
+
+const isEnding = (event: TransactionEvent | ReassignmentEvent): event is EndingEvent =>
+  event._tag === 'ArchivedEvent' || event._tag === 'ExercisedEvent' || event._tag === 'UnassignedEvent';
+
+/** Whether nothing is known of the contract: it was never here, or all of its events have been seen. */
+const isUnknown = ({ active, halves, spentOn }: Trace<AnyContract>): boolean =>
+  active.length === 0 && halves.length === 0 && spentOn === undefined;
 
 const isExercise = ({ _tag }: TransactionEvent | ReassignmentEvent): boolean => _tag === 'ExercisedEvent';
 

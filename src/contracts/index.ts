@@ -34,6 +34,7 @@ export type { ContractsKnown, ContractsLoading, LiveConnection, LiveState } from
 
 // Changes
 export type { ContractChange, ContractsChanged, Moved, Reset } from './ContractChange.js';
+export type { ContractsDifference, ContractsReconciled, ContractsUpdated, ReconcileReason } from './ContractChange.js';
 export type { ContractsCaughtUp, ContractsFellBehind } from './ContractChange.js';
 
 // Entries of a snapshot

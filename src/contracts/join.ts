@@ -1,18 +1,31 @@
-import { concatAll, concatMap, defer, type MonoTypeOperatorFunction, type Observable, retry, skip, timer } from 'rxjs';
+import {
+  concat,
+  concatAll,
+  concatMap,
+  defer,
+  identity,
+  ignoreElements,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  retry,
+  skip,
+  tap,
+  timer,
+} from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import { Offset } from '../codecs/scalars.js';
-import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
-import { DecodeError, LedgerResetError } from '../errors/feed.js';
+import type { DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
+import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, withRetried } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
-import type { Page } from '../feed/Page.js';
 import type { Step } from '../feed/LedgerFeed.js';
 import { reportWithout } from '../feed/Service.js';
 import { createLedgerFeed, isGapError } from '../feed/UpdatesOptions.js';
 import { steps } from '../feed/updates.js';
 import { RetryBudget } from '../http/retry.js';
 import type { AnyContract } from './Contract.js';
-import type { ContractsChanged, Reset } from './ContractChange.js';
+import type { ContractsChanged, ReconcileReason, Reset } from './ContractChange.js';
 import {
   type ContractPolicies,
   type ContractQuery,
@@ -21,8 +34,10 @@ import {
   updateFormatOf,
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
-import type { ContractsFold } from './ContractsFold.js';
+import { followChanges } from './followChanges.js';
 import { readContracts, readKnownTypes } from './readContracts.js';
+import { ofOneParticipant, readParticipant } from './ofOneParticipant.js';
+import { PackageWatch } from './reconcile/PackageWatch.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
 
 /** One step of the join of snapshot and feed: a `Reset`, or the changes of a page of updates. */
@@ -37,6 +52,10 @@ export interface JoinStep<C extends AnyContract> {
   readonly contracts: ContractSet<C>;
   /** Why the contracts are read again now: they are no longer those of the ledger. Such a step has no changes. */
   readonly reloads?: Reset['reason'];
+  /** Why the contracts are not those that the caller has at this offset. Such a step has no changes. */
+  readonly differs?: ReconcileReason;
+  /** The participant from which contracts of another ledger are read; `undefined` if it does not report its ID. */
+  readonly participantId?: string | undefined;
 }
 
 /** What to join, and where to begin. */
@@ -53,10 +72,10 @@ interface JoinRequest {
    */
   readonly notBefore?: Offset | undefined;
   /**
-   * Whether the contracts at `resumeFrom` are those that the caller has. If not, the ledger was reset. Default: they
-   * are.
+   * Compares the contracts at `resumeFrom` with those that the caller has: they are the same, or differ for a reason, or
+   * they are those of another ledger. Default: they are the same.
    */
-  readonly isSame?: ((contracts: Iterable<AnyContract>) => boolean) | undefined;
+  readonly compare?: ((contracts: ContractSet) => 'same' | ReconcileReason | 'otherLedger') | undefined;
   /**
    * Emits whether the ledger is still that of the caller's contracts, after an outage while they are read again.
    * Default: nothing shows it.
@@ -75,7 +94,7 @@ interface JoinRequest {
  */
 export const join = (
   source: ContractsSource,
-  { query, resumeFrom, notBefore, isSame = () => true, isSameLedger$, reason = 'start', participantId }: JoinRequest,
+  { query, resumeFrom, notBefore, compare, isSameLedger$, reason = 'start', participantId }: JoinRequest,
   ready$?: Observable<unknown>,
 ): Observable<JoinStep<AnyContract>> =>
   defer(() => {
@@ -84,9 +103,10 @@ export const join = (
     const progress: Progress = {
       known: { offset: resumeFrom ?? notBefore, contracts: undefined },
       reason: resumeFrom === undefined ? reason : undefined,
-      isSame,
+      compare: compare ?? (() => 'same'),
       isSameLedger$,
       participantId,
+      packages: new PackageWatch(source.service, query),
       gap: undefined,
       delayMs: 0,
       budget: new RetryBudget(source.retry),
@@ -104,10 +124,11 @@ interface Progress {
   known: { readonly offset: Offset | undefined; readonly contracts: ContractSet | undefined };
   /** The reason of the next `Reset`; `undefined` if the caller has the contracts at the offset. */
   reason: Reset['reason'] | undefined;
-  readonly isSame: NonNullable<JoinRequest['isSame']>;
+  readonly compare: NonNullable<JoinRequest['compare']>;
   readonly isSameLedger$: JoinRequest['isSameLedger$'];
   /** The participant of the contracts, if it is known before they are read; `undefined` after a reset of the ledger. */
   participantId: string | undefined;
+  readonly packages: PackageWatch;
   /** The gap after which the contracts are read again, if it is not reported yet. */
   gap: Omit<DiagnosticOf<'GapFound'>, '_tag'> | undefined;
   /** The delay before the contracts are read, in milliseconds. */
@@ -133,15 +154,27 @@ function readFrom(
     reason === undefined ? { activeAtOffset: previous } : { notBefore: reason === 'ledgerReset' ? 0 : previous };
   // contracts that are not the first ones are of the same ledger, or replace those of another one
   const isProven = progress.known.offset === undefined || reason === 'ledgerReset';
-  const contracts$ = readContracts(source, query, eventFormat, { ...at, ...(!isProven && { isSameLedger$ }) });
-  const followed$ = (delayMs === 0 ? contracts$ : timer(delayMs).pipe(concatMap(() => contracts$))).pipe(
+  const contracts$ = concat(
+    (delayMs === 0 ? of(0) : timer(delayMs)).pipe(ignoreElements()),
+    progress.packages.begin().pipe(ignoreElements()),
+    readContracts(source, query, eventFormat, { ...at, ...(!isProven && { isSameLedger$ }) }),
+  );
+  const followed$ = contracts$.pipe(
+    reason === 'ledgerReset'
+      ? ofOneParticipant(source, (participantId) => {
+          progress.participantId = participantId;
+        })
+      : identity,
     concatMap(({ fold, offset }) => {
-      if (reason === undefined && !progress.isSame(fold.contracts))
+      const { contracts } = fold;
+      const verdict = reason === undefined ? progress.compare(contracts) : 'same';
+      if (verdict === 'otherLedger')
         throw new LedgerResetError(offset, undefined, 'the contracts at this offset are not those of the cursor');
       reportGap(source, progress, offset);
-      const { contracts } = fold;
+      if (verdict !== 'same') reportDiffering(source, verdict, offset, contracts.size);
       progress.known = { offset, contracts };
-      const reset = { _tag: 'Reset' as const, reason: reason ?? 'start', offset, contracts: contracts.toArray() };
+      progress.packages.loaded(contracts);
+      const all = contracts.toArray();
       const feed = createLedgerFeed(
         source.service,
         { beginExclusive: offset, updateFormat: updateFormatOf(eventFormat, query.includeExercises) },
@@ -149,80 +182,75 @@ function readFrom(
         { ...source.updates, ...(ready$ && { parallelRanges: 1 }), onGap: 'fail' },
         source.retry,
         // the changes may continue after a gap
-        reportWithout(source.report, 'GapFound', 'FeedEnded'),
+        reportOutages(reportWithout(source.report, 'GapFound', 'FeedEnded'), progress.packages),
         { position: { offset, recordTimes: {}, participantId: progress.participantId }, hasRead: true },
       );
-      const changes = reason === undefined ? [] : [reset];
-      const loaded: JoinStep<AnyContract> = { changes, offset, isCaughtUp: false, contracts };
-      const applied$ = steps(feed, ready$).pipe(
-        // skips the start
-        skip(1),
-        concatMap((step) => applyStep(feed.service.learned.updatesPath, step, fold, progress)),
+      const loaded: JoinStep<AnyContract> = {
+        changes: reason === undefined ? [] : [{ _tag: 'Reset', reason, offset, contracts: all }],
+        offset,
+        isCaughtUp: false,
+        contracts,
+        ...(verdict !== 'same' && { differs: verdict }),
+        ...(reason === 'ledgerReset' && { participantId: progress.participantId }),
+      };
+      return startingWith(
+        loaded,
+        followChanges(
+          { source, query, eventFormat, fold, offset, packages: progress.packages, isSameLedger$ },
+          (free$) =>
+            // skips the start
+            steps(feed, ready$ === undefined ? free$ : free$.pipe(concatMap(() => ready$))).pipe(
+              skip(1),
+              renewBudget(progress),
+            ),
+        ).pipe(
+          tap(({ offset, contracts }) => {
+            progress.known = { offset, contracts };
+          }),
+        ),
       );
-      return startingWith(loaded, applied$);
     }),
   );
   if (outdated === undefined || reason === undefined) return followed$;
-  const isCaughtUp = false;
-  return startingWith({ changes: [], offset: previous, isCaughtUp, contracts: outdated, reloads: reason }, followed$);
+  const marker: JoinStep<AnyContract> = {
+    ...{ changes: [], offset: previous, isCaughtUp: false, contracts: outdated },
+    reloads: reason,
+  };
+  if (reason !== 'ledgerReset') return startingWith(marker, followed$);
+  return readParticipant(source).pipe(
+    concatMap((participantId) => startingWith({ ...marker, participantId }, followed$)),
+  );
 }
+
+/** A separate function, because its closure must not retain the contracts, either. */
+const reportDiffering = (
+  { report }: ContractsSource,
+  reason: ReconcileReason,
+  offset: Offset,
+  contracts: number,
+): void => {
+  report(() => ({ _tag: 'ContractsReconciled', reason, offset, contracts }));
+};
+
+/** Begins the budget anew once the participant does not prune faster than the contracts can be read. */
+const renewBudget = (progress: Progress): MonoTypeOperatorFunction<Step> =>
+  tap(({ page, position }) => {
+    if (page !== undefined && position.hasCaughtUp) progress.budget = progress.budget.renew();
+  });
+
+/** Returns a report function that also tells the watch of outages. */
+const reportOutages =
+  (report: Report, packages: PackageWatch): Report =>
+  (body) => {
+    const diagnostic = body();
+    if (diagnostic._tag === 'RetryScheduled') packages.interrupted();
+    report(() => diagnostic);
+  };
 
 /** A separate function, because its closure retains the first contracts, and those of the changes must not. */
 const startingWith = <A>(first: A, source: Observable<A>): Observable<A> =>
   defer(() => [[first], source]).pipe(concatAll());
 
-/**
- * Applies a step of the feed to the contracts. If an update cannot be applied, the error comes after the updates before
- * it.
- */
-function* applyStep(
-  path: string,
-  { position, page }: Step,
-  fold: ContractsFold<AnyContract>,
-  progress: Progress,
-): Generator<JoinStep<AnyContract>, void> {
-  if (page !== undefined && position.hasCaughtUp) progress.budget = progress.budget.renew();
-  const changes: (ContractsChanged | OffsetCheckpoint)[] = [];
-  let failure: { readonly error: unknown } | undefined;
-  try {
-    for (const update of page?.updates ?? []) changes.push(...applyUpdate(path, update, fold));
-  } catch (error) {
-    failure = { error };
-  }
-  const last = changes.at(-1)?.offset ?? progress.known.offset ?? 0;
-  if (failure === undefined && position.cursor > last)
-    changes.push({ _tag: 'OffsetCheckpoint', offset: position.cursor, synchronizerTimes: [] });
-  const offset = changes.at(-1)?.offset ?? last;
-  const { contracts } = fold;
-  progress.known = { offset, contracts };
-  yield { changes, offset, isCaughtUp: position.hasCaughtUp, contracts };
-  if (failure !== undefined) throw failure.error;
-}
-
-/**
- * Returns the change that an update makes, if it makes one, or the checkpoint. Throws a DecodeError for an unknown kind
- * of update or event: without it, the contracts might be wrong.
- */
-function applyUpdate(
-  path: string,
-  update: Page['updates'][number],
-  fold: ContractsFold<AnyContract>,
-): readonly (ContractsChanged | OffsetCheckpoint)[] {
-  switch (update._tag) {
-    case 'OffsetCheckpoint':
-      return [update];
-    case 'TopologyTransaction':
-      return [];
-    case 'Transaction':
-    case 'Reassignment':
-      if (update.events.every(({ _tag }) => _tag !== 'UnknownEvent')) {
-        const change = fold.apply(update);
-        return change === undefined ? [] : [change];
-      }
-  }
-  const updateId = 'updateId' in update ? update.updateId : undefined;
-  throw new DecodeError(path, [{ path: '', expected: 'an update of a known kind' }], update.offset, updateId);
-}
 
 /** Reads the contracts again after a gap, if `onGap` allows it. */
 const reloadAfterGap = (

@@ -125,6 +125,23 @@ type ContractsDiagnostic =
       readonly types: readonly string[];
       /** The delay before the participant is queried again, in milliseconds. */
       readonly retryInMs: number;
+    }
+  /**
+   * The contracts of a query were read again, and differ from those that were known at the same offset although no update
+   * changed them.
+   */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'ContractsReconciled';
+      /**
+       * Why: `'packageFound'` if a package was uploaded, `'appeared'` if earlier updates are visible that were not,
+       * `'selectionChanged'` if the query selects other contracts than before, or more of each.
+       */
+      readonly reason: 'packageFound' | 'appeared' | 'selectionChanged';
+      /** The offset. */
+      readonly offset: Offset;
+      /** The number of contracts at the offset. */
+      readonly contracts: number;
     };
 
 /**

@@ -127,7 +127,7 @@ export type ProcessDiagnostic =
        * Why: `'ledgerReset'` if the ledger was restored or replaced. Otherwise the earlier rows are those of another
        * processor, or the cursor was lost.
        */
-      readonly reason: 'start' | 'pruned' | 'ledgerReset' | 'packageFound';
+      readonly reason: 'start' | 'pruned' | 'ledgerReset' | 'packageFound' | 'appeared' | 'selectionChanged';
       /** The schema of the projection. */
       readonly schema: string;
       /** The offset of the new contracts. */
@@ -147,7 +147,7 @@ export type ProcessDiagnostic =
       /** Discriminates the union. */
       readonly _tag: 'ContractsEnded';
       /** Why the contracts were loaded. */
-      readonly reason: 'start' | 'pruned' | 'ledgerReset' | 'packageFound';
+      readonly reason: 'pruned';
       /** The schema of the projection. */
       readonly schema: string;
       /** The offset after which the gap begins. */

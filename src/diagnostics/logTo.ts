@@ -100,6 +100,8 @@ const lines: {
     const next = `next query in ${inSeconds(retryInMs)}`;
     return warn(`the participant does not know ${names}; check the package and the name, ${next}`, names);
   },
+  ContractsReconciled: ({ reason, offset, contracts }) =>
+    warn(`${reconcileReasons[reason]}: the contracts at offset ${offset} were read again, and are ${contracts} now`),
   RoleChanged: (diagnostic) => {
     const { role, offset } = diagnostic;
     return inform(diagnostic, `${roles[role]}${offset === undefined ? '' : `, the cursor is at offset ${offset}`}`);
@@ -131,12 +133,10 @@ const lines: {
       `${why}: ${contracts} contracts, ${exercises} exercises and ${updates} updates are removed from the schema ${schema}, which now has the contracts at offset ${offset}`,
     );
   },
-  ContractsEnded: ({ reason, contracts, schema, after, until }) => {
-    const why = reason === 'pruned' ? 'the ledger is pruned' : 'a package was missing';
-    return fail(
-      `${why}: the updates between the offsets ${after} and ${until} are not in the schema ${schema}, and ${contracts} contracts ended in between`,
-    );
-  },
+  ContractsEnded: ({ contracts, schema, after, until }) =>
+    fail(
+      `the ledger is pruned: the updates between the offsets ${after} and ${until} are not in the schema ${schema}, and ${contracts} contracts ended in between`,
+    ),
   ActionFailed: ({ rule, contractId, cause, retryAt, at }) => {
     const next = retryAt === undefined ? 'the rule does not repeat it' : `retry in ${inSeconds(retryAt - at)}`;
     const text = `rule ${rule}: no action on contract ${contractId}: ${summary(cause)}, ${next}`;
@@ -154,6 +154,12 @@ const lines: {
     return (isContention ? warn : fail)(`submission ${submissionId} failed: ${details(error)}`, error && kindOf(error));
   },
 };
+
+const reconcileReasons = {
+  packageFound: 'a package was uploaded',
+  appeared: 'earlier updates are visible by now',
+  selectionChanged: 'the query selects others',
+} as const;
 
 const roles = {
   starting: 'starting: connects to its store',

@@ -1,11 +1,8 @@
-import type * as t from 'io-ts';
 import { concatMap, defer, map, type Observable, of } from 'rxjs';
-import { integer, oneOfStrings, optional, text } from '../codecs/internal/field.js';
-import { message } from '../codecs/internal/message.js';
-import { Offset } from '../codecs/scalars.js';
+import type { Offset } from '../codecs/scalars.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
-import type { ContractsChanged, Reset } from '../contracts/ContractChange.js';
+import type { ContractsChanged, ReconcileReason, Reset } from '../contracts/ContractChange.js';
 import {
   type ContractPolicies,
   type ContractQuery,
@@ -21,8 +18,19 @@ import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { checkPositive, retryPolicy } from '../http/retry.js';
 import { requireConnection } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import { LastUpdate } from '../history/LedgerPosition.js';
-import type { FeedPosition } from './CheckpointStore.js';
+import type { LastUpdate } from '../history/LedgerPosition.js';
+import {
+  beginAt,
+  compareContracts,
+  compareWith,
+  ContractsPosition,
+  isReconciling,
+  loadAfter,
+  loadedAt,
+  nothingLoaded,
+  positionAfter,
+  resumeOffset,
+} from './ContractsPosition.js';
 import type { Feed, FeedEntry, FeedPage, FeedReader } from './Feed.js';
 import { ledgerFeed, ledgerIdentity } from './updatesFeed.js';
 
@@ -151,8 +159,9 @@ function openReader(
     hasUpdate: hasLastUpdate,
     pages: (after, ready$) =>
       defer(() => {
-        let reached = after;
-        const { digest, participantId } = after;
+        const hasBlobs = query.includeCreatedEventBlob === true;
+        let reached = beginAt(after, hasBlobs);
+        const { participantId } = after;
         const isSameLedger$ = identity$.pipe(
           concatMap((identity) => {
             const { lastUpdate } = reached;
@@ -163,18 +172,16 @@ function openReader(
         const request = {
           query,
           resumeFrom: resumeOffset(after),
+          compare: compareWith(after, hasBlobs),
           isSameLedger$,
           participantId,
           // a store may return null for an absent field
           notBefore: after.notBefore ?? undefined,
-          reason: after.reason ?? undefined,
-          ...(typeof digest === 'string' && {
-            isSame: (contracts: Iterable<AnyContract>) => digestOf(contracts) === digest,
-          }),
+          reason: isReconciling(after.reason) ? undefined : (after.reason ?? undefined),
         };
         return join(source, request, ready$).pipe(
           concatMap((step) => {
-            const pages = pagesOf(step, reached, batchSize);
+            const pages = pagesOf(step, reached, { batchSize, hasBlobs });
             reached = pages.at(-1)?.reached ?? reached;
             return pages;
           }),
@@ -200,8 +207,12 @@ export type ContractsWork<C extends AnyContract = AnyContract> = ResetBatch<C> |
 export interface ResetBatch<C extends AnyContract = AnyContract> {
   /** The discriminant. */
   readonly _tag: 'ResetBatch';
-  /** Why all contracts are read. */
-  readonly reason: Reset['reason'];
+  /**
+   * Why all contracts are read. With a {@link ReconcileReason}, they are read at the offset that the handler has reached,
+   * after a restart: the ledger is the same, and no update is left out, but the participant shows other contracts there
+   * than before, or more of each. A handler that keeps a history can keep it.
+   */
+  readonly reason: Reset['reason'] | ReconcileReason;
   /** The offset of the snapshot, the same for all of its batches. Changes continue after it. */
   readonly offset: Offset;
   /** The contracts of the batch, empty if there are no contracts at all. Each contract is in exactly one batch. */
@@ -212,114 +223,46 @@ export interface ResetBatch<C extends AnyContract = AnyContract> {
   readonly isLast: boolean;
 }
 
-/**
- * The position of a processor in the contracts of a ledger.
- *
- * @category Processing
- */
-export interface ContractsPosition extends FeedPosition {
-  /** The offset at which the contracts are complete; 0 while they are being loaded. */
+/** All contracts at an offset, and why the handler gets them. */
+interface Load {
+  readonly reason: ResetBatch['reason'];
   readonly offset: Offset;
-  /** The number of handled batches of a load that is not complete; absent if the contracts at the offset are. */
-  readonly loading?: number | undefined;
-  /** Why the contracts are loaded; absent for the first load. */
-  readonly reason?: Reset['reason'] | undefined;
-  /**
-   * While the contracts are loaded again: the offset of those that the handler has. No snapshot before it is loaded.
-   * Absent if the handler has none of this ledger.
-   */
-  readonly notBefore?: Offset | undefined;
-  /** The last update that the handler has, which proves that the ledger is still the same. */
-  readonly lastUpdate?: LastUpdate | undefined;
-  /** A digest of the contracts, until the first update after them proves that the ledger is still the same. */
-  readonly digest?: string | undefined;
+  readonly contracts: readonly AnyContract[];
 }
-
-/**
- * Codec of `ContractsPosition`.
- *
- * @category Processing
- */
-export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<ContractsPosition>('ContractsPosition', {
-  offset: Offset,
-  loading: optional(integer('Batches', 0, Infinity, 'a whole number')),
-  notBefore: optional(Offset),
-  lastUpdate: optional(LastUpdate),
-  digest: optional(text),
-  reason: optional(oneOfStrings<Reset['reason']>('ResetReason', 'start', 'pruned', 'ledgerReset', 'packageFound')),
-});
-
-/** The position before the first batch, from which nothing can be resumed. */
-const nothingLoaded = (reason?: Reset['reason']): ContractsPosition => ({
-  offset: 0,
-  loading: 0,
-  reason,
-  lastUpdate: undefined,
-});
-
-/**
- * Returns the position before the first batch of a load that follows another position. If the ledger is the same, it has
- * what proves that after a restart: the contracts of the handler may then be extended, and not only replaced.
- */
-const loadAfter = (
-  position: ContractsPosition,
-  reason: Reset['reason'],
-): ContractsPosition & { readonly participantId?: undefined } =>
-  reason === 'ledgerReset'
-    ? // the cursor gets the ID of the other participant at the next start
-      { ...nothingLoaded(reason), participantId: undefined }
-    : {
-        ...nothingLoaded(reason),
-        notBefore: resumeOffset(position) ?? position.notBefore,
-        lastUpdate: position.lastUpdate,
-      };
-
-/** Returns the offset to resume after; `undefined` if the contracts are not complete. */
-const resumeOffset = (position: ContractsPosition): Offset | undefined =>
-  loadedBatches(position) < 0 ? position.offset : undefined;
-
-/** By offset, and then by batch: the contracts at an offset are complete before another load begins. */
-const compareContracts = (a: ContractsPosition, b: ContractsPosition): number =>
-  a.offset - b.offset || loadedBatches(a) - loadedBatches(b);
-
-/** Returns the number of loaded batches; -1 if the contracts are complete. A store may return null for an absent field. */
-const loadedBatches = ({ loading }: ContractsPosition): number => (typeof loading === 'number' ? loading : -1);
 
 /**
  * Returns the pages of a step after a position. An empty page at the initial position comes before the contracts are
  * read again, and before the first batch of them: from then on the contracts of the handler are not complete.
  */
 function pagesOf(
-  { changes, offset, isCaughtUp, reloads }: JoinStep<AnyContract>,
+  { changes, offset, isCaughtUp, reloads, differs, contracts, participantId }: JoinStep<AnyContract>,
   after: ContractsPosition,
-  batchSize: number,
+  { batchSize, hasBlobs }: { readonly batchSize: number; readonly hasBlobs: boolean },
 ): readonly Page[] {
-  const reason = reloads ?? changes.find((change): change is Reset => change._tag === 'Reset')?.reason;
-  const begin = reason === undefined ? after : loadAfter(after, reason);
-  const marker: Page = { entries: [], reached: begin, isCaughtUp: false };
-  if (reloads !== undefined) return [marker];
-  let { digest, lastUpdate } = begin;
-  const entries = changes.flatMap((change) => {
-    if (change._tag === 'Reset') {
-      digest = digestOf(change.contracts);
-      return batchesOf(change, begin, { offset: change.offset, digest, lastUpdate }, batchSize);
-    }
-    if (change._tag === 'ContractsChanged') {
-      // from now on the ID of the update is the proof
-      digest = undefined;
-      lastUpdate = { offset: change.offset, updateId: change.updateId };
-    }
-    return [{ position: { offset: change.offset, digest, lastUpdate }, content: change }];
+  const reason = reloads ?? differs ?? changes.find((change): change is Reset => change._tag === 'Reset')?.reason;
+  if (reason !== undefined) {
+    const begin = loadAfter(after, reason, participantId);
+    const marker: Page = { entries: [], reached: begin, isCaughtUp: false };
+    if (reloads !== undefined) return [marker];
+    const end = loadedAt(begin, offset, contracts, hasBlobs);
+    const entries = batchesOf({ reason, offset, contracts: contracts.toArray() }, begin, end, batchSize);
+    return [marker, { entries, reached: end, isCaughtUp }];
+  }
+  let position = after;
+  const entries = changes.flatMap((change): Page['entries'] => {
+    if (change._tag === 'Reset') return [];
+    position =
+      change._tag === 'ContractsChanged' ? positionAfter(position, change) : { ...position, offset: change.offset };
+    return [{ position, content: change }];
   });
-  const page: Page = { entries, reached: { offset, digest, lastUpdate }, isCaughtUp };
-  return reason === undefined ? [page] : [marker, page];
+  return [{ entries, reached: { ...position, offset }, isCaughtUp }];
 }
 
 type Page = FeedPage<ContractsWork, ContractsPosition>;
 
 /** Returns the batches of a reset. Only with the last one are its contracts complete. */
 function batchesOf(
-  { reason, offset, contracts }: Reset,
+  { reason, offset, contracts }: Load,
   begin: ContractsPosition,
   end: ContractsPosition,
   batchSize: number,
@@ -340,20 +283,4 @@ function batchesOf(
       },
     };
   });
-}
-
-/**
- * Returns a digest that distinguishes two sets of contracts regardless of order: their number, and the sum of the
- * hashes of each.
- */
-function digestOf(contracts: Iterable<AnyContract>): string {
-  let count = 0;
-  let sum = 0;
-  for (const { contractId, reassignmentCounter } of contracts) {
-    let hash = reassignmentCounter;
-    for (let i = 0; i < contractId.length; i += 1) hash = Math.imul(hash ^ contractId.charCodeAt(i), 0x01000193);
-    count += 1;
-    sum = (sum + (hash >>> 0)) % Number.MAX_SAFE_INTEGER;
-  }
-  return `${count}:${sum}`;
 }

@@ -21,7 +21,8 @@
 export { processFeed } from './processFeed.js';
 export { updatesFeed, type UpdatesFeedOptions, type UpdatesFeedRequest } from './updatesFeed.js';
 export { contractsFeed, type ContractsFeedOptions, type ContractsFeedQuery } from './contractsFeed.js';
-export type { ContractsPosition, ContractsWork, ResetBatch } from './contractsFeed.js';
+export type { ContractsWork, ResetBatch } from './contractsFeed.js';
+export type { ContractsPosition } from './ContractsPosition.js';
 export type { Feed, FeedEntry, FeedIdentity, FeedItem, FeedPage } from './Feed.js';
 export type { FeedReader, FeedRun } from './Feed.js';
 export type { Report } from '../diagnostics/Diagnostic.js';

@@ -172,7 +172,7 @@ function after(changes: readonly ContractChange[]): ReadonlyMap<string, AnyContr
 }
 
 const exercisesOf = (changes: readonly ContractsChanged[]): readonly ExercisedEvent[] =>
-  changes.flatMap(({ update }) => [...update.events].filter((event) => event._tag === 'ExercisedEvent'));
+  changes.flatMap(({ update }) => [...(update?.events ?? [])].filter((event) => event._tag === 'ExercisedEvent'));
 
 describe('contractChanges over HTTP', () => {
   it.each(['3.3', '3.4', '3.5', '3.6', '3.7'] as const)(

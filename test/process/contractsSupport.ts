@@ -3,10 +3,10 @@ import {
   contractsFeed,
   type ContractsFeedOptions,
   type ContractsFeedQuery,
-  type ContractsPosition,
   type ContractsWork,
 } from '../../src/process/contractsFeed.js';
 import type { Cursor } from '../../src/process/CheckpointStore.js';
+import type { ContractsPosition } from '../../src/process/ContractsPosition.js';
 import type { Feed } from '../../src/process/Feed.js';
 import { active, archived, created, transactionOf } from '../helpers/contractEvents.js';
 import type { Reply, ServiceRequest } from '../helpers/scripted.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, from, lastValueFrom, take, toArray, type ObservableInput, type Subscription } from 'rxjs';
 import type { CheckpointStore, Cursor } from '../../src/process/CheckpointStore.js';
-import { ContractsPosition } from '../../src/process/contractsFeed.js';
+import { ContractsPosition } from '../../src/process/ContractsPosition.js';
 import { until } from '../helpers/time.js';
 
 /** A store with all optional methods. */

@@ -107,9 +107,9 @@ const jsonForm: Form = {
     yield jsonLine({ _tag: 'Reset', reason, offset, count: contracts.length });
     for (const contract of contracts) yield jsonLine(toContractLine(contract));
   },
-  change: ({ _tag, offset, updateId, synchronizerId, recordTime, added, removed, moved }) =>
+  change: ({ _tag, offset, reason, updateId, synchronizerId, recordTime, added, removed, moved }) =>
     jsonLine({
-      ...{ _tag, offset, updateId, synchronizerId, recordTime },
+      ...{ _tag, offset, reason, updateId, synchronizerId, recordTime },
       added: added.map(toContractLine),
       removed: removed.map(toContractLine),
       moved: moved.map(({ contract, from }) => ({ contract: toContractLine(contract), from })),
@@ -120,7 +120,9 @@ const reasons: Readonly<Record<ResetBatch['reason'], string>> = {
   start: '',
   pruned: ': the ledger was pruned meanwhile',
   ledgerReset: ': the ledger was reset',
-  packageFound: '',
+  packageFound: ': a package was uploaded',
+  appeared: ': earlier updates are visible by now',
+  selectionChanged: ': the query selects others',
 };
 
 /** Rows for people. */

@@ -14,7 +14,7 @@ import {
   timeout,
 } from 'rxjs';
 import type { ContractQuery } from '../../contracts/ContractQuery.js';
-import type { ContractsChanged } from '../../contracts/ContractChange.js';
+import type { ContractsReconciled, ContractsUpdated } from '../../contracts/ContractChange.js';
 import type { Report } from '../../diagnostics/Diagnostic.js';
 import { mapError, checkPositive } from '../../http/retry.js';
 import type { StoreOperation } from '../../errors/process.js';
@@ -22,10 +22,11 @@ import type { ContractsWork, ResetBatch } from '../../process/contractsFeed.js';
 import { connect, query } from '../connection.js';
 import { asStoreError, DatabaseError } from '../databaseErrors.js';
 import { checkRights } from '../postgresStore.js';
-import { retainFor, offsetFunctions, retentionFunctions } from './history.js';
+import { type Retain, retainFor, offsetFunctions, retentionFunctions } from './history.js';
 import { projectionSchema, tablesOf, createTables, currentVersion, type ProjectionSchema } from './tables.js';
 import { nameTemplates, registerTemplates, type Writing, templateFunctions } from './templates.js';
 import { writeChanges, changesFunction } from './writeChanges.js';
+import { writeReconciled } from './writeReconciled.js';
 import { writeReset } from './writeReset.js';
 import { loadFunction } from './loadContracts.js';
 import { readFunctions } from './readFunctions.js';
@@ -160,10 +161,8 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
     const ready$ = defer(() => (state.isReady ? of(true) : inPool(register)));
     return concat(
       ready$.pipe(ignoreElements()),
-      ...runsOf(Array.isArray(work) ? (work as readonly ContractsWork[]) : [work as ContractsWork]).map((part) =>
-        defer(() =>
-          part._tag === 'ResetBatch' ? writeReset(writing, part) : writeChanges(writing, part.changes, retain),
-        ),
+      ...partsOf(Array.isArray(work) ? (work as readonly ContractsWork[]) : [work as ContractsWork]).map((part) =>
+        defer(() => writePart(writing, part, retain)),
       ),
     ).pipe(
       ignoreElements(),
@@ -178,21 +177,37 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
   return Object.assign(handler, { prepare: () => inPool(prepare).pipe(failing('prepare')) });
 }
 
-/** Consecutive changes are written together; a batch of a reset is written by itself. */
-function runsOf(works: readonly ContractsWork[]): readonly (ResetBatch | Changes)[] {
-  const runs: (ResetBatch | Changes)[] = [];
-  for (const work of works) {
-    const last = runs.at(-1);
-    if (work._tag === 'ResetBatch') runs.push(work);
-    else if (last?._tag === 'Changes') last.changes.push(work);
-    else runs.push({ _tag: 'Changes', changes: [work] });
-  }
-  return runs;
-}
-
+/** Changes of updates that are written together. */
 interface Changes {
   readonly _tag: 'Changes';
-  readonly changes: ContractsChanged[];
+  readonly changes: ContractsUpdated[];
+}
+
+const writePart = (
+  writing: Writing,
+  part: ResetBatch | ContractsReconciled | Changes,
+  retain: Retain,
+): Observable<unknown> => {
+  switch (part._tag) {
+    case 'ResetBatch':
+      return writeReset(writing, part);
+    case 'ContractsChanged':
+      return writeReconciled(writing, part);
+    case 'Changes':
+      return writeChanges(writing, part.changes, retain);
+  }
+};
+
+/** Consecutive changes of updates are written together; any other change, and a batch of a reset, by itself. */
+function partsOf(works: readonly ContractsWork[]): readonly (ResetBatch | ContractsReconciled | Changes)[] {
+  const parts: (ResetBatch | ContractsReconciled | Changes)[] = [];
+  for (const work of works) {
+    const last = parts.at(-1);
+    if (work._tag === 'ResetBatch' || work.reason !== undefined) parts.push(work);
+    else if (last?._tag === 'Changes') last.changes.push(work);
+    else parts.push({ _tag: 'Changes', changes: [work] });
+  }
+  return parts;
 }
 
 /** The default schema of a projection. */

@@ -5,7 +5,7 @@ import { run } from '../connection.js';
 import { withoutValues } from '../databaseErrors.js';
 import { type Columns, namesOf, rowsFrom, toJsonParameter, toStorableText, typeOf } from './tables.js';
 import { type ContractRow, maxPartSize, rowsOf, sizeOf } from './rows.js';
-import { byId, contractColumns, isActive, type ProjectionSchema } from './tables.js';
+import { byId, contractColumns, isActive, isVisibleIn, type ProjectionSchema } from './tables.js';
 import { TemplateList, type Writing, writeTemplates } from './templates.js';
 
 /** A load of a snapshot. */
@@ -89,7 +89,7 @@ function partsOf(rows: readonly ContractRow[]): readonly (readonly ContractRow[]
 
 /**
  * Inserts contracts of a snapshot that are not in the projection, and records those that are. The participant may render
- * them in another way than before: then the record has the list of these columns as `payload`.
+ * them in another way than before, or with a blob now: then the record has the list of these columns as `payload`.
  */
 export const loadFunction = (names: ProjectionSchema): string => `
 CREATE OR REPLACE FUNCTION ${names.schema}.projection_load(loaded jsonb, into_generation int)
@@ -100,7 +100,8 @@ BEGIN
     SELECT r.contract_id, r.template_pk, r.synchronizer_id, r.in_flight_to, r.reassignment_counter,
       CASE WHEN (c.payload, c.contract_key, c.as_sent::text)
         IS DISTINCT FROM (r.payload, r.contract_key, r.as_sent::text)
-      THEN jsonb_build_array(r.payload, r.contract_key, r.as_sent::text) END AS payload
+        OR c.metadata IS DISTINCT FROM coalesce(r.metadata, c.metadata)
+      THEN jsonb_build_array(r.payload, r.contract_key, r.as_sent::text, encode(r.metadata, 'base64')) END AS payload
     FROM r JOIN ${names.contracts} c ON c.contract_id = r.contract_id AND c.template_pk = r.template_pk
     WHERE ${isActive(names)}
   ), noted AS (
@@ -111,6 +112,25 @@ BEGIN
   SELECT into_generation, ${namesOf(contractColumns)} FROM r
   WHERE NOT EXISTS (SELECT FROM known k WHERE k.contract_id = r.contract_id AND k.template_pk = r.template_pk);
 END $body$;`;
+
+/**
+ * Updates the contracts whose location or form has changed. A payload may be absent now, because its view has failed; a
+ * blob stays, because a query may no longer ask for it.
+ */
+export const updateKept = ({ tx, names }: Pick<Writing, 'tx' | 'names'>): Observable<unknown> =>
+  run(
+    tx,
+    `UPDATE ${names.contracts} c SET synchronizer_id = k.synchronizer_id, in_flight_to = k.in_flight_to,
+      reassignment_counter = k.reassignment_counter,
+      payload = CASE WHEN k.payload IS NULL THEN c.payload ELSE nullif(k.payload -> 0, 'null') END,
+      contract_key = CASE WHEN k.payload IS NULL THEN c.contract_key ELSE nullif(k.payload -> 1, 'null') END,
+      as_sent = CASE WHEN k.payload IS NULL THEN c.as_sent ELSE (k.payload ->> 2)::json END,
+      metadata = coalesce(decode(k.payload ->> 3, 'base64'), c.metadata)
+    FROM ${names.kept} k WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk
+      AND c.archived_at_offset IS NULL AND ${isVisibleIn(names)}
+      AND (k.payload IS NOT NULL OR (k.synchronizer_id, k.in_flight_to, k.reassignment_counter)
+        IS DISTINCT FROM (c.synchronizer_id, c.in_flight_to, c.reassignment_counter))`,
+  );
 
 /** A row of a table. JSON in it is text. */
 type Row = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;

@@ -1,6 +1,6 @@
 import type { ExercisedEvent } from '../../codecs/Event.js';
 import type { AnyContract } from '../../contracts/Contract.js';
-import type { ContractsChanged } from '../../contracts/ContractChange.js';
+import type { ContractsUpdated } from '../../contracts/ContractChange.js';
 import { type Row, toStorableJson } from './tables.js';
 import type { contractColumns, exerciseColumns, updateColumns } from './tables.js';
 import type { TemplateList } from './templates.js';
@@ -54,7 +54,7 @@ export const locationColumns = ({ location, reassignmentCounter }: AnyContract):
 });
 
 /** Returns the row of an update. */
-export const updateRow = ({ update, ...change }: ContractsChanged): Row<typeof updateColumns> => ({
+export const updateRow = ({ update, ...change }: ContractsUpdated): Row<typeof updateColumns> => ({
   offset: change.offset,
   update_id: change.updateId,
   effective_at: effectiveAt({ ...change, update }),
@@ -68,11 +68,11 @@ export const updateRow = ({ update, ...change }: ContractsChanged): Row<typeof u
 });
 
 /** Returns the ledger time of an update. A reassignment has none; its record time is returned instead. */
-export const effectiveAt = ({ update, recordTime }: Pick<ContractsChanged, 'update' | 'recordTime'>): string =>
+export const effectiveAt = ({ update, recordTime }: Pick<ContractsUpdated, 'update' | 'recordTime'>): string =>
   update._tag === 'Transaction' ? update.effectiveAt : recordTime;
 
 /** Returns the row of an exercise. */
-export function exerciseRow(event: ExercisedEvent, change: ContractsChanged, templates: TemplateList): ExerciseRow {
+export function exerciseRow(event: ExercisedEvent, change: ContractsUpdated, templates: TemplateList): ExerciseRow {
   const { texts, asSent } = toStorableJson([event.choiceArgument, event.exerciseResult]);
   return {
     template_pk: templates.numberOf('choice', event.templateId, event.packageName, event.choice),

@@ -2,7 +2,7 @@ import { concat, concatMap, defer, EMPTY, type Observable } from 'rxjs';
 import type { ExercisedEvent, TransactionEvent } from '../../codecs/Event.js';
 import type { ReassignmentEvent } from '../../codecs/Reassignment.js';
 import type { AnyContract } from '../../contracts/Contract.js';
-import type { ContractsChanged } from '../../contracts/ContractChange.js';
+import type { ContractsUpdated } from '../../contracts/ContractChange.js';
 import { run } from '../connection.js';
 import { type Columns, namesOf, type Row, rowsFrom, toJsonParameter } from './tables.js';
 import { removeGarbage, type Retain } from './history.js';
@@ -31,11 +31,11 @@ import { TemplateList, type Writing } from './templates.js';
 /** Writes changes in order, with one statement unless they are large. */
 export const writeChanges = (
   writing: Writing,
-  changes: readonly ContractsChanged[],
+  changes: readonly ContractsUpdated[],
   retain: Retain,
 ): Observable<unknown> => concat(write(writing, changes), retain(writing, changes.at(-1)?.recordTime ?? ''));
 
-function write(writing: Writing, changes: readonly ContractsChanged[]): Observable<unknown> {
+function write(writing: Writing, changes: readonly ContractsUpdated[]): Observable<unknown> {
   const { tx, names, nameTemplate } = writing;
   const templates = new TemplateList(nameTemplate);
   const rows = rowsOfChanges(changes, templates);
@@ -55,7 +55,7 @@ function write(writing: Writing, changes: readonly ContractsChanged[]): Observab
 const sum = (sizes: readonly number[]): number => sizes.reduce((all, size) => all + size, 0);
 
 /** The rows of several updates: each is written once, however many of the updates changed it. */
-function rowsOfChanges(changes: readonly ContractsChanged[], templates: TemplateList) {
+function rowsOfChanges(changes: readonly ContractsUpdated[], templates: TemplateList) {
   const contracts: ContractRow[] = [];
   /** The rows to insert for contracts that are active. */
   const active = new Map<string, ContractRow[]>();
@@ -105,7 +105,7 @@ const editColumns = {
 };
 
 /** Returns the nodes that archived contracts, by contract. */
-const archivingNodes = ({ update }: ContractsChanged): ReadonlyMap<string, number> =>
+const archivingNodes = ({ update }: ContractsUpdated): ReadonlyMap<string, number> =>
   new Map(update.events.filter(isArchival).map((event): [string, number] => [event.contractId, event.nodeId]));
 
 const isArchival = (

@@ -4,14 +4,14 @@ import { CursorError } from '../../errors/process.js';
 import type { ResetBatch } from '../../process/contractsFeed.js';
 import { run } from '../connection.js';
 import { removeGarbage } from './history.js';
-import { loadContracts } from './loadContracts.js';
+import { loadContracts, updateKept } from './loadContracts.js';
 import { cursorAt, isOwner, isVisibleIn, replaced } from './tables.js';
 import type { Writing } from './templates.js';
 
 /**
  * Writes a batch of a snapshot into a generation that no reader sees. The last batch makes it visible, in the same
- * transaction. A snapshot that follows pruning is added to the contracts that are there; any other snapshot replaces
- * them.
+ * transaction. A snapshot of the same ledger, after pruning or because it shows other contracts by now, is added to the
+ * contracts that are there; any other snapshot replaces them.
  */
 export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unknown> =>
   concat(
@@ -127,7 +127,7 @@ const beginLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Obse
         replaces = NOT ($1 AND cardinality(visible) > 0 AND latest_offset IS NOT NULL AND ${isOwner}),
         cursor_at = ${cursorAt}
       RETURNING NOT replaces AND latest_offset > $2 AS "isOld", latest_offset`,
-      [reason === 'pruned' || reason === 'packageFound', offset],
+      [keepsRows(reason), offset],
     ).pipe(
       tap(([state]) => {
         // of a replica that lags: neither does it replace the contracts, nor can it extend them
@@ -140,6 +140,9 @@ const beginLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Obse
     // after locking the state, to remove the records of a concurrent load
     run(tx, `DELETE FROM ${names.kept}`),
   );
+
+/** Whether the ledger is the same, so that the rows and their history remain. */
+const keepsRows = (reason: ResetBatch['reason']): boolean => reason !== 'start' && reason !== 'ledgerReset';
 
 const endLoad = (writing: Writing, { replaces }: LoadState, batch: ResetBatch): Observable<unknown> =>
   replaces ? replace(writing, batch) : extend(writing, batch);
@@ -185,24 +188,16 @@ const extend = ({ tx, names, report }: Writing, { reason, offset }: ResetBatch):
       tap(([row]) => {
         const { contracts, after } = row as { readonly contracts: number; readonly after: Offset };
         const schema = names.name;
-        report(() => ({ _tag: 'ContractsEnded', reason, schema, after, until: offset, contracts }));
+        // a load at the offset that was reached leaves out no update
+        if (reason === 'pruned')
+          report(() => ({ _tag: 'ContractsEnded', reason, schema, after, until: offset, contracts }));
       }),
     ),
-    run(
-      tx,
-      `UPDATE ${names.contracts} c SET synchronizer_id = k.synchronizer_id, in_flight_to = k.in_flight_to,
-        reassignment_counter = k.reassignment_counter,
-        payload = CASE WHEN k.payload IS NULL THEN c.payload ELSE nullif(k.payload -> 0, 'null') END,
-        contract_key = CASE WHEN k.payload IS NULL THEN c.contract_key ELSE nullif(k.payload -> 1, 'null') END,
-        as_sent = CASE WHEN k.payload IS NULL THEN c.as_sent ELSE (k.payload ->> 2)::json END
-      FROM ${names.kept} k WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk AND ${isVisible}
-        AND (k.payload IS NOT NULL OR (k.synchronizer_id, k.in_flight_to, k.reassignment_counter)
-          IS DISTINCT FROM (c.synchronizer_id, c.in_flight_to, c.reassignment_counter))`,
-    ),
+    updateKept({ tx, names }),
     run(
       tx,
       `INSERT INTO ${names.gaps} (generation, after_offset, until_offset, reason)
-      SELECT loading, latest_offset, $1, $2 FROM ${names.state} WHERE latest_offset < $1`,
+      SELECT loading, latest_offset, $1, $2 FROM ${names.state} WHERE latest_offset < $1 AND $2 = 'pruned'`,
       [offset, reason],
     ),
     run(tx, `UPDATE ${names.state} SET visible = visible || loading, loading = NULL, latest_offset = $1`, [offset]),

@@ -5,12 +5,8 @@ import { type Observable, of } from 'rxjs';
 import type { ContractType } from '../../../src/codecs/ContractType.js';
 import type { AnyContract, Contract, UndecodedContract } from '../../../src/contracts/index.js';
 import type { Ledger, LedgerPosition, LedgerReader, UpdatesRequest } from '../../../src/index.js';
-import {
-  contractsFeed,
-  type ContractsPosition,
-  type ContractsWork,
-  type ResetBatch,
-} from '../../../src/process/contractsFeed.js';
+import { contractsFeed, type ContractsWork, type ResetBatch } from '../../../src/process/contractsFeed.js';
+import type { ContractsPosition } from '../../../src/process/ContractsPosition.js';
 import {
   type BatchHandler,
   type BatchProcessOptions,
@@ -124,7 +120,8 @@ export const ofContracts = (): void => {
   const feed = contractsFeed(reader, { types: { iou, offer }, parties, onGap: 'fail' }, { batchSize: 10 });
   void processFeed(feed, (work) => {
     if (work._tag === 'ResetBatch') expectTypeOf(work.isFirst).toBeBoolean();
-    else expectTypeOf(work.updateId).toBeString();
+    else if (work.reason === undefined) expectTypeOf(work.updateId).toBeString();
+    else expectTypeOf(work.update).toBeUndefined();
     for (const contract of work._tag === 'ResetBatch' ? work.contracts : work.added) {
       if (contract.type === 'iou') expectTypeOf(contract.payload.amount).toBeString();
       if (contract.type === 'offer') expectTypeOf(contract.payload.price).toBeNumber();

@@ -1,0 +1,218 @@
+import {
+  catchError,
+  concat,
+  concatMap,
+  connect,
+  defer,
+  exhaustMap,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  shareReplay,
+  take,
+  tap,
+} from 'rxjs';
+import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
+import type { Offset } from '../codecs/scalars.js';
+import type { EventFormat } from '../codecs/UpdateFormat.js';
+import { DecodeError } from '../errors/feed.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import type { Step } from '../feed/LedgerFeed.js';
+import type { Page } from '../feed/Page.js';
+import type { AnyContract } from './Contract.js';
+import type { ContractsChanged, ContractsReconciled, ReconcileReason } from './ContractChange.js';
+import { isDifference } from './ContractChange.js';
+import type { ContractPolicies, ContractQuery, ContractsSource } from './ContractQuery.js';
+import type { ContractsFold } from './ContractsFold.js';
+import type { JoinStep } from './join.js';
+import { readContracts } from './readContracts.js';
+import type { PackageWatch } from './reconcile/PackageWatch.js';
+import { Suspicion } from './reconcile/Suspicion.js';
+import { UnpairedError } from './snapshot/pairHalves.js';
+
+/** The contracts to keep up to date. */
+export interface Followed {
+  readonly source: ContractsSource;
+  readonly query: ContractQuery & ContractPolicies;
+  readonly eventFormat: EventFormat;
+  /** The contracts as they were read. */
+  readonly fold: ContractsFold<AnyContract>;
+  /** The offset at which they were read. */
+  readonly offset: Offset;
+  readonly packages: PackageWatch;
+  /** Emits whether the ledger is still the same, after an outage while the contracts are read again. */
+  readonly isSameLedger$?: Observable<boolean> | undefined;
+}
+
+/**
+ * Applies the steps of a feed to the contracts. If there are signs that some are missing, reads the contracts again at the
+ * offset that was reached, and emits the difference as one change; then the feed goes on after that offset. So a contract
+ * is neither missed nor emitted twice: the changes up to the offset are in both, and those after it in neither.
+ *
+ * @param feed - returns the steps of the feed, each of which begins when `ready$` emits: while the contracts are read,
+ * no pages pile up
+ */
+export const followChanges = (
+  followed: Followed,
+  feed: (ready$: Observable<unknown>) => Observable<Step>,
+): Observable<JoinStep<AnyContract>> =>
+  defer(() => {
+    const { fold, packages } = followed;
+    const suspicion = new Suspicion(followed.query);
+    const progress: Progress = { fold, suspicion, reached: followed.offset, isCaughtUp: false, ...onward };
+    let isFree$: Observable<unknown> = always$;
+    const check$ = defer(() => {
+      const { due } = suspicion;
+      if (due === undefined) return [];
+      const reconciled$ = reconcile(followed, progress, due).pipe(shareReplay({ bufferSize: 1, refCount: true }));
+      // the feed waits for it, too
+      const isDone$ = reconciled$.pipe(
+        ignoreElements(),
+        catchError(() => []),
+      );
+      isFree$ = concat(isDone$, always$);
+      return reconciled$;
+    });
+    return feed(defer(() => isFree$.pipe(take(1)))).pipe(
+      tap(({ page }) => {
+        packages.received(page);
+      }),
+      connect((steps$) =>
+        merge(
+          steps$,
+          // changes do not wait for the list of packages
+          steps$.pipe(
+            filter(() => packages.isDue),
+            exhaustMap(() => packages.look()),
+            filter((isFound) => isFound),
+            map(() => undefined),
+          ),
+        ),
+      ),
+      concatMap((step) => {
+        if (step === undefined) suspicion.packageFound();
+        const path = followed.source.service.learned.updatesPath;
+        return concat(step === undefined ? [] : defer(() => applyStep(path, step, progress)), check$);
+      }),
+    );
+  });
+
+const always$ = defer(() => [true]);
+
+/** How far the changes are complete. */
+interface Progress {
+  readonly fold: ContractsFold<AnyContract>;
+  readonly suspicion: Suspicion;
+  /** The offset up to which all changes were applied. */
+  reached: Offset;
+  isCaughtUp: boolean;
+  /** The cursor of the feed. It may go back: after an outage, a feed reads again what follows its last update. */
+  cursor: Offset;
+  /** Whether it was noted that the feed has gone back and found updates there. */
+  isBackNoted: boolean;
+}
+
+/** A feed that has not gone back. */
+const onward = { cursor: 0, isBackNoted: false };
+
+/**
+ * Applies a step of the feed to the contracts. If an update cannot be applied, the error comes after the updates before
+ * it.
+ */
+function* applyStep(
+  path: string,
+  { position, page }: Step,
+  progress: Progress,
+): Generator<JoinStep<AnyContract>, void> {
+  const { fold } = progress;
+  const changes: (ContractsChanged | OffsetCheckpoint)[] = [];
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    for (const update of newIn(position.cursor, page, progress)) changes.push(...applyUpdate(path, update, progress));
+  } catch (error) {
+    failure = { error };
+  }
+  const last = changes.at(-1)?.offset ?? progress.reached;
+  if (failure === undefined && position.cursor > last)
+    changes.push({ _tag: 'OffsetCheckpoint', offset: position.cursor, synchronizerTimes: [] });
+  const offset = changes.at(-1)?.offset ?? last;
+  progress.reached = offset;
+  progress.isCaughtUp = position.hasCaughtUp;
+  yield { changes, offset, isCaughtUp: position.hasCaughtUp, contracts: fold.contracts };
+  if (failure !== undefined) throw failure.error;
+}
+
+/**
+ * Returns the updates of a step that are after the offset that was reached. An update at or before it was not visible when
+ * the contracts were read, or when the feed was there first. It cannot be applied now, because later ones may have ended
+ * its contracts, or because others like it came before the place where the feed went back to.
+ */
+function newIn(cursor: Offset, page: Page | undefined, progress: Progress): Page['updates'] {
+  const { reached, suspicion } = progress;
+  const updates = page?.updates ?? [];
+  if (cursor < progress.cursor) progress.isBackNoted = false;
+  progress.cursor = cursor;
+  const isOld = ({ _tag, offset }: Page['updates'][number]): boolean =>
+    _tag === 'OffsetCheckpoint' ? offset < reached : offset <= reached;
+  if (!progress.isBackNoted && updates.some((update) => 'updateId' in update && isOld(update))) {
+    progress.isBackNoted = true;
+    suspicion.appeared();
+  }
+  if (cursor >= reached) progress.isBackNoted = false;
+  return updates.filter((update) => !isOld(update));
+}
+
+/**
+ * Returns the change that an update makes, if it makes one, or the checkpoint. Throws a DecodeError for an unknown kind
+ * of update or event: without it, the contracts might be wrong.
+ */
+function applyUpdate(
+  path: string,
+  update: Page['updates'][number],
+  { fold, suspicion }: Progress,
+): readonly (ContractsChanged | OffsetCheckpoint)[] {
+  switch (update._tag) {
+    case 'OffsetCheckpoint':
+      return [update];
+    case 'TopologyTransaction':
+      return [];
+    case 'Transaction':
+    case 'Reassignment':
+      if (update.events.every(({ _tag }) => _tag !== 'UnknownEvent')) {
+        const change = fold.apply(update);
+        suspicion.missed(fold.lacked);
+        return change === undefined ? [] : [change];
+      }
+  }
+  const updateId = 'updateId' in update ? update.updateId : undefined;
+  throw new DecodeError(path, [{ path: '', expected: 'an update of a known kind' }], update.offset, updateId);
+}
+
+/** Reads the contracts again at the offset that was reached. Emits a step with the difference, if there is one. */
+const reconcile = (
+  { source, query, eventFormat, isSameLedger$ }: Followed,
+  progress: Progress,
+  reason: ReconcileReason,
+): Observable<JoinStep<AnyContract>> =>
+  defer(() => {
+    const { fold, suspicion, reached: offset, isCaughtUp } = progress;
+    return readContracts(source, query, eventFormat, { activeAtOffset: offset, isSameLedger$ }).pipe(
+      concatMap((read): readonly JoinStep<AnyContract>[] => {
+        const difference = fold.reconcile(read.fold);
+        suspicion.checked(isDifference(difference));
+        if (!isDifference(difference)) return [];
+        const contracts = fold.contracts;
+        source.report(() => ({ _tag: 'ContractsReconciled', reason, offset, contracts: contracts.size }));
+        const change: ContractsReconciled = { _tag: 'ContractsChanged', reason, offset, ...difference };
+        return [{ changes: [change], offset, isCaughtUp, contracts }];
+      }),
+      catchError((error: unknown) => {
+        // the contracts can be read at a later offset, which the feed reaches without a gap
+        if (!isLedgerError(error, 'PrunedError') && !(error instanceof UnpairedError)) throw error;
+        suspicion.postponed();
+        return [];
+      }),
+    );
+  });

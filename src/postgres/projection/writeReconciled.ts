@@ -1,0 +1,46 @@
+import { concat, concatMap, defer, EMPTY, type Observable } from 'rxjs';
+import type { ContractsReconciled } from '../../contracts/ContractChange.js';
+import { run } from '../connection.js';
+import { loadContracts, updateKept } from './loadContracts.js';
+import { isActive, isOwner, replaced } from './tables.js';
+import type { Writing } from './templates.js';
+
+/**
+ * Writes a change that no update made: the contracts were read again, and differ. The rows and their history remain.
+ * Contracts that were not there get rows with the offset of their creation, as if they had always been there; those that
+ * are not visible any more end at the offset of the change, and `archived_in_gap` says that their true end is unknown. There
+ * is no update to record.
+ *
+ * To write the change again has no effect, so it may have the offset of the last change.
+ */
+export const writeReconciled = (
+  writing: Writing,
+  { offset, added, removed, moved }: ContractsReconciled,
+): Observable<unknown> => {
+  const { tx, names } = writing;
+  const present = [...added, ...moved.map(({ contract }) => contract)];
+  return run(
+    tx,
+    `UPDATE ${names.state} SET latest_offset = $1 WHERE ${isOwner} AND loading IS NULL AND latest_offset <= $1
+    RETURNING visible[cardinality(visible)] AS generation`,
+    [offset],
+  ).pipe(
+    concatMap(([state]) => {
+      const loading = state?.['generation'];
+      if (typeof loading !== 'number')
+        throw new Error(`the projection in the schema ${names.name} is not at offset ${offset}: ${replaced}`);
+      return concat(
+        run(tx, `DELETE FROM ${names.kept}`),
+        run(
+          tx,
+          `UPDATE ${names.contracts} c SET archived_at_offset = $1, archived_in_gap = true
+          WHERE c.contract_id = ANY ($2::text[]) AND ${isActive(names)}`,
+          [offset, removed.map(({ contractId }) => contractId)],
+        ),
+        present.length === 0 ? EMPTY : defer(() => loadContracts(writing, { loading, replaces: false }, present)),
+        updateKept(writing),
+        run(tx, `DELETE FROM ${names.kept}`),
+      );
+    }),
+  );
+};

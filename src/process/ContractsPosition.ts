@@ -1,0 +1,192 @@
+import type * as t from 'io-ts';
+import { flag, integer, oneOfStrings, optional, text } from '../codecs/internal/field.js';
+import { message } from '../codecs/internal/message.js';
+import { Offset } from '../codecs/scalars.js';
+import type { AnyContract } from '../contracts/Contract.js';
+import type { ContractsChanged, ReconcileReason, Reset } from '../contracts/ContractChange.js';
+import type { ContractSet } from '../contracts/ContractSet.js';
+import { LastUpdate } from '../history/LedgerPosition.js';
+import type { FeedPosition } from './CheckpointStore.js';
+
+/**
+ * The position of a processor in the contracts of a ledger.
+ *
+ * @category Processing
+ */
+export interface ContractsPosition extends FeedPosition {
+  /** The offset at which the contracts are complete; 0 while they are being loaded. */
+  readonly offset: Offset;
+  /** The number of handled batches of a load that is not complete; absent if the contracts at the offset are. */
+  readonly loading?: number | undefined;
+  /** Why the contracts are loaded; absent for the first load. */
+  readonly reason?: Reset['reason'] | ReconcileReason | undefined;
+  /**
+   * While the contracts are loaded again: the offset of those that the handler has. No snapshot before it is loaded.
+   * Absent if the handler has none of this ledger.
+   */
+  readonly notBefore?: Offset | undefined;
+  /** The last update that the handler has, which proves that the ledger is still the same. */
+  readonly lastUpdate?: LastUpdate | undefined;
+  /**
+   * The ID of the contract that was newest when the contracts were loaded. Until the first update after them, it proves
+   * that the ledger is still the same.
+   */
+  readonly newestContractId?: string | undefined;
+  /** The number of contracts that the handler has, and a hash of their IDs: the participant may show others by now. */
+  readonly checksum?: string | undefined;
+  /** Whether the handler has the blobs of its contracts for explicit disclosure. */
+  readonly hasBlobs?: boolean | undefined;
+}
+
+/** The reasons of a load at the offset that the handler has reached. */
+const reconcileReasons = ['packageFound', 'appeared', 'selectionChanged'] as const;
+
+/**
+ * Codec of `ContractsPosition`.
+ *
+ * @category Processing
+ */
+export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<ContractsPosition>('ContractsPosition', {
+  offset: Offset,
+  loading: optional(integer('Batches', 0, Infinity, 'a whole number')),
+  notBefore: optional(Offset),
+  lastUpdate: optional(LastUpdate),
+  newestContractId: optional(text),
+  checksum: optional(text),
+  hasBlobs: optional(flag),
+  reason: optional(
+    oneOfStrings<Reset['reason'] | ReconcileReason>(
+      'ResetReason',
+      'start',
+      'pruned',
+      'ledgerReset',
+      ...reconcileReasons,
+    ),
+  ),
+});
+
+/** Returns the position in a cursor. From now on the contracts have blobs, or not. */
+export const beginAt = (cursor: ContractsPosition, hasBlobs: boolean): ContractsPosition => {
+  const { offset, loading, reason, notBefore, lastUpdate, newestContractId, checksum } = cursor;
+  const state = typeof loading === 'number' ? { loading, reason, notBefore } : {};
+  return { offset, ...state, lastUpdate, newestContractId, checksum, ...(hasBlobs && { hasBlobs }) };
+};
+
+/** The position before the first batch, from which nothing can be resumed. */
+export const nothingLoaded = (reason?: ContractsPosition['reason']): ContractsPosition => ({
+  offset: 0,
+  loading: 0,
+  reason,
+  lastUpdate: undefined,
+});
+
+/**
+ * Returns the position before the first batch of a load that follows another position. If the ledger is the same, it has
+ * what proves that after a restart: the contracts of the handler may then be extended, and not only replaced. If not, it
+ * names the participant of the other ledger, so that a restart with the wrong address does not load a third one.
+ */
+export const loadAfter = (
+  position: ContractsPosition,
+  reason: Reset['reason'] | ReconcileReason,
+  participantId: string | undefined,
+): ContractsPosition & { readonly participantId?: string | undefined } =>
+  reason === 'ledgerReset'
+    ? { ...nothingLoaded(reason), participantId }
+    : {
+        ...nothingLoaded(reason),
+        notBefore: resumeOffset(position) ?? position.notBefore,
+        lastUpdate: position.lastUpdate,
+      };
+
+/** Returns the position after the last batch of a load. */
+export const loadedAt = (
+  { lastUpdate, ...begin }: ContractsPosition & { readonly participantId?: string | undefined },
+  offset: Offset,
+  contracts: Iterable<AnyContract>,
+  hasBlobs: boolean,
+): ContractsPosition => ({
+  ...('participantId' in begin && { participantId: begin.participantId }),
+  ...{ offset, lastUpdate, checksum: checksumOf(contracts), newestContractId: newestIn(contracts) },
+  ...(hasBlobs && { hasBlobs }),
+});
+
+/** Returns the position after a change. */
+export function positionAfter(position: ContractsPosition, change: ContractsChanged): ContractsPosition {
+  const { offset, added, removed, updateId } = change;
+  const checksum = checksumAfter(position.checksum, { added, removed });
+  if (updateId === undefined) return { ...position, offset, checksum };
+  // from now on the ID of the update is the proof
+  return { ...position, offset, checksum, lastUpdate: { offset, updateId }, newestContractId: undefined };
+}
+
+/** Returns the offset to resume after; `undefined` if the contracts must be loaded at a later one. */
+export function resumeOffset({ offset, reason, notBefore, loading }: ContractsPosition): Offset | undefined {
+  // a store may return null for an absent field
+  if (typeof loading !== 'number') return offset;
+  return isReconciling(reason) ? (notBefore ?? undefined) : undefined;
+}
+
+/** Whether the contracts are loaded at the offset that the handler has reached, so that no change is left out. */
+export const isReconciling = (reason: ContractsPosition['reason'] | null): reason is ReconcileReason =>
+  reconcileReasons.some((each) => each === reason);
+
+/**
+ * Returns a function that compares the contracts at the offset of a position with those that the handler has.
+ *
+ * A processor has no access to what its handler has, and a participant may show other contracts at the same offset than
+ * before: after the upload of a package, for example. The list of packages would not tell, because it changes with
+ * uploads that concern no contract, may not be readable, and does not show the other causes. So the position has a
+ * checksum of the contracts, which each change updates. If it differs, nothing is wrong: all contracts are given to the
+ * handler again. A checksum that differs by mistake costs a load; one that is equal by chance is one in 2^32.
+ */
+export const compareWith =
+  ({ newestContractId, checksum, hasBlobs, reason }: ContractsPosition, needsBlobs: boolean) =>
+  (contracts: ContractSet): 'same' | ReconcileReason | 'otherLedger' => {
+    // a contract that was active at an offset stays so for ever, and no other ledger has one of its ID
+    if (typeof newestContractId === 'string' && !contracts.has(newestContractId)) return 'otherLedger';
+    if (isReconciling(reason)) return reason;
+    if (needsBlobs && hasBlobs !== true) return 'selectionChanged';
+    return typeof checksum === 'string' && checksum !== checksumOf(contracts) ? 'appeared' : 'same';
+  };
+
+/** By offset, and then by batch: the contracts at an offset are complete before another load begins. */
+export const compareContracts = (a: ContractsPosition, b: ContractsPosition): number =>
+  a.offset - b.offset || loadedBatches(a) - loadedBatches(b);
+
+/** Returns the number of loaded batches; -1 if the contracts are complete. A store may return null for an absent field. */
+const loadedBatches = ({ loading }: ContractsPosition): number => (typeof loading === 'number' ? loading : -1);
+
+/** The contract that was created or assigned last. */
+const newestIn = (contracts: Iterable<AnyContract>): string | undefined => {
+  let newest: AnyContract | undefined;
+  for (const contract of contracts) if (contract.offset > (newest?.offset ?? 0)) newest = contract;
+  return newest?.contractId;
+};
+
+/** Returns a text that distinguishes sets of contracts: their number, and the sum of the hashes of their IDs. */
+const checksumOf = (contracts: Iterable<AnyContract>): string =>
+  checksumAfter('0:0', { added: contracts, removed: [] }) ?? '';
+
+/** Returns the checksum after a change; `undefined` if the one before is not known. */
+function checksumAfter(
+  checksum: string | undefined | null,
+  { added, removed }: { readonly added: Iterable<AnyContract>; readonly removed: Iterable<AnyContract> },
+): string | undefined {
+  if (typeof checksum !== 'string') return undefined;
+  let [count = 0, sum = 0] = checksum.split(':').map(Number);
+  for (const contract of added) {
+    count += 1;
+    sum = (sum + hashOf(contract)) % 2 ** 48;
+  }
+  for (const contract of removed) {
+    count -= 1;
+    sum = (sum - hashOf(contract) + 2 ** 48) % 2 ** 48;
+  }
+  return `${count}:${sum}`;
+}
+
+function hashOf({ contractId }: AnyContract): number {
+  let hash = 0;
+  for (let i = 0; i < contractId.length; i += 1) hash = Math.imul(hash ^ contractId.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
