@@ -32,9 +32,10 @@ export interface FeedItem {
  *
  * @typeParam A - the input of handlers
  * @typeParam P - the positions in the source
+ * @typeParam M - `true` if no item may be left out
  * @category Processing
  */
-export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
+export interface Feed<A = Work, P extends FeedPosition = FeedPosition, M extends boolean = boolean> {
   /** Begins a run of a processor. Sends no requests. */
   open(run: FeedRun): FeedReader<A, P>;
   /** How to retry the source and, by default, the store and the handler. */
@@ -60,7 +61,7 @@ export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
    * Whether no item may be left out: if a handler fails permanently, the processor ends. Default: it may skip or park
    * an item.
    */
-  readonly mustHandleAll?: boolean;
+  readonly mustHandleAll?: M;
   /**
    * Wraps the runs of processors, for telemetry and for Angular's zone.
    *

@@ -134,6 +134,17 @@ export interface WorkOptions<A = Work> {
   readonly storeTimeoutMs?: number | undefined;
 }
 
+/**
+ * What the options of a processor may say about failures: only `'stop'` if no item of its feed may be left out, as in a
+ * `contractsFeed`.
+ *
+ * @typeParam M - whether no item may be left out
+ * @category Processing
+ */
+export type FailureOptions<M extends boolean> = [M] extends [true]
+  ? { readonly onPoison?: 'stop' | undefined }
+  : unknown;
+
 /** Options of any processor, also those that the types exclude and a caller in JavaScript may pass. */
 export interface AnyProcessOptions extends WorkOptions {
   readonly name?: string | undefined;

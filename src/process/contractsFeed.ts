@@ -115,7 +115,7 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   ledger: LedgerReader,
   query: ContractsFeedQuery<M>,
   options: ContractsFeedOptions = {},
-): Feed<ContractsWork<ContractOf<M>>, ContractsPosition> {
+): Feed<ContractsWork<ContractOf<M>>, ContractsPosition, true> {
   const { batchSize = 500 } = options;
   checkPositive({ batchSize }, batchSize !== Infinity);
   // JavaScript callers may pass what the types exclude
@@ -128,7 +128,7 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
     openReader(sourceOf(service, name), query, request, batchSize),
   );
   // the types of the contracts are those of the query
-  return { ...feed, mustHandleAll: true } as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition>;
+  return { ...feed, mustHandleAll: true } as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition, true>;
 }
 
 function openReader(

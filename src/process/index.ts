@@ -29,7 +29,7 @@ export type { Report } from '../diagnostics/Diagnostic.js';
 export type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 export type { CompleteRetryPolicy } from '../http/retry.js';
 export type { BatchOptions, BatchProcessOptions, CommitEvery, ProcessOptions } from './ProcessOptions.js';
-export type { StoreOptions, WorkOptions } from './ProcessOptions.js';
+export type { FailureOptions, StoreOptions, WorkOptions } from './ProcessOptions.js';
 export type { BatchHandler, Committed, Handler, HandlerResult, Work } from './ProcessOptions.js';
 export type { CheckpointStore, TransactionalStore, Transactions } from './CheckpointStore.js';
 export { memoryStore } from './memoryStore.js';

@@ -14,6 +14,7 @@ import type {
   BatchHandler,
   BatchProcessOptions,
   Committed,
+  FailureOptions,
   Handler,
   ProcessOptions,
 } from './ProcessOptions.js';
@@ -26,10 +27,10 @@ import { type ResumePoint, work as handleFeed } from './work.js';
  *
  * @category Processing
  */
-export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = void>(
-  feed: Feed<A, P>,
+export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = void, M extends boolean = boolean>(
+  feed: Feed<A, P, M>,
   handler: BatchHandler<NoInfer<Tx>, NoInfer<A>>,
-  options: BatchProcessOptions<Tx, NoInfer<A>>,
+  options: BatchProcessOptions<Tx, NoInfer<A>> & FailureOptions<NoInfer<M>>,
 ): Observable<Committed>;
 /**
  * Calls a handler with each update of a feed, in order, and saves the position in a store, from which it resumes when
@@ -68,10 +69,10 @@ export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = voi
  *
  * @category Processing
  */
-export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = void>(
-  feed: Feed<A, P>,
+export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = void, M extends boolean = boolean>(
+  feed: Feed<A, P, M>,
   handler: Handler<NoInfer<Tx>, NoInfer<A>>,
-  options?: ProcessOptions<Tx, NoInfer<A>>,
+  options?: ProcessOptions<Tx, NoInfer<A>> & FailureOptions<NoInfer<M>>,
 ): Observable<Committed>;
 export function processFeed(
   feed: AnyFeed,

@@ -115,9 +115,22 @@ export const ofUpdates = (): void => {
 /** Compiled only. */
 export const ofContracts = (): void => {
   const parties = 'any';
-  expectTypeOf(contractsFeed(reader, { parties })).toEqualTypeOf<Feed<ContractsWork, ContractsPosition>>();
+  expectTypeOf(contractsFeed(reader, { parties })).toEqualTypeOf<Feed<ContractsWork, ContractsPosition, true>>();
 
   const feed = contractsFeed(reader, { types: { iou, offer }, parties, onGap: 'fail' }, { batchSize: 10 });
+  void processFeed(feed, () => undefined, { name: 'iou', store: plain, onPoison: 'stop' });
+  // @ts-expect-error -- without a change the contracts are none that the ledger had
+  void processFeed(feed, () => undefined, { name: 'iou', store: plain, onPoison: 'skip' });
+  // @ts-expect-error -- nor can one be handled later
+  void processFeed(feed, () => undefined, { name: 'iou', store: plain, onPoison: 'park' });
+  // @ts-expect-error -- nor can a batch
+  void processFeed(feed, () => undefined, {
+    name: 'iou',
+    store: plain,
+    batch: { size: 10, withinMs: 10 },
+    onPoison: 'skip',
+  });
+  void processFeed(updatesFeed(reader, request), () => undefined, { name: 'iou', store: plain, onPoison: 'skip' });
   void processFeed(feed, (work) => {
     if (work._tag === 'ResetBatch') expectTypeOf(work.isFirst).toBeBoolean();
     else if (work.reason === undefined) expectTypeOf(work.updateId).toBeString();
