@@ -21,7 +21,10 @@ export function brief(change: ContractChange): string {
   const { added, removed, moved } = change;
   const parts = { '+': added, '-': removed, '~': moved.map(({ contract }) => contract) };
   const changes = Object.entries(parts).filter(([, contracts]) => contracts.length > 0);
-  return [at, ...changes.map(([sign, contracts]) => sign + sortedIds(contracts))].join(' ');
+  return [
+    change.reason === undefined ? at : `${at} ${change.reason}`,
+    ...changes.map(([sign, contracts]) => sign + sortedIds(contracts)),
+  ].join(' ');
 }
 
 /** A state of a live view on one line: `loading/connecting` or `live/open 1 xy`. */

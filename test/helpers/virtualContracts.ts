@@ -1,4 +1,4 @@
-import { concat, defer, EMPTY, from, type Observable, of, switchMap, throwError, timer } from 'rxjs';
+import { concat, defer, EMPTY, from, map, type Observable, of, switchMap, throwError, timer } from 'rxjs';
 import { errorOf } from '../../src/errors/readAnswer.js';
 import { ConnectionError } from '../../src/errors/request.js';
 import type { Transport } from '../../src/feed/LedgerFeed.js';
@@ -31,6 +31,10 @@ export interface VirtualContractsOptions extends VirtualOptions {
   readonly mispairs?: boolean;
   /** Whether it finds the creation of a contract, only those that are not pruned, or does not serve the path. */
   readonly creations?: 'found' | 'unpruned' | 'gone';
+  /** The packages that it lists; by default it does not serve the list. */
+  readonly packages?: readonly string[];
+  /** The views that all contracts have. */
+  readonly views?: readonly object[];
 }
 
 /** The releases that serve snapshots differently. */
@@ -44,7 +48,9 @@ export const releases = {
 /** A participant in virtual time: a ledger, and the snapshots of its active contracts. It does not filter. */
 export class VirtualContracts {
   readonly ledger: VirtualLedger;
-  private readonly history: HistoryUpdate[] = [];
+  private history: HistoryUpdate[] = [];
+  /** What requests do not select yet. */
+  private hidden: HistoryUpdate[] = [];
   /** After how many elements the next sockets are cut. Those after them are not. */
   readonly socketCuts: number[] = [];
   /** The bodies of the requests of sockets. */
@@ -68,15 +74,50 @@ export class VirtualContracts {
     }
   }
 
+  /** Commits updates that no request selects, until they appear. */
+  appendHidden(...updates: readonly HistoryUpdate[]): void {
+    this.hidden.push(...updates);
+    for (const { offset } of updates) this.ledger.end = Math.max(this.ledger.end, offset);
+  }
+
+  /** From now on, requests select all updates: their templates implement the interface, after an upload. */
+  reveal(): void {
+    this.history = [...this.history, ...this.hidden].sort((a, b) => a.offset - b.offset);
+    for (const { offset, element } of this.hidden) this.ledger.insert(offset, element);
+    this.hidden = [];
+  }
+
+  /** Uploads a package, with which all updates appear. */
+  upload(packageId: string): void {
+    this.reconfigure({ packages: [...(this.options.packages ?? []), packageId] });
+    this.reveal();
+  }
+
   /** The replies for `scriptedService`. */
-  readonly reply = (request: ServiceRequest): Observable<Reply> => {
-    const { latencyMs = 0 } = this.options;
+  readonly reply = (request: ServiceRequest): Observable<Reply> =>
+    this.replyWithoutViews(request).pipe(map((reply) => this.withViews(reply)));
+
+  private withViews(reply: Reply): Reply {
+    const { views } = this.options;
+    if (views === undefined || reply instanceof Error) return reply;
+    return {
+      ...reply,
+      text: reply.text.replaceAll('"interfaceViews":[]', `"interfaceViews":${JSON.stringify(views)}`),
+    };
+  }
+
+  private replyWithoutViews(request: ServiceRequest): Observable<Reply> {
+    const { latencyMs = 0, packages } = this.options;
+    if (request.path === '/v2/packages') {
+      const reply$ = defer(() => of(packages === undefined ? notFound : ok({ packageIds: packages })));
+      return latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
+    }
     if (![pagePath, listPath, eventsPath].includes(request.path)) return this.ledger.reply(request);
     const reply$ = defer(() => [
       request.path === eventsPath ? this.eventsReply(request.body) : this.snapshotReply(request),
     ]);
     return latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
-  };
+  }
 
   private eventsReply({ contractId }: ServiceRequest['body']): Reply {
     const { creations = 'found' } = this.options;

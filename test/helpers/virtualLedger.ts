@@ -78,6 +78,12 @@ export class VirtualLedger {
     this.appended.next(entry);
   }
 
+  /** Lets requests select an update that they did not, in its place among the others. */
+  insert(offset: number, element: object): void {
+    this.end = Math.max(this.end, offset);
+    this.entries = [...this.entries, { offset, element }].sort((a, b) => a.offset - b.offset);
+  }
+
   /** Closes all connections, as a restart does. */
   disconnect(): void {
     this.cuts.next(new Error('restarting'));

@@ -49,6 +49,8 @@ export class PackageWatch {
   #hasAnswered = false;
   #isHinted = false;
   #lookAt = 0;
+  /** The number of outages before the last page: a connection that was lost may be replaced without a delay. */
+  #outages = 0;
 
   constructor(service: Service, { types = {} }: ContractQuery) {
     this.#service = service;
@@ -74,8 +76,11 @@ export class PackageWatch {
 
   /** Records the packages of the events of a page. One that was not seen before is a hint of an upload. */
   received(page: Page | undefined): void {
-    if (!this.#isNeeded) return;
-    for (const update of page?.updates ?? [])
+    if (!this.#isNeeded || page === undefined) return;
+    const { updates, outages = this.#outages } = page;
+    if (outages !== this.#outages) this.interrupted();
+    this.#outages = outages;
+    for (const update of updates)
       for (const event of 'events' in update ? update.events : [])
         for (const id of packagesOf('createdEvent' in event ? event.createdEvent : event)) {
           this.#isHinted ||= !this.#seen.has(id) && this.#known?.has(id) !== true;

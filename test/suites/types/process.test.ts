@@ -123,13 +123,9 @@ export const ofContracts = (): void => {
   void processFeed(feed, () => undefined, { name: 'iou', store: plain, onPoison: 'skip' });
   // @ts-expect-error -- nor can one be handled later
   void processFeed(feed, () => undefined, { name: 'iou', store: plain, onPoison: 'park' });
+  const batch = { size: 10, withinMs: 10 };
   // @ts-expect-error -- nor can a batch
-  void processFeed(feed, () => undefined, {
-    name: 'iou',
-    store: plain,
-    batch: { size: 10, withinMs: 10 },
-    onPoison: 'skip',
-  });
+  void processFeed(feed, () => undefined, { name: 'iou', store: plain, batch, onPoison: 'skip' });
   void processFeed(updatesFeed(reader, request), () => undefined, { name: 'iou', store: plain, onPoison: 'skip' });
   void processFeed(feed, (work) => {
     if (work._tag === 'ResetBatch') expectTypeOf(work.isFirst).toBeBoolean();
