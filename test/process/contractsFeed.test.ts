@@ -36,6 +36,7 @@ interface RunOptions<S> {
   readonly batchSize?: number;
   readonly maxPageSize?: number;
   readonly onGap?: 'reload' | 'fail';
+  readonly includeCreatedEventBlob?: boolean;
   readonly table?: ReturnType<typeof contractsTable>;
   /** Handles works in place of the table. */
   readonly handle?: (work: ContractsWork, tx: Tx) => HandlerResult;
@@ -60,7 +61,15 @@ function run<S extends CheckpointStore | TransactionalStore<Tx> = PlainStore>(
 ) {
   const { prepare, later, fault, store = new PlainStore() as unknown as S, table = contractsTable(), ...others } = how;
   const { batchSize = 2, maxPageSize = 200, onGap = 'reload', handle = table.handle, batch, ...more } = others;
-  const { abortAt, onStatus, participantId = 'participant1::1220ab', counters, ms = 60_000, ...options } = more;
+  const {
+    abortAt,
+    onStatus,
+    includeCreatedEventBlob,
+    participantId = 'participant1::1220ab',
+    counters,
+    ms = 60_000,
+    ...options
+  } = more;
   return marbles(({ flush }) => {
     const world = contractsWorld({ participantId, fault: ({ path }) => fault?.(path, world) }, counters);
     world.play(updates);
@@ -70,7 +79,7 @@ function run<S extends CheckpointStore | TransactionalStore<Tx> = PlainStore>(
         world.play(later);
       });
     const diagnostics = observe(world.client.diagnostics$);
-    const feed = world.contractsFeed({ batchSize, maxPageSize }, { onGap });
+    const feed = world.contractsFeed({ batchSize, maxPageSize }, { onGap, includeCreatedEventBlob });
     const signal = abortAt === undefined ? undefined : abortAfter(abortAt);
     const all = { store: store as TransactionalStore<Tx>, name, ...options, ...(signal && { signal }) };
     const batches: (readonly string[])[] = [];
@@ -392,7 +401,13 @@ describe('a processor of contracts whose ledger was replaced', () => {
   });
 
   it('has no reason where its store has null for what is absent', () => {
-    const record = { ...run(five, { ...each, ...failAfter(0) }).store.cursor, reason: null, checksum: null, newestContractId: null, hasBlobs: null };
+    const record = {
+      ...run(five, { ...each, ...failAfter(0) }).store.cursor,
+      reason: null,
+      checksum: null,
+      newestContractId: null,
+      hasBlobs: null,
+    };
     expect(run(five, { store: stored(record) }).works[0]).toBe('start@6[a c');
   });
 
@@ -477,6 +492,113 @@ describe('a processor of contracts whose ledger was replaced', () => {
     const { works, error } = run(five, { store: storeAt6(), participantId: 'other::1220ab' });
     expect(works).toEqual([]);
     expect(error).toMatchObject({ _tag: 'CursorError', reason: 'participant' });
+  });
+});
+
+describe('a processor of contracts whose participant shows other contracts at its cursor', () => {
+  /** What it shows at first, and once a package is uploaded. */
+  const before = '@2+a @6+c @7+d';
+  const after = '@2+a @4+b @6+c @7+d';
+  /** The store of a processor that has handled an update. */
+  const storeAt7 = (): PlainStore => {
+    const { store } = run('@2+a @6+c', { later: '@7+d' });
+    return stored(store.cursor);
+  };
+
+  it('gets all contracts again at its cursor, and then the updates after it', () => {
+    const { works, ids, store, diagnostics, snapshots, error } = run(`${after} @9+e-b`, { store: storeAt7(), ...each });
+    expect(error).toBeUndefined();
+    expect(works).toEqual(['appeared@7[a b', 'appeared@7 c d]', '@9+e-b']);
+    expect(ids).toEqual(['a', 'c', 'd', 'e']);
+    expect(snapshots).toEqual([7]);
+    expect(positions(store).slice(0, 3)).toEqual([
+      { offset: 0, loading: 0, reason: 'appeared' },
+      { offset: 0, loading: 1, reason: 'appeared' },
+      { offset: 7 },
+    ]);
+    expect(diagnostics).toContainEqual(
+      expect.objectContaining({ _tag: 'ContractsReconciled', reason: 'appeared', offset: 7, contracts: 4 }),
+    );
+    expect(diagnostics.filter(({ _tag }: Diagnostic) => _tag === 'GapFound')).toEqual([]);
+    // the next restart finds the same
+    expect(run(`${after} @9+e-b @10+f`, { store: stored(store.cursor) }).works).toEqual(['@10+f']);
+  });
+
+  it('begins it again at the same offset if that load is interrupted', () => {
+    const first = run(after, { store: storeAt7(), ...each, ...failAfter(1) });
+    expect(positionIn(first.store.cursor)).toEqual({ offset: 0, loading: 1, reason: 'appeared' });
+    const { works } = run(`${after} @9+e`, { store: stored(first.store.cursor) });
+    expect(works).toEqual(['appeared@7[a b', 'appeared@7 c d]', '@9+e']);
+  });
+
+  it('gets them at a later offset if its own is pruned meanwhile', () => {
+    const first = run(after, { store: storeAt7(), ...each, ...failAfter(1) });
+    const { works } = run(`${after} @9+e`, {
+      store: stored(first.store.cursor),
+      prepare: ({ ledger }) => {
+        ledger.pruned = 8;
+      },
+    });
+    expect(works[0]).toBe('pruned@9[a b');
+  });
+
+  it('gets the same ones again if the query has blobs now, once', () => {
+    const { store } = run(before, { store: storeAt7(), includeCreatedEventBlob: true });
+    const { works } = run(before, { store: storeAt7(), includeCreatedEventBlob: true });
+    expect(works).toEqual(['selectionChanged@7[a c', 'selectionChanged@7 d]']);
+    expect(run(before, { store: stored(store.cursor), includeCreatedEventBlob: true }).works).toEqual([]);
+    // without blobs, nothing is missing; with blobs again, those of the contracts since then are
+    const without = run(`${before} @9+e`, { store: stored(store.cursor) });
+    expect(without.works).toEqual(['@9+e']);
+    const again = run(`${before} @9+e`, { store: stored(without.store.cursor), includeCreatedEventBlob: true });
+    expect(again.works[0]).toBe('selectionChanged@9[a c');
+  });
+
+  it('gets what appears while it runs as one change without an update, and does not get it again', () => {
+    const { works, store } = run('@2+a', {
+      prepare: (world) => {
+        timer(10_000).subscribe(() => {
+          world.show(4, ['b', 'c']);
+          world.commit(6, ['d'], ['c']);
+        });
+      },
+    });
+    expect(works).toEqual(['start@2[a]', '@6+d', '@6+b']);
+    expect(store.cursor).toMatchObject({ offset: 6, lastUpdate: { offset: 6 } });
+    expect(run('@2+a @4+b @6+d', { store: stored(store.cursor) }).works).toEqual([]);
+  });
+});
+
+describe('a processor of contracts whose ledger was replaced while it ran', () => {
+  const replaced = {
+    prepare: ({ restore }: ContractsWorld): void =>
+      void timer(10_000).subscribe(() => {
+        restore(4);
+      }),
+  };
+
+  it('saves the participant of the contracts with each position, from the first on', () => {
+    const { store } = run(`${five} @7+g`, { ...replaced, ...each });
+    expect(store.saves.map(({ participantId }) => participantId)).toEqual(
+      store.saves.map(() => 'participant1::1220ab'),
+    );
+    expect(positions(store)).toContainEqual({ offset: 0, loading: 0, reason: 'ledgerReset' });
+  });
+
+  it('reads the contracts again if another participant serves them', () => {
+    let ids = 0;
+    const { works, store, error } = run(`${five} @7+g`, {
+      ...replaced,
+      fault: (path, { ledger }) => {
+        if (ledger.end !== 4 || path !== '/v2/parties/participant-id') return undefined;
+        ids += 1;
+        return ok({ participantId: ids < 4 ? `participant${ids}::1220ab` : 'other::1220ab' });
+      },
+      ms: 100_000,
+    });
+    expect(error).toBeUndefined();
+    expect(works.at(-1)).toBe('ledgerReset@4 e f]');
+    expect(store.cursor?.participantId).toBe('other::1220ab');
   });
 });
 

@@ -22,6 +22,8 @@ export interface ContractsWorld extends World {
   readonly commit: (offset: number, created: readonly string[], archived?: readonly string[]) => void;
   /** Commits updates in the words of {@link describeWork}: `@6+c-a` creates `c` and archives `a` at offset 6. */
   readonly play: (updates: string) => void;
+  /** Shows an update before the ledger end that no request selected before. */
+  readonly show: (offset: number, created: readonly string[]) => void;
   /** Returns the ledger to an earlier end. */
   readonly restore: (offset: number) => void;
   readonly contractsFeed: (
@@ -88,6 +90,11 @@ export function contractsWorld(
           [...changes.matchAll(RegExp(`\\${sign}(\\w+)`, 'g'))].map(([, id = '']) => id);
         commit(Number(offset), idsAfter('+'), idsAfter('-'));
       }
+    },
+    show: (offset, ids) => {
+      commits.push({ offset, created: ids, archived: [] });
+      const events = ids.map((contractId, nodeId) => created({ contractId, offset, nodeId }));
+      made.ledger.insert(offset, transactionOf(offset, synchronizer, events));
     },
     restore: (end) => {
       commits = commits.filter(({ offset }) => offset <= end);
