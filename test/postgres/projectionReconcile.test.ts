@@ -1,0 +1,113 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import type { AnyContract } from '../../src/contracts/Contract.js';
+import type { ContractsReconciled } from '../../src/contracts/ContractChange.js';
+import { contractsProjection } from '../../src/postgres/index.js';
+import type { ContractsWork } from '../../src/process/index.js';
+import { archived, transactionOf } from '../helpers/contractEvents.js';
+import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { batchesOf, contractsOf, creates, sync, viewOf, worksOf, write } from './projectionWorks.js';
+import { withDatabase } from './support.js';
+
+describeWithPostgres('a projection whose contracts are read again', () => {
+  const database = withDatabase();
+  beforeEach(async () => {
+    await database.pool.query('DROP SCHEMA IF EXISTS contracts CASCADE');
+  });
+  const { ids, read } = database;
+  const project = (works: readonly ContractsWork[]): Promise<void> =>
+    write(database.pool, contractsProjection({ pool: database.pool, query: { parties: 'any' } }), works, 1, {
+      processor: 'a',
+    });
+
+  /** Contracts at 2 and 5, of which the first is archived at 7. */
+  const history = [creates('a', 2), creates('b', 5), transactionOf(7, sync, [archived('a', 7)])];
+  const contract = (contractId: string, offset: number, more: object = {}): AnyContract => {
+    const [only] = contractsOf([creates(contractId, offset, more)]);
+    if (only === undefined) throw new Error('it creates a contract');
+    return only;
+  };
+  const reconciled = (offset: number, difference: Partial<ContractsReconciled>): ContractsReconciled => ({
+    ...{ _tag: 'ContractsChanged', reason: 'packageFound', offset, added: [], removed: [], moved: [] },
+    ...difference,
+  });
+  const rows = () =>
+    read(`SELECT contract_id, created_at_offset::int AS created, archived_at_offset::int AS archived,
+        metadata IS NOT NULL AS "hasBlob"
+      FROM contracts.creates() ORDER BY created_at_offset, contract_id`);
+  const isGapless = async (): Promise<void> => {
+    expect(await read('SELECT contracts.validate_offset_exists(at) FROM generate_series(0, 7) AS at')).toHaveLength(8);
+  };
+
+  it('keeps its history and gains what appears, with the offset of its creation, at the offset of the last change', async () => {
+    const change = reconciled(7, { added: [contract('x', 3), contract('y', 6)] });
+    await project([...worksOf(history), change]);
+    const expected = [
+      { contract_id: 'a', created: 2, archived: 7, hasBlob: false },
+      { contract_id: 'x', created: 3, archived: null, hasBlob: false },
+      { contract_id: 'b', created: 5, archived: null, hasBlob: false },
+      { contract_id: 'y', created: 6, archived: null, hasBlob: false },
+    ];
+    expect(await rows()).toEqual(expected);
+    expect(await ids('contracts.active(NULL, 4)')).toEqual(['a', 'x']);
+    expect(await read('SELECT count(*)::int FROM contracts.transactions')).toEqual([{ count: 3 }]);
+    await isGapless();
+    // a crash after the commit, and a cursor from before it
+    await project([change]);
+    expect(await rows()).toEqual(expected);
+    await project(worksOf([creates('z', 8)]).slice(1));
+    await project([reconciled(12, { removed: [contract('z', 8)] })]);
+    expect(await ids('contracts.active()')).toEqual(['b', 'x', 'y']);
+    expect(await read('SELECT contracts.latest_offset()::int AS o')).toEqual([{ o: 12 }]);
+  });
+
+  it('ends what is not visible any more at the offset, and says that its end is unknown', async () => {
+    await project([...worksOf(history), reconciled(7, { removed: [contract('b', 5)] })]);
+    expect(
+      await read(`SELECT contract_id, archived_at_offset::int AS at, archived_in_gap AS "isUnknown"
+        FROM contracts.archives() ORDER BY 1`),
+    ).toEqual([
+      { contract_id: 'a', at: 7, isUnknown: false },
+      { contract_id: 'b', at: 7, isUnknown: true },
+    ]);
+    await isGapless();
+  });
+
+  it('has new views and blobs of contracts that it has, in rows beside those that it has', async () => {
+    const now = contract('b', 5, { interfaceViews: [viewOf({ amount: '1' })], createdEventBlob: 'YmxvYg==' });
+    await project([...worksOf(history), reconciled(7, { moved: [{ contract: now, from: now.location }] })]);
+    expect(
+      await read(`SELECT contract_id, payload_type, convert_from(metadata, 'UTF8') AS blob
+        FROM contracts.active() ORDER BY payload_type`),
+    ).toEqual([
+      { contract_id: 'b', payload_type: 'interface', blob: 'blob' },
+      { contract_id: 'b', payload_type: 'template', blob: 'blob' },
+    ]);
+  });
+
+  it('keeps its history if all contracts come again at its offset, and has what appeared, and blobs', async () => {
+    await project(worksOf(history));
+    const blob = { createdEventBlob: 'YmxvYg==' };
+    const all = [contract('b', 5, blob), contract('x', 3, blob)];
+    await project(batchesOf('appeared', 9, all, 1));
+    expect(await rows()).toEqual([
+      { contract_id: 'a', created: 2, archived: 7, hasBlob: false },
+      { contract_id: 'x', created: 3, archived: null, hasBlob: true },
+      { contract_id: 'b', created: 5, archived: null, hasBlob: true },
+    ]);
+    // no update is missing between the last change and the cursor
+    await isGapless();
+    expect(await read('SELECT * FROM contracts.projection_gaps')).toEqual([]);
+    // blobs stay when the query no longer asks for them
+    await project(batchesOf('appeared', 9, [contract('b', 5), contract('x', 3)]));
+    expect((await rows()).filter(({ hasBlob }) => hasBlob === true)).toHaveLength(2);
+  });
+
+  it('refuses a change of before its last one, and one of another processor', async () => {
+    await project(worksOf(history));
+    await expect(project([reconciled(6, {})])).rejects.toThrow(/is not at offset 6/);
+    const handler = contractsProjection({ pool: database.pool, query: { parties: 'any' } });
+    await expect(write(database.pool, handler, [reconciled(9, {})], 1, { processor: 'b' })).rejects.toThrow(
+      /is not at offset 9: another processor writes it/,
+    );
+  });
+});
