@@ -16,7 +16,8 @@ import { toChanges } from './LiveState.js';
 export interface ContractChangesOptions extends ContractsOptions {
   /**
    * The offset at which the caller has the contracts of this query, such as the offset of the last change that it
-   * stored. The contracts at this offset are read again without a `Reset`, and the changes after it follow. If the
+   * stored. The contracts at this offset are read again without a `Reset`, and the changes after it follow. Contracts that
+   * have appeared at it meanwhile, such as after the upload of a package, are not emitted: `contractsFeed` notices them. If the
    * ledger is pruned after it or ends before it, `onGap` applies. With `onUnknownPackage: 'wait'` the changes always
    * begin with a `Reset`, because a type may have become known after the last change.
    *
@@ -35,9 +36,9 @@ export interface ContractChangesOptions extends ContractsOptions {
  *
  * A contract that moves between synchronizers is not removed in the meantime: its `location` is `inFlight`.
  *
- * For an interface, the contracts are those of the packages that the participant knows. If a package is uploaded
- * through which existing contracts implement an interface of the query, only a new subscription includes these
- * contracts.
+ * If a package is uploaded through which existing contracts implement an interface of the query, or if earlier updates
+ * become visible in another way, it reads the contracts again and emits the difference as one `ContractsChanged` with a
+ * `reason`. To notice an upload, a query with an interface reads the list of packages from time to time.
  *
  * Fails with the errors of `ledger.updates`, and with those of the query's policies.
  *

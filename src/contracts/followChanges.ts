@@ -48,7 +48,7 @@ export interface Followed {
 
 /**
  * Applies the steps of a feed to the contracts. If there are signs that some are missing, reads the contracts again at the
- * offset that was reached, and emits the difference as one change; then the feed goes on after that offset. So a contract
+ * offset that was reached, and emits the difference as one change; then the feed continues after that offset. So a contract
  * is neither missed nor emitted twice: the changes up to the offset are in both, and those after it in neither.
  *
  * @param feed - returns the steps of the feed, each of which begins when `ready$` emits: while the contracts are read,

@@ -13,7 +13,7 @@ export const isSameContract = (a: AnyContract, b: AnyContract): boolean =>
   isEqual(a.location, b.location) &&
   isEqual(renderingOf(a.createdEvent), renderingOf(b.createdEvent));
 
-/** What the participant renders anew with each response. */
+/** What the participant renders with each response. */
 const renderingOf = ({
   createArgument,
   contractKey,

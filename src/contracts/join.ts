@@ -232,13 +232,13 @@ const reportDiffering = (
   report(() => ({ _tag: 'ContractsReconciled', reason, offset, contracts }));
 };
 
-/** Begins the budget anew once the participant does not prune faster than the contracts can be read. */
+/** Renews the budget once the participant does not prune faster than the contracts can be read. */
 const renewBudget = (progress: Progress): MonoTypeOperatorFunction<Step> =>
   tap(({ page, position }) => {
     if (page !== undefined && position.hasCaughtUp) progress.budget = progress.budget.renew();
   });
 
-/** Returns a report function that also tells the watch of outages. */
+/** Returns a report function that also reports outages to the watch. */
 const reportOutages =
   (report: Report, packages: PackageWatch): Report =>
   (body) => {

@@ -134,8 +134,8 @@ export const isReconciling = (reason: ContractsPosition['reason'] | null): reaso
  * Returns a function that compares the contracts at the offset of a position with those that the handler has.
  *
  * A processor has no access to what its handler has, and a participant may show other contracts at the same offset than
- * before: after the upload of a package, for example. The list of packages would not tell, because it changes with
- * uploads that concern no contract, may not be readable, and does not show the other causes. So the position has a
+ * before: after the upload of a package, for example. The list of packages would not show that, because it changes with
+ * uploads that concern no contract, may not be readable, and is silent about the other causes. So the position has a
  * checksum of the contracts, which each change updates. If it differs, nothing is wrong: all contracts are given to the
  * handler again. A checksum that differs by mistake costs a load; one that is equal by chance is one in 2^32.
  */

@@ -40,7 +40,8 @@ describe('a fold that takes the contracts of another one at its offset', () => {
         for (const contract of before) expect(fold.contracts.get(contract.contractId)).toBe(contract);
         expect(statesOf(fold.contracts)).toEqual(contractsAt(history, end));
         for (const { offset, element } of history.filter((update) => update.offset > end)) {
-          fold.apply(decodeUpdate(element));
+          const changed = fold.apply(decodeUpdate(element));
+          for (const { contract, from } of changed?.moved ?? []) expect(contract.location).not.toEqual(from);
           expect(statesOf(fold.contracts)).toEqual(contractsAt(history, offset));
         }
       }),

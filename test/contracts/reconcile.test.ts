@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import { concat, map } from 'rxjs';
+import { asyncScheduler, concat, map } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { interfaceType } from '../../src/codecs/ContractType.js';
 import { UpdateElement } from '../../src/codecs/Update.js';
@@ -32,7 +32,7 @@ const looksOf = (requests: readonly { readonly path: string }[]) =>
   requests.filter(({ path }) => path === '/v2/packages').length;
 
 describe('changes of contracts by interface, when a package is uploaded', () => {
-  it('have what appears, as one change, within five minutes and without another sign', () => {
+  it('have what appears, as one change, within five minutes and without another sign (G31)', () => {
     const { seen, service, diagnostics } = follow({
       ...toys,
       packages,
@@ -110,7 +110,11 @@ describe('changes of contracts by interface, when a package is uploaded', () => 
     const { seen, service } = follow({
       ...toys,
       packages,
-      during: { 2_000: ({ participant }) => void participant.upload('1220cccc') },
+      during: {
+        2_000: ({ participant }) => {
+          participant.upload('1220cccc');
+        },
+      },
       forMs: 12 * minute,
     });
     expect(seen.values.filter((change) => change.startsWith('ContractsChanged'))).toEqual([]);
@@ -141,6 +145,23 @@ describe('changes of contracts by interface, when a package is uploaded', () => 
     expect(seen.error).toBeUndefined();
     expect(seen.values).toContain('ContractsChanged 6 packageFound +b');
     if (reply !== busy) expect(looksOf(service.requests)).toBe(1);
+  });
+
+  it('read the contracts once the list of packages is there, if it was not when they began', () => {
+    const { seen } = follow({
+      ...toys,
+      packages,
+      fault: ({ path }, count) => (path === '/v2/packages' && count === 1 ? busy : undefined),
+      during: {
+        1_000: ({ participant }) => {
+          participant.appendHidden(create(4, 'b'));
+          participant.append(create(5, 'c'));
+          participant.upload('1220cccc');
+        },
+      },
+      forMs: 2 * minute,
+    });
+    expect(seen.values).toContain('ContractsChanged 5 packageFound +b');
   });
 
   it('look at no packages if the query names templates', () => {
@@ -283,6 +304,33 @@ describe('changes of contracts whose feed goes back after an outage', () => {
     expect(requests).toBe(2);
   });
 
+  it('are read again each time, also if one page reaches from before the offset to after it', () => {
+    const { requests } = followBack([
+      { cursor: 6, updates: [create(6, 'c')] },
+      { cursor: 7, updates: [create(3, 'b')] },
+      { cursor: 8, updates: [create(4, 'e')] },
+    ]);
+    expect(requests).toBe(2);
+  });
+
+  it('have an update at the offset of a checkpoint not as an update', () => {
+    const { steps } = followBack([
+      { cursor: 6, updates: [] },
+      { cursor: 7, updates: [create(6, 'c')] },
+    ]);
+    expect(steps).toEqual(['6', '7', '7 appeared +b,c']);
+  });
+
+  it('take the next step of the feed once they are read: steps do not pile up', () => {
+    const { takenAt } = followBack([
+      { cursor: 6, updates: [create(6, 'c')] },
+      { cursor: 3, updates: [create(3, 'b')] },
+      { cursor: 8, updates: [] },
+      { cursor: 9, updates: [] },
+    ]);
+    expect(takenAt).toEqual([0, 0, 300, 300]);
+  });
+
   it('are not read again if nothing is there', () => {
     const { steps, requests } = followBack([
       { cursor: 6, updates: [create(6, 'c')] },
@@ -297,13 +345,17 @@ describe('changes of contracts whose feed goes back after an outage', () => {
 /** Follows a scripted feed after a snapshot at offset 2, on a participant that has the contracts `b` and `c` by now. */
 function followBack(script: readonly { readonly cursor: number; readonly updates: readonly HistoryUpdate[] }[]) {
   return new TestScheduler(() => undefined).run(({ flush }) => {
-    const { participant, service, client } = contractsWorld();
+    const { participant, service, client } = contractsWorld({ latencyMs: 300 });
+    const takenAt: number[] = [];
     participant.append(create(3, 'b'), create(6, 'c'), nothing(9));
     const source = contractsSource(client, {})();
-    const toStep = ({ cursor, updates }: (typeof script)[number]) => ({
-      position: { cursor, hasCaughtUp: true } as Position,
-      page: { updates: updates.map(({ element }) => decoded(element)) } as unknown as Page,
-    });
+    const toStep = ({ cursor, updates }: (typeof script)[number]) => {
+      takenAt.push(asyncScheduler.now());
+      return {
+        position: { cursor, hasCaughtUp: true } as Position,
+        page: { updates: updates.map(({ element }) => decoded(element)) } as unknown as Page,
+      };
+    };
     const steps$ = followChanges(
       {
         ...{ source, query: marbles, eventFormat: eventFormatOf(marbles), offset: 2 },
@@ -319,7 +371,7 @@ function followBack(script: readonly { readonly cursor: number; readonly updates
       [offset, ...changes.filter(({ _tag }) => _tag === 'ContractsChanged').map((change) => brief(change))]
         .join(' ')
         .replace(/ContractsChanged \d+ /, '');
-    return { steps: seen.values.map(briefOf), requests: snapshotsOf(service.requests) };
+    return { steps: seen.values.map(briefOf), requests: snapshotsOf(service.requests), takenAt };
   });
 }
 

@@ -234,6 +234,10 @@ describe('logTo', () => {
       { _tag: 'TypesUnknown', types: ['iou', 'bond'], retryInMs: 30_000 },
     ],
     [
+      'warn: a package was uploaded: the contracts at offset 7 were read again, and are 12 now',
+      { _tag: 'ContractsReconciled', reason: 'packageFound', offset: 7, contracts: 12 },
+    ],
+    [
       'warn: the handler failed at offset 7: no such table, retry 1 in 0.3 s',
       { _tag: 'HandlerFailed', offset: 7, failures: 1, delayMs: 250, cause: new Error('no such table\nsecret') },
     ],

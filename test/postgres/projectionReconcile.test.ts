@@ -38,7 +38,7 @@ describeWithPostgres('a projection whose contracts are read again', () => {
     expect(await read('SELECT contracts.validate_offset_exists(at) FROM generate_series(0, 7) AS at')).toHaveLength(8);
   };
 
-  it('keeps its history and gains what appears, with the offset of its creation, at the offset of the last change', async () => {
+  it('keeps its history and gains what appears, with the offset of its creation, at the offset of the last change (G49)', async () => {
     const change = reconciled(7, { added: [contract('x', 3), contract('y', 6)] });
     await project([...worksOf(history), change]);
     const expected = [

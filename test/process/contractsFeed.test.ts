@@ -363,6 +363,11 @@ describe('a processor of contracts whose ledger was replaced', () => {
     expect(restart('@8+g', stored(store.cursor)).works).toEqual(['@8+g']);
   });
 
+  it('is not taken for another one when the contract that was newest is archived', () => {
+    const { store } = run('@2+a @3+b', { later: '@5-b' });
+    expect(run('@2+a @3+b @5-b @6+c', { store: stored(store.cursor) }).works).toEqual(['@6+c']);
+  });
+
   /** Restores an older backup after a time. */
   const restoreAfter =
     (ms: number) =>

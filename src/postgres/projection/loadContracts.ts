@@ -115,7 +115,7 @@ END $body$;`;
 
 /**
  * Updates the contracts whose location or form has changed. A payload may be absent now, because its view has failed; a
- * blob stays, because a query may no longer ask for it.
+ * blob stays, because a query may no longer request it.
  */
 export const updateKept = ({ tx, names }: Pick<Writing, 'tx' | 'names'>): Observable<unknown> =>
   run(

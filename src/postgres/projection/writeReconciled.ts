@@ -8,8 +8,8 @@ import type { Writing } from './templates.js';
 /**
  * Writes a change that no update made: the contracts were read again, and differ. The rows and their history remain.
  * Contracts that were not there get rows with the offset of their creation, as if they had always been there; those that
- * are not visible any more end at the offset of the change, and `archived_in_gap` says that their true end is unknown. There
- * is no update to record.
+ * are not visible any more end at the offset of the change, and `archived_in_gap` says that their true end is unknown. No
+ * update is recorded.
  *
  * To write the change again has no effect, so it may have the offset of the last change.
  */
@@ -26,7 +26,7 @@ export const writeReconciled = (
     [offset],
   ).pipe(
     concatMap(([state]) => {
-      const loading = state?.['generation'];
+      const loading: unknown = state?.['generation'];
       if (typeof loading !== 'number')
         throw new Error(`the projection in the schema ${names.name} is not at offset ${offset}: ${replaced}`);
       return concat(

@@ -34,6 +34,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'SnapshotRestarted':
     case 'ContractUndecoded':
     case 'TypesUnknown':
+    case 'ContractsReconciled':
     case 'PartyUnknown':
     case 'HandlerFailed':
     case 'UpdateSkipped':
