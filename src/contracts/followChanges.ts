@@ -33,7 +33,7 @@ import { Suspicion } from './reconcile/Suspicion.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
 
 /** The contracts to keep up to date. */
-export interface Followed {
+interface Followed {
   readonly source: ContractsSource;
   readonly query: ContractQuery & ContractPolicies;
   readonly eventFormat: EventFormat;
