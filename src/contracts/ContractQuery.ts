@@ -139,7 +139,7 @@ export interface ContractsSource {
   readonly transport: Transport | undefined;
   readonly maxSnapshotPageSize: number;
   /** The options of the feed of changes. */
-  readonly updates: Pick<UpdatesOptions, 'maxPageSize' | 'idleTimeoutMs' | 'transport'>;
+  readonly updates: Pick<UpdatesOptions, 'maxPageSize' | 'idleTimeoutMs' | 'transport' | 'onOtherNode'>;
   readonly retry: CompleteRetryPolicy;
   readonly report: Report;
   readonly success$: Observable<unknown>;

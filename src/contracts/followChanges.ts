@@ -19,7 +19,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { EventFormat } from '../codecs/UpdateFormat.js';
 import { DecodeError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import type { Step } from '../feed/LedgerFeed.js';
+import type { PageHistory, Step } from '../feed/LedgerFeed.js';
 import type { Page } from '../feed/Page.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractsChanged, ContractsReconciled, ReconcileReason } from './ContractChange.js';
@@ -33,17 +33,19 @@ import { Suspicion } from './reconcile/Suspicion.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
 
 /** The contracts to keep up to date. */
-interface Followed {
+export interface Followed {
   readonly source: ContractsSource;
   readonly query: ContractQuery & ContractPolicies;
   readonly eventFormat: EventFormat;
-  /** The contracts as they were read. */
-  readonly fold: ContractsFold<AnyContract>;
-  /** The offset at which they were read. */
-  readonly offset: Offset;
   readonly packages: PackageWatch;
-  /** Emits whether the ledger is still the same, after an outage while the contracts are read again. */
-  readonly isSameLedger$?: Observable<boolean> | undefined;
+}
+
+/** Contracts at an offset. */
+interface Read {
+  readonly fold: ContractsFold<AnyContract>;
+  readonly offset: Offset;
+  /** Whether they have everything that was read before; if not, that is applied to them without a change. */
+  readonly isComplete: boolean;
 }
 
 /**
@@ -56,16 +58,18 @@ interface Followed {
  */
 export const followChanges = (
   followed: Followed,
+  { fold, offset, isComplete }: Read,
   feed: (ready$: Observable<unknown>) => Observable<Step>,
 ): Observable<JoinStep<AnyContract>> =>
   defer(() => {
-    const { fold, packages } = followed;
+    const { packages } = followed;
     const suspicion = new Suspicion(followed.query);
-    const progress: Progress = { fold, suspicion, reached: followed.offset, isCaughtUp: false, ...onward };
+    const progress: Progress = { fold, suspicion, reached: offset, isComplete, isCaughtUp: false, ...onward };
     let isFree$: Observable<unknown> = always$;
     const check$ = defer(() => {
       const { due } = suspicion;
-      if (due === undefined) return [];
+      // at other offsets, the contracts are ahead of the feed until it has passed what was read before
+      if (due === undefined || progress.history?.isAddressed === false) return [];
       const reconciled$ = reconcile(followed, progress, due).pipe(shareReplay({ bufferSize: 1, refCount: true }));
       // the feed waits for it, too
       const isDone$ = reconciled$.pipe(
@@ -108,6 +112,9 @@ interface Progress {
   /** The offset up to which all changes were applied. */
   reached: Offset;
   isCaughtUp: boolean;
+  readonly isComplete: boolean;
+  /** Where the changes are in the history of the ledger. */
+  history?: PageHistory | undefined;
   /** The cursor of the feed. It may go back: after an outage, a feed reads again what follows its last update. */
   cursor: Offset;
   /** Whether it was noted that the feed has gone back and found updates there. */
@@ -123,14 +130,22 @@ const onward = { cursor: 0, isBackNoted: false };
  */
 function* applyStep(
   path: string,
-  { position, page }: Step,
+  { position, page, moved, history }: Step,
   progress: Progress,
 ): Generator<JoinStep<AnyContract>, void> {
   const { fold } = progress;
+  progress.history = history;
+  if (moved === 'elsewhere') progress.reached = position.cursor;
   const changes: (ContractsChanged | OffsetCheckpoint)[] = [];
   let failure: { readonly error: unknown } | undefined;
   try {
-    for (const update of newIn(position.cursor, page, progress)) changes.push(...applyUpdate(path, update, progress));
+    for (const update of newIn(position.cursor, page, progress)) {
+      const isRead = page?.repeated?.has(update) === true;
+      if (!isRead || !progress.isComplete) {
+        const applied = applyUpdate(path, update, progress);
+        if (!isRead) changes.push(...applied);
+      }
+    }
   } catch (error) {
     failure = { error };
   }
@@ -140,7 +155,7 @@ function* applyStep(
   const offset = changes.at(-1)?.offset ?? last;
   progress.reached = offset;
   progress.isCaughtUp = position.hasCaughtUp;
-  yield { changes, offset, isCaughtUp: position.hasCaughtUp, contracts: fold.contracts };
+  yield { changes, offset, isCaughtUp: position.hasCaughtUp, contracts: fold.contracts, history };
   if (failure !== undefined) throw failure.error;
 }
 
@@ -190,15 +205,19 @@ function applyUpdate(
   throw new DecodeError(path, [{ path: '', expected: 'an update of a known kind' }], update.offset, updateId);
 }
 
+/** Where a change without an update is: after what was read. */
+const readUpTo = (history: PageHistory | undefined): PageHistory | undefined =>
+  history && { ...history, before: history.after };
+
 /** Reads the contracts again at the offset that was reached. Emits a step with the difference, if there is one. */
 const reconcile = (
-  { source, query, eventFormat, isSameLedger$ }: Followed,
+  { source, query, eventFormat }: Followed,
   progress: Progress,
   reason: ReconcileReason,
 ): Observable<JoinStep<AnyContract>> =>
   defer(() => {
     const { fold, suspicion, reached: offset, isCaughtUp } = progress;
-    return readContracts(source, query, eventFormat, { activeAtOffset: offset, isSameLedger$ }).pipe(
+    return readContracts(source, query, eventFormat, { activeAtOffset: offset }).pipe(
       concatMap((read): readonly JoinStep<AnyContract>[] => {
         const difference = fold.reconcile(read.fold);
         suspicion.checked(isDifference(difference));
@@ -206,7 +225,7 @@ const reconcile = (
         const contracts = fold.contracts;
         source.report(() => ({ _tag: 'ContractsReconciled', reason, offset, contracts: contracts.size }));
         const change: ContractsReconciled = { _tag: 'ContractsChanged', reason, offset, ...difference };
-        return [{ changes: [change], offset, isCaughtUp, contracts }];
+        return [{ changes: [change], offset, isCaughtUp, contracts, history: readUpTo(progress.history) }];
       }),
       catchError((error: unknown) => {
         // the contracts can be read at a later offset, which the feed reaches without a gap

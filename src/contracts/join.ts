@@ -3,8 +3,8 @@ import {
   concatAll,
   concatMap,
   defer,
-  identity,
   ignoreElements,
+  map,
   type MonoTypeOperatorFunction,
   type Observable,
   of,
@@ -19,10 +19,14 @@ import type { DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, withRetried } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
-import type { Step } from '../feed/LedgerFeed.js';
+import type { PageHistory, Step } from '../feed/LedgerFeed.js';
 import { reportWithout } from '../feed/Service.js';
 import { createLedgerFeed, isGapError } from '../feed/UpdatesOptions.js';
+import { placeOf, positionAt } from '../feed/prove.js';
 import { steps } from '../feed/updates.js';
+import type { LedgerPosition } from '../history/LedgerPosition.js';
+import type { Place } from '../history/locate.js';
+import type { KnownHistory } from '../history/ReaderHistory.js';
 import { RetryBudget } from '../http/retry.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractsChanged, ReconcileReason, Reset } from './ContractChange.js';
@@ -34,7 +38,7 @@ import {
   updateFormatOf,
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
-import { followChanges } from './followChanges.js';
+import { type Followed, followChanges } from './followChanges.js';
 import { readContracts, readKnownTypes } from './readContracts.js';
 import { ofOneParticipant, readParticipant } from './ofOneParticipant.js';
 import { PackageWatch } from './reconcile/PackageWatch.js';
@@ -56,6 +60,8 @@ export interface JoinStep<C extends AnyContract> {
   readonly differs?: ReconcileReason;
   /** The participant from which contracts of another ledger are read; `undefined` if it does not report its ID. */
   readonly participantId?: string | undefined;
+  /** Where the changes are in the history of the ledger; absent if that is not known. */
+  readonly history?: PageHistory | undefined;
 }
 
 /** What to join, and where to begin. */
@@ -77,14 +83,12 @@ interface JoinRequest {
    */
   readonly compare?: ((contracts: ContractSet) => 'same' | ReconcileReason | 'otherLedger') | undefined;
   /**
-   * Emits whether the ledger is still that of the caller's contracts, after an outage while they are read again.
-   * Default: nothing shows it.
+   * What the caller has read of the ledger: it is found on the participant that answers, before the contracts are read.
+   * Default: nothing, and the caller takes the ledger that it finds.
    */
-  readonly isSameLedger$?: Observable<boolean> | undefined;
+  readonly position?: LedgerPosition | undefined;
   /** The reason of the first `Reset`. */
   readonly reason?: Reset['reason'] | undefined;
-  /** The participant to which the offset belongs. Default: the one that serves the first snapshot. */
-  readonly participantId?: string | undefined;
 }
 
 /**
@@ -94,7 +98,7 @@ interface JoinRequest {
  */
 export const join = (
   source: ContractsSource,
-  { query, resumeFrom, notBefore, compare, isSameLedger$, reason = 'start', participantId }: JoinRequest,
+  { query, resumeFrom, notBefore, compare, reason = 'start', position }: JoinRequest,
   ready$?: Observable<unknown>,
 ): Observable<JoinStep<AnyContract>> =>
   defer(() => {
@@ -104,8 +108,7 @@ export const join = (
       known: { offset: resumeFrom ?? notBefore, contracts: undefined },
       reason: resumeFrom === undefined ? reason : undefined,
       compare: compare ?? (() => 'same'),
-      isSameLedger$,
-      participantId,
+      position,
       packages: new PackageWatch(source.service, query),
       gap: undefined,
       delayMs: 0,
@@ -125,9 +128,8 @@ interface Progress {
   /** The reason of the next `Reset`; `undefined` if the caller has the contracts at the offset. */
   reason: Reset['reason'] | undefined;
   readonly compare: NonNullable<JoinRequest['compare']>;
-  readonly isSameLedger$: JoinRequest['isSameLedger$'];
-  /** The participant of the contracts, if it is known before they are read; `undefined` after a reset of the ledger. */
-  participantId: string | undefined;
+  /** What was read of the ledger; `undefined` if nothing was, or after a reset of the ledger. */
+  position: LedgerPosition | undefined;
   readonly packages: PackageWatch;
   /** The gap after which the contracts are read again, if it is not reported yet. */
   gap: Omit<DiagnosticOf<'GapFound'>, '_tag'> | undefined;
@@ -147,67 +149,73 @@ function readFrom(
   progress: Progress,
   ready$: Observable<unknown> | undefined,
 ): Observable<JoinStep<AnyContract>> {
-  const eventFormat = eventFormatOf(query);
-  const { reason, delayMs, isSameLedger$ } = progress;
+  const { reason, delayMs, position } = progress;
   const { offset: previous = 0, contracts: outdated } = progress.known;
-  const at =
-    reason === undefined ? { activeAtOffset: previous } : { notBefore: reason === 'ledgerReset' ? 0 : previous };
+  const eventFormat = eventFormatOf(query);
+  const followed: Followed = { source, query, eventFormat, packages: progress.packages };
+  const stub = feedAt(followed, progress, ready$, { position: position ?? startAt(previous) });
   // contracts that are not the first ones are of the same ledger, or replace those of another one
-  const isProven = progress.known.offset === undefined || reason === 'ledgerReset';
-  const contracts$ = concat(
+  const mustFind = position !== undefined && reason !== 'ledgerReset';
+  const place$ = mustFind ? placeOf(stub, position) : of(here);
+  const followed$ = concat(
     (delayMs === 0 ? of(0) : timer(delayMs)).pipe(ignoreElements()),
     progress.packages.begin().pipe(ignoreElements()),
-    readContracts(source, query, eventFormat, { ...at, ...(!isProven && { isSameLedger$ }) }),
-  );
-  const followed$ = contracts$.pipe(
-    reason === 'ledgerReset'
-      ? ofOneParticipant(source, (participantId) => {
-          progress.participantId = participantId;
-        })
-      : identity,
-    concatMap(({ fold, offset }) => {
-      const { contracts } = fold;
-      const verdict = reason === undefined ? progress.compare(contracts) : 'same';
-      if (verdict === 'otherLedger')
-        throw new LedgerResetError(offset, undefined, 'the contracts at this offset are not those of the cursor');
-      reportGap(source, progress, offset);
-      if (verdict !== 'same') reportDiffering(source, verdict, offset, contracts.size);
-      progress.known = { offset, contracts };
-      progress.packages.loaded(contracts);
-      const all = contracts.toArray();
-      const feed = createLedgerFeed(
-        source.service,
-        { beginExclusive: offset, updateFormat: updateFormatOf(eventFormat, query.includeExercises) },
-        // waiting would abort the prefetched requests
-        { ...source.updates, ...(ready$ && { parallelRanges: 1 }), onGap: 'fail' },
-        source.retry,
-        // the changes may continue after a gap
-        reportOutages(reportWithout(source.report, 'GapFound', 'FeedEnded'), progress.packages),
-        { position: { offset, recordTimes: {}, participantId: progress.participantId }, hasRead: true },
-      );
-      const loaded: JoinStep<AnyContract> = {
-        changes: reason === undefined ? [] : [{ _tag: 'Reset', reason, offset, contracts: all }],
-        offset,
-        isCaughtUp: false,
-        contracts,
-        ...(verdict !== 'same' && { differs: verdict }),
-        ...(reason === 'ledgerReset' && { participantId: progress.participantId }),
-      };
-      return startingWith(
-        loaded,
-        followChanges(
-          { source, query, eventFormat, fold, offset, packages: progress.packages, isSameLedger$ },
-          (free$) =>
-            // skips the start
-            steps(feed, ready$ === undefined ? free$ : free$.pipe(concatMap(() => ready$))).pipe(
-              skip(1),
-              renewBudget(progress),
+    place$,
+  ).pipe(
+    concatMap((place): Observable<JoinStep<AnyContract>> => {
+      const elsewhere = place._tag === 'Elsewhere' ? place : undefined;
+      const at =
+        reason === undefined
+          ? { activeAtOffset: elsewhere?.start ?? previous }
+          : { notBefore: reason === 'ledgerReset' || elsewhere ? 0 : previous };
+      const isSameLedger$ = mustFind ? placeOf(stub, position).pipe(map(isStill(place))) : undefined;
+      return readContracts(source, query, eventFormat, { ...at, isSameLedger$ }).pipe(
+        reason === 'ledgerReset' || reason === 'start' ? ofOneParticipant(source) : map((read) => ({ ...read, participantId: undefined })),
+        concatMap(({ fold, offset, participantId }) => {
+          if (reason === undefined && position !== undefined) return of({ fold, offset, position });
+          const begin = Math.max(0, newestOffset(fold.contracts) - 1);
+          const known = { offset, begin, participantId: participantId ?? position?.participantId };
+          return positionAt(stub, known).pipe(map((found) => ({ fold, offset, position: found })));
+        }),
+        concatMap(({ fold, offset, position: found }) => {
+          const { contracts } = fold;
+          // what was read after the start is missing in them
+          const isComplete = reason !== undefined || elsewhere === undefined;
+          const verdict = reason === undefined && isComplete ? progress.compare(contracts) : 'same';
+          if (verdict === 'otherLedger')
+            throw new LedgerResetError(offset, undefined, 'the contracts at this offset are not those of the cursor');
+          reportGap(source, progress, offset);
+          if (verdict !== 'same') reportDiffering(source, verdict, offset, contracts.size);
+          const known = reason === undefined ? { position: found, place: elsewhere } : { position: found };
+          progress.known = { offset: reason === undefined ? previous : offset, contracts };
+          progress.position = found;
+          progress.packages.loaded(contracts);
+          const loaded: JoinStep<AnyContract> = {
+            changes: reason === undefined ? [] : [{ _tag: 'Reset', reason, offset, contracts: contracts.toArray() }],
+            offset: reason === undefined ? previous : offset,
+            isCaughtUp: false,
+            contracts,
+            ...(verdict !== 'same' && { differs: verdict }),
+            ...(reason === 'ledgerReset' && { participantId: found.participantId }),
+            history: { before: found, after: found, isAddressed: true },
+          };
+          const feed = feedAt(followed, progress, ready$, known, offset);
+          return startingWith(
+            loaded,
+            followChanges(followed, { fold, offset, isComplete }, (free$) =>
+              // skips the start
+              steps(feed, ready$ === undefined ? free$ : free$.pipe(concatMap(() => ready$))).pipe(
+                skip(1),
+                renewBudget(progress),
+              ),
+            ).pipe(
+              tap(({ offset, contracts, history }) => {
+                progress.known = { offset, contracts };
+                progress.position = history?.after ?? progress.position;
+              }),
             ),
-        ).pipe(
-          tap(({ offset, contracts }) => {
-            progress.known = { offset, contracts };
-          }),
-        ),
+          );
+        }),
       );
     }),
   );
@@ -220,6 +228,49 @@ function readFrom(
   return readParticipant(source).pipe(
     concatMap((participantId) => startingWith({ ...marker, participantId }, followed$)),
   );
+}
+
+const here: Place = { _tag: 'Here', isProven: false };
+
+/** A bare offset proves nothing. */
+const startAt = (offset: Offset): LedgerPosition => ({ offset, recordTimes: {} });
+
+/** Whether a position is still where it was found. If not, but on the same ledger, the contracts must be read elsewhere. */
+const isStill =
+  (before: Place) =>
+  (now: Place): boolean => {
+    const isMoved = now._tag !== before._tag || (now._tag === 'Elsewhere' && before._tag === 'Elsewhere' && now.start !== before.start);
+    if (isMoved) throw new MovedError();
+    return true;
+  };
+
+/** The offsets of the ledger have changed while the contracts were read: they are read again. */
+class MovedError extends Error {}
+
+/** The feed after contracts at an offset. */
+const feedAt = (
+  { source, query, eventFormat }: Followed,
+  progress: Progress,
+  ready$: Observable<unknown> | undefined,
+  known: KnownHistory,
+  beginExclusive = known.position.offset,
+) =>
+  createLedgerFeed(
+    source.service,
+    { beginExclusive, updateFormat: updateFormatOf(eventFormat, query.includeExercises) },
+    // waiting would abort the prefetched requests
+    { ...source.updates, ...(ready$ && { parallelRanges: 1 }), onGap: 'fail' },
+    source.retry,
+    // the changes may continue after a gap
+    reportOutages(reportWithout(source.report, 'GapFound', 'FeedEnded'), progress.packages),
+    { ...known, hasRead: true },
+  );
+
+/** The offset of the contract that was created or assigned last. */
+function newestOffset(contracts: Iterable<AnyContract>): Offset {
+  let newest = 0;
+  for (const { offset } of contracts) newest = Math.max(newest, offset);
+  return newest;
 }
 
 /** A separate function, because its closure must not retain the contracts, either. */
@@ -262,6 +313,7 @@ const reloadAfterGap = (
     delay: (error: unknown) => {
       const { known, budget } = progress;
       const cursor = known.offset;
+      if (error instanceof MovedError) return timer(0);
       // the contracts cannot be read at this offset, at which the caller has them
       const isUnpaired = error instanceof UnpairedError && progress.reason === undefined;
       const isGap = (isGapError(error) || isUnpaired) && cursor !== undefined;
@@ -273,7 +325,7 @@ const reloadAfterGap = (
         throw isGap && isSpent ? withRetried(error, { times: failures, forMs: spentMs }) : error;
       }
       progress.reason = isLedgerError(error, 'LedgerResetError') ? 'ledgerReset' : 'pruned';
-      if (progress.reason === 'ledgerReset') progress.participantId = undefined;
+      if (progress.reason === 'ledgerReset') progress.position = undefined;
       const delayMs = failures === 0 ? 0 : budget.nextDelayMs();
       progress.budget = budget.countFailure(delayMs);
       progress.delayMs = delayMs;

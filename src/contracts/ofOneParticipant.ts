@@ -1,4 +1,4 @@
-import { concatMap, map, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
+import { concatMap, map, type Observable, type OperatorFunction } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { readParticipantId } from '../history/participant.js';
@@ -8,14 +8,11 @@ import type { ContractsSource } from './ContractQuery.js';
 /**
  * Reads the ID of the participant before and after contracts, so that what is stored of them names the participant that
  * served them. Fails with a `LedgerResetError` if another one has taken its place in between.
- *
- * @param onKnown - called with the ID before the contracts are emitted; `undefined` if the participant does not report it
  */
 export const ofOneParticipant =
   <A extends { readonly offset: Offset }>(
     source: ContractsSource,
-    onKnown: (participantId: string | undefined) => void,
-  ): MonoTypeOperatorFunction<A> =>
+  ): OperatorFunction<A, A & { readonly participantId: string | undefined }> =>
   (contracts$) =>
     readParticipant(source).pipe(
       concatMap((before) =>
@@ -25,8 +22,7 @@ export const ofOneParticipant =
               map((after) => {
                 const difference = `the participant is ${after ?? '?'}, not ${before ?? '?'}`;
                 if (after !== before) throw new LedgerResetError(contracts.offset, undefined, difference);
-                onKnown(after);
-                return contracts;
+                return { ...contracts, participantId: after };
               }),
             ),
           ),

@@ -104,8 +104,8 @@ export interface PageHistory extends Origin {
 export interface Step<A extends FeedElement = Update> {
   readonly position: Position;
   readonly page?: Page<A>;
-  /** Set if the feed goes on elsewhere: at its last update, or at other offsets of the same history. */
-  readonly hasMoved?: boolean;
+  /** Set if the feed goes on elsewhere: back at its last update, or at other offsets of the same history. */
+  readonly moved?: 'back' | 'elsewhere';
   /** What was read before the page, and with it. */
   readonly history?: PageHistory;
   /** Set if `hasCaughtUp` has changed with this step. */

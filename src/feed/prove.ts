@@ -17,7 +17,7 @@ import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import type { HistoryReader } from '../history/HistoryReader.js';
-import { idOf, type LedgerPosition } from '../history/LedgerPosition.js';
+import { advance, idOf, type LedgerPosition } from '../history/LedgerPosition.js';
 import { locate, type Place } from '../history/locate.js';
 import { isUnavailable, readParticipantId } from '../history/participant.js';
 import { decodeWith, exchange } from '../http/exchange.js';
@@ -99,7 +99,7 @@ function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> 
     if (!isAhead && history.isAddressed) return undefined;
     report(() => ({ _tag: 'PositionMoved', from: addressOf(cursor, participantId), to: addressOf(after, participantId) }));
     history.goOnAfter(after);
-    return startAgain(feed, position, after);
+    return startAgain(feed, position, after, 'back');
   }
   // its end is an offset of before
   if (isBounded) throw new LedgerResetError(cursor, undefined, 'its updates are at other offsets now');
@@ -109,7 +109,7 @@ function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> 
     from: addressOf(cursor, participantId),
     to: addressOf(place.start, place.participantId),
   }));
-  return startAgain(feed, position, place.start);
+  return startAgain(feed, position, place.start, 'elsewhere');
 }
 
 const addressOf = (offset: Offset, participantId: string | undefined): DiagnosticOf<'PositionMoved'>['from'] => ({
@@ -117,7 +117,7 @@ const addressOf = (offset: Offset, participantId: string | undefined): Diagnosti
   ...(participantId !== undefined && { participantId }),
 });
 
-const startAgain = (feed: AnyFeed, position: Position, cursor: Offset): Step<never> => ({
+const startAgain = (feed: AnyFeed, position: Position, cursor: Offset, moved: Step['moved']): Step<never> => ({
   position: {
     ...position,
     ...unknownDensity,
@@ -127,7 +127,7 @@ const startAgain = (feed: AnyFeed, position: Position, cursor: Offset): Step<nev
     prefetched: [],
     ledgerEndReadAt: 0,
   },
-  hasMoved: true,
+  ...(moved !== undefined && { moved }),
 });
 
 /** The shortest delay before a request whose answer contradicts the ledger is sent again, in milliseconds. */
@@ -156,16 +156,42 @@ export const hasLastOf = (feed: AnyFeed, { updates }: Page<FeedElement>): Observ
     );
 };
 
-/** Emits whether a position is on the ledger that answers; `true` if that cannot be determined, or not yet. */
-export const isSameHistory = (feed: AnyFeed, position: LedgerPosition): Observable<boolean> =>
-  locate(historyOf(feed), position, false).pipe(
-    map(() => true),
-    catchError((error: unknown) => {
-      if (isLedgerError(error, 'LedgerResetError')) return of(isEndBeforeCursor(error));
-      throw error;
+/**
+ * Finds a position on the participant that answers, before a feed begins there. Waits for a ledger that ends before it.
+ *
+ * @param feed - any feed with the same request
+ */
+export const placeOf = (feed: AnyFeed, position: LedgerPosition): Observable<Place> =>
+  locate(historyOf(feed), position, feed.onOtherNode === 'relocate').pipe(retryTransient(feed));
+
+/**
+ * Emits the position at an offset of a ledger of which nothing was read so far: with the last update of the request, if the
+ * participant can show it.
+ *
+ * @param begin - an offset before that update
+ */
+export const positionAt = (
+  feed: AnyFeed,
+  { offset, begin, participantId }: { readonly offset: Offset; readonly begin: Offset; readonly participantId: string | undefined },
+): Observable<LedgerPosition> => {
+  const none: LedgerPosition = { offset, participantId, recordTimes: {}, lastUpdate: undefined };
+  const range = { beginExclusive: begin, endInclusive: offset, descendingOrder: true };
+  const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
+  const request = { ...feed.request, ...range } as AnyFeed['request'];
+  // two, because a participant before 3.5 ignores the order, which one alone would not show
+  return requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit: 2, isProof: true }).pipe(
+    map(({ updates, failure }) => {
+      const [last] = updates;
+      return failure !== undefined || last === undefined ? none : { ...advance(none, [last]), offset };
     }),
     retryTransient(feed),
+    catchError((error: unknown) => {
+      // pruned, or an order that the participant refuses
+      if (isLedgerError(error, 'PrunedError') || (isLedgerError(error, 'ApiError') && !isTransient(error))) return of(none);
+      throw error;
+    }),
   );
+};
 
 /** What the participant shows of its history to the requests of a feed. */
 function historyOf(feed: AnyFeed): HistoryReader {

@@ -110,10 +110,10 @@ const nextStep = <A extends FeedElement>(
 
 /** Records what a step reads. Marks the updates that the feed has read before, at other offsets. */
 function readStep<A extends FeedElement>({ history }: AnyFeed, step: Step<A>): Step<A> {
-  const { page, position, hasMoved = false } = step;
+  const { page, position, moved } = step;
   const { position: before, isAddressed } = history;
   const known = page?.updates.filter((update) => history.wasRead(update)) ?? [];
-  if (!hasMoved) history.read(position.cursor, page?.updates);
+  if (moved === undefined) history.read(position.cursor, page?.updates);
   const read = { before, after: history.position, isAddressed };
   if (page === undefined || known.length === 0) return { ...step, history: read };
   return { ...step, history: read, page: { ...page, repeated: new Set<FeedElement>(known) } };

@@ -13,6 +13,8 @@ export interface KnownHistory {
   readonly mustProve?: boolean;
   /** Whether something was read of the ledger. Default: if the position has a proof. */
   readonly hasRead?: boolean;
+  /** Where the position is on the participant that answers, if it was just found at other offsets. */
+  readonly place?: Elsewhere | undefined;
 }
 
 /** How long a participant may be silent without an outage, in milliseconds, in addition to the idle timeout of a poll. */
@@ -45,13 +47,14 @@ export class ReaderHistory {
   readonly #maxSilenceMs: number;
 
   /** @param idleTimeoutMs - how long a poll may take without an outage, in milliseconds */
-  constructor({ position, mustProve = false, hasRead }: KnownHistory, idleTimeoutMs: number) {
+  constructor({ position, mustProve = false, hasRead, place }: KnownHistory, idleTimeoutMs: number) {
     this.#position = position;
     this.#cursor = position.offset;
     this.#proof = position.lastUpdate;
     this.#isDoubtful = mustProve;
     this.#hasRead = hasRead ?? (position.lastUpdate !== undefined || position.participantId !== undefined);
     this.#maxSilenceMs = maxSilenceMs + idleTimeoutMs;
+    if (place !== undefined) this.moveTo(place);
   }
 
   /**

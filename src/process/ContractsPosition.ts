@@ -5,7 +5,7 @@ import { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractsChanged, ReconcileReason, Reset } from '../contracts/ContractChange.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
-import { LastUpdate } from '../history/LedgerPosition.js';
+import { type LedgerPosition, positionFields } from '../history/LedgerPosition.js';
 import type { FeedPosition } from './CheckpointStore.js';
 
 /**
@@ -13,7 +13,11 @@ import type { FeedPosition } from './CheckpointStore.js';
  *
  * @category Processing
  */
-export interface ContractsPosition extends FeedPosition {
+export interface ContractsPosition extends FeedPosition, Omit<Partial<LedgerPosition>, 'recordTimes'> {
+  /** The participant to which the offsets belong; absent if it is not known. */
+  readonly participantId?: string | undefined;
+  /** How far each synchronizer has been read. */
+  readonly recordTimes?: LedgerPosition['recordTimes'] | undefined;
   /** The offset at which the contracts are complete; 0 while they are being loaded. */
   readonly offset: Offset;
   /** The number of handled batches of a load that is not complete; absent if the contracts at the offset are. */
@@ -25,8 +29,6 @@ export interface ContractsPosition extends FeedPosition {
    * Absent if the handler has none of this ledger.
    */
   readonly notBefore?: Offset | undefined;
-  /** The last update that the handler has, which proves that the ledger is still the same. */
-  readonly lastUpdate?: LastUpdate | undefined;
   /**
    * The ID of the contract that was newest when the contracts were loaded. Until the first update after them, it proves
    * that the ledger is still the same.
@@ -50,7 +52,9 @@ export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<Con
   offset: Offset,
   loading: optional(integer('Batches', 0, Infinity, 'a whole number')),
   notBefore: optional(Offset),
-  lastUpdate: optional(LastUpdate),
+  participantId: positionFields.participantId,
+  lastUpdate: positionFields.lastUpdate,
+  recordTimes: optional(positionFields.recordTimes),
   newestContractId: optional(text),
   checksum: optional(text),
   hasBlobs: optional(flag),
@@ -67,9 +71,10 @@ export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<Con
 
 /** Returns the position in a cursor. From now on the contracts have blobs, or not. */
 export const beginAt = (cursor: ContractsPosition, hasBlobs: boolean): ContractsPosition => {
-  const { offset, loading, reason, notBefore, lastUpdate, newestContractId, checksum } = cursor;
+  const { offset, loading, reason, notBefore, participantId, lastUpdate, recordTimes, newestContractId, checksum } = cursor;
+  const read = { participantId, lastUpdate, recordTimes: recordTimes ?? {} };
   const state = typeof loading === 'number' ? { loading, reason, notBefore } : {};
-  return { offset, ...state, lastUpdate, newestContractId, checksum, ...(hasBlobs && { hasBlobs }) };
+  return { offset, ...state, ...read, newestContractId, checksum, ...(hasBlobs && { hasBlobs }) };
 };
 
 /** The position before the first batch, from which nothing can be resumed. */
@@ -89,24 +94,34 @@ export const loadAfter = (
   position: ContractsPosition,
   reason: Reset['reason'] | ReconcileReason,
   participantId: string | undefined,
-): ContractsPosition & { readonly participantId?: string | undefined } =>
+): ContractsPosition =>
   reason === 'ledgerReset'
-    ? { ...nothingLoaded(reason), participantId }
+    ? { ...nothingLoaded(reason), participantId, recordTimes: {} }
     : {
         ...nothingLoaded(reason),
         notBefore: resumeOffset(position) ?? position.notBefore,
+        participantId: position.participantId,
         lastUpdate: position.lastUpdate,
+        recordTimes: position.recordTimes ?? {},
       };
+
+/** Returns what was read of the ledger before a position; `undefined` if nothing shows which ledger it was. */
+export function readIn(position: ContractsPosition): LedgerPosition | undefined {
+  const { participantId, lastUpdate, recordTimes, notBefore } = position;
+  const offset = resumeOffset(position) ?? notBefore ?? undefined;
+  if (offset === undefined || (participantId === undefined && lastUpdate === undefined)) return undefined;
+  return { offset, participantId, lastUpdate, recordTimes: recordTimes ?? {} };
+}
 
 /** Returns the position after the last batch of a load. */
 export const loadedAt = (
-  { lastUpdate, ...begin }: ContractsPosition & { readonly participantId?: string | undefined },
+  { participantId, lastUpdate, recordTimes }: ContractsPosition,
   offset: Offset,
   contracts: Iterable<AnyContract>,
   hasBlobs: boolean,
 ): ContractsPosition => ({
-  ...('participantId' in begin && { participantId: begin.participantId }),
-  ...{ offset, lastUpdate, checksum: checksumOf(contracts), newestContractId: newestIn(contracts) },
+  ...(participantId !== undefined && { participantId }),
+  ...{ offset, lastUpdate, recordTimes: recordTimes ?? {}, checksum: checksumOf(contracts), newestContractId: newestIn(contracts) },
   ...(hasBlobs && { hasBlobs }),
 });
 

@@ -1,4 +1,4 @@
-import { concatMap, defer, map, type Observable, of } from 'rxjs';
+import { concatMap, defer, map, of } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
@@ -13,12 +13,11 @@ import {
   updateFormatOf,
 } from '../contracts/ContractQuery.js';
 import { join, type JoinStep } from '../contracts/join.js';
-import { isSameHistory } from '../feed/prove.js';
-import { createLedgerFeed } from '../feed/UpdatesOptions.js';
+import { createLedgerFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { advance } from '../history/LedgerPosition.js';
 import { checkPositive, retryPolicy } from '../http/retry.js';
 import { requireConnection } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import type { LastUpdate } from '../history/LedgerPosition.js';
 import {
   beginAt,
   compareContracts,
@@ -29,6 +28,7 @@ import {
   loadedAt,
   nothingLoaded,
   positionAfter,
+  readIn,
   resumeOffset,
 } from './ContractsPosition.js';
 import type { Feed, FeedEntry, FeedPage, FeedReader } from './Feed.js';
@@ -52,6 +52,12 @@ export interface ContractsFeedOptions extends Omit<ContractsOptions, 'transport'
    * of the ledger.
    */
   readonly transport?: ContractsOptions['transport'];
+  /**
+   * What to do if the address of the ledger leads to another participant that has the same history: as for `ledger.updates`.
+   *
+   * @defaultValue 'fail'
+   */
+  readonly onOtherNode?: UpdatesOptions['onOtherNode'];
 }
 
 /**
@@ -125,7 +131,7 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   const retry = retryPolicy(requireConnection(ledger).retry, options.retry);
   const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query), query.includeExercises) };
   const feed = ledgerFeed(ledger, request, retry, (service, { name }) =>
-    openReader(sourceOf(service, name), query, request, batchSize),
+    openReader(sourceOf(service, name), query, request, options),
   );
   // the types of the contracts are those of the query
   return { ...feed, mustHandleAll: true } as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition, true>;
@@ -135,46 +141,34 @@ function openReader(
   given: ContractsSource,
   query: ContractQuery & ContractPolicies,
   request: UpdatesRequest,
-  batchSize: number,
+  { batchSize = 500, onOtherNode = 'fail' }: ContractsFeedOptions,
 ): FeedReader<ContractsWork, ContractsPosition> {
   // polled: pushed changes would wait in memory for a slow handler
-  const source: ContractsSource = { ...given, updates: { ...given.updates, transport: 'http' } };
+  const source: ContractsSource = { ...given, updates: { ...given.updates, transport: 'http', onOtherNode } };
   const { service, report, retry, updates } = source;
   const feed = createLedgerFeed(service, request, updates, retry, report);
   const identity$ = ledgerIdentity(feed);
-  // updates that change no contract are not recorded
-  const hasLastUpdate = (update: LastUpdate): Observable<boolean> => isSameHistory(feed, { offset: update.offset, lastUpdate: update, recordTimes: {} });
   return {
     report,
     path: service.learned.updatesPath,
     maxPageSize: feed.maxPageSize,
     start$: of(nothingLoaded()),
-    ...(query.onGap !== 'fail' && { restart: nothingLoaded('ledgerReset') }),
     // different from that of an updates feed, whose cursors belong to no contracts
     identity$: identity$.pipe(
       map(({ selection, ...identity }) => ({ ...identity, selection: `contracts:${selection}` })),
     ),
     position: ContractsPosition,
     compare: compareContracts,
-    hasUpdate: hasLastUpdate,
+    mayRelocate: updates.onOtherNode === 'relocate',
     pages: (after, ready$) =>
       defer(() => {
         const hasBlobs = query.includeCreatedEventBlob === true;
         let reached = beginAt(after, hasBlobs);
-        const { participantId } = after;
-        const isSameLedger$ = identity$.pipe(
-          concatMap((identity) => {
-            const { lastUpdate } = reached;
-            if ((identity.participantId ?? participantId) !== (participantId ?? identity.participantId)) return [false];
-            return lastUpdate ? hasLastUpdate(lastUpdate) : [true];
-          }),
-        );
         const request = {
           query,
           resumeFrom: resumeOffset(after),
           compare: compareWith(after, hasBlobs),
-          isSameLedger$,
-          participantId,
+          position: readIn(after),
           // a store may return null for an absent field
           notBefore: after.notBefore ?? undefined,
           reason: isReconciling(after.reason) ? undefined : (after.reason ?? undefined),
@@ -235,7 +229,7 @@ interface Load {
  * read again, and before the first batch of them: from then on the contracts of the handler are not complete.
  */
 function pagesOf(
-  { changes, offset, isCaughtUp, reloads, differs, contracts, participantId }: JoinStep<AnyContract>,
+  { changes, offset, isCaughtUp, reloads, differs, contracts, participantId, history }: JoinStep<AnyContract>,
   after: ContractsPosition,
   { batchSize, hasBlobs }: { readonly batchSize: number; readonly hasBlobs: boolean },
 ): readonly Page[] {
@@ -244,18 +238,23 @@ function pagesOf(
     const begin = loadAfter(after, reason, participantId);
     const marker: Page = { entries: [], reached: begin, isCaughtUp: false };
     if (reloads !== undefined) return [marker];
-    const end = loadedAt(begin, offset, contracts, hasBlobs);
+    const end = { ...loadedAt(begin, offset, contracts, hasBlobs), ...history?.after };
     const entries = batchesOf({ reason, offset, contracts: contracts.toArray() }, begin, end, batchSize);
     return [marker, { entries, reached: end, isCaughtUp }];
   }
   let position = after;
+  let read = history?.before;
   const entries = changes.flatMap((change): Page['entries'] => {
     if (change._tag === 'Reset') return [];
     position =
       change._tag === 'ContractsChanged' ? positionAfter(position, change) : { ...position, offset: change.offset };
+    // a change without an update was not read
+    const isUpdate = change._tag === 'OffsetCheckpoint' || change.updateId !== undefined;
+    read = read && isUpdate ? advance(read, [change], history?.isAddressed) : read;
+    position = { ...position, ...read };
     return [{ position, content: change }];
   });
-  return [{ entries, reached: { ...position, offset }, isCaughtUp }];
+  return [{ entries, reached: { ...position, offset, ...history?.after }, isCaughtUp }];
 }
 
 type Page = FeedPage<ContractsWork, ContractsPosition>;
