@@ -170,7 +170,9 @@ function readFrom(
           : { notBefore: reason === 'ledgerReset' || elsewhere ? 0 : previous };
       const isSameLedger$ = mustFind ? placeOf(stub, position).pipe(map(isStill(place))) : undefined;
       return readContracts(source, query, eventFormat, { ...at, isSameLedger$ }).pipe(
-        reason === 'ledgerReset' || reason === 'start' ? ofOneParticipant(source) : map((read) => ({ ...read, participantId: undefined })),
+        reason === 'ledgerReset' || reason === 'start'
+          ? ofOneParticipant(source)
+          : map((read) => ({ ...read, participantId: undefined })),
         concatMap(({ fold, offset, participantId }) => {
           if (reason === undefined && position !== undefined) return of({ fold, offset, position });
           const begin = Math.max(0, newestOffset(fold.contracts) - 1);
@@ -239,7 +241,9 @@ const startAt = (offset: Offset): LedgerPosition => ({ offset, recordTimes: {} }
 const isStill =
   (before: Place) =>
   (now: Place): boolean => {
-    const isMoved = now._tag !== before._tag || (now._tag === 'Elsewhere' && before._tag === 'Elsewhere' && now.start !== before.start);
+    const isMoved =
+      now._tag !== before._tag ||
+      (now._tag === 'Elsewhere' && before._tag === 'Elsewhere' && now.start !== before.start);
     if (isMoved) throw new MovedError();
     return true;
   };
@@ -301,7 +305,6 @@ const reportOutages =
 /** A separate function, because its closure retains the first contracts, and those of the changes must not. */
 const startingWith = <A>(first: A, source: Observable<A>): Observable<A> =>
   defer(() => [[first], source]).pipe(concatAll());
-
 
 /** Reads the contracts again after a gap, if `onGap` allows it. */
 const reloadAfterGap = (

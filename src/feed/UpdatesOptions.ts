@@ -145,7 +145,10 @@ export function createLedgerFeed(
 ): UpdatesFeed {
   const start = known ?? positionIn(updatesRequest);
   const { after, ...rest } = updatesRequest as Partial<UpdatesAfter>;
-  const request = validateRequest(UpdatesRequest, after === undefined ? rest : { ...rest, beginExclusive: after.offset });
+  const request = validateRequest(
+    UpdatesRequest,
+    after === undefined ? rest : { ...rest, beginExclusive: after.offset },
+  );
   const source: FeedSource<Update> = {
     field: 'update',
     codec: UpdateElement,
@@ -165,9 +168,13 @@ export function createLedgerFeed(
 function positionIn(request: UpdatesRequest | UpdatesAfter): KnownHistory | undefined {
   if (!('after' in request)) return undefined;
   const { beginExclusive } = request as { readonly beginExclusive?: unknown };
-  if (beginExclusive !== undefined) throw new InvalidRequestError([{ path: 'beginExclusive', expected: 'absent with after' }]);
+  if (beginExclusive !== undefined)
+    throw new InvalidRequestError([{ path: 'beginExclusive', expected: 'absent with after' }]);
   const position = LedgerPosition.decode(request.after);
-  if (position._tag === 'Left') throw new InvalidRequestError(problemsOf(position.left).map(({ path, expected }) => ({ path: `after.${path}`, expected })));
+  if (position._tag === 'Left')
+    throw new InvalidRequestError(
+      problemsOf(position.left).map(({ path, expected }) => ({ path: `after.${path}`, expected })),
+    );
   return { position: position.right, mustProve: true };
 }
 

@@ -46,7 +46,7 @@ export const proveSteps =
         return findPlace(feed).pipe(
           concatMap((place): Observable<Step<A>> => {
             const resumed = resumeAt(feed, position, place);
-            if (resumed !== undefined) return of(resumed);
+            if (resumed !== undefined) return afterMove(feed, resumed);
             return isEnd ? askAgain(feed, position) : throwError(() => error);
           }),
         );
@@ -62,9 +62,9 @@ function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, ste
   return findPlace(feed).pipe(
     concatMap((place) => {
       // a page that begins with the last update has everything after it
-      const isComplete = proves === 'yes' && place._tag === 'Here';
+      const isComplete = proves === 'yes' && place._tag === 'Here' && history.isAddressed;
       const resumed = isComplete ? undefined : resumeAt(feed, position, place);
-      if (resumed !== undefined) return of(resumed);
+      if (resumed !== undefined) return afterMove(feed, resumed);
       return proves === 'no' ? askAgain(feed, position) : of(step);
     }),
   );
@@ -97,7 +97,11 @@ function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> 
     // a completion that was rejected has no ID, and would be emitted again
     const isAhead = after < cursor && request.descendingOrder !== true && feed.source.hasEnd;
     if (!isAhead && history.isAddressed) return undefined;
-    report(() => ({ _tag: 'PositionMoved', from: addressOf(cursor, participantId), to: addressOf(after, participantId) }));
+    report(() => ({
+      _tag: 'PositionMoved',
+      from: addressOf(cursor, participantId),
+      to: addressOf(after, participantId),
+    }));
     history.goOnAfter(after);
     return startAgain(feed, position, after, 'back');
   }
@@ -133,13 +137,29 @@ const startAgain = (feed: AnyFeed, position: Position, cursor: Offset, moved: St
 /** The shortest delay before a request whose answer contradicts the ledger is sent again, in milliseconds. */
 const minDelayMs = 50;
 
-/** Sends a request again whose answer contradicts what the ledger has just proven: several participants may answer in turn. */
-const askAgain = (feed: AnyFeed, position: Position): Observable<Step<never>> => {
-  const { count, forMs } = feed.history.contradicted();
-  if (forMs > feed.retry.giveUpAfterMs)
-    throw new LedgerResetError(position.cursor, undefined, 'several participants answer in turn');
-  return timer(minDelayMs + jitter(count, feed.retry)).pipe(map(() => ({ position: { ...position, prefetched: [] } })));
+/** Sends a request again whose answer contradicts what the ledger has just proven. */
+const askAgain = (feed: AnyFeed, position: Position): Observable<Step<never>> =>
+  timer(delayAfterContradiction(feed, 0)).pipe(map(() => ({ position: { ...position, prefetched: [] } })));
+
+/** Emits a step at other offsets: at once, unless the feed has just come from others. */
+const afterMove = (feed: AnyFeed, step: Step<never>): Observable<Step<never>> => {
+  if (step.moved !== 'elsewhere') return of(step);
+  const delayMs = delayAfterContradiction(feed, 1);
+  return delayMs === 0 ? of(step) : timer(delayMs).pipe(map(() => step));
 };
+
+/**
+ * Returns how long to wait after an answer that contradicts the ones before, in milliseconds: several participants may answer
+ * in turn. Fails when that has lasted too long.
+ *
+ * @param free - how many in a row cause no delay
+ */
+function delayAfterContradiction({ history, retry }: AnyFeed, free: number): number {
+  const { count, forMs } = history.contradicted();
+  if (forMs > retry.giveUpAfterMs)
+    throw new LedgerResetError(history.position.offset, undefined, 'several participants answer in turn');
+  return count <= free ? 0 : minDelayMs + jitter(count, retry);
+}
 
 /** Emits whether the ledger has the last update of a page at its offset. Without such an update, that is unknown. */
 export const hasLastOf = (feed: AnyFeed, { updates }: Page<FeedElement>): Observable<boolean> => {
@@ -172,7 +192,11 @@ export const placeOf = (feed: AnyFeed, position: LedgerPosition): Observable<Pla
  */
 export const positionAt = (
   feed: AnyFeed,
-  { offset, begin, participantId }: { readonly offset: Offset; readonly begin: Offset; readonly participantId: string | undefined },
+  {
+    offset,
+    begin,
+    participantId,
+  }: { readonly offset: Offset; readonly begin: Offset; readonly participantId: string | undefined },
 ): Observable<LedgerPosition> => {
   const none: LedgerPosition = { offset, participantId, recordTimes: {}, lastUpdate: undefined };
   const range = { beginExclusive: begin, endInclusive: offset, descendingOrder: true };
@@ -187,7 +211,8 @@ export const positionAt = (
     retryTransient(feed),
     catchError((error: unknown) => {
       // pruned, or an order that the participant refuses
-      if (isLedgerError(error, 'PrunedError') || (isLedgerError(error, 'ApiError') && !isTransient(error))) return of(none);
+      if (isLedgerError(error, 'PrunedError') || (isLedgerError(error, 'ApiError') && !isTransient(error)))
+        return of(none);
       throw error;
     }),
   );

@@ -2,7 +2,15 @@ import { asyncScheduler } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
 import { isLater } from '../operators/recordTimes.js';
-import { advance, idOf, lastAfter, type LastUpdate, type LedgerPosition, pointsOf, type Read } from './LedgerPosition.js';
+import {
+  advance,
+  idOf,
+  lastAfter,
+  type LastUpdate,
+  type LedgerPosition,
+  pointsOf,
+  type Read,
+} from './LedgerPosition.js';
 import type { Elsewhere, Floor } from './locate.js';
 
 /** What is known of a ledger before a reader begins. */

@@ -48,11 +48,7 @@ export interface Floor {
  *
  * @param mayRelocate - whether the participant may be another one
  */
-export const locate = (
-  reader: HistoryReader,
-  position: LedgerPosition,
-  mayRelocate: boolean,
-): Observable<Place> =>
+export const locate = (reader: HistoryReader, position: LedgerPosition, mayRelocate: boolean): Observable<Place> =>
   defer(() => (position.participantId === undefined ? of(undefined) : participantOf(reader, position))).pipe(
     concatMap((participantId): Observable<Place> => {
       const { offset, lastUpdate, participantId: expected } = position;
@@ -207,6 +203,9 @@ const findIn = (
           const hasPassed = after !== undefined || (isAtTime && wanted.end >= position.offset);
           // it is nowhere, although later ones are there
           if (updateId !== undefined && hasPassed) throw new LedgerResetError(position.offset, undefined, difference);
+          // it may still come; that of another synchronizer is left out when it does
+          const isLast = updateId !== undefined && updateId === position.lastUpdate?.updateId;
+          if (isLast) throw new LedgerResetError(position.offset);
           return { floor, start: after === undefined ? undefined : after.offset - 1, updateId: undefined };
         }),
       );

@@ -71,7 +71,8 @@ export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<Con
 
 /** Returns the position in a cursor. From now on the contracts have blobs, or not. */
 export const beginAt = (cursor: ContractsPosition, hasBlobs: boolean): ContractsPosition => {
-  const { offset, loading, reason, notBefore, participantId, lastUpdate, recordTimes, newestContractId, checksum } = cursor;
+  const { offset, loading, reason, notBefore, participantId, lastUpdate, recordTimes, newestContractId, checksum } =
+    cursor;
   const read = { participantId, lastUpdate, recordTimes: recordTimes ?? {} };
   const state = typeof loading === 'number' ? { loading, reason, notBefore } : {};
   return { offset, ...state, ...read, newestContractId, checksum, ...(hasBlobs && { hasBlobs }) };
@@ -121,7 +122,13 @@ export const loadedAt = (
   hasBlobs: boolean,
 ): ContractsPosition => ({
   ...(participantId !== undefined && { participantId }),
-  ...{ offset, lastUpdate, recordTimes: recordTimes ?? {}, checksum: checksumOf(contracts), newestContractId: newestIn(contracts) },
+  ...{
+    offset,
+    lastUpdate,
+    recordTimes: recordTimes ?? {},
+    checksum: checksumOf(contracts),
+    newestContractId: newestIn(contracts),
+  },
   ...(hasBlobs && { hasBlobs }),
 });
 

@@ -137,10 +137,7 @@ export interface FeedReader<A, P extends FeedPosition> {
    *
    * @param after - the position, and what the cursor knows of the ledger
    */
-  pages(
-    after: P & Partial<LedgerPosition>,
-    ready$: Observable<unknown>,
-  ): Observable<FeedPage<A, P>>;
+  pages(after: P & Partial<LedgerPosition>, ready$: Observable<unknown>): Observable<FeedPage<A, P>>;
 }
 
 /**

@@ -181,10 +181,7 @@ const rejectedCursor = (name: string, error: unknown): unknown =>
     : error;
 
 /** What a reader must have to resume. */
-type ResumableReader = Pick<
-  AnyReader,
-  'identity$' | 'start$' | 'position' | 'hasUpdate' | 'restart' | 'mayRelocate'
->;
+type ResumableReader = Pick<AnyReader, 'identity$' | 'start$' | 'position' | 'hasUpdate' | 'restart' | 'mayRelocate'>;
 
 /** Emits the start of a feed whose processor has no store. */
 const startPoint = ({ start$ }: AnyReader): Observable<ResumePoint> =>
