@@ -1,0 +1,230 @@
+import { asyncScheduler, defer, filter, map, merge, Observable, of, Subject, Subscription, switchMap, take, timer } from 'rxjs';
+import { active } from '../../../helpers/contractEvents.js';
+import { type Reply, scriptedService, type ServiceRequest } from '../../../helpers/scripted.js';
+import { errorBody, errorReply, notFound, ok, refusedConnection } from '../../../helpers/wire.js';
+import { elementOf, formatTime, type History, type Recorded, type RecordedEvent, seenOf, type Sight } from './History.js';
+import type { Listed, Participant } from './Participant.js';
+
+/** How a world answers. */
+export interface WorldSettings {
+  readonly latencyMs: number;
+  readonly checkpointMs: number | null;
+}
+
+/** Participants, and one address that leads to one of them, or to two in turn. */
+export class World {
+  /** When events of a sight became visible, in milliseconds. */
+  readonly seenFrom = new Map<Sight, number>([['always', -1]]);
+  /** When the first page was begun that had an update. */
+  readonly sentAt = new Map<string, number>();
+  /** The record times in checkpoints that were sent, by synchronizer, and when. */
+  readonly checkpoints: { readonly times: ReadonlyMap<string, number>; readonly at: number }[] = [];
+  /** Where the address has led, and from when. */
+  readonly led: { readonly node: Participant; readonly history: History; readonly participantId: string; readonly at: number }[] = [];
+  /** How many requests of each path there were. */
+  readonly requests = new Map<string, number>();
+  failure: Reply | undefined;
+  /** The other participant, where two answer in turn. */
+  inTurn: Participant | undefined;
+  private turns = 0;
+  private current: Participant;
+  private readonly cuts = new Subject<Reply>();
+
+  constructor(
+    readonly nodes: readonly Participant[],
+    public history: History,
+    private readonly settings: WorldSettings,
+  ) {
+    const [first] = nodes;
+    if (first === undefined) throw new Error('a world has a participant');
+    this.current = first;
+    this.noteLead(first);
+  }
+
+  readonly service = scriptedService((request) => this.reply(request));
+
+  /** The participant to which the address leads. */
+  get node(): Participant {
+    return this.current;
+  }
+
+  nodeAt(index: number): Participant {
+    return this.nodes[index % this.nodes.length] ?? this.current;
+  }
+
+  /** Leads the address to a participant. Open requests go on at the former one, unless they are cut. */
+  lead(node: Participant, isCut: boolean): void {
+    this.current = node;
+    this.noteLead(node);
+    if (isCut) this.cut();
+  }
+
+  /** Notes that what the address leads to is another one now. */
+  noteLead(node = this.current): void {
+    this.led.push({ node, history: this.history, participantId: node.participantId, at: asyncScheduler.now() });
+  }
+
+  /** Breaks all open requests. */
+  cut(): void {
+    this.cuts.next(refusedConnection);
+  }
+
+  sees = (sight: Sight): boolean => this.seenFrom.has(sight);
+
+  private reply(request: ServiceRequest): Observable<Reply> {
+    this.requests.set(request.path, (this.requests.get(request.path) ?? 0) + 1);
+    const reply$ = defer(() => {
+      if (this.failure !== undefined) return of(this.failure);
+      this.turns += 1;
+      const isOther = this.inTurn !== undefined && this.turns % 2 === 0;
+      const node = isOther ? (this.inTurn ?? this.current) : this.current;
+      return this.answer(node, request);
+    });
+    const { latencyMs } = this.settings;
+    return merge(this.cuts, latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$))).pipe(take(1));
+  }
+
+  private answer(node: Participant, request: ServiceRequest): Observable<Reply> {
+    switch (request.path) {
+      case '/v2/state/ledger-end':
+        return of(ok({ offset: node.end }));
+      case '/v2/parties/participant-id':
+        return of(ok({ participantId: node.participantId }));
+      case '/v2/state/connected-synchronizers':
+        return of(ok({ connectedSynchronizers: [] }));
+      case '/v2/state/latest-pruned-offsets':
+        return of(ok({ participantPrunedUpToInclusive: node.pruned, allDivulgedContractsPrunedUpToInclusive: 0 }));
+      case '/v2/packages':
+        return of(ok({ packageIds: ['p1', ...(this.sees('uploaded') ? ['p2'] : [])] }));
+      case '/v2/updates/flats':
+      case '/v2/updates':
+        return this.updates(node, request);
+      case '/v2/updates/update-by-id':
+        return of(this.updateBy(node, ({ record }) => record.updateId === request.body['updateId']));
+      case '/v2/updates/update-by-offset':
+        return of(this.updateBy(node, ({ offset }) => offset === request.body['offset']));
+      case '/v2/state/active-contracts-page':
+        return of(this.page(node, request.body));
+      default:
+        return of(notFound);
+    }
+  }
+
+  private updateBy(node: Participant, matches: (listed: Listed) => boolean): Reply {
+    const found = node.listing.find((listed) => matches(listed) && listed.offset > node.pruned && this.selects(listed));
+    return found === undefined ? errorReply(404, errorBody('UPDATE_NOT_FOUND', 11)) : ok(this.elementOf(found));
+  }
+
+  private updates(node: Participant, { body, query }: ServiceRequest): Observable<Reply> {
+    const begin = Number(body['beginExclusive']);
+    const bound = typeof body['endInclusive'] === 'number' ? body['endInclusive'] : undefined;
+    if (Math.max(begin, bound ?? 0) > node.end) return of(errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12)));
+    if (begin < node.pruned) return of(prunedReply(node));
+    if (begin > (bound ?? Infinity)) return of(errorReply(400, errorBody('OFFSET_OUT_OF_RANGE', 9)));
+    const limit = Math.min(Number(query['limit'] ?? 201), 201);
+    const isDown = body['descendingOrder'] === true;
+    const all = node.listing.filter((listed) => listed.offset > begin && listed.offset <= (bound ?? Infinity) && this.selects(listed));
+    const found = (isDown ? all.reverse() : all).slice(0, limit);
+    const idleMs = Number(query['stream_idle_timeout_ms'] ?? 500);
+    const at = asyncScheduler.now();
+    const elements = found.map((listed) => this.send(listed, at));
+    return bound === undefined && found.length < limit ? this.tail(node, elements, limit, idleMs) : of(ok(elements));
+  }
+
+  /** Waits for more, until there are enough or nothing has come for some time. */
+  private tail(node: Participant, first: readonly object[], limit: number, idleMs: number): Observable<Reply> {
+    return new Observable((subscriber) => {
+      const elements = [...first];
+      const at = asyncScheduler.now();
+      let idle = new Subscription();
+      const finish = (): void => {
+        subscriber.next(ok(elements));
+        subscriber.complete();
+      };
+      const wait = (): void => {
+        idle.unsubscribe();
+        idle = timer(idleMs).subscribe(finish);
+      };
+      const push = (element: object): void => {
+        elements.push(element);
+        if (elements.length >= limit) finish();
+        else wait();
+      };
+      const { checkpointMs } = this.settings;
+      const news$ = node.listed.pipe(
+        filter((listed) => this.selects(listed)),
+        map((listed) => this.send(listed, at)),
+      );
+      const all = news$.subscribe(push);
+      if (checkpointMs !== null)
+        all.add(
+          timer(checkpointMs).subscribe(() => {
+            push(this.checkpoint(node));
+          }),
+        );
+      wait();
+      return () => {
+        all.unsubscribe();
+        idle.unsubscribe();
+      };
+    });
+  }
+
+  private checkpoint(node: Participant): object {
+    const times = node.times();
+    this.checkpoints.push({ times, at: asyncScheduler.now() });
+    const synchronizerTimes = [...times].map(([synchronizerId, time]) => ({ synchronizerId, recordTime: formatTime(time) }));
+    return { update: { OffsetCheckpoint: { value: { offset: node.end, synchronizerTimes } } } };
+  }
+
+  private readonly selects = ({ record }: Listed): boolean => seenOf(record, this.sees).length > 0;
+
+  private send(listed: Listed, at: number): object {
+    const { updateId } = listed.record;
+    if (!this.sentAt.has(updateId)) this.sentAt.set(updateId, at);
+    return this.elementOf(listed);
+  }
+
+  private readonly elementOf = ({ record, offset }: Listed): object => elementOf(record, offset, seenOf(record, this.sees));
+
+  /** Snapshots are one page. */
+  private page(node: Participant, body: ServiceRequest['body']): Reply {
+    const requested = Number(body['activeAtOffset'] ?? 0);
+    const activeAtOffset = requested === 0 ? node.end : requested;
+    if (activeAtOffset > node.end) return errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
+    if (activeAtOffset < node.pruned) return prunedReply(node);
+    const activeContracts = [...contractsOf(node.listing, activeAtOffset, this.sees).values()].map(({ event, at }) =>
+      active({ contractId: event.contractId, offset: at.offset }, at.record.synchronizerId),
+    );
+    return ok({ activeContracts, activeAtOffset, nextPageToken: null });
+  }
+
+  /** When an update became visible, in milliseconds; `-1` if it has always been. */
+  visibleFrom({ events }: Recorded): number {
+    return Math.min(...events.map(({ sight }) => this.seenFrom.get(sight) ?? Infinity));
+  }
+
+  failWith(how: 'cut' | '503' | '404'): Reply {
+    if (how === 'cut') return refusedConnection;
+    return how === '503' ? errorReply(503, 'Service Unavailable') : errorReply(404, '<html>not found</html>');
+  }
+}
+
+/** The contracts of a participant at an offset that a reader sees, with their places. */
+export function contractsOf(listing: readonly Listed[], offset: number, sees: (sight: Sight) => boolean): ReadonlyMap<string, Activated> {
+  const contracts = new Map<string, Activated>();
+  for (const at of listing)
+    for (const event of at.offset <= offset ? seenOf(at.record, sees) : [])
+      if (event.kind === 'create') contracts.set(event.contractId, { event, at });
+      else contracts.delete(event.contractId);
+  return contracts;
+}
+
+interface Activated {
+  readonly event: RecordedEvent;
+  readonly at: Listed;
+}
+
+const prunedReply = ({ pruned }: Participant): Reply =>
+  errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: String(pruned) }));
+

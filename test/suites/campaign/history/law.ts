@@ -1,0 +1,180 @@
+import { isLedgerError } from '../../../../src/errors/LedgerError.js';
+import { describeError } from '../flaws.js';
+import { History, type Recorded, seenOf } from './History.js';
+import type { Listed, Participant } from './Participant.js';
+import { changesLedger, type HistoryOutcome } from './play.js';
+import { contractsOf } from './World.js';
+
+/** What is wrong with an outcome by what is guaranteed; empty where nothing is. */
+export const flawsOfHistory = (outcome: HistoryOutcome): readonly string[] => [
+  ...(outcome.open > 0 ? [`${outcome.open} requests are left open`] : []),
+  ...(isLog(outcome) ? flawsOfLog(outcome) : flawsOfStates(outcome)),
+];
+
+const isLog = ({ schedule }: HistoryOutcome): boolean => schedule.reader === 'updates' || schedule.reader === 'processor';
+
+/** A log emits the history of its selection: each update once, in the order of each synchronizer, and all of it. */
+function flawsOfLog(outcome: HistoryOutcome): readonly string[] {
+  const mixed = mixes(outcome);
+  return [
+    ...repetitions(outcome),
+    ...mixed,
+    ...disorders(outcome),
+    ...(outcome.reading.error === undefined ? [...unnoticed(outcome), ...gaps(outcome)] : falseAlarms(outcome)),
+  ];
+}
+
+function repetitions({ reading }: HistoryOutcome): readonly string[] {
+  const seen = new Set<string>();
+  return reading.emitted.flatMap(({ updateId, at }) => {
+    if (!seen.has(updateId)) {
+      seen.add(updateId);
+      return [];
+    }
+    return [`${updateId} is emitted again at ${at}`];
+  });
+}
+
+/** All that is emitted belongs to one history. */
+function mixes({ reading, histories }: HistoryOutcome): readonly string[] {
+  const index = reading.emitted.findIndex((_, i) => !histories.some((history) => hasAll(history, reading.emitted.slice(0, i + 1))));
+  const first = reading.emitted[index];
+  return first === undefined ? [] : [`${first.updateId}, emitted at ${first.at}, is of another ledger than those before it`];
+}
+
+/** An update comes after a later one of its synchronizer only if it was not visible when the page of that was read. */
+function disorders(outcome: HistoryOutcome): readonly string[] {
+  const { world } = outcome;
+  const emitted = emittedRecords(outcome);
+  return emitted.flatMap((one, i) => {
+    const later = emitted
+      .slice(0, i)
+      .find((other) => isLater(other, one) && world.visibleFrom(one) < (world.sentAt.get(other.updateId) ?? 0));
+    return later === undefined ? [] : [`${one.updateId} is emitted after ${later.updateId}`];
+  });
+}
+
+const isLater = (one: Recorded, other: Recorded): boolean =>
+  one.synchronizerId === other.synchronizerId && one.time > other.time;
+
+/** Where another ledger has taken the place of the first, or another participant that is not wanted, the reader ends. */
+function unnoticed({ reading, world, schedule }: HistoryOutcome): readonly string[] {
+  const lost = reading.emitted.filter(({ updateId }) => !world.history.has(updateId));
+  if (lost.length > 0)
+    return [`goes on, though the ledger does not have ${lost.map(({ updateId }) => updateId).join(', ')} any more`];
+  const last = reading.emitted.at(-1);
+  if (last === undefined || schedule.onOtherNode === 'relocate') return [];
+  const { participantId } = world.node;
+  const isOther = world.led.every((led) => led.at > last.at || led.participantId !== participantId);
+  // at the same offset it cannot be told from the former
+  const isAlike = world.node.listing.some(({ offset, record }) => record.updateId === last.updateId && offset === last.offset);
+  return isOther && !isAlike ? [`goes on, though the participant is ${participantId}`] : [];
+}
+
+/** What the reader has not emitted in the end. */
+function gaps(outcome: HistoryOutcome): readonly string[] {
+  const { reading, world, isBare } = outcome;
+  if (isBare) return [];
+  const emitted = new Set(reading.emitted.map(({ updateId }) => updateId));
+  return world.node.listing.flatMap(({ record, offset }) => {
+    const isMissing = seenOf(record, world.sees).length > 0 && !emitted.has(record.updateId);
+    return isMissing && !appearedBehind(outcome, record) ? [`${record.updateId} at ${offset} is not emitted`] : [];
+  });
+}
+
+/** Whether an update became visible when the reader had emitted a later one. */
+function appearedBehind(outcome: HistoryOutcome, record: Recorded): boolean {
+  const { world, schedule } = outcome;
+  const from = world.visibleFrom(record);
+  if (from < 0) return false;
+  if (world.nodes.some(({ listing, pruned }) => listing.some((at) => at.record === record && at.offset <= pruned))) return true;
+  const before = new Set(
+    outcome.reading.emitted.map(({ updateId }) => updateId).filter((id) => (world.sentAt.get(id) ?? Infinity) <= from),
+  );
+  const isPassed = world.nodes.some(({ orders }) =>
+    orders.some((order) => {
+      const index = order.findIndex((listed) => listed.record.updateId === record.updateId);
+      return index >= 0 && order.slice(index + 1).some((listed) => before.has(listed.record.updateId));
+    }),
+  );
+  // by record time, a checkpoint is as good as an update
+  const goesByTime = schedule.steps.some(changesLedger);
+  return (
+    isPassed ||
+    (goesByTime && world.checkpoints.some(({ at, times }) => at <= from && (times.get(record.synchronizerId) ?? 0) >= record.time))
+  );
+}
+
+/** An end that nothing justifies. */
+function falseAlarms(outcome: HistoryOutcome): readonly string[] {
+  const { reading } = outcome;
+  const { error } = reading;
+  const isReset = isLedgerError(error, 'LedgerResetError') || isLedgerError(error, 'CursorError');
+  const isPruned = isLedgerError(error, 'PrunedError');
+  if ((isReset && mayBeAnother(outcome)) || ((isReset || isPruned) && mayBePruned(outcome))) return [];
+  return [`ends with ${describeError(error)} at ${String(reading.endedAt)}`];
+}
+
+/** Whether the address has led to a ledger that is not the reader's, or to a participant that it does not want. */
+function mayBeAnother({ world, reading, schedule, histories }: HistoryOutcome): boolean {
+  const participants = new Set(world.led.map(({ participantId }) => participantId));
+  if (reading.emitted.length === 0) return histories.length + participants.size > 2;
+  if (schedule.onOtherNode === 'fail' && participants.size > 1) return true;
+  return world.led.some(({ history }) => !hasAll(history, reading.emitted));
+}
+
+/** Whether a participant lacks something after what the reader has. */
+function mayBePruned({ world, reading, schedule }: HistoryOutcome): boolean {
+  const nodes = new Set(world.led.map(({ node }) => node));
+  const goesBack = schedule.steps.some(changesLedger);
+  const isPruned = ({ pruned, listing }: Participant): boolean => pruned > reachOf(listing, reading, goesBack);
+  return [...nodes].some(isPruned) || (goesBack && schedule.steps.some(({ does }) => does === 'prune'));
+}
+
+/** The offset of the last update that was emitted; of a reader that goes by record time, the least of each synchronizer. */
+function reachOf(listing: readonly Listed[], { emitted }: HistoryOutcome['reading'], goesBack: boolean): number {
+  const last = new Map<string, number>();
+  const ids = new Set(emitted.map(({ updateId }) => updateId));
+  for (const { record, offset } of listing) if (ids.has(record.updateId)) last.set(record.synchronizerId, offset);
+  if (last.size === 0) return 0;
+  return goesBack ? Math.min(...last.values()) : Math.max(...last.values());
+}
+
+const hasAll = (history: History, emitted: readonly { readonly updateId: string }[]): boolean =>
+  emitted.every(({ updateId }) => history.has(updateId));
+
+function emittedRecords({ reading, histories }: HistoryOutcome): readonly Recorded[] {
+  const records = new Map(
+    histories.flatMap((history) => [...history.records.values()].flat().map((record) => [record.updateId, record])),
+  );
+  return reading.emitted.flatMap(({ updateId }) => records.get(updateId) ?? []);
+}
+
+/** A state is that of a participant at an offset, and in the end that of a fresh snapshot. */
+function flawsOfStates(outcome: HistoryOutcome): readonly string[] {
+  const { reading, world, histories, schedule } = outcome;
+  if (reading.error !== undefined) return [`ends with ${describeError(reading.error)} at ${String(reading.endedAt)}`];
+  const orders = world.nodes.flatMap((node) => node.orders);
+  const wrong = reading.states.flatMap(({ contractIds, offset, at }) =>
+    orders.some((order) => isStateOf(order, contractIds, offset)) ? [] : [`at ${at} it has [${contractIds.join()}], as of ${offset}`],
+  );
+  const last = reading.states.at(-1);
+  const { node } = world;
+  const expected = [...contractsOf(node.listing, node.end, world.sees).keys()].sort();
+  const isOther = histories.length > 1 || (schedule.onOtherNode === 'fail' && world.led.some((led) => led.node !== node));
+  return [
+    ...wrong.slice(0, 1),
+    ...(last?.contractIds.toSorted().join() === expected.join()
+      ? []
+      : [`has [${last?.contractIds.toSorted().join() ?? ''}] in the end, not [${expected.join()}]`]),
+    ...(isOther ? [] : reading.resets.filter(({ reason }) => reason === 'ledgerReset').map(({ at }) => `takes the ledger for another one at ${at}`)),
+  ];
+}
+
+/** Whether contracts are those of an order at an offset. Such as became visible later may be missing. */
+function isStateOf(order: readonly Listed[], contractIds: readonly string[], offset: number): boolean {
+  const seen = contractsOf(order, offset, (sight) => sight !== 'never');
+  const always = contractsOf(order, offset, (sight) => sight === 'always');
+  const has = new Set(contractIds);
+  return contractIds.every((id) => seen.has(id)) && [...always.keys()].every((id) => has.has(id));
+}
