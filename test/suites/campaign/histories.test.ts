@@ -17,7 +17,7 @@ function campaign(full: number, variety: Variety, makeReader?: MakeReader): void
     fc.property(historySchedules(variety), (schedule) => {
       check(schedule, makeReader);
     }),
-    { seed, numRuns, interruptAfterTimeLimit: 1_200_000 },
+    { seed, numRuns, interruptAfterTimeLimit: Number(process.env['LIMIT'] ?? 1_200_000) },
   );
   process.stdout.write(`campaign: ${numRuns} histories in ${((Date.now() - startedAt) / 1_000).toFixed(1)} s\n`);
 }
@@ -29,12 +29,25 @@ function check(schedule: HistorySchedule, makeReader?: MakeReader): void {
 
 const quiet: readonly Action['does'][] = ['commit', 'advance', 'fail', 'stop'];
 const oneNode = { maxNodes: 1, modes: ['fail'] } as const;
+const manyNodes = { maxNodes: 3, modes: ['relocate', 'relocate', 'fail'] } as const;
 const logs = { readers: ['updates', 'processor'] } as const;
 const states = { readers: ['rows', 'view'] } as const;
+
+const everything: Variety = {
+  ...logs,
+  actions: [...quiet, 'see', 'prune', 'restore', 'lose', 'replace', 'move', 'turn', 'lag'],
+  maxNodes: 3,
+  modes: ['fail', 'relocate'],
+};
 
 describe('a log emits the history of its selection, and no other', () => {
   it.each<[string, number, Variety]>([
     ['through outages and prunings', 500, { ...logs, ...oneNode, actions: [...quiet, 'prune'] }],
+    ['through uploads and grants', 500, { ...logs, ...oneNode, actions: [...quiet, 'see'] }],
+    ['through replacements', 500, { ...logs, ...oneNode, actions: [...quiet, 'replace', 'prune'] }],
+    ['through restores', 1_000, { ...logs, ...oneNode, actions: [...quiet, 'restore', 'restore', 'lose'] }],
+    ['from node to node', 1_000, { ...logs, ...manyNodes, actions: [...quiet, 'move', 'lag'] }],
+    ['through everything', 1_500, everything],
   ])(
     '%s',
     (_, full, variety) => {
@@ -55,13 +68,6 @@ describe('a state is that of a snapshot at its offset', () => {
     hours,
   );
 });
-
-const everything: Variety = {
-  ...logs,
-  actions: [...quiet, 'see', 'prune', 'restore', 'lose', 'replace', 'move', 'turn', 'lag'],
-  maxNodes: 3,
-  modes: ['fail', 'relocate'],
-};
 
 describe('the law', () => {
   it(

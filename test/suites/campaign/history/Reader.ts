@@ -1,7 +1,7 @@
 import { asyncScheduler, type Observable, type Subscription, tap } from 'rxjs';
 import type { AnyContract } from '../../../../src/contracts/Contract.js';
 import { contractChanges } from '../../../../src/contracts/index.js';
-import { acsDelta, type Ledger, type Update } from '../../../../src/index.js';
+import { acsDelta, type Ledger, type LedgerPosition, positions, type Update } from '../../../../src/index.js';
 import { contractsFeed, memoryStore, processFeed, updatesFeed } from '../../../../src/process/index.js';
 import type { HistorySchedule, ReaderKind } from './Schedule.js';
 
@@ -45,24 +45,28 @@ const note = ({ reading }: ReaderWorld, update: Update): void => {
 
 /** A caller that keeps a position of its own. */
 const updatesRuns: Runs = (world) => {
-  let cursor = 0;
-  let lastUpdate: { readonly offset: number; readonly updateId: string } | undefined;
-  const { maxPageSize } = world.schedule;
+  let saved: LedgerPosition | undefined;
+  const { maxPageSize, onOtherNode } = world.schedule;
   return () => {
-    const updates$ = world.client().updates({ beginExclusive: cursor, updateFormat }, { lastUpdate, maxPageSize });
-    return updates$.pipe(tap((update) => {
-      note(world, update);
-      cursor = update.offset;
-      if ('updateId' in update) lastUpdate = { offset: update.offset, updateId: update.updateId };
-    }));
+    const start = saved === undefined ? { beginExclusive: 0 } : { after: saved };
+    const updates$ = world.client().updates({ ...start, updateFormat }, { maxPageSize, onOtherNode });
+    return updates$.pipe(
+      positions(),
+      tap(([update, position]) => {
+        note(world, update);
+        // as from a store
+        saved = JSON.parse(JSON.stringify(position)) as LedgerPosition;
+      }),
+    );
   };
 };
 
 const processorRuns: Runs = (world) => {
   const store = memoryStore();
+  const { maxPageSize, onOtherNode } = world.schedule;
   return () =>
     processFeed(
-      updatesFeed(world.client(), { beginExclusive: 0, updateFormat }, { maxPageSize: world.schedule.maxPageSize }),
+      updatesFeed(world.client(), { beginExclusive: 0, updateFormat }, { maxPageSize, onOtherNode }),
       (update) => {
         note(world, update);
       },

@@ -1,4 +1,4 @@
-import { asyncScheduler, defer, filter, map, merge, Observable, of, Subject, Subscription, switchMap, take, timer } from 'rxjs';
+import { asyncScheduler, defer, filter, map, merge, NEVER, Observable, of, Subject, Subscription, switchMap, take, timer } from 'rxjs';
 import { active } from '../../../helpers/contractEvents.js';
 import { type Reply, scriptedService, type ServiceRequest } from '../../../helpers/scripted.js';
 import { errorBody, errorReply, notFound, ok, refusedConnection } from '../../../helpers/wire.js';
@@ -11,18 +11,21 @@ export interface WorldSettings {
   readonly checkpointMs: number | null;
 }
 
+/** More requests than any reader needs. There are no answers after them. */
+export const maxRequests = 3_000;
+
 /** Participants, and one address that leads to one of them, or to two in turn. */
 export class World {
   /** When events of a sight became visible, in milliseconds. */
   readonly seenFrom = new Map<Sight, number>([['always', -1]]);
-  /** When the first page was begun that had an update. */
-  readonly sentAt = new Map<string, number>();
+  /** The pages that had an update. */
+  readonly sent = new Map<string, Sent[]>();
   /** The record times in checkpoints that were sent, by synchronizer, and when. */
   readonly checkpoints: { readonly times: ReadonlyMap<string, number>; readonly at: number }[] = [];
   /** Where the address has led, and from when. */
   readonly led: { readonly node: Participant; readonly history: History; readonly participantId: string; readonly at: number }[] = [];
-  /** How many requests of each path there were. */
-  readonly requests = new Map<string, number>();
+  /** How many requests there were. */
+  requests = 0;
   failure: Reply | undefined;
   /** The other participant, where two answer in turn. */
   inTurn: Participant | undefined;
@@ -72,7 +75,8 @@ export class World {
   sees = (sight: Sight): boolean => this.seenFrom.has(sight);
 
   private reply(request: ServiceRequest): Observable<Reply> {
-    this.requests.set(request.path, (this.requests.get(request.path) ?? 0) + 1);
+    this.requests += 1;
+    if (this.requests > maxRequests) return NEVER;
     const reply$ = defer(() => {
       if (this.failure !== undefined) return of(this.failure);
       this.turns += 1;
@@ -126,16 +130,15 @@ export class World {
     const all = node.listing.filter((listed) => listed.offset > begin && listed.offset <= (bound ?? Infinity) && this.selects(listed));
     const found = (isDown ? all.reverse() : all).slice(0, limit);
     const idleMs = Number(query['stream_idle_timeout_ms'] ?? 500);
-    const at = asyncScheduler.now();
-    const elements = found.map((listed) => this.send(listed, at));
-    return bound === undefined && found.length < limit ? this.tail(node, elements, limit, idleMs) : of(ok(elements));
+    const page = { at: asyncScheduler.now(), begin, order: node.listing };
+    const elements = found.map((listed) => this.send(listed, page));
+    return bound === undefined && found.length < limit ? this.tail(node, elements, { limit, idleMs, page }) : of(ok(elements));
   }
 
   /** Waits for more, until there are enough or nothing has come for some time. */
-  private tail(node: Participant, first: readonly object[], limit: number, idleMs: number): Observable<Reply> {
+  private tail(node: Participant, first: readonly object[], { limit, idleMs, page }: Tail): Observable<Reply> {
     return new Observable((subscriber) => {
       const elements = [...first];
-      const at = asyncScheduler.now();
       let idle = new Subscription();
       const finish = (): void => {
         subscriber.next(ok(elements));
@@ -153,7 +156,7 @@ export class World {
       const { checkpointMs } = this.settings;
       const news$ = node.listed.pipe(
         filter((listed) => this.selects(listed)),
-        map((listed) => this.send(listed, at)),
+        map((listed) => this.send(listed, page)),
       );
       const all = news$.subscribe(push);
       if (checkpointMs !== null)
@@ -177,11 +180,20 @@ export class World {
     return { update: { OffsetCheckpoint: { value: { offset: node.end, synchronizerTimes } } } };
   }
 
+  /** When the first page was requested that had an update, in milliseconds. */
+  sentAt(updateId: string): number {
+    return this.sent.get(updateId)?.[0]?.at ?? Infinity;
+  }
+
   private readonly selects = ({ record }: Listed): boolean => seenOf(record, this.sees).length > 0;
 
-  private send(listed: Listed, at: number): object {
-    const { updateId } = listed.record;
-    if (!this.sentAt.has(updateId)) this.sentAt.set(updateId, at);
+  /** Notes that a page has an update. */
+  note({ updateId }: Recorded, page: Sent): void {
+    this.sent.set(updateId, [...(this.sent.get(updateId) ?? []), page]);
+  }
+
+  private send(listed: Listed, page: Sent): object {
+    this.note(listed.record, page);
     return this.elementOf(listed);
   }
 
@@ -218,6 +230,20 @@ export function contractsOf(listing: readonly Listed[], offset: number, sees: (s
       if (event.kind === 'create') contracts.set(event.contractId, { event, at });
       else contracts.delete(event.contractId);
   return contracts;
+}
+
+/** A page, or a part of it, that was sent. */
+export interface Sent {
+  /** When its request came, in milliseconds. */
+  readonly at: number;
+  readonly begin: number;
+  readonly order: readonly Listed[];
+}
+
+interface Tail {
+  readonly limit: number;
+  readonly idleMs: number;
+  readonly page: Sent;
 }
 
 interface Activated {

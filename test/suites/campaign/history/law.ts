@@ -3,10 +3,11 @@ import { describeError } from '../flaws.js';
 import { History, type Recorded, seenOf } from './History.js';
 import type { Listed, Participant } from './Participant.js';
 import { changesLedger, type HistoryOutcome } from './play.js';
-import { contractsOf } from './World.js';
+import { contractsOf, maxRequests } from './World.js';
 
 /** What is wrong with an outcome by what is guaranteed; empty where nothing is. */
 export const flawsOfHistory = (outcome: HistoryOutcome): readonly string[] => [
+  ...(outcome.world.requests > maxRequests ? ['sends requests without end'] : []),
   ...(outcome.open > 0 ? [`${outcome.open} requests are left open`] : []),
   ...(isLog(outcome) ? flawsOfLog(outcome) : flawsOfStates(outcome)),
 ];
@@ -49,7 +50,7 @@ function disorders(outcome: HistoryOutcome): readonly string[] {
   return emitted.flatMap((one, i) => {
     const later = emitted
       .slice(0, i)
-      .find((other) => isLater(other, one) && world.visibleFrom(one) < (world.sentAt.get(other.updateId) ?? 0));
+      .find((other) => isLater(other, one) && world.visibleFrom(one) < world.sentAt(other.updateId));
     return later === undefined ? [] : [`${one.updateId} is emitted after ${later.updateId}`];
   });
 }
@@ -82,14 +83,16 @@ function gaps(outcome: HistoryOutcome): readonly string[] {
   });
 }
 
-/** Whether an update became visible when the reader had emitted a later one. */
+/** Whether an update became visible when the reader had read on: a later one is in a page that began before, or after it. */
 function appearedBehind(outcome: HistoryOutcome, record: Recorded): boolean {
   const { world, schedule } = outcome;
   const from = world.visibleFrom(record);
   if (from < 0) return false;
   if (world.nodes.some(({ listing, pruned }) => listing.some((at) => at.record === record && at.offset <= pruned))) return true;
+  const ids = outcome.reading.emitted.map(({ updateId }) => updateId);
+  const offsetIn = (order: readonly Listed[]): number => order.find((listed) => listed.record === record)?.offset ?? Infinity;
   const before = new Set(
-    outcome.reading.emitted.map(({ updateId }) => updateId).filter((id) => (world.sentAt.get(id) ?? Infinity) <= from),
+    ids.filter((id) => world.sent.get(id)?.some(({ at, begin, order }) => at <= from || begin >= offsetIn(order))),
   );
   const isPassed = world.nodes.some(({ orders }) =>
     orders.some((order) => {

@@ -56,7 +56,8 @@ export const modelReader =
         if (!isNew || seenOf(record, world.sees).length === 0) continue;
         if (offset <= node.pruned && world.visibleFrom(record) < 0) throw new PrunedError('', node.pruned);
         if (offset <= node.pruned) continue;
-        if (!world.sentAt.has(record.updateId)) world.sentAt.set(record.updateId, asyncScheduler.now());
+        const page = { at: asyncScheduler.now(), begin: position?.last.offset ?? 0, order: node.listing };
+        world.note(record, page);
         reading.emitted.push({ updateId: record.updateId, offset, at: asyncScheduler.now() });
         const times = new Map(position?.times).set(record.synchronizerId, record.time);
         position = { last: listed, participantId: node.participantId, times, end: node.end };
