@@ -1,11 +1,12 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
+import { describeError } from './flaws.js';
 import { flawsOfHistory } from './history/law.js';
 import { type Mistake, modelReader } from './history/modelReader.js';
-import { type MakeReader, playHistory } from './history/play.js';
+import { type HistoryOutcome, type MakeReader, playHistory } from './history/play.js';
 import { type Action, describeSchedule, type HistorySchedule, historySchedules, type Variety } from './history/Schedule.js';
-import { campaignRuns } from './runs.js';
+import { campaignRuns, formatCounts, increase } from './runs.js';
 
 const hours = 3_600_000;
 
@@ -13,30 +14,55 @@ const hours = 3_600_000;
 function campaign(full: number, variety: Variety, makeReader?: MakeReader): void {
   const { seed, numRuns } = campaignRuns(Math.ceil(full / 50), full);
   const startedAt = Date.now();
+  const counts = new Map<string, number>();
   fc.assert(
     fc.property(historySchedules(variety), (schedule) => {
-      check(schedule, makeReader);
+      const outcome = check(schedule, makeReader);
+      for (const name of happenedIn(outcome)) increase(counts, name);
     }),
     { seed, numRuns, interruptAfterTimeLimit: Number(process.env['LIMIT'] ?? 1_200_000) },
   );
-  process.stdout.write(`campaign: ${numRuns} histories in ${((Date.now() - startedAt) / 1_000).toFixed(1)} s\n`);
+  const seconds = ((Date.now() - startedAt) / 1_000).toFixed(1);
+  process.stdout.write(`campaign: ${numRuns} histories in ${seconds} s: ${formatCounts(counts)}\n`);
 }
 
-function check(schedule: HistorySchedule, makeReader?: MakeReader): void {
-  const flaws = flawsOfHistory(playHistory(schedule, makeReader));
+function check(schedule: HistorySchedule, makeReader?: MakeReader): HistoryOutcome {
+  const outcome = playHistory(schedule, makeReader);
+  const flaws = flawsOfHistory(outcome);
   if (flaws.length > 0) throw new Error(`${flaws.join('\n')}\n${describeSchedule(schedule)}`);
+  return outcome;
+}
+
+/** What a run had, for the log. */
+function happenedIn({ reading, world, histories }: HistoryOutcome): readonly string[] {
+  const participants = new Set(world.led.map(({ participantId }) => participantId));
+  const last = reading.emitted.at(-1);
+  const late = new Set(
+    histories.flatMap((history) =>
+      [...history.records.values()].flat().flatMap((record) => (world.visibleFrom(record) < 0 ? [] : record.updateId)),
+    ),
+  );
+  return [
+    ...(reading.error === undefined ? ['read to the end'] : [describeError(reading.error).split(':')[0] ?? '']),
+    ...(last === undefined ? ['nothing emitted'] : []),
+    ...(participants.size > 1 ? ['several participants'] : []),
+    ...(histories.length > 1 ? ['several ledgers'] : []),
+    ...(world.nodes.some(({ orders }) => orders.length > 1) ? ['read again'] : []),
+    ...(reading.emitted.some(({ updateId }) => late.has(updateId)) ? ['something appeared'] : []),
+    ...reading.resets.map(({ reason }) => `reset by ${reason}`),
+  ];
 }
 
 const quiet: readonly Action['does'][] = ['commit', 'advance', 'fail', 'stop'];
-const oneNode = { maxNodes: 1, modes: ['fail'] } as const;
-const manyNodes = { maxNodes: 3, modes: ['relocate', 'relocate', 'fail'] } as const;
+const oneNode = { nodes: [1, 1], modes: ['fail'] } as const;
+const manyNodes = { nodes: [2, 3], modes: ['relocate', 'relocate', 'relocate', 'fail'] } as const;
 const logs = { readers: ['updates', 'processor'] } as const;
 const states = { readers: ['rows', 'view'] } as const;
 
 const everything: Variety = {
   ...logs,
   actions: [...quiet, 'see', 'prune', 'restore', 'lose', 'replace', 'move', 'turn', 'lag'],
-  maxNodes: 3,
+  nodes: [1, 3],
   modes: ['fail', 'relocate'],
 };
 
@@ -46,7 +72,7 @@ describe('a log emits the history of its selection, and no other', () => {
     ['through uploads and grants', 500, { ...logs, ...oneNode, actions: [...quiet, 'see'] }],
     ['through replacements', 500, { ...logs, ...oneNode, actions: [...quiet, 'replace', 'prune'] }],
     ['through restores', 1_000, { ...logs, ...oneNode, actions: [...quiet, 'restore', 'restore', 'lose'] }],
-    ['from node to node', 1_000, { ...logs, ...manyNodes, actions: [...quiet, 'move', 'lag'] }],
+    ['from node to node', 1_000, { ...logs, ...manyNodes, actions: [...quiet, 'move', 'lag', 'turn'] }],
     ['through everything', 1_500, everything],
   ])(
     '%s',

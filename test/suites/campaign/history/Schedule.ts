@@ -53,7 +53,7 @@ export interface HistorySchedule {
 export interface Variety {
   readonly readers: readonly ReaderKind[];
   readonly actions: readonly Action['does'][];
-  readonly maxNodes: number;
+  readonly nodes: readonly [least: number, most: number];
   readonly modes: readonly HistorySchedule['onOtherNode'][];
 }
 
@@ -73,7 +73,7 @@ const wanted = (sights: readonly Sight[]): fc.Arbitrary<Wanted> =>
   });
 
 /** Schedules of some variety. They shrink to few steps. */
-export function historySchedules({ readers, actions, maxNodes, modes }: Variety): fc.Arbitrary<HistorySchedule> {
+export function historySchedules({ readers, actions, nodes: [minNodes, maxNodes], modes }: Variety): fc.Arbitrary<HistorySchedule> {
   const sights: Sight[] = ['always', 'always', 'always', 'never'];
   if (actions.includes('see')) sights.push('uploaded', 'granted', 'uploaded');
   const update = wanted(sights);
@@ -102,7 +102,7 @@ export function historySchedules({ readers, actions, maxNodes, modes }: Variety)
     reader: fc.constantFrom(...readers),
     onOtherNode: fc.constantFrom(...modes),
     nodes: fc.array(fc.record({ firstOffset: fc.constantFrom(0, 0, 7, 500), seed: fc.nat(1_000) }), {
-      minLength: 1,
+      minLength: minNodes,
       maxLength: maxNodes,
     }),
     synchronizers: fc.integer({ min: 1, max: 3 }),

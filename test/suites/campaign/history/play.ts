@@ -142,16 +142,16 @@ class Run {
         const { node } = world;
         const end = this.offsetOf(node, action.to);
         const kept = node.listing.filter(({ offset }) => offset <= end).map(({ record }) => record);
-        this.begin(new History(this.newName(), this.history.synchronizerIds, kept), action.growth);
         this.fail('cut', 0);
+        this.begin(new History(this.newName(), this.history.synchronizerIds, kept), action.growth);
         break;
       }
       case 'replace':
+        this.fail('cut', action.downMs);
         this.begin(new History(this.newName(), this.history.synchronizerIds), action.growth);
         if (action.isOtherParticipant)
           for (const node of world.nodes) node.participantId = `${this.history.name}-${node.participantId}`;
         world.noteLead();
-        this.fail('cut', action.downMs);
         break;
       case 'move':
         world.lead(world.nodeAt(action.node), action.isFailing);
