@@ -86,6 +86,9 @@ describe('a log emits the history of its selection, and no other', () => {
 describe('a state is that of a snapshot at its offset', () => {
   it.each<[string, number, Variety]>([
     ['through outages and prunings', 500, { ...states, ...oneNode, actions: [...quiet, 'prune'] }],
+    ['through uploads and grants', 500, { ...states, ...oneNode, actions: [...quiet, 'see'] }],
+    ['through restores and replacements', 500, { ...states, ...oneNode, actions: [...quiet, 'restore', 'lose', 'replace'] }],
+    ['from node to node', 500, { ...states, ...manyNodes, actions: [...quiet, 'move', 'lag'] }],
   ])(
     '%s',
     (_, full, variety) => {
