@@ -38,6 +38,7 @@ export class Participant {
     private history: History,
     private readonly firstOffset: number,
     seed: number,
+    private readonly isApart: boolean,
   ) {
     this.end = firstOffset;
     this.random = randomFrom(seed);
@@ -150,10 +151,20 @@ export class Participant {
     const record = this.waiting().find((waiting) => waiting.synchronizerId === synchronizerId);
     if (record === undefined) return;
     const former = isSame ? this.former.get(record.updateId) : undefined;
-    const offset = former !== undefined && former > this.end ? former : this.end + 1 + Math.floor(this.random() ** 2 * 4);
+    const offset = former !== undefined && former > this.end ? former : this.nextOffset();
     this.end = offset;
     const listed = { offset, record };
     this.listing.push(listed);
     this.listed.next(listed);
   }
+
+  /** After a restore, offsets may be others than all before. */
+  private nextOffset(): number {
+    const next = this.end + 1 + Math.floor(this.random() ** 2 * 4);
+    if (!this.isApart) return next;
+    return next + ((((this.reading - next) % generations) + generations) % generations);
+  }
 }
+
+/** How often a participant is restored to offsets that it never had. */
+const generations = 6;

@@ -41,6 +41,10 @@ export interface HistorySchedule {
   readonly onOtherNode: 'fail' | 'relocate';
   readonly nodes: readonly { readonly firstOffset: number; readonly seed: number }[];
   readonly synchronizers: number;
+  /** Whether the reader has an update of each synchronizer before anything changes. */
+  readonly knowsAll: boolean;
+  /** Whether nothing has the offset after a restore that something else had before. */
+  readonly isApart: boolean;
   readonly latencyMs: number;
   readonly checkpointMs: number | null;
   readonly maxPageSize: number;
@@ -55,6 +59,8 @@ export interface Variety {
   readonly actions: readonly Action['does'][];
   readonly nodes: readonly [least: number, most: number];
   readonly modes: readonly HistorySchedule['onOtherNode'][];
+  readonly knowsAll?: readonly boolean[];
+  readonly isApart?: readonly boolean[];
 }
 
 /** How long requests may fail, or an answer may wait for a participant that lags, in one step. */
@@ -73,7 +79,7 @@ const wanted = (sights: readonly Sight[]): fc.Arbitrary<Wanted> =>
   });
 
 /** Schedules of some variety. They shrink to few steps. */
-export function historySchedules({ readers, actions, nodes: [minNodes, maxNodes], modes }: Variety): fc.Arbitrary<HistorySchedule> {
+export function historySchedules({ readers, actions, nodes: [minNodes, maxNodes], modes, knowsAll = [true], isApart = [true] }: Variety): fc.Arbitrary<HistorySchedule> {
   const sights: Sight[] = ['always', 'always', 'always', 'never'];
   if (actions.includes('see')) sights.push('uploaded', 'granted', 'uploaded');
   const update = wanted(sights);
@@ -106,6 +112,8 @@ export function historySchedules({ readers, actions, nodes: [minNodes, maxNodes]
       maxLength: maxNodes,
     }),
     synchronizers: fc.integer({ min: 1, max: 3 }),
+    knowsAll: fc.constantFrom(...knowsAll),
+    isApart: fc.constantFrom(...isApart),
     latencyMs: fc.constantFrom(0, 5, 80),
     checkpointMs: fc.option(fc.constant(450), { freq: 3 }),
     maxPageSize: fc.constantFrom(200, 200, 3, 1),

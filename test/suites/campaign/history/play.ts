@@ -46,6 +46,8 @@ export function playHistory(schedule: HistorySchedule, makeReader: MakeReader = 
   return run.outcome();
 }
 
+const create = { archives: null, sight: 'always' } as const;
+
 class Run {
   private readonly world: World;
   private readonly histories: History[];
@@ -63,7 +65,7 @@ class Run {
     const history = new History('a', synchronizerIds);
     this.histories = [history];
     const nodes = schedule.nodes.map(
-      ({ firstOffset, seed }, i) => new Participant(`node${i}::1220ab`, history, firstOffset, seed + i),
+      ({ firstOffset, seed }, i) => new Participant(`node${i}::1220ab`, history, firstOffset, seed + i, schedule.isApart),
     );
     this.world = new World(nodes, history, schedule);
     const client = () =>
@@ -76,8 +78,9 @@ class Run {
   }
 
   start(): void {
-    const { known, steps } = this.schedule;
-    for (const wanted of known) this.history.commit(wanted, asyncScheduler.now());
+    const { known, steps, synchronizers, knowsAll } = this.schedule;
+    const first = Array.from({ length: knowsAll ? synchronizers : 0 }, (_, synchronizer) => ({ synchronizer, events: [create] }));
+    for (const wanted of [...first, ...known]) this.history.commit(wanted, asyncScheduler.now());
     for (const node of this.world.nodes) node.readAll(0);
     this.reader.start();
     let at = 0;
@@ -105,6 +108,14 @@ class Run {
     return { schedule, world, reading, histories, open, isBare };
   }
 
+  /** Whether the reader has emitted enough to find its place again. */
+  private get hasBegun(): boolean {
+    const { emitted } = this.reading;
+    const { synchronizerIds } = this.history;
+    if (!this.schedule.knowsAll) return emitted.length > 0;
+    return synchronizerIds.every((_, i) => emitted.some(({ updateId }) => updateId === `a${i}x0`));
+  }
+
   private get history(): History {
     const { history } = this.world;
     return history;
@@ -112,7 +123,7 @@ class Run {
 
   private apply(action: Action): void {
     const { world } = this;
-    this.isBare ||= changesLedger(action) && this.reading.emitted.length === 0;
+    this.isBare ||= changesLedger(action) && !this.hasBegun;
     switch (action.does) {
       case 'commit':
         this.history.commit(action, asyncScheduler.now());
