@@ -2,6 +2,7 @@ import process from 'node:process';
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
 import { describeError } from './flaws.js';
+import { found } from './history/found.js';
 import { flawsOfHistory } from './history/law.js';
 import { type Mistake, modelReader } from './history/modelReader.js';
 import { type HistoryOutcome, type MakeReader, playHistory } from './history/play.js';
@@ -81,6 +82,12 @@ describe('a log emits the history of its selection, and no other', () => {
     },
     hours,
   );
+});
+
+describe('a schedule that was found', () => {
+  it.each(found)('%s', (_, schedule) => {
+    check(schedule);
+  });
 });
 
 describe('a state is that of a snapshot at its offset', () => {

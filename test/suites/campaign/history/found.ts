@@ -1,0 +1,76 @@
+import type { HistorySchedule } from './Schedule.js';
+
+const plain = {
+  reader: 'updates',
+  onOtherNode: 'fail',
+  nodes: [{ firstOffset: 0, seed: 0 }],
+  synchronizers: 2,
+  knowsAll: true,
+  isApart: true,
+  latencyMs: 0,
+  checkpointMs: null,
+  maxPageSize: 200,
+  known: [],
+  steps: [],
+} as const satisfies HistorySchedule;
+
+const create = (synchronizer: number) =>
+  ({ does: 'commit', synchronizer, events: [{ archives: null, sight: 'always' }] }) as const;
+const restore = { does: 'restore', node: 0, to: 'before', isSame: false, everyMs: 0, downMs: 0, afterMs: 0 } as const;
+
+/** Schedules that have failed, reduced. */
+export const found: readonly (readonly [name: string, schedule: HistorySchedule])[] = [
+  [
+    'the last update is read again before that of another synchronizer',
+    { ...plain, steps: [{ ...restore, everyMs: 1_200 }] },
+  ],
+  [
+    'a participant is restored twice, and the second time slowly',
+    { ...plain, steps: [restore, { ...restore, isSame: true, everyMs: 1_200 }] },
+  ],
+  [
+    'a reader is started again at a participant with lower offsets, where it has emitted nothing',
+    {
+      ...plain,
+      onOtherNode: 'relocate',
+      nodes: [
+        { firstOffset: 500, seed: 0 },
+        { firstOffset: 0, seed: 0 },
+      ],
+      steps: [{ does: 'move', node: 1, isFailing: false, afterMs: 0 }],
+    },
+  ],
+  [
+    'a reader is started again after the first page at another participant',
+    {
+      ...plain,
+      knowsAll: false,
+      onOtherNode: 'relocate',
+      nodes: [0, 0, 0].map(() => ({ firstOffset: 0, seed: 0 })),
+      known: [create(0), create(0), create(0), create(1)],
+      steps: [
+        { ...create(0), afterMs: 0 },
+        { ...create(0), afterMs: 0 },
+        { does: 'move', node: 2, isFailing: false, afterMs: 10 },
+        { ...create(0), afterMs: 0 },
+        { does: 'stop', forMs: 0, afterMs: 14_000 },
+      ],
+    },
+  ],
+  [
+    'the last update is back at its offset, and another one has changed places with it',
+    { ...plain, isApart: false, steps: [restore] },
+  ],
+  [
+    'a synchronizer of which nothing was read has an update before all that was read',
+    {
+      ...plain,
+      knowsAll: false,
+      known: [create(1)],
+      steps: [
+        { ...restore, everyMs: 300 },
+        { ...create(0), afterMs: 0 },
+      ],
+    },
+  ],
+];
