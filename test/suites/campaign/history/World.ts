@@ -12,7 +12,7 @@ export interface WorldSettings {
 }
 
 /** More requests than any reader needs. There are no answers after them. */
-export const maxRequests = 2_000;
+export const maxRequests = 6_000;
 
 /** Participants, and one address that leads to one of them, or to two in turn. */
 export class World {

@@ -58,6 +58,35 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
     },
   ],
   [
+    'the address leads back before anything was read at the other participant',
+    {
+      ...plain,
+      onOtherNode: 'relocate',
+      nodes: [
+        { firstOffset: 500, seed: 743 },
+        { firstOffset: 0, seed: 0 },
+      ],
+      latencyMs: 80,
+      steps: [
+        { ...create(0), afterMs: 700 },
+        { does: 'move', node: 1, isFailing: false, afterMs: 0 },
+        { does: 'move', node: 0, isFailing: false, afterMs: 700 },
+      ],
+    },
+  ],
+  [
+    'a reader is started again after an update that came while the participant read again',
+    {
+      ...plain,
+      nodes: [{ firstOffset: 0, seed: 2 }],
+      synchronizers: 3,
+      steps: [
+        { ...restore, everyMs: 1_200 },
+        { ...create(1), afterMs: 0 },
+      ],
+    },
+  ],
+  [
     'the last update is back at its offset, and another one has changed places with it',
     { ...plain, isApart: false, steps: [restore] },
   ],
