@@ -46,7 +46,9 @@ export class History {
     readonly synchronizerIds: readonly string[],
     kept: readonly Recorded[] = [],
   ) {
-    this.records = new Map(synchronizerIds.map((id) => [id, kept.filter(({ synchronizerId }) => synchronizerId === id)]));
+    this.records = new Map(
+      synchronizerIds.map((id) => [id, kept.filter(({ synchronizerId }) => synchronizerId === id)]),
+    );
     this.open = synchronizerIds.map(() => []);
     for (const record of kept) this.note(record);
   }

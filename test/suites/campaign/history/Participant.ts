@@ -27,7 +27,9 @@ export class Participant {
   listing: Listed[] = [];
   /** All orders in which it has listed the updates. */
   readonly orders: Listed[][] = [];
-  readonly listed = new Subject<Listed>();
+  private readonly news = new Subject<Listed>();
+  /** What it reads from now on. */
+  readonly listed$ = this.news.asObservable();
   private held = 0;
   private readonly random: () => number;
   private readonly former = new Map<string, number>();
@@ -132,7 +134,9 @@ export class Participant {
 
   private waiting(): Recorded[] {
     const known = new Set(this.listing.map(({ record }) => record.updateId));
-    return [...this.history.records.values()].flatMap((queue) => queue.filter(({ updateId }) => !known.has(updateId)).slice(0, 1));
+    return [...this.history.records.values()].flatMap((queue) =>
+      queue.filter(({ updateId }) => !known.has(updateId)).slice(0, 1),
+    );
   }
 
   private anyWaiting(): string | undefined {
@@ -155,7 +159,7 @@ export class Participant {
     this.end = offset;
     const listed = { offset, record };
     this.listing.push(listed);
-    this.listed.next(listed);
+    this.news.next(listed);
   }
 
   /** After a restore, offsets may be others than all before. */

@@ -40,7 +40,8 @@ const updateFormat = acsDelta({ parties: ['alice::1220ab'] });
 
 /** Notes updates. */
 const note = ({ reading }: ReaderWorld, update: Update): void => {
-  if ('updateId' in update) reading.emitted.push({ updateId: update.updateId, offset: update.offset, at: asyncScheduler.now() });
+  if ('updateId' in update)
+    reading.emitted.push({ updateId: update.updateId, offset: update.offset, at: asyncScheduler.now() });
 };
 
 /** A caller that keeps a position of its own. */
@@ -91,24 +92,28 @@ const rowsRuns: Runs = (world) => {
       },
       { name: 'rows', store },
     );
-    return committed$.pipe(tap(({ offset, role, isCaughtUp }) => {
-      if (role !== undefined || !isCaughtUp) return;
-      world.reading.states.push({ contractIds: [...rows], offset, at: asyncScheduler.now() });
-    }));
+    return committed$.pipe(
+      tap(({ offset, role, isCaughtUp }) => {
+        if (role !== undefined || !isCaughtUp) return;
+        world.reading.states.push({ contractIds: [...rows], offset, at: asyncScheduler.now() });
+      }),
+    );
   };
 };
 
 const viewRuns: Runs = (world) => () => {
   const contracts = new Set<string>();
-  return contractChanges(world.client(), { parties: ['alice::1220ab'] }).pipe(tap((change) => {
-    if (change._tag === 'Reset') {
-      contracts.clear();
-      world.reading.resets.push({ reason: change.reason, at: asyncScheduler.now() });
-    }
-    if (change._tag === 'Reset') apply(contracts, { added: change.contracts, removed: [] });
-    if (change._tag === 'ContractsChanged') apply(contracts, change);
-    world.reading.states.push({ contractIds: [...contracts], offset: change.offset, at: asyncScheduler.now() });
-  }));
+  return contractChanges(world.client(), { parties: ['alice::1220ab'] }).pipe(
+    tap((change) => {
+      if (change._tag === 'Reset') {
+        contracts.clear();
+        world.reading.resets.push({ reason: change.reason, at: asyncScheduler.now() });
+      }
+      if (change._tag === 'Reset') apply(contracts, { added: change.contracts, removed: [] });
+      if (change._tag === 'ContractsChanged') apply(contracts, change);
+      world.reading.states.push({ contractIds: [...contracts], offset: change.offset, at: asyncScheduler.now() });
+    }),
+  );
 };
 
 const apply = (

@@ -72,14 +72,21 @@ const everyMs = fc.constantFrom(0, 300, 1_200);
 const wanted = (sights: readonly Sight[]): fc.Arbitrary<Wanted> =>
   fc.record({
     synchronizer: fc.nat(2),
-    events: fc.array(
-      fc.record({ archives: fc.option(fc.nat(3), { freq: 2 }), sight: fc.constantFrom(...sights) }),
-      { minLength: 1, maxLength: 2 },
-    ),
+    events: fc.array(fc.record({ archives: fc.option(fc.nat(3), { freq: 2 }), sight: fc.constantFrom(...sights) }), {
+      minLength: 1,
+      maxLength: 2,
+    }),
   });
 
 /** Schedules of some variety. They shrink to few steps. */
-export function historySchedules({ readers, actions, nodes: [minNodes, maxNodes], modes, knowsAll = [true], isApart = [true] }: Variety): fc.Arbitrary<HistorySchedule> {
+export function historySchedules({
+  readers,
+  actions,
+  nodes: [minNodes, maxNodes],
+  modes,
+  knowsAll = [true],
+  isApart = [true],
+}: Variety): fc.Arbitrary<HistorySchedule> {
   const sights: Sight[] = ['always', 'always', 'always', 'never'];
   if (actions.includes('see')) sights.push('uploaded', 'granted', 'uploaded');
   const update = wanted(sights);

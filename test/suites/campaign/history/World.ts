@@ -1,9 +1,30 @@
-import { asyncScheduler, defer, filter, map, merge, NEVER, Observable, of, Subject, Subscription, switchMap, take, timer } from 'rxjs';
-import { active } from '../../../helpers/contractEvents.js';
+import {
+  asyncScheduler,
+  defer,
+  filter,
+  map,
+  merge,
+  NEVER,
+  Observable,
+  of,
+  Subject,
+  Subscription,
+  switchMap,
+  take,
+  timer,
+} from 'rxjs';
 import { type Reply, scriptedService, type ServiceRequest } from '../../../helpers/scripted.js';
 import { errorBody, errorReply, notFound, ok, refusedConnection } from '../../../helpers/wire.js';
-import { elementOf, formatTime, type History, type Recorded, type RecordedEvent, seenOf, type Sight } from './History.js';
+import {
+  elementOf,
+  formatTime,
+  type History,
+  type Recorded,
+  seenOf,
+  type Sight,
+} from './History.js';
 import type { Listed, Participant } from './Participant.js';
+import { prunedReply, snapshotOf } from './snapshot.js';
 
 /** How a world answers. */
 export interface WorldSettings {
@@ -23,7 +44,12 @@ export class World {
   /** The record times in checkpoints that were sent, by synchronizer, and when. */
   readonly checkpoints: { readonly times: ReadonlyMap<string, number>; readonly at: number }[] = [];
   /** Where the address has led, and from when. */
-  readonly led: { readonly node: Participant; readonly history: History; readonly participantId: string; readonly at: number }[] = [];
+  readonly led: {
+    readonly node: Participant;
+    readonly history: History;
+    readonly participantId: string;
+    readonly at: number;
+  }[] = [];
   /** How many requests there were. */
   requests = 0;
   failure: Reply | undefined;
@@ -108,7 +134,7 @@ export class World {
       case '/v2/updates/update-by-offset':
         return of(this.updateBy(node, ({ offset }) => offset === request.body['offset']));
       case '/v2/state/active-contracts-page':
-        return of(this.page(node, request.body));
+        return of(snapshotOf(node, request.body, this.sees));
       default:
         return of(notFound);
     }
@@ -127,12 +153,16 @@ export class World {
     if (begin > (bound ?? Infinity)) return of(errorReply(400, errorBody('OFFSET_OUT_OF_RANGE', 9)));
     const limit = Math.min(Number(query['limit'] ?? 201), 201);
     const isDown = body['descendingOrder'] === true;
-    const all = node.listing.filter((listed) => listed.offset > begin && listed.offset <= (bound ?? Infinity) && this.selects(listed));
+    const all = node.listing.filter(
+      (listed) => listed.offset > begin && listed.offset <= (bound ?? Infinity) && this.selects(listed),
+    );
     const found = (isDown ? all.reverse() : all).slice(0, limit);
     const idleMs = Number(query['stream_idle_timeout_ms'] ?? 500);
     const page = { at: asyncScheduler.now(), begin, order: node.listing };
     const elements = found.map((listed) => this.send(listed, page));
-    return bound === undefined && found.length < limit ? this.tail(node, elements, { limit, idleMs, page }) : of(ok(elements));
+    return bound === undefined && found.length < limit
+      ? this.tail(node, elements, { limit, idleMs, page })
+      : of(ok(elements));
   }
 
   /** Waits for more, until there are enough or nothing has come for some time. */
@@ -154,7 +184,7 @@ export class World {
         else wait();
       };
       const { checkpointMs } = this.settings;
-      const news$ = node.listed.pipe(
+      const news$ = node.listed$.pipe(
         filter((listed) => this.selects(listed)),
         map((listed) => this.send(listed, page)),
       );
@@ -176,7 +206,10 @@ export class World {
   private checkpoint(node: Participant): object {
     const times = node.times();
     this.checkpoints.push({ times, at: asyncScheduler.now() });
-    const synchronizerTimes = [...times].map(([synchronizerId, time]) => ({ synchronizerId, recordTime: formatTime(time) }));
+    const synchronizerTimes = [...times].map(([synchronizerId, time]) => ({
+      synchronizerId,
+      recordTime: formatTime(time),
+    }));
     return { update: { OffsetCheckpoint: { value: { offset: node.end, synchronizerTimes } } } };
   }
 
@@ -197,19 +230,8 @@ export class World {
     return this.elementOf(listed);
   }
 
-  private readonly elementOf = ({ record, offset }: Listed): object => elementOf(record, offset, seenOf(record, this.sees));
-
-  /** Snapshots are one page. */
-  private page(node: Participant, body: ServiceRequest['body']): Reply {
-    const requested = Number(body['activeAtOffset'] ?? 0);
-    const activeAtOffset = requested === 0 ? node.end : requested;
-    if (activeAtOffset > node.end) return errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
-    if (activeAtOffset < node.pruned) return prunedReply(node);
-    const activeContracts = [...contractsOf(node.listing, activeAtOffset, this.sees).values()].map(({ event, at }) =>
-      active({ contractId: event.contractId, offset: at.offset }, at.record.synchronizerId),
-    );
-    return ok({ activeContracts, activeAtOffset, nextPageToken: null });
-  }
+  private readonly elementOf = ({ record, offset }: Listed): object =>
+    elementOf(record, offset, seenOf(record, this.sees));
 
   /** When an update became visible, in milliseconds; `-1` if it has always been. */
   visibleFrom({ events }: Recorded): number {
@@ -220,16 +242,6 @@ export class World {
     if (how === 'cut') return refusedConnection;
     return how === '503' ? errorReply(503, 'Service Unavailable') : errorReply(404, '<html>not found</html>');
   }
-}
-
-/** The contracts of a participant at an offset that a reader sees, with their places. */
-export function contractsOf(listing: readonly Listed[], offset: number, sees: (sight: Sight) => boolean): ReadonlyMap<string, Activated> {
-  const contracts = new Map<string, Activated>();
-  for (const at of listing)
-    for (const event of at.offset <= offset ? seenOf(at.record, sees) : [])
-      if (event.kind === 'create') contracts.set(event.contractId, { event, at });
-      else contracts.delete(event.contractId);
-  return contracts;
 }
 
 /** A page, or a part of it, that was sent. */
@@ -245,12 +257,3 @@ interface Tail {
   readonly idleMs: number;
   readonly page: Sent;
 }
-
-interface Activated {
-  readonly event: RecordedEvent;
-  readonly at: Listed;
-}
-
-const prunedReply = ({ pruned }: Participant): Reply =>
-  errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: String(pruned) }));
-

@@ -1,9 +1,10 @@
 import { isLedgerError } from '../../../../src/errors/LedgerError.js';
 import { describeError } from '../flaws.js';
-import { History, type Recorded, seenOf } from './History.js';
+import { type History, type Recorded, seenOf } from './History.js';
 import type { Listed, Participant } from './Participant.js';
 import { changesLedger, type HistoryOutcome } from './play.js';
-import { contractsOf, maxRequests } from './World.js';
+import { contractsOf } from './snapshot.js';
+import { maxRequests } from './World.js';
 
 /** What is wrong with an outcome by what is guaranteed; empty where nothing is. */
 export const flawsOfHistory = (outcome: HistoryOutcome): readonly string[] => [
@@ -12,7 +13,8 @@ export const flawsOfHistory = (outcome: HistoryOutcome): readonly string[] => [
   ...(isLog(outcome) ? flawsOfLog(outcome) : flawsOfStates(outcome)),
 ];
 
-const isLog = ({ schedule }: HistoryOutcome): boolean => schedule.reader === 'updates' || schedule.reader === 'processor';
+const isLog = ({ schedule }: HistoryOutcome): boolean =>
+  schedule.reader === 'updates' || schedule.reader === 'processor';
 
 /** A log emits the history of its selection: each update once, in the order of each synchronizer, and all of it. */
 function flawsOfLog(outcome: HistoryOutcome): readonly string[] {
@@ -38,9 +40,13 @@ function repetitions({ reading }: HistoryOutcome): readonly string[] {
 
 /** All that is emitted belongs to one history. */
 function mixes({ reading, histories }: HistoryOutcome): readonly string[] {
-  const index = reading.emitted.findIndex((_, i) => !histories.some((history) => hasAll(history, reading.emitted.slice(0, i + 1))));
+  const index = reading.emitted.findIndex(
+    (_, i) => !histories.some((history) => hasAll(history, reading.emitted.slice(0, i + 1))),
+  );
   const first = reading.emitted[index];
-  return first === undefined ? [] : [`${first.updateId}, emitted at ${first.at}, is of another ledger than those before it`];
+  return first === undefined
+    ? []
+    : [`${first.updateId}, emitted at ${first.at}, is of another ledger than those before it`];
 }
 
 /** An update comes after a later one of its synchronizer only if it was not visible when the page of that was read. */
@@ -68,7 +74,9 @@ function unnoticed({ reading, world, schedule }: HistoryOutcome): readonly strin
   const { participantId } = world.node;
   const isOther = world.led.every((led) => led.at > last.at || led.participantId !== participantId);
   // at the same offset it cannot be told from the former
-  const isAlike = world.node.listing.some(({ offset, record }) => record.updateId === last.updateId && offset === last.offset);
+  const isAlike = world.node.listing.some(
+    ({ offset, record }) => record.updateId === last.updateId && offset === last.offset,
+  );
   return isOther && !isAlike ? [`goes on, though the participant is ${participantId}`] : [];
 }
 
@@ -88,9 +96,11 @@ function appearedBehind(outcome: HistoryOutcome, record: Recorded): boolean {
   const { world, schedule } = outcome;
   const from = world.visibleFrom(record);
   if (from < 0) return false;
-  if (world.nodes.some(({ listing, pruned }) => listing.some((at) => at.record === record && at.offset <= pruned))) return true;
+  if (world.nodes.some(({ listing, pruned }) => listing.some((at) => at.record === record && at.offset <= pruned)))
+    return true;
   const ids = outcome.reading.emitted.map(({ updateId }) => updateId);
-  const offsetIn = (order: readonly Listed[]): number => order.find((listed) => listed.record === record)?.offset ?? Infinity;
+  const offsetIn = (order: readonly Listed[]): number =>
+    order.find((listed) => listed.record === record)?.offset ?? Infinity;
   const before = new Set(
     ids.filter((id) => world.sent.get(id)?.some(({ at, begin, order }) => at <= from || begin >= offsetIn(order))),
   );
@@ -104,7 +114,8 @@ function appearedBehind(outcome: HistoryOutcome, record: Recorded): boolean {
   const goesByTime = schedule.steps.some(changesLedger);
   return (
     isPassed ||
-    (goesByTime && world.checkpoints.some(({ at, times }) => at <= from && (times.get(record.synchronizerId) ?? 0) >= record.time))
+    (goesByTime &&
+      world.checkpoints.some(({ at, times }) => at <= from && (times.get(record.synchronizerId) ?? 0) >= record.time))
   );
 }
 
@@ -156,21 +167,29 @@ function emittedRecords({ reading, histories }: HistoryOutcome): readonly Record
 /** A state is that of a participant at an offset, and in the end that of a fresh snapshot. */
 function flawsOfStates(outcome: HistoryOutcome): readonly string[] {
   const { reading, world, histories, schedule } = outcome;
-  if (reading.error !== undefined) return isUnwanted(outcome) ? [] : [`ends with ${describeError(reading.error)} at ${String(reading.endedAt)}`];
+  if (reading.error !== undefined)
+    return isUnwanted(outcome) ? [] : [`ends with ${describeError(reading.error)} at ${String(reading.endedAt)}`];
   const orders = world.nodes.flatMap((node) => node.orders);
   const wrong = reading.states.flatMap(({ contractIds, offset, at }) =>
-    orders.some((order) => isStateOf(order, contractIds, offset)) ? [] : [`at ${at} it has [${contractIds.join()}], as of ${offset}`],
+    orders.some((order) => isStateOf(order, contractIds, offset))
+      ? []
+      : [`at ${at} it has [${contractIds.join()}], as of ${offset}`],
   );
   const last = reading.states.at(-1);
   const { node } = world;
   const expected = [...contractsOf(node.listing, node.end, world.sees).keys()].sort();
-  const isOther = histories.length > 1 || (schedule.onOtherNode === 'fail' && world.led.some((led) => led.node !== node));
+  const isOther =
+    histories.length > 1 || (schedule.onOtherNode === 'fail' && world.led.some((led) => led.node !== node));
   return [
     ...wrong.slice(0, 1),
     ...(last?.contractIds.toSorted().join() === expected.join()
       ? []
       : [`has [${last?.contractIds.toSorted().join() ?? ''}] in the end, not [${expected.join()}]`]),
-    ...(isOther ? [] : reading.resets.filter(({ reason }) => reason === 'ledgerReset').map(({ at }) => `takes the ledger for another one at ${at}`)),
+    ...(isOther
+      ? []
+      : reading.resets
+          .filter(({ reason }) => reason === 'ledgerReset')
+          .map(({ at }) => `takes the ledger for another one at ${at}`)),
   ];
 }
 

@@ -77,9 +77,12 @@ function missingOf(
   mistake: Mistake | undefined,
 ): readonly (readonly [synchronizerId: string, time: number])[] {
   if (mistake === 'offset' || mistake === 'trusting' || mistake === 'one time') return [];
-  const isStrict = mistake === 'strict' && !node.listing.some(({ record, offset }) => record === last.record && offset === last.offset);
+  const isStrict =
+    mistake === 'strict' &&
+    !node.listing.some(({ record, offset }) => record === last.record && offset === last.offset);
   return [...times].filter(
-    ([id, time]) => isStrict || !node.listing.some(({ record }) => record.synchronizerId === id && record.time === time),
+    ([id, time]) =>
+      isStrict || !node.listing.some(({ record }) => record.synchronizerId === id && record.time === time),
   );
 }
 

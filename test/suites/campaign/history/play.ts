@@ -65,7 +65,8 @@ class Run {
     const history = new History('a', synchronizerIds);
     this.histories = [history];
     const nodes = schedule.nodes.map(
-      ({ firstOffset, seed }, i) => new Participant(`node${i}::1220ab`, history, firstOffset, seed + i, schedule.isApart),
+      ({ firstOffset, seed }, i) =>
+        new Participant(`node${i}::1220ab`, history, firstOffset, seed + i, schedule.isApart),
     );
     this.world = new World(nodes, history, schedule);
     const client = () =>
@@ -79,7 +80,10 @@ class Run {
 
   start(): void {
     const { known, steps, synchronizers, knowsAll } = this.schedule;
-    const first = Array.from({ length: knowsAll ? synchronizers : 0 }, (_, synchronizer) => ({ synchronizer, events: [create] }));
+    const first = Array.from({ length: knowsAll ? synchronizers : 0 }, (_, synchronizer) => ({
+      synchronizer,
+      events: [create],
+    }));
     for (const wanted of [...first, ...known]) this.history.commit(wanted, asyncScheduler.now());
     for (const node of this.world.nodes) node.readAll(0);
     this.reader.start();
@@ -237,4 +241,5 @@ class Run {
 }
 
 /** Whether an action may put another ledger, or other offsets, in the place of the former. */
-export const changesLedger = ({ does }: Action): boolean => ['restore', 'lose', 'replace', 'move', 'turn'].includes(does);
+export const changesLedger = ({ does }: Action): boolean =>
+  ['restore', 'lose', 'replace', 'move', 'turn'].includes(does);
