@@ -15,14 +15,7 @@ import {
 } from 'rxjs';
 import { type Reply, scriptedService, type ServiceRequest } from '../../../helpers/scripted.js';
 import { errorBody, errorReply, notFound, ok, refusedConnection } from '../../../helpers/wire.js';
-import {
-  elementOf,
-  formatTime,
-  type History,
-  type Recorded,
-  seenOf,
-  type Sight,
-} from './History.js';
+import { elementOf, formatTime, type History, type Recorded, seenOf, type Sight } from './History.js';
 import type { Listed, Participant } from './Participant.js';
 import { prunedReply, snapshotOf } from './snapshot.js';
 

@@ -102,4 +102,31 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
       ],
     },
   ],
+  [
+    'two participants answer in turn, and requests are not repeated without a pause',
+    {
+      ...plain,
+      onOtherNode: 'relocate',
+      nodes: [
+        { firstOffset: 7, seed: 806 },
+        { firstOffset: 0, seed: 0 },
+      ],
+      maxPageSize: 1,
+      steps: [
+        { ...create(0), afterMs: 0 },
+        { ...create(0), afterMs: 3_000 },
+        { ...create(1), afterMs: 0 },
+        { does: 'turn', node: 0, forMs: 400, afterMs: 3_000 },
+        { does: 'move', node: 1, isFailing: true, afterMs: 0 },
+      ],
+    },
+  ],
+  [
+    'the updates of one synchronizer are lost, and nothing comes after them',
+    {
+      ...plain,
+      known: [create(1), create(1)],
+      steps: [{ does: 'lose', to: 'before', growth: [], afterMs: 0 }],
+    },
+  ],
 ];
