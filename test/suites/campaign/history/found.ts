@@ -129,4 +129,15 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
       steps: [{ does: 'lose', to: 'before', growth: [], afterMs: 0 }],
     },
   ],
+  [
+    'the last update is back while the page that has it is proven',
+    {
+      ...plain,
+      known: [create(0)],
+      steps: [
+        { ...restore, isSame: true, everyMs: 1_200 },
+        { ...restore, isSame: true, afterMs: 3_000 },
+      ],
+    },
+  ],
 ];
