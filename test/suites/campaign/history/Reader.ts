@@ -79,8 +79,9 @@ const processorRuns: Runs = (world) => {
 const rowsRuns: Runs = (world) => {
   const store = memoryStore();
   const rows = new Set<string>();
+  const { onOtherNode } = world.schedule;
   return () => {
-    const feed = contractsFeed(world.client(), { parties: ['alice::1220ab'] }, { batchSize: Infinity });
+    const feed = contractsFeed(world.client(), { parties: ['alice::1220ab'] }, { batchSize: Infinity, onOtherNode });
     const committed$ = processFeed(
       feed,
       (work) => {
