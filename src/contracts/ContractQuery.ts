@@ -125,6 +125,12 @@ export interface ContractsOptions {
    */
   readonly transport?: UpdatesOptions['transport'];
   /**
+   * What to do if the address of the ledger leads to another participant that has the same history, as for `ledger.updates`.
+   *
+   * @defaultValue 'fail'
+   */
+  readonly onOtherNode?: UpdatesOptions['onOtherNode'];
+  /**
    * How to retry after a transient failure. Default: the policy of the ledger. If neither policy has `giveUpAfterMs`,
    * `liveContracts` retries without a time limit.
    */
@@ -169,7 +175,7 @@ export function contractsSource(
       feed,
       transport: transport === 'http' ? undefined : transport,
       maxSnapshotPageSize,
-      updates: { maxPageSize, idleTimeoutMs, transport },
+      updates: { maxPageSize, idleTimeoutMs, transport, onOtherNode: options.onOtherNode },
       retry,
       report: service.reportFor(feed, processor),
       success$: service.success$,

@@ -13,7 +13,7 @@ import {
   updateFormatOf,
 } from '../contracts/ContractQuery.js';
 import { join, type JoinStep } from '../contracts/join.js';
-import { createLedgerFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { advance } from '../history/LedgerPosition.js';
 import { checkPositive, retryPolicy } from '../http/retry.js';
 import { requireConnection } from '../ledger/connection.js';
@@ -52,12 +52,6 @@ export interface ContractsFeedOptions extends Omit<ContractsOptions, 'transport'
    * of the ledger.
    */
   readonly transport?: ContractsOptions['transport'];
-  /**
-   * What to do if the address of the ledger leads to another participant that has the same history: as for `ledger.updates`.
-   *
-   * @defaultValue 'fail'
-   */
-  readonly onOtherNode?: UpdatesOptions['onOtherNode'];
 }
 
 /**
@@ -131,7 +125,7 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   const retry = retryPolicy(requireConnection(ledger).retry, options.retry);
   const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query), query.includeExercises) };
   const feed = ledgerFeed(ledger, request, retry, (service, { name }) =>
-    openReader(sourceOf(service, name), query, request, options),
+    openReader(sourceOf(service, name), query, request, batchSize),
   );
   // the types of the contracts are those of the query
   return { ...feed, mustHandleAll: true } as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition, true>;
@@ -141,10 +135,10 @@ function openReader(
   given: ContractsSource,
   query: ContractQuery & ContractPolicies,
   request: UpdatesRequest,
-  { batchSize = 500, onOtherNode = 'fail' }: ContractsFeedOptions,
+  batchSize: number,
 ): FeedReader<ContractsWork, ContractsPosition> {
   // polled: pushed changes would wait in memory for a slow handler
-  const source: ContractsSource = { ...given, updates: { ...given.updates, transport: 'http', onOtherNode } };
+  const source: ContractsSource = { ...given, updates: { ...given.updates, transport: 'http' } };
   const { service, report, retry, updates } = source;
   const feed = createLedgerFeed(service, request, updates, retry, report);
   const identity$ = ledgerIdentity(feed);

@@ -104,7 +104,8 @@ const rowsRuns: Runs = (world) => {
 
 const viewRuns: Runs = (world) => () => {
   const contracts = new Set<string>();
-  return contractChanges(world.client(), { parties: ['alice::1220ab'] }).pipe(
+  const { onOtherNode } = world.schedule;
+  return contractChanges(world.client(), { parties: ['alice::1220ab'] }, { onOtherNode }).pipe(
     tap((change) => {
       if (change._tag === 'Reset') {
         contracts.clear();
