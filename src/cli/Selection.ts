@@ -146,13 +146,11 @@ export const readSelected = (
   return withBackpressure(output, () =>
     defer(() => {
       const { cursor, lastUpdate } = reading;
-      return ledger.updates(
-        {
-          after: { offset: cursor, recordTimes: {}, ...(lastUpdate !== undefined && { lastUpdate }) },
-          endInclusive,
-          updateFormat: formatOf(selection),
-        },
-      );
+      return ledger.updates({
+        after: { offset: cursor, recordTimes: {}, ...(lastUpdate !== undefined && { lastUpdate }) },
+        endInclusive,
+        updateFormat: formatOf(selection),
+      });
     }).pipe(
       tap((update) => {
         // before the cursor moves: an update that cannot be formatted must not be skipped

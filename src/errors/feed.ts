@@ -111,6 +111,9 @@ export class PrunedError extends TaggedError<'PrunedError'> {
   }
 }
 
+const beginAgain = 'begin again with the active contracts, or at offset 0';
+const otherParticipantNext = `correct the address; or if both have the same history, go on there with onOtherNode: 'relocate'; or ${beginAgain}`;
+
 /**
  * The ledger is no longer the one to which the cursor belongs, so its offsets belong to other updates. Either it ends before
  * the cursor and stays there, as after a restore from an older backup. Or it is another ledger, as after a reset of the
@@ -143,7 +146,7 @@ export class LedgerResetError extends TaggedError<'LedgerResetError'> {
     super('LedgerResetError', summary, {
       Cursor: cursor,
       'Ledger end': ledgerEnd,
-      Next: 'begin again with the active contracts, or at offset 0',
+      Next: difference?.startsWith('the participant is') === true ? otherParticipantNext : beginAgain,
       Runbook: 'docs/runbook.md#ledgerreseterror',
     });
     this.reason = difference === undefined ? 'endBeforeCursor' : 'anotherLedger';

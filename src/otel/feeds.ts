@@ -26,7 +26,9 @@ export function traceUpdates(
   void tracing.plain.updates(request, options);
   return defer(() => {
     // the feed rejects an invalid request
-    const { beginExclusive, after }: Partial<UpdatesRequest> & { readonly after?: Partial<LedgerPosition> } = { ...request };
+    const { beginExclusive, after }: Partial<UpdatesRequest> & { readonly after?: Partial<LedgerPosition> } = {
+      ...request,
+    };
     const feed = startFeed(tracing, {}, request, after?.offset ?? beginExclusive);
     return tracing
       .ledgerFor(feed.sender)

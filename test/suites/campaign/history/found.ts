@@ -91,18 +91,6 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
     { ...plain, isApart: false, steps: [restore] },
   ],
   [
-    'a synchronizer of which nothing was read has an update before all that was read',
-    {
-      ...plain,
-      knowsAll: false,
-      known: [create(1)],
-      steps: [
-        { ...restore, everyMs: 300 },
-        { ...create(0), afterMs: 0 },
-      ],
-    },
-  ],
-  [
     'two participants answer in turn, and requests are not repeated without a pause',
     {
       ...plain,
