@@ -157,6 +157,11 @@ export type FeedDiagnostic =
   | {
       /** Discriminates the union. */
       readonly _tag: 'PositionMoved';
+      /**
+       * Why: after an `'outage'`, the feed reads again what follows its last update; the participant was `'restored'`, and has
+       * its updates at other offsets; or the feed was `'relocated'` to another participant.
+       */
+      readonly reason: 'outage' | 'restored' | 'relocated';
       /** Where the feed was. */
       readonly from: Address;
       /** Where it goes on. */

@@ -84,6 +84,14 @@ const lines: {
   SocketClosed: ({ cause }) => warn(`WebSocket: ${summary(cause)}, the feed continues over HTTP`, kindOf(cause)),
   GapFound: ({ cause, resumesFrom }) =>
     resumesFrom === undefined ? undefined : warn(`${summary(cause)}, resumes after offset ${resumesFrom}`),
+  PositionMoved: ({ reason, from, to }) => {
+    if (reason === 'outage') return undefined;
+    const where =
+      reason === 'restored'
+        ? 'the participant was restored'
+        : `another participant answers, ${to.participantId ?? '?'}`;
+    return warn(`${where}: the feed goes on after ${to.offset}, before at ${from.offset}`);
+  },
   LedgerUnproven: ({ cursor }) =>
     warn(`nothing shows whether the ledger is still the same, the feed continues after ${cursor}`),
   FeedEnded: ({ how, error }) => (how === 'failed' ? fail(`ended with an error: ${details(error)}`) : undefined),

@@ -97,22 +97,19 @@ function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> 
     // a completion that was rejected has no ID, and would be emitted again
     const isAhead = after < cursor && request.descendingOrder !== true && feed.source.hasEnd;
     if (!isAhead && history.isAddressed) return undefined;
-    report(() => ({
-      _tag: 'PositionMoved',
-      from: addressOf(cursor, participantId),
-      to: addressOf(after, participantId),
-    }));
+    // back from other offsets, before what was read had been passed there
+    const moved = history.isAddressed ? 'back' : 'elsewhere';
     history.goOnAfter(after);
-    return startAgain(feed, position, after, 'back');
+    const to = addressOf(after, participantId);
+    report(() => ({ _tag: 'PositionMoved', reason: 'outage', from: addressOf(cursor, participantId), to }));
+    return startAgain(feed, position, after, moved);
   }
   // its end is an offset of before
   if (isBounded) throw new LedgerResetError(cursor, undefined, 'its updates are at other offsets now');
   history.moveTo(place);
-  report(() => ({
-    _tag: 'PositionMoved',
-    from: addressOf(cursor, participantId),
-    to: addressOf(place.start, place.participantId),
-  }));
+  const reason = participantId === place.participantId ? 'restored' : 'relocated';
+  const to = addressOf(place.start, place.participantId);
+  report(() => ({ _tag: 'PositionMoved', reason, from: addressOf(cursor, participantId), to }));
   return startAgain(feed, position, place.start, 'elsewhere');
 }
 

@@ -313,6 +313,19 @@ describe('logTo', () => {
     ]);
   });
 
+  it('logs that a feed goes on at other offsets, but not that it reads again what follows its last update', () => {
+    const moved = (reason: 'outage' | 'restored' | 'relocated'): DiagnosticBody => ({
+      _tag: 'PositionMoved',
+      reason,
+      from: { offset: 9, participantId: 'p1' },
+      to: { offset: 7, participantId: 'p2' },
+    });
+    expect(logged([0, moved('outage')], [1, moved('restored')], [2, moved('relocated')])).toEqual([
+      'warn canton-rx: feed 1: the participant was restored: the feed goes on after 7, before at 9',
+      'warn canton-rx: feed 1: another participant answers, p2: the feed goes on after 7, before at 9',
+    ]);
+  });
+
   it('logs nothing while all is well', () => {
     const well: readonly DiagnosticBody[] = [
       { _tag: 'FeedStarted', beginExclusive: 0 },

@@ -41,6 +41,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'UpdateParked':
     case 'NameLost':
     case 'LedgerUnproven':
+    case 'PositionMoved':
     case 'SubmissionUnclear':
     case 'ActionFailed':
     case 'CommandParked':
