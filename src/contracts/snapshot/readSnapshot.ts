@@ -68,7 +68,8 @@ export const readSnapshot = (
         const onSlowList = (): void => {
           hasSlowList = true;
         };
-        return readPairedAt({ source, eventFormat, offset, onSlowList });
+        const maxLagMs = activeAtOffset === undefined ? maxChosenLagMs : undefined;
+        return readPairedAt({ source, eventFormat, offset, maxLagMs, onSlowList });
       }),
       tap(({ _tag }) => {
         hasToken = _tag === 'SnapshotEntries';
@@ -77,6 +78,12 @@ export const readSnapshot = (
       reportProgress(source),
     );
   });
+
+/**
+ * How long a participant may lag behind its own ledger end before the snapshot begins again at another one, in
+ * milliseconds.
+ */
+const maxChosenLagMs = 10_000;
 
 /** The participant was upgraded, another node responds, or the token is corrupt. */
 const isTokenRefused = (error: LedgerError, hasToken: boolean): boolean =>

@@ -6,6 +6,7 @@ import {
   EMPTY,
   expand,
   map,
+  type MonoTypeOperatorFunction,
   type Observable,
   queueScheduler,
   subscribeOn,
@@ -14,10 +15,10 @@ import {
 import type { ContractElement, ContractEntry } from '../../codecs/ContractEntry.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
-import { isLedgerError, verdict } from '../../errors/LedgerError.js';
+import { isLedgerError, type LedgerError, verdict } from '../../errors/LedgerError.js';
 import { DecodeError, LedgerResetError, PageLimitError, SnapshotLimitError } from '../../errors/feed.js';
 import { isUnavailable } from '../../history/participant.js';
-import { isBeyondEnd, isTimeout } from '../../feed/pageRequest.js';
+import { isBeyondEnd, isEndBeforeCursor, isTimeout } from '../../feed/pageRequest.js';
 import type { Service } from '../../feed/Service.js';
 import { exchange } from '../../http/exchange.js';
 import type { Call } from '../../http/Link.js';
@@ -30,6 +31,8 @@ export interface Snapshot<O extends Offset | undefined = Offset | undefined> {
   readonly eventFormat: EventFormat;
   /** `undefined` if the participant chooses it with the first page. */
   readonly offset: O;
+  /** How long the participant may lag behind the offset, in milliseconds. Default: as long as the policy allows. */
+  readonly maxLagMs?: number | undefined;
   /** Called if a list without a limit takes too long. That ends the attempt with a `SnapshotLimitError`. */
   readonly onSlowList: () => void;
 }
@@ -138,8 +141,7 @@ const requestAnswer = (snapshot: Snapshot, request: AnswerRequest, previous?: An
           hasFailed = true;
         },
       }),
-      resetIfBeyondEnd(snapshot),
-      retryTransient(snapshot.source, (error) => !(request.hasAlternative === true && isUnavailable(error))),
+      retryAnswer(snapshot, (error) => !(request.hasAlternative === true && isUnavailable(error))),
       concatMap((answer) =>
         hasFailed && previous !== undefined ? proveAnswer(snapshot, previous).pipe(map(() => answer)) : [answer],
       ),
@@ -158,11 +160,23 @@ const proveAnswer = (snapshot: Snapshot, { request, firstEntry }: AnsweredReques
   );
 
 /**
- * The offset of a snapshot was at or before the ledger end: if the ledger now ends before it, the ledger was reset or
- * lags.
+ * Retries after a transient failure, and while the ledger ends before the offset of the snapshot. That was at or before the
+ * ledger end: the participant lags, or reads again what it had. If it does so for too long, the error is a
+ * `LedgerResetError`.
  */
-export const resetIfBeyondEnd = <A>({ offset = 0 }: Snapshot) =>
-  mapError<A>((error) => (isBeyondEnd(error) ? new LedgerResetError(offset) : error));
+export const retryAnswer =
+  <A>(
+    { source, offset = 0, maxLagMs = Infinity }: Snapshot,
+    isRetried: (error: LedgerError) => boolean,
+  ): MonoTypeOperatorFunction<A> =>
+  (answers$) => {
+    const giveUpAfterMs = Math.min(maxLagMs, source.retry.giveUpAfterMs);
+    return answers$.pipe(
+      mapError((error) => (isBeyondEnd(error) ? new LedgerResetError(offset) : error)),
+      retryTransient({ ...source, retry: { ...source.retry, giveUpAfterMs } }, isEndBeforeCursor),
+      retryTransient(source, (error) => error._tag !== 'LedgerResetError' && isRetried(error)),
+    );
+  };
 
 /** A response that takes less time than this was fast, so that a page may be ten times as large. In milliseconds. */
 const fastMs = 2_000;

@@ -18,7 +18,7 @@ import {
   noLimit,
   otherSnapshot,
   readAnswers,
-  resetIfBeyondEnd,
+  retryAnswer,
   type Snapshot,
   snapshotFields,
   snapshotsOf,
@@ -214,13 +214,7 @@ const readSocket = (snapshot: Snapshot<Offset>, { readList }: Transport): Observ
           return { _tag: 'SnapshotEntries', entries: isRepeated ? [] : entriesOf([element]) };
         }),
       );
-    }).pipe(
-      resetIfBeyondEnd(snapshot),
-      retryTransient(
-        source,
-        (error) => tokenOf(last?.element) !== undefined || isLedgerError(error, 'LedgerResetError'),
-      ),
-    );
+    }).pipe(retryAnswer(snapshot, () => tokenOf(last?.element) !== undefined));
     const completed: SnapshotPart = { _tag: 'SnapshotCompleted', offset };
     return defer(() => [entries$, [completed]]).pipe(concatAll());
   });
