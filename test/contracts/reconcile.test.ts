@@ -358,10 +358,10 @@ function followBack(script: readonly { readonly cursor: number; readonly updates
     };
     const steps$ = followChanges(
       {
-        ...{ source, query: marbles, eventFormat: eventFormatOf(marbles), offset: 2 },
-        fold: new ContractsFold(makeContract(marbles.types)),
+        ...{ source, query: marbles, eventFormat: eventFormatOf(marbles) },
         packages: new PackageWatch(source.service, marbles),
       },
+      { fold: new ContractsFold(makeContract(marbles.types)), offset: 2, isComplete: true },
       (ready$) => concat(...script.map((step) => ready$.pipe(map(() => toStep(step))))),
     );
     const seen = observe(steps$);
