@@ -104,7 +104,11 @@ describe('the changes of contracts', () => {
       },
     });
     expect(changes.error).toBeUndefined();
-    expect(changes.values).toMatchObject([
+    // a checkpoint may come again
+    const distinct = changes.values.filter(
+      (change, i, { [i - 1]: before }) => brief(change) !== (before && brief(before)),
+    );
+    expect(distinct).toMatchObject([
       { _tag: 'Reset', offset: 2 },
       { _tag: 'CaughtUp', offset: 2 },
       { _tag: 'OffsetCheckpoint', offset: 4, synchronizerTimes: [] },
@@ -223,7 +227,9 @@ describe('a step', () => {
     const seen = observe(join(source, { query: marbles }, isReady$).pipe(takeUntil(timer(10_000))));
     expect(seen.values).toMatchObject([{ changes: [{ _tag: 'Reset' }], offset: 2, isCaughtUp: false }]);
     participant.append(create(3, 'b'), create(4, 'c'));
-    const updates = (): number => service.requests.filter(isUpdates).length;
+    // without the request that finds the last update of the snapshot
+    const updates = (): number =>
+      service.requests.filter((request) => isUpdates(request) && request.body['descendingOrder'] !== true).length;
     // the ledger end
     isReady$.next(true);
     expect(updates()).toBe(0);
@@ -283,7 +289,7 @@ describe('a resumed subscription', () => {
   });
 
   it('of an offset that the ledger has not reached begins with all contracts, after a while', () => {
-    const { seen } = follow({ given, options: { resumeFrom: 99 } });
+    const { seen } = follow({ given, options: { resumeFrom: 99 }, client: { retry: { giveUpAfterMs: 10_000 } } });
     expect(seen.values).toEqual(['Reset 8 ledgerReset c', 'CaughtUp 8']);
     expect(seen.times[0]).toBeGreaterThan(9_000);
     expect(seen.times[0]).toBeLessThan(12_000);
