@@ -48,6 +48,8 @@ interface RunOptions<S> {
   /** When its signal is aborted. */
   readonly abortAt?: number;
   readonly onStatus?: (status: ProcessStatus) => void;
+  /** How long its requests are retried, in milliseconds. */
+  readonly giveUpAfterMs?: number;
   readonly participantId?: string;
   readonly counters?: Readonly<Record<string, number>>;
   /** When the processor is unsubscribed. */
@@ -67,6 +69,7 @@ function run<S extends CheckpointStore | TransactionalStore<Tx> = PlainStore>(
     includeCreatedEventBlob,
     participantId = 'participant1::1220ab',
     counters,
+    giveUpAfterMs = 300_000,
     ms = 60_000,
     ...options
   } = more;
@@ -79,7 +82,10 @@ function run<S extends CheckpointStore | TransactionalStore<Tx> = PlainStore>(
         world.play(later);
       });
     const diagnostics = observe(world.client.diagnostics$);
-    const feed = world.contractsFeed({ batchSize, maxPageSize }, { onGap, includeCreatedEventBlob });
+    const feed = world.contractsFeed(
+      { batchSize, maxPageSize, retry: { giveUpAfterMs } },
+      { onGap, includeCreatedEventBlob },
+    );
     const signal = abortAt === undefined ? undefined : abortAfter(abortAt);
     const all = { store: store as TransactionalStore<Tx>, name, ...options, ...(signal && { signal }) };
     const batches: (readonly string[])[] = [];
@@ -171,7 +177,7 @@ describe('contracts to work on', () => {
       },
     });
     expect(works).toHaveLength(3);
-    expect(store.cursor).toMatchObject({ offset: 12, recordTimes: { 'sync1::1220ab': expect.any(String) } });
+    expect(store.cursor).toMatchObject({ offset: 12, recordTimes: { 'sync1::1220ab': { updateId: '12206' } } });
   });
 });
 
@@ -321,9 +327,9 @@ describe('a processor of contracts whose ledger was replaced', () => {
       { offset: 0, loading: 1, reason: 'ledgerReset' },
       { offset: 9 },
     ]);
-    expect(store.cursor).not.toHaveProperty('lastUpdate');
+    expect(store.cursor).toMatchObject({ lastUpdate: { offset: 9 } });
     expect(diagnostics.filter(({ _tag }: Diagnostic) => _tag === 'GapFound')).toMatchObject([
-      { cursor: 7, resumesFrom: 0, processor: name, cause: { _tag: 'LedgerResetError', cursor: 7 } },
+      { cursor: 7, resumesFrom: 9, processor: name, cause: { _tag: 'LedgerResetError', cursor: 7 } },
     ]);
     // so that the next restart does not find it missing again
     expect(run(another, { store: stored(store.cursor) }).works).toEqual([]);
@@ -339,7 +345,8 @@ describe('a processor of contracts whose ledger was replaced', () => {
         ledger.pruned = pruned;
       },
     });
-    expect(store.cursor).not.toHaveProperty('lastUpdate');
+    // the load has found the last update as a proof
+    expect(store.cursor).toMatchObject({ offset: 6, lastUpdate: { offset: 6 } });
     const { works, ids } = run(another, { table, store: stored(store.cursor) });
     expect(works.slice(-2)).toEqual(['ledgerReset@9[x y', 'ledgerReset@9 z w]']);
     expect(ids).toEqual(['x', 'y', 'z', 'w']);
@@ -383,6 +390,7 @@ describe('a processor of contracts whose ledger was replaced', () => {
       fault: (path, { ledger }) =>
         path.startsWith('/v2/state/active-contracts') && ledger.end === 4 ? shuttingDown : undefined,
       prepare: restoreAfter(10_000),
+      giveUpAfterMs: 30_000,
       onStatus: (status) => states.push(`${status.state} ${isReady(status)}`),
       ms: 100_000,
     });
@@ -400,6 +408,7 @@ describe('a processor of contracts whose ledger was replaced', () => {
       },
       batch: { size: 50, withinMs: 60_000 },
       batchSize: 10,
+      giveUpAfterMs: 10_000,
       ms: 400_000,
     });
     expect(batches).toEqual([['start@6[a c d e f]'], ['@12+g'], ['ledgerReset@4[a b c d e f]']]);
@@ -423,15 +432,19 @@ describe('a processor of contracts whose ledger was replaced', () => {
   });
 
   it('and ends before its cursor, gets all contracts again', () => {
-    const { works, store, error } = run('@3+x', { store: storeAt7() });
+    const { works, store, error } = run('@3+x', { store: storeAt7(), giveUpAfterMs: 10_000 });
     expect(error).toBeUndefined();
     expect(works).toEqual(['ledgerReset@3[x]']);
     expect(positionIn(store.cursor)).toEqual({ offset: 3 });
-    expect(store.cursor).not.toHaveProperty('lastUpdate');
+    expect(store.cursor).toMatchObject({ lastUpdate: { offset: 3 } });
   });
 
   it('by an older backup while it runs, gets all contracts again', () => {
-    const { works, store, error, ids } = run(`${five} @7+g`, { prepare: restoreAfter(10_000), batchSize: 10 });
+    const { works, store, error, ids } = run(`${five} @7+g`, {
+      prepare: restoreAfter(10_000),
+      batchSize: 10,
+      giveUpAfterMs: 10_000,
+    });
     expect(error).toBeUndefined();
     expect(works).toEqual(['start@7[a c d e f g]', 'ledgerReset@4[a b c d e f]']);
     expect(ids).toHaveLength(6);
@@ -576,6 +589,7 @@ describe('a processor of contracts whose participant shows other contracts at it
 
 describe('a processor of contracts whose ledger was replaced while it ran', () => {
   const replaced = {
+    giveUpAfterMs: 10_000,
     prepare: ({ restore }: ContractsWorld): void =>
       void timer(10_000).subscribe(() => {
         restore(4);
