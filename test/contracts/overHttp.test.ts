@@ -252,7 +252,8 @@ describe('contractChanges over HTTP', () => {
   );
 });
 
-const retry = { baseDelayMs: 10, maxDelayMs: 50 };
+// a ledger that may be reading again what it had is soon given up
+const retry = { baseDelayMs: 10, maxDelayMs: 50, giveUpAfterMs: 3_000 };
 const other = `participant2::1220${'22'.repeat(32)}`;
 
 /** Starts another ledger in place of that of a sandbox. */
