@@ -35,7 +35,7 @@ const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
 const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
 
 /** A participant with a contract `x`, and an application with its ledger. */
-function application({ retryMs = 5 } = {}, injectTokens?: () => () => string) {
+function application({ retryMs = 5, giveUpAfterMs = 300_000 } = {}, injectTokens?: () => () => string) {
   /** What the participant replies to each request, if it does not answer it. */
   const trouble: { reply: ReturnType<NonNullable<WorldOptions['fault']>> } = { reply: undefined };
   const world = contractsWorld({ latencyMs: 1, fault: () => trouble.reply });
@@ -45,7 +45,7 @@ function application({ retryMs = 5 } = {}, injectTokens?: () => () => string) {
       provideZonelessChangeDetection(),
       { provide: TransferState, useValue: new TransferState() },
       provideLedger(() => {
-        const retry = { baseDelayMs: retryMs, maxDelayMs: retryMs };
+        const retry = { baseDelayMs: retryMs, maxDelayMs: retryMs, giveUpAfterMs };
         return { baseUrl, port: world.service.port, token: injectTokens?.(), retry };
       }),
     ],
@@ -193,13 +193,13 @@ describe('injectContracts in the form of a resource of Angular', () => {
 
   it('marks contracts of another ledger, until it is reloaded', async () => {
     const clock = stopClock();
-    const { participant } = application({ retryMs: 500 });
+    const { participant } = application({ retryMs: 500, giveUpAfterMs: 10_000 });
     participant.append(create(2, 'y'));
     const resource = inject(() => injectContracts(marbles));
     await clock.advance(100);
     expect([brief(resource), resource.reset()]).toEqual(['resolved, known xy, live', undefined]);
     participant.ledger.restore(1);
-    // the ledger end is before the cursor for longer than the grace
+    // the ledger end is before the cursor for longer than the policy allows
     await clock.advance(15_000);
     expect([idsOf(resource), resource.reset()?.offset]).toEqual(['x', 1]);
     const { at } = resource.reset() ?? {};
