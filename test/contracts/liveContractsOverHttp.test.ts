@@ -123,7 +123,8 @@ describe('a live view over HTTP', () => {
       for (const subscription of subscriptions) subscription.unsubscribe();
       if (service.open > 0 || jest.getTimerCount() > 0) throw new Error(`left open in round ${round}`);
     }
-    expect(service.aborted.length).toBeGreaterThan(rounds / 2);
+    // in the other rounds, all requests had an answer, or the next attempt was due later
+    expect(service.aborted.length).toBeGreaterThan(rounds / 3);
     expect(service.open).toBe(0);
     expect(jest.getTimerCount()).toBe(0);
   });
