@@ -31,7 +31,7 @@ export interface Snapshot<O extends Offset | undefined = Offset | undefined> {
   readonly eventFormat: EventFormat;
   /** `undefined` if the participant chooses it with the first page. */
   readonly offset: O;
-  /** How long the participant may lag behind the offset, in milliseconds. Default: as long as the policy allows. */
+  /** How long the ledger may end before the offset, in milliseconds. Default: as long as the policy allows. */
   readonly maxLagMs?: number | undefined;
   /** Called if a list without a limit takes too long. That ends the attempt with a `SnapshotLimitError`. */
   readonly onSlowList: () => void;
