@@ -22,7 +22,9 @@ import type { ContractsWork, ResetBatch } from '../../process/contractsFeed.js';
 import { connect, query } from '../connection.js';
 import { asStoreError, DatabaseError } from '../databaseErrors.js';
 import { checkRights } from '../postgresStore.js';
-import { type Retain, retainFor, offsetFunctions, retentionFunctions } from './history.js';
+import { type Retain, retainFor, retentionFunctions } from './history.js';
+import { offsetFunctions } from './offsets.js';
+import { epochFunctions } from './epochs.js';
 import { projectionSchema, tablesOf, createTables, currentVersion, type ProjectionSchema } from './tables.js';
 import { nameTemplates, registerTemplates, type Writing, templateFunctions } from './templates.js';
 import { writeChanges, changesFunction } from './writeChanges.js';
@@ -198,13 +200,16 @@ const writePart = (
   }
 };
 
-/** Consecutive changes of updates are written together; any other change, and a batch of a reset, by itself. */
+/**
+ * Consecutive changes of updates are written together while their offsets grow, as they do until the feed goes on at
+ * another participant; any other change, and a batch of a reset, by itself.
+ */
 function partsOf(works: readonly ContractsWork[]): readonly (ResetBatch | ContractsReconciled | Changes)[] {
   const parts: (ResetBatch | ContractsReconciled | Changes)[] = [];
   for (const work of works) {
     const last = parts.at(-1);
     if (work._tag === 'ResetBatch' || work.reason !== undefined) parts.push(work);
-    else if (last?._tag === 'Changes') last.changes.push(work);
+    else if (last?._tag === 'Changes' && (last.changes.at(-1)?.offset ?? 0) < work.offset) last.changes.push(work);
     else parts.push({ _tag: 'Changes', changes: [work] });
   }
   return parts;
@@ -346,7 +351,7 @@ BEGIN
     RAISE EXCEPTION 'the tables of the projection are of version %, but this release knows version ${currentVersion}', found;
   END IF;
 END $tables$;
-${[offsetFunctions, templateFunctions, readFunctions, retentionFunctions, changesFunction, loadFunction]
+${[epochFunctions, offsetFunctions, templateFunctions, readFunctions, retentionFunctions, changesFunction, loadFunction]
   .map((functions) => functions(names))
   .join('\n')}
 `;

@@ -1,5 +1,6 @@
 import type { ClientBase, Connection, Pool, Submittable } from 'pg';
 import { concat, concatMap, defer, Observable } from 'rxjs';
+import type { Offset } from '../../codecs/scalars.js';
 import type { AnyContract } from '../../contracts/Contract.js';
 import { run } from '../connection.js';
 import { withoutValues } from '../databaseErrors.js';
@@ -14,19 +15,26 @@ interface Load {
   readonly loading: number;
   /** Whether its contracts replace the others or are added to them. */
   readonly replaces: boolean;
+  /** The offset at which its contracts were read. */
+  readonly offset: Offset;
 }
 
 /** Writes a part of a snapshot: inserts it, or compares it with the contracts that are there. */
 export const loadContracts = (
   writing: Writing,
-  { loading, replaces }: Load,
+  { loading, replaces, offset }: Load,
   contracts: readonly AnyContract[],
 ): Observable<unknown> => {
   const { tx, names } = writing;
   const templates = new TemplateList(writing.nameTemplate);
   const rows = contracts.flatMap((contract) => rowsOf(contract, templates));
-  const write = replaces ? insertContracts : insertNewContracts;
-  return writeTemplates(tx, names, templates).pipe(concatMap((keys) => write(writing, loading, withKeys(rows, keys))));
+  return writeTemplates(tx, names, templates).pipe(
+    concatMap((keys) =>
+      replaces
+        ? insertContracts(writing, loading, withKeys(rows, keys))
+        : insertNewContracts(writing, { loading, offset }, withKeys(rows, keys)),
+    ),
+  );
 };
 
 /** Replaces the numbers in the rows, which refer to the list of the batch, with the keys of the templates. */
@@ -52,23 +60,23 @@ function insertContracts(
   }
   const insert = `INSERT INTO ${names.contracts} (generation, ${namesOf(contractColumns)})
     SELECT $2, ${namesOf(contractColumns)} FROM ${rowsFrom('$1', contractColumns)} AS r`;
-  return runInParts(tx, insert, generation, rows);
+  return runInParts(tx, insert, [generation], rows);
 }
 
 /** Inserts contracts of a snapshot that are not active in the table, and records those that are. */
 const insertNewContracts = (
   { tx, names }: Writing,
-  generation: number,
+  { loading, offset }: Pick<Load, 'loading' | 'offset'>,
   rows: readonly ContractRow[],
-): Observable<unknown> => runInParts(tx, `SELECT ${names.schema}.projection_load($1, $2)`, generation, rows);
+): Observable<unknown> => runInParts(tx, `SELECT ${names.schema}.projection_load($1, $2, $3)`, [loading, offset], rows);
 
 const runInParts = (
   tx: ClientBase,
   sql: string,
-  generation: number,
+  values: readonly unknown[],
   rows: readonly ContractRow[],
 ): Observable<unknown> =>
-  concat(...partsOf(rows).map((part) => defer(() => run(tx, sql, [toJsonParameter(part), generation]))));
+  concat(...partsOf(rows).map((part) => defer(() => run(tx, sql, [toJsonParameter(part), ...values]))));
 
 /** Divides rows into parts that are small enough for a statement, unless a single row is too large. */
 function partsOf(rows: readonly ContractRow[]): readonly (readonly ContractRow[])[] {
@@ -90,10 +98,15 @@ function partsOf(rows: readonly ContractRow[]): readonly (readonly ContractRow[]
 /**
  * Inserts contracts of a snapshot that are not in the projection, and records those that are. The participant may render
  * them in another way than before, or with a blob now: then the record has the list of these columns as `payload`.
+ *
+ * What was created before the participant was followed has its offset there, which says nothing about the earlier epochs:
+ * such a contract takes the first place of the epoch.
  */
 export const loadFunction = (names: ProjectionSchema): string => `
-CREATE OR REPLACE FUNCTION ${names.schema}.projection_load(loaded jsonb, into_generation int)
+CREATE OR REPLACE FUNCTION ${names.schema}.projection_load(loaded jsonb, into_generation int, at bigint)
 RETURNS void LANGUAGE plpgsql ${byId} AS $body$
+DECLARE
+  epoch record := ${names.schema}.projection_epoch_of(at);
 BEGIN
   WITH r AS MATERIALIZED (SELECT * FROM ${rowsFrom('loaded', contractColumns)} AS r),
   known AS MATERIALIZED (
@@ -108,8 +121,8 @@ BEGIN
     INSERT INTO ${names.kept} (contract_id, template_pk, synchronizer_id, in_flight_to, reassignment_counter, payload)
     SELECT * FROM known
   )
-  INSERT INTO ${names.contracts} (generation, ${namesOf(contractColumns)})
-  SELECT into_generation, ${namesOf(contractColumns)} FROM r
+  INSERT INTO ${names.contracts} (generation, ${namesOf(contractColumns)}, created_shift)
+  SELECT into_generation, ${namesOf(contractColumns)}, nullif(greatest(epoch.shift, epoch.first_ix - created_at_offset), 0) FROM r
   WHERE NOT EXISTS (SELECT FROM known k WHERE k.contract_id = r.contract_id AND k.template_pk = r.template_pk);
 END $body$;`;
 

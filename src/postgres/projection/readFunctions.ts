@@ -1,4 +1,4 @@
-import { isVisibleIn, type ProjectionSchema } from './tables.js';
+import { isVisibleIn, ixOfContract, ixOfExercise, type ProjectionSchema } from './tables.js';
 
 /** Returns the functions with which readers find contracts and exercises. */
 export const readFunctions = (names: ProjectionSchema): string =>
@@ -13,7 +13,7 @@ const columnsOf = ({ schema }: ProjectionSchema): string => `
   package_name text, package_id text,
   signatories text[], observers text[], witnesses text[], metadata bytea,
   synchronizer_id text, reassignment_counter bigint, in_flight_to text,
-  type_name text, archived_in_gap boolean, as_sent json`;
+  type_name text, archived_in_gap boolean, as_sent json, created_ix bigint, archived_ix bigint`;
 
 /**
  * Selects the same columns from the tables. Collations do not leave the schema, so that readers can join with their own
@@ -28,7 +28,7 @@ const selectFrom = ({ schema, contracts, templates }: ProjectionSchema, source =
     t.package_name, t.package_id,
     c.signatories, c.observers, c.witnesses, c.metadata,
     c.synchronizer_id COLLATE "default", c.reassignment_counter, c.in_flight_to COLLATE "default",
-    t.type_name, c.archived_in_gap, c.as_sent
+    t.type_name, c.archived_in_gap, c.as_sent, ${ixOfContract('c.').created}, ${ixOfContract('c.').archived}
   FROM ${source} c JOIN ${templates} t ON t.template_pk = c.template_pk`;
 
 /**
@@ -54,7 +54,8 @@ function contractFunctions(names: ProjectionSchema): string {
   // the contracts that are active now are read in order, which conditions inside would prevent. With two bounds, the
   // planner expects few contracts that have ended since: sorting them costs little. They are not read without an offset
   const stays = `(SELECT *, false AS has_ended FROM ${contracts} UNION ALL SELECT *, true FROM ${contracts} b
-    WHERE ${at} < ${maxOffset} AND b.archived_at_offset > ${at} AND b.archived_at_offset < ${maxOffset})`;
+    WHERE ${at} < ${maxOffset} AND b.archived_at_offset IS NOT NULL
+      AND ${ixOfContract('b.').archived} > ${at} AND ${ixOfContract('b.').archived} < ${maxOffset})`;
   const isActive = `(c.has_ended OR c.archived_at_offset IS NULL)`;
   const from = `(SELECT ${schema}.projection_scope_from($2))`;
   const to = `(SELECT ${schema}.projection_scope_to($3))`;
@@ -63,17 +64,18 @@ CREATE OR REPLACE FUNCTION ${schema}.active(name text DEFAULT NULL, at bigint DE
 RETURNS TABLE (${columns}) LANGUAGE sql STABLE AS $body$
   ${selectFrom(names, stays)}
   WHERE ${at} IS NOT NULL AND ${isVisible} AND ${isNamedByIndex} AND ${hasEstimate} AND ${isActive}
-    AND c.created_at_offset + 0 <= ${at}
+    AND ${ixOfContract('c.').created} + 0 <= ${at}
 $body$;
 CREATE OR REPLACE FUNCTION ${schema}.creates(name text DEFAULT NULL, from_offset bigint DEFAULT NULL, to_offset bigint DEFAULT NULL)
 RETURNS TABLE (${columns}) LANGUAGE sql STABLE AS $body$
   ${selectFrom(names)}
-  WHERE c.generation = ANY ((SELECT s.visible FROM ${state} s)::int[]) AND ${isNamed} AND c.created_at_offset BETWEEN ${from} AND ${to}
+  WHERE c.generation = ANY ((SELECT s.visible FROM ${state} s)::int[]) AND ${isNamed} AND ${ixOfContract('c.').created} BETWEEN ${from} AND ${to}
 $body$;
 CREATE OR REPLACE FUNCTION ${schema}.archives(name text DEFAULT NULL, from_offset bigint DEFAULT NULL, to_offset bigint DEFAULT NULL)
 RETURNS TABLE (${columns}) LANGUAGE sql STABLE AS $body$
   ${selectFrom(names)}
-  WHERE ${isVisible} AND ${isNamed} AND c.archived_at_offset BETWEEN ${from} AND ${to}
+  WHERE ${isVisible} AND ${isNamed} AND c.archived_at_offset IS NOT NULL
+    AND ${ixOfContract('c.').archived} BETWEEN ${from} AND ${to}
 $body$;
 CREATE OR REPLACE FUNCTION ${schema}.lookup_contract(id text)
 RETURNS TABLE (${columns}) LANGUAGE sql STABLE AS $body$
@@ -86,7 +88,7 @@ ${summary(schema, 'archives', range, 'NULL, $1, $2')}
 `;
 }
 
-/** The offset at which a session reads that has not set one: that of the latest state. */
+/** The place (`ix`) at which a session reads that has not set one: that of the latest state. */
 const maxOffset = '9223372036854775807';
 
 /** Raises an error if the name in the first parameter is unknown or ambiguous. Has no column, so it is checked first. */
@@ -110,12 +112,13 @@ function exerciseFunctions({ schema, state, exercises, templates }: ProjectionSc
   choice_fqn text, template_fqn text, choice text, consuming boolean,
   exercise_event_id ${schema}.event_id, exercised_at_offset bigint, exercised_effective_at timestamptz,
   contract_id text, argument jsonb, result jsonb, controllers text[], witnesses text[],
-  last_descendant_node_id int, package_name text, package_id text, interface_id text, synchronizer_id text, as_sent json`;
+  last_descendant_node_id int, package_name text, package_id text, interface_id text, synchronizer_id text, as_sent json, exercised_ix bigint`;
   const select = `
   SELECT coalesce(t.package_name, t.package_id) || ':' || t.module || ':' || t.choice, t.template_fqn, t.choice, e.consuming,
     ROW(e.exercised_at_offset, e.node_id)::${schema}.event_id, e.exercised_at_offset, e.exercised_effective_at,
     e.contract_id COLLATE "default", e.argument, e.result, e.controllers, e.witnesses,
-    e.last_descendant_node_id, t.package_name, t.package_id, e.interface_id, e.synchronizer_id COLLATE "default", e.as_sent
+    e.last_descendant_node_id, t.package_name, t.package_id, e.interface_id, e.synchronizer_id COLLATE "default", e.as_sent,
+    ${ixOfExercise('e.')}
   FROM ${exercises} e JOIN ${templates} t ON t.template_pk = e.template_pk
   WHERE e.generation = ANY ((SELECT s.visible FROM ${state} s)::int[])`;
   return `
@@ -124,7 +127,7 @@ RETURNS TABLE (${columns}) LANGUAGE sql STABLE AS $body$
   ${select}
   AND ${isKnown(`${schema}.projection_find_choices`)}
   AND (coalesce($1, '') = '' OR e.template_pk = ANY ((SELECT ${schema}.projection_find_choices($1))::int[]))
-  AND e.exercised_at_offset BETWEEN (SELECT ${schema}.projection_scope_from($2)) AND (SELECT ${schema}.projection_scope_to($3))
+  AND ${ixOfExercise('e.')} BETWEEN (SELECT ${schema}.projection_scope_from($2)) AND (SELECT ${schema}.projection_scope_to($3))
 $body$;
 CREATE OR REPLACE FUNCTION ${schema}.lookup_exercises(id text)
 RETURNS TABLE (${columns}) LANGUAGE sql STABLE AS $body$

@@ -26,14 +26,40 @@ export function projectionSchema(name: string) {
     kept: `${schema}.projection_kept`,
     /** A row for each exercise of a choice. */
     exercises: `${schema}.projection_exercises`,
+    /** A row for each epoch: a stretch of the history in which offsets only grow. */
+    epochs: `${schema}.projection_epochs`,
   };
 }
 
 /** Returns the tables that a processor writes. */
 export const tablesOf = (names: ProjectionSchema): readonly string[] => {
-  const { state, templates, contracts, updates, gaps, kept, exercises } = names;
-  return [state, templates, contracts, updates, gaps, kept, exercises];
+  const { state, templates, contracts, updates, gaps, kept, exercises, epochs } = names;
+  return [state, templates, contracts, updates, gaps, kept, exercises, epochs];
 };
+
+/**
+ * Returns the place of an offset in the history, which PQS calls `ix`. Each participant numbers the updates in its own
+ * way, and so does one that was restored from a backup. When a feed goes on at a lower offset, a new epoch begins, whose
+ * offsets are shifted such that their places follow all others. So whatever compares or limits history compares one
+ * number, as if there had never been a move, and offsets are stored as the participant of their time sent them.
+ *
+ * The shift is in the row, because readers would otherwise look it up for each row. It is `NULL` before the first move,
+ * which takes no room in a row. Neither a name of the participant nor a record time would do: changes of one stretch may
+ * come from several participants, and record times do not ascend across synchronizers.
+ */
+export const ixOf = (offset: string, shift: string): string => `(${offset} + coalesce(${shift}, 0))`;
+
+/** The places at which a row of contracts was created and archived. */
+export const ixOfContract = (row: string): { readonly created: string; readonly archived: string } => ({
+  created: ixOf(`${row}created_at_offset`, `${row}created_shift`),
+  archived: ixOf(`${row}archived_at_offset`, `${row}archived_shift`),
+});
+
+/** The place of an exercise. */
+export const ixOfExercise = (row: string): string => ixOf(`${row}exercised_at_offset`, `${row}shift`);
+
+/** The place of an update. */
+export const ixOfUpdate = (row: string): string => ixOf(`${row}"offset"`, `${row}shift`);
 
 /**
  * Whether readers see a row `c` of contracts, as is the case for nearly all rows. The addition prevents the planner
@@ -148,35 +174,40 @@ CREATE TABLE ${names.state} (
   replaces boolean NOT NULL DEFAULT true,
   garbage int[] NOT NULL DEFAULT '{}',
   latest_offset bigint,
-  oldest_offset bigint,
+  shift bigint NOT NULL DEFAULT 0,
+  oldest_ix bigint,
   cursor_at json
 );
 INSERT INTO ${names.state} DEFAULT VALUES;
+CREATE TABLE ${names.epochs} (epoch int PRIMARY KEY, first_ix bigint NOT NULL, first_offset bigint NOT NULL);
+INSERT INTO ${names.epochs} VALUES (0, 0, 0);
 CREATE TABLE ${names.templates} (
   template_pk int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, ${definitionsOf(templateColumns)},
   CONSTRAINT projection_templates_once UNIQUE (payload_type, template_id, choice)
 );
 CREATE TABLE ${names.contracts} (
-  generation int NOT NULL, ${definitionsOf(contractColumns)}, archived_in_gap boolean NOT NULL DEFAULT false
+  generation int NOT NULL, ${definitionsOf(contractColumns)}, archived_in_gap boolean NOT NULL DEFAULT false,
+  created_shift bigint, archived_shift bigint
 );
 CREATE INDEX projection_contracts_id ON ${names.contracts} USING hash (contract_id);
-CREATE INDEX projection_contracts_created ON ${names.contracts} (generation, created_at_offset);
+CREATE INDEX projection_contracts_created ON ${names.contracts} (generation, ${ixOfContract('').created});
 CREATE INDEX projection_contracts_active ON ${names.contracts} (template_pk) WHERE archived_at_offset IS NULL;
 CREATE INDEX projection_contracts_newest ON ${names.contracts} (created_at_offset) WHERE archived_at_offset IS NULL;
-CREATE INDEX projection_contracts_archived ON ${names.contracts} (archived_at_offset) WHERE archived_at_offset IS NOT NULL;
+CREATE INDEX projection_contracts_archived ON ${names.contracts} (${ixOfContract('').archived}) WHERE archived_at_offset IS NOT NULL;
 CREATE TABLE ${names.exercises} (
-  generation int NOT NULL, ${definitionsOf(exerciseColumns)},
-  PRIMARY KEY (generation, exercised_at_offset, node_id)
+  generation int NOT NULL, ${definitionsOf(exerciseColumns)}, shift bigint
 );
-CREATE INDEX projection_exercises_choice ON ${names.exercises} (template_pk, exercised_at_offset);
+CREATE UNIQUE INDEX projection_exercises_once ON ${names.exercises} (generation, ${ixOfExercise('')}, node_id);
+CREATE INDEX projection_exercises_choice ON ${names.exercises} (template_pk, ${ixOfExercise('')});
 CREATE INDEX projection_exercises_contract ON ${names.exercises} USING hash (contract_id);
 CREATE TABLE ${names.updates} (
-  generation int NOT NULL, ${definitionsOf(updateColumns)}, PRIMARY KEY (generation, "offset")
+  generation int NOT NULL, ${definitionsOf(updateColumns)}, shift bigint
 );
-CREATE INDEX projection_updates_effective_at ON ${names.updates} (effective_at, "offset");
+CREATE UNIQUE INDEX projection_updates_once ON ${names.updates} (generation, ${ixOfUpdate('')});
+CREATE INDEX projection_updates_effective_at ON ${names.updates} (effective_at, ${ixOfUpdate('')});
 CREATE TABLE ${names.gaps} (
-  generation int NOT NULL, after_offset bigint NOT NULL, until_offset bigint NOT NULL, reason text NOT NULL,
-  PRIMARY KEY (generation, until_offset)
+  generation int NOT NULL, after_ix bigint NOT NULL, until_ix bigint NOT NULL, reason text NOT NULL,
+  PRIMARY KEY (generation, until_ix)
 );
 CREATE TABLE ${names.kept} (
   contract_id text COLLATE "C" NOT NULL, template_pk int NOT NULL, synchronizer_id text COLLATE "C",

@@ -119,10 +119,15 @@ export const changesFunction = (names: ProjectionSchema): string => {
   const insert = (table: string, part: string, columns: Columns): string => {
     const { template_pk, ...others } = columns;
     const keyed = template_pk === undefined ? '' : 'template_pk, ';
+    const isContract = columns === contractColumns;
+    const shifts = isContract ? 'created_shift, archived_shift' : 'shift';
+    const shift = isContract
+      ? 'current_shift, CASE WHEN archived_at_offset IS NOT NULL THEN current_shift END'
+      : 'current_shift';
     return `
   IF work -> '${part}' <> '[]' THEN
-    INSERT INTO ${table} (generation, ${keyed}${namesOf(others)})
-      SELECT current_generation, ${template_pk === undefined ? '' : 'keys[r.template_pk + 1], '}${namesOf(others)}
+    INSERT INTO ${table} (generation, ${keyed}${namesOf(others)}, ${shifts})
+      SELECT current_generation, ${template_pk === undefined ? '' : 'keys[r.template_pk + 1], '}${namesOf(others)}, ${shift}
       FROM ${rowsFrom(`work -> '${part}'`, columns)} AS r;
   END IF;`;
   };
@@ -133,12 +138,24 @@ DECLARE
   has_garbage boolean;
   keys int[];
   missing bigint;
+  current_shift bigint;
 BEGIN
   UPDATE ${state} SET latest_offset = (work ->> 'last')::bigint
     WHERE ${isOwner} AND loading IS NULL AND latest_offset < (work ->> 'first')::bigint
-    RETURNING visible[cardinality(visible)], cardinality(garbage) > 0 INTO current_generation, has_garbage;
+    RETURNING visible[cardinality(visible)], cardinality(garbage) > 0, nullif(shift, 0)
+    INTO current_generation, has_garbage, current_shift;
   IF NOT FOUND THEN
-    RAISE EXCEPTION 'the projection in the schema ${name} does not end before offset %: ${replaced}', work ->> 'first';
+    -- a feed that goes on at another participant, whose updates have lower offsets
+    UPDATE ${state} s SET latest_offset = (work ->> 'last')::bigint,
+      shift = ${schema}.projection_begin_epoch((work ->> 'first')::bigint)
+      WHERE ${isOwner} AND loading IS NULL AND latest_offset IS NOT NULL AND NOT EXISTS (
+        SELECT FROM ${rowsFrom(`work -> 'updates'`, updateColumns)} AS r JOIN ${updates} u
+          ON u.effective_at = r.effective_at AND u.update_id = r.update_id WHERE u.generation = ANY (s.visible))
+      RETURNING visible[cardinality(visible)], cardinality(garbage) > 0, shift
+      INTO current_generation, has_garbage, current_shift;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the projection in the schema ${name} does not end before offset %: ${replaced}', work ->> 'first';
+    END IF;
   END IF;
   IF work -> 'templates' <> '[]' THEN
     keys := ${schema}.projection_templates_of(work -> 'templates');
@@ -148,6 +165,7 @@ BEGIN
       UPDATE ${contracts} c SET
         synchronizer_id = e.synchronizer_id, in_flight_to = e.in_flight_to,
         reassignment_counter = e.reassignment_counter, archived_at_offset = e.archived_at_offset,
+        archived_shift = CASE WHEN e.archived_at_offset IS NOT NULL THEN current_shift END,
         archived_node_id = e.archived_node_id, archived_effective_at = e.archived_effective_at
       FROM ${rowsFrom(`work -> 'edits'`, editColumns)} AS e
       WHERE c.contract_id = e.contract_id AND ${isActive(names)}

@@ -11,7 +11,8 @@ import type { Writing } from './templates.js';
  * are not visible any more end at the offset of the change, and `archived_in_gap` says that their true end is unknown. No
  * update is recorded.
  *
- * To write the change again has no effect, so it may have the offset of the last change.
+ * To write the change again has no effect, so it may have the offset of the last change. With a lower offset, it was read
+ * from another participant, at which the feed goes on.
  */
 export const writeReconciled = (
   writing: Writing,
@@ -21,8 +22,9 @@ export const writeReconciled = (
   const present = [...added, ...moved.map(({ contract }) => contract)];
   return run(
     tx,
-    `UPDATE ${names.state} SET latest_offset = $1 WHERE ${isOwner} AND loading IS NULL AND latest_offset <= $1
-    RETURNING visible[cardinality(visible)] AS generation`,
+    `UPDATE ${names.state} SET latest_offset = $1, shift = ${names.schema}.projection_reach($1)
+    WHERE ${isOwner} AND loading IS NULL AND latest_offset IS NOT NULL
+    RETURNING visible[cardinality(visible)] AS generation, nullif(shift, 0) AS shift`,
     [offset],
   ).pipe(
     concatMap(([state]) => {
@@ -33,11 +35,13 @@ export const writeReconciled = (
         run(tx, `DELETE FROM ${names.kept}`),
         run(
           tx,
-          `UPDATE ${names.contracts} c SET archived_at_offset = $1, archived_in_gap = true
+          `UPDATE ${names.contracts} c SET archived_at_offset = $1, archived_in_gap = true, archived_shift = $3
           WHERE c.contract_id = ANY ($2::text[]) AND ${isActive(names)}`,
-          [offset, removed.map(({ contractId }) => contractId)],
+          [offset, removed.map(({ contractId }) => contractId), state?.['shift']],
         ),
-        present.length === 0 ? EMPTY : defer(() => loadContracts(writing, { loading, replaces: false }, present)),
+        present.length === 0
+          ? EMPTY
+          : defer(() => loadContracts(writing, { loading, replaces: false, offset }, present)),
         updateKept(writing),
         run(tx, `DELETE FROM ${names.kept}`),
       );

@@ -1,3 +1,4 @@
+import type { ClientBase } from 'pg';
 import { concat, concatMap, EMPTY, ignoreElements, map, type Observable, tap } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import { CursorError } from '../../errors/process.js';
@@ -5,7 +6,7 @@ import type { ResetBatch } from '../../process/contractsFeed.js';
 import { run } from '../connection.js';
 import { removeGarbage } from './history.js';
 import { loadContracts, updateKept } from './loadContracts.js';
-import { cursorAt, isOwner, isVisibleIn, replaced } from './tables.js';
+import { cursorAt, isOwner, isVisibleIn, type ProjectionSchema, replaced } from './tables.js';
 import type { Writing } from './templates.js';
 
 /**
@@ -20,7 +21,9 @@ export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unkn
       concatMap((state) =>
         concat(
           state.hasGarbage ? removeGarbage(writing) : EMPTY,
-          batch.contracts.length === 0 ? EMPTY : loadContracts(writing, state, batch.contracts),
+          batch.contracts.length === 0
+            ? EMPTY
+            : loadContracts(writing, { ...state, offset: batch.offset }, batch.contracts),
           batch.isLast ? concat(endLoad(writing, state, batch), analyze(writing)) : EMPTY,
         ),
       ),
@@ -126,7 +129,7 @@ const beginLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Obse
         garbage = array_remove(garbage || loading, NULL),
         replaces = NOT ($1 AND cardinality(visible) > 0 AND latest_offset IS NOT NULL AND ${isOwner}),
         cursor_at = ${cursorAt}
-      RETURNING NOT replaces AND latest_offset > $2 AS "isOld", latest_offset`,
+      RETURNING NOT replaces AND latest_offset > $2 AND NOT ${names.schema}.projection_has_moved() AS "isOld", latest_offset`,
       [keepsRows(reason), offset],
     ).pipe(
       tap(([state]) => {
@@ -160,11 +163,14 @@ const replace = (writing: Writing, { reason, offset }: ResetBatch): Observable<u
   );
 
 const showLoaded = ({ tx, names }: Writing, offset: Offset): Observable<unknown> =>
-  run(
-    tx,
-    `UPDATE ${names.state} SET garbage = garbage || visible, visible = ARRAY[loading], loading = NULL,
-      latest_offset = $1, oldest_offset = $1`,
-    [offset],
+  concat(
+    run(
+      tx,
+      `UPDATE ${names.state} SET garbage = garbage || visible, visible = ARRAY[loading], loading = NULL,
+      latest_offset = $1, shift = 0, oldest_ix = $1`,
+      [offset],
+    ),
+    run(tx, `DELETE FROM ${names.epochs} WHERE epoch > 0`),
   );
 
 /**
@@ -174,36 +180,60 @@ const showLoaded = ({ tx, names }: Writing, offset: Offset): Observable<unknown>
 const extend = ({ tx, names, report }: Writing, { reason, offset }: ResetBatch): Observable<unknown> => {
   const isVisible = `c.archived_at_offset IS NULL AND ${isVisibleIn(names)}`;
   return concat(
-    run(
-      tx,
-      `WITH ended AS (
-        UPDATE ${names.contracts} c SET archived_at_offset = $1, archived_in_gap = true
-        WHERE ${isVisible} AND NOT EXISTS (SELECT FROM ${names.kept} k
-          WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk)
-        RETURNING 1
-      )
-      SELECT (SELECT count(*)::int FROM ended) AS contracts, latest_offset::float8 AS after FROM ${names.state}`,
-      [offset],
-    ).pipe(
-      tap(([row]) => {
-        const { contracts, after } = row as { readonly contracts: number; readonly after: Offset };
-        const schema = names.name;
-        // a load at the offset that was reached leaves out no update
-        if (reason === 'pruned')
-          report(() => ({ _tag: 'ContractsEnded', reason, schema, after, until: offset, contracts }));
-      }),
+    reach(tx, names, offset).pipe(
+      concatMap(({ after, afterIx, shift }) =>
+        concat(
+          run(
+            tx,
+            `WITH ended AS (
+              UPDATE ${names.contracts} c
+              SET archived_at_offset = $1, archived_in_gap = true, archived_shift = nullif($2::bigint, 0)
+              WHERE ${isVisible} AND NOT EXISTS (SELECT FROM ${names.kept} k
+                WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk)
+              RETURNING 1
+            )
+            SELECT count(*)::int AS contracts FROM ended`,
+            [offset, shift],
+          ).pipe(
+            tap(([row]) => {
+              const contracts = Number(row?.['contracts']);
+              const schema = names.name;
+              // a load at the offset that was reached leaves out no update
+              if (reason === 'pruned')
+                report(() => ({ _tag: 'ContractsEnded', reason, schema, after, until: offset, contracts }));
+            }),
+          ),
+          run(
+            tx,
+            `INSERT INTO ${names.gaps} (generation, after_ix, until_ix, reason)
+            SELECT loading, $1, $2::bigint + $3::bigint, $4 FROM ${names.state}
+            WHERE $1::bigint < $2::bigint + $3::bigint AND $4 = 'pruned'`,
+            [afterIx, offset, shift, reason],
+          ),
+        ),
+      ),
     ),
     updateKept({ tx, names }),
-    run(
-      tx,
-      `INSERT INTO ${names.gaps} (generation, after_offset, until_offset, reason)
-      SELECT loading, latest_offset, $1, $2 FROM ${names.state} WHERE latest_offset < $1 AND $2 = 'pruned'`,
-      [offset, reason],
-    ),
     run(tx, `UPDATE ${names.state} SET visible = visible || loading, loading = NULL, latest_offset = $1`, [offset]),
     run(tx, `DELETE FROM ${names.kept}`),
   );
 };
+
+/** How far the rows have come before a load, and what is added to the offset of the load for its place. */
+interface Reached {
+  readonly after: Offset;
+  readonly afterIx: number;
+  readonly shift: number;
+}
+
+const reach = (tx: ClientBase, names: ProjectionSchema, offset: Offset): Observable<Reached> =>
+  run(
+    tx,
+    `WITH before AS MATERIALIZED (SELECT latest_offset AS after, latest_offset + shift AS after_ix FROM ${names.state})
+    UPDATE ${names.state} SET shift = ${names.schema}.projection_reach($1) FROM before
+    RETURNING after::float8, after_ix::float8 AS "afterIx", shift::float8`,
+    [offset],
+  ).pipe(concatMap((rows) => rows as readonly unknown[] as readonly Reached[]));
 
 /** Updates the planner's statistics of the table at once, instead of within minutes. */
 const analyze = ({ tx, names }: Writing): Observable<unknown> => run(tx, `ANALYZE (SKIP_LOCKED) ${names.contracts}`);
