@@ -201,7 +201,7 @@ const writePart = (
 };
 
 /**
- * Consecutive changes of updates are written together while their offsets grow, as they do until the feed goes on at
+ * Consecutive changes of updates are written together while their offsets grow, as they do until the feed continues at
  * another participant; any other change, and a batch of a reset, by itself.
  */
 function partsOf(works: readonly ContractsWork[]): readonly (ResetBatch | ContractsReconciled | Changes)[] {

@@ -1,12 +1,12 @@
 import type { ProjectionSchema } from './tables.js';
 
 /**
- * Returns the functions for epochs. A feed that goes on at another participant, or at one that was restored from a backup,
- * continues the same history with other offsets. While they are higher than before, nothing happens: all offsets still
+ * Returns the functions for epochs. A feed that continues at another participant, or at one that was restored from a backup,
+ * has the same history with other offsets. While they are higher than before, nothing happens: all offsets still
  * ascend. An offset that is not higher begins an epoch, whose places (`ix`) follow the last one.
  *
- * Offsets are not ascending alone by which it is noticed: an update that the projection has is never written again, and
- * what reads offsets looks at the cursor of the processor, which is at the new participant before anything changes there.
+ * A lower offset alone proves no move: an update that the projection has is refused at any offset. What reads offsets looks
+ * at the cursor of the processor, too, which is at the new participant before anything changes there.
  */
 export function epochFunctions(names: ProjectionSchema): string {
   const { schema, name, state, epochs } = names;
@@ -103,7 +103,7 @@ BEGIN
     INTO saved USING s.cursor_at ->> 1, is_loading;
   RETURN saved;
 END $body$;
--- whether the feed had gone on at lower offsets before it reads all contracts again: else they are of a replica that lags
+-- whether the feed had continued at lower offsets before it reads all contracts again: else they are of a replica that lags
 CREATE OR REPLACE FUNCTION ${schema}.projection_has_moved() RETURNS boolean LANGUAGE sql STABLE AS $body$
   SELECT coalesce(${schema}.projection_saved(true) < s.latest_offset, false) FROM ${state} s
 $body$;`;

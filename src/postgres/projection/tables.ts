@@ -39,7 +39,7 @@ export const tablesOf = (names: ProjectionSchema): readonly string[] => {
 
 /**
  * Returns the place of an offset in the history, which PQS calls `ix`. Each participant numbers the updates in its own
- * way, and so does one that was restored from a backup. When a feed goes on at a lower offset, a new epoch begins, whose
+ * way, and so does one that was restored from a backup. When a feed continues at a lower offset, a new epoch begins, whose
  * offsets are shifted such that their places follow all others. So whatever compares or limits history compares one
  * number, as if there had never been a move, and offsets are stored as the participant of their time sent them.
  *

@@ -145,7 +145,7 @@ BEGIN
     RETURNING visible[cardinality(visible)], cardinality(garbage) > 0, nullif(shift, 0)
     INTO current_generation, has_garbage, current_shift;
   IF NOT FOUND THEN
-    -- a feed that goes on at another participant, whose updates have lower offsets
+    -- a feed that continues at another participant, whose updates have lower offsets
     UPDATE ${state} s SET latest_offset = (work ->> 'last')::bigint,
       shift = ${schema}.projection_begin_epoch((work ->> 'first')::bigint)
       WHERE ${isOwner} AND loading IS NULL AND latest_offset IS NOT NULL AND NOT EXISTS (

@@ -12,7 +12,7 @@ import type { Writing } from './templates.js';
  * update is recorded.
  *
  * To write the change again has no effect, so it may have the offset of the last change. With a lower offset, it was read
- * from another participant, at which the feed goes on.
+ * from another participant, at which the feed continues.
  */
 export const writeReconciled = (
   writing: Writing,
