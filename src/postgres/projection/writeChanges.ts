@@ -146,6 +146,8 @@ BEGIN
     INTO current_generation, has_garbage, current_shift;
   IF NOT FOUND THEN
     -- a feed that continues at another participant, whose updates have lower offsets
+    -- locked first: what begins the epoch is evaluated before the update locks the row
+    PERFORM FROM ${state} FOR UPDATE;
     UPDATE ${state} s SET latest_offset = (work ->> 'last')::bigint,
       shift = ${schema}.projection_begin_epoch((work ->> 'first')::bigint)
       WHERE ${isOwner} AND loading IS NULL AND latest_offset IS NOT NULL AND NOT EXISTS (
