@@ -21,7 +21,8 @@ import { isLedgerError } from '../errors/LedgerError.js';
 import { endsProcessor, HandlerError, isMistake } from '../errors/process.js';
 import { stopwatch } from '../http/clock.js';
 import { clampTimer, RetryBudget } from '../http/retry.js';
-import { advance as advancePosition, type LedgerPosition } from '../history/LedgerPosition.js';
+import { advance as advancePosition, type LedgerPosition, pointsOf, type Read } from '../history/LedgerPosition.js';
+import { isLater } from '../operators/recordTimes.js';
 import { callHandler, type Handled, HandlerFailure, isUndecoded, type Processor } from './callHandler.js';
 import type { Cursor, FeedPosition } from './CheckpointStore.js';
 import type { AnyEntry, AnyReader, FeedItem, FeedPage } from './Feed.js';
@@ -34,11 +35,15 @@ export interface Chunk extends FeedPage<FeedItem, FeedPosition> {
   readonly failure?: { readonly error: unknown };
 }
 
+type RecordTimes = Committed['recordTimes'];
+
 /** How much of a chunk has been handled and committed. */
 interface Progress {
   readonly chunk: Chunk;
   /** The saved cursor. */
   readonly cursor: Cursor;
+  /** The latest record time of each synchronizer. The cursor has only those of updates. */
+  readonly recordTimes: RecordTimes;
   /** The entries that have not been committed yet. */
   readonly remaining: readonly AnyEntry[];
   /** The number of updates that are committed at once; 1 after a batch has failed, to isolate the failure. */
@@ -58,10 +63,15 @@ interface Progress {
 }
 
 /** Handles a chunk and commits it in as many parts as necessary. Emits after each attempt. */
-export const commitChunk = (processor: Processor, cursor: Cursor, chunk: Chunk): Observable<Progress> => {
+export const commitChunk = (
+  processor: Processor,
+  { cursor, recordTimes }: Pick<Progress, 'cursor' | 'recordTimes'>,
+  chunk: Chunk,
+): Observable<Progress> => {
   const { commitEveryUpdates: partSize, handlerRetry } = processor;
   const budget = new RetryBudget(handlerRetry);
-  const start = { chunk, cursor, remaining: chunk.entries, partSize, nextSize: partSize, budget, ...noAttempt };
+  const sizes = { partSize, nextSize: partSize };
+  const start = { chunk, cursor, recordTimes, remaining: chunk.entries, ...sizes, budget, ...noAttempt };
   return of<Progress>(start).pipe(
     // one transaction ends before the next one begins; queued, because synchronous attempts would nest
     expand((progress) => {
@@ -159,18 +169,22 @@ function handledBefore({ isTransactional }: Processor, error: unknown): Handled 
 function advance({ reader }: Processor, progress: Progress, { done, handled, failure }: Handled): Progress {
   const { chunk, remaining, partSize, nextSize, failureAfterNext } = progress;
   const isDone = done === remaining.length;
-  const cursor = cursorAfter(reader, progress.cursor, remaining.slice(0, done), isDone ? chunk.reached : undefined);
+  const entries = remaining.slice(0, done);
+  const cursor = cursorAfter(reader, progress.cursor, entries, isDone ? chunk.reached : undefined);
   const { offset } = cursor;
+  const isReset = reader.compare(cursor, progress.cursor) < 0;
+  const recordTimes = isReset ? timesOf(cursor) : timesAfter(progress.recordTimes, cursor, entries);
   return {
     chunk,
     cursor,
+    recordTimes,
     partSize,
     nextSize: partSize,
     budget: progress.budget.renew(),
     remaining: remaining.slice(done),
     ...noAttempt,
     failure: failure ?? (done === nextSize ? failureAfterNext : undefined),
-    committed: { offset, recordTimes: timesOf(cursor), handled, isCaughtUp: isDone && chunk.isCaughtUp },
+    committed: { offset, recordTimes, handled, isCaughtUp: isDone && chunk.isCaughtUp },
     done,
   };
 }
@@ -202,8 +216,26 @@ function cursorAfter(
 }
 
 /** Returns the record time of each synchronizer. */
-export const timesOf = ({ recordTimes }: Pick<LedgerPosition, 'recordTimes'>): Committed['recordTimes'] =>
+export const timesOf = ({ recordTimes }: Pick<LedgerPosition, 'recordTimes'>): RecordTimes =>
   Object.fromEntries(Object.entries(recordTimes).map(([id, { recordTime }]) => [id, recordTime]));
+
+/**
+ * Returns the latest record times after some entries. Those of checkpoints count: on a quiet ledger only they show that a
+ * processor is up to date.
+ */
+function timesAfter(before: RecordTimes, cursor: Cursor, entries: readonly AnyEntry[]): RecordTimes {
+  const contents = entries.map(({ content }) => content).filter((content) => !isUndecoded(content));
+  const ofCursor = Object.entries(timesOf(cursor)).map(([synchronizerId, recordTime]) => ({
+    synchronizerId,
+    recordTime,
+  }));
+  const latest = { ...before };
+  for (const { synchronizerId, recordTime } of [...ofCursor, ...contents.flatMap((read: Read) => pointsOf(read))]) {
+    const known = latest[synchronizerId];
+    if (known === undefined || isLater(recordTime, known)) latest[synchronizerId] = recordTime;
+  }
+  return latest;
+}
 
 /** Whether a handler failed because of what it writes to, as a relay does. The processor retries it like its store. */
 const isOfStore = (cause: unknown): boolean => isLedgerError(cause, 'StoreError') || endsProcessor(cause);

@@ -39,6 +39,16 @@ export interface ResumePoint {
   readonly gap?: { readonly cursor: Offset; readonly cause: LedgerResetError };
 }
 
+/** How far a processor is. */
+interface State {
+  cursor: Cursor;
+  /** The latest record time of each synchronizer, also of checkpoints. */
+  recordTimes: Committed['recordTimes'];
+  isStored: boolean;
+  /** How far the feed has read. */
+  reached: FeedPosition;
+}
+
 /**
  * Handles the updates of a feed and emits the commits. Requests the next page while at most one page, or less than two
  * batches, is pending: the handler works while the next page is being loaded, and memory use stays constant however
@@ -51,7 +61,8 @@ export const work = (
 ): Observable<Committed> =>
   defer(() => {
     const { reader } = processor;
-    const state: { cursor: Cursor; isStored: boolean; reached: FeedPosition } = { ...start, reached: start.cursor };
+    const recordTimes = timesOf(start.cursor);
+    const state: State = { ...start, recordTimes, reached: start.cursor };
     const maxPending = Math.max(reader.maxPageSize, 2 * (batch?.size ?? 1) - 1);
     const pending$ = new BehaviorSubject(0);
     const addPending = (count: number): void => {
@@ -80,9 +91,10 @@ export const work = (
       takeUntil(processor.stop$),
     );
     const commit = (chunk: Chunk): Observable<Committed> =>
-      commitChunk(processor, state.cursor, chunk).pipe(
+      commitChunk(processor, state, chunk).pipe(
         tap((progress) => {
           state.cursor = progress.cursor;
+          state.recordTimes = progress.recordTimes;
           state.isStored = true;
           addPending(-progress.done);
         }),
@@ -97,7 +109,7 @@ export const work = (
         if (processor.isStopped()) return EMPTY;
         const isMoved = reader.compare(chunk.reached, state.cursor) !== 0;
         const mustSave = chunk.entries.length > 0 || isMoved || !state.isStored;
-        const committed$ = mustSave ? commit(chunk) : of(unchanged(chunk, state.cursor));
+        const committed$ = mustSave ? commit(chunk) : of(unchanged(chunk, state));
         return concat(committed$, feedFailure(processor, chunk)).pipe(
           tap({
             complete: () => {
@@ -181,9 +193,9 @@ const append = (partial: Chunk, chunk: Chunk): Chunk => ({ ...chunk, entries: [.
 const emptyWeight = ({ entries }: Chunk): number => (entries.length === 0 ? 1 : 0);
 
 /** Returns a commit for which nothing needs to be saved: only whether the processor has caught up may have changed. */
-const unchanged = ({ isCaughtUp }: Chunk, cursor: Cursor): Committed => ({
+const unchanged = ({ isCaughtUp }: Chunk, { cursor, recordTimes }: State): Committed => ({
   offset: cursor.offset,
-  recordTimes: timesOf(cursor),
+  recordTimes,
   handled: 0,
   isCaughtUp,
 });

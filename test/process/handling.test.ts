@@ -3,7 +3,7 @@ import { EMPTY, finalize, lastValueFrom, of, timer } from 'rxjs';
 import type { Work, HandlerResult } from '../../src/process/ProcessOptions.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { upTo } from '../helpers/world.js';
-import { checkpoint, unknownVariant, transaction } from '../helpers/wire.js';
+import { checkpoint, synchronizerId, transaction, unknownVariant } from '../helpers/wire.js';
 import { marbles } from '../helpers/time.js';
 import {
   mockPlatform,
@@ -173,6 +173,28 @@ describe('the cursor', () => {
       { a: '2026-01-01T10:00:00.5Z' },
       { a: '2026-01-01T10:00:00.5Z', b: '2025-01-01T10:00:00Z' },
     ]);
+  });
+
+  it('has the times of checkpoints in commits, not in the cursor, which they prove nothing about', () => {
+    const world = {
+      updates: 0,
+      prepare: ({ ledger }: ProcessWorld) => {
+        ledger.append(1, timed(1, '2026-01-01T10:00:00Z', synchronizerId));
+        ledger.append(2, checkpoint(2, '2026-01-01T10:00:07Z'));
+        ledger.append(3, timed(3, '2026-01-01T10:00:02Z', 'other'));
+        ledger.append(4, checkpoint(4, '2026-01-01T10:00:05Z'));
+      },
+      options: { commitEvery: { updates: 1 } },
+    };
+    const { seen, store } = run(world);
+    const times = seen.values.map(({ recordTimes }) => recordTimes[synchronizerId]);
+    const latest = '2026-01-01T10:00:07Z';
+    expect(times.slice(0, 5)).toEqual([undefined, '2026-01-01T10:00:00Z', latest, latest, latest]);
+    expect(seen.values.at(-1)?.recordTimes).toEqual({ [synchronizerId]: latest, other: '2026-01-01T10:00:02Z' });
+    expect(store.cursor?.recordTimes[synchronizerId]).toEqual({
+      recordTime: '2026-01-01T10:00:00Z',
+      updateId: '12201',
+    });
   });
 });
 
