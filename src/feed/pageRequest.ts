@@ -106,7 +106,9 @@ export const requestPage = <A extends FeedElement>(
       }),
       tap((page) => {
         report(() => pageReceived(page, path));
-        reportChange(feed, service.learned.pageArrived(limit, page.count));
+        // the last update, too, was sent
+        const sent = page.proves === 'yes' ? page.count + 1 : page.count;
+        reportChange(feed, service.learned.pageArrived(limit, sent));
       }),
       catchError((error: unknown) => {
         const tookMs = monotonicNow() - sentAt;
