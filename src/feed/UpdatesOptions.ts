@@ -1,4 +1,5 @@
 import type { ObservableInput } from 'rxjs';
+import { isRecord } from '../codecs/internal/Codec.js';
 import { problemsOf } from '../codecs/Problem.js';
 import type { Offset, Opt } from '../codecs/scalars.js';
 import { type Update, UpdateElement } from '../codecs/Update.js';
@@ -144,7 +145,7 @@ export function createLedgerFeed(
   known?: KnownHistory,
 ): UpdatesFeed {
   const start = known ?? positionIn(updatesRequest);
-  const { after, ...rest } = updatesRequest as Partial<UpdatesAfter>;
+  const { after, ...rest } = { ...updatesRequest } as Partial<UpdatesAfter>;
   const request = validateRequest(
     UpdatesRequest,
     after === undefined ? rest : { ...rest, beginExclusive: after.offset },
@@ -166,7 +167,8 @@ export function createLedgerFeed(
 
 /** The position in a request, to be proven; `undefined` if it has an offset. */
 function positionIn(request: UpdatesRequest | UpdatesAfter): KnownHistory | undefined {
-  if (!('after' in request)) return undefined;
+  // a caller in JavaScript may pass anything
+  if (!isRecord(request) || !('after' in request)) return undefined;
   const { beginExclusive } = request as { readonly beginExclusive?: unknown };
   if (beginExclusive !== undefined)
     throw new InvalidRequestError([{ path: 'beginExclusive', expected: 'absent with after' }]);

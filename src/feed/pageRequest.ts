@@ -76,11 +76,11 @@ export const requestPage = <A extends FeedElement>(
     const idleTimeoutMs = idleMs && Math.floor(Math.min(idleMs, maxIdleMs));
     const sentAt = monotonicNow();
     const { outages } = history;
-    const { beginExclusive, endInclusive } = range;
+    const { endInclusive } = range;
     report(() => ({
       _tag: 'PollSent',
       path,
-      beginExclusive,
+      beginExclusive: wanted.beginExclusive,
       limit,
       ...(endInclusive !== undefined && { endInclusive }),
       ...(idleTimeoutMs !== undefined && { idleTimeoutMs }),

@@ -207,9 +207,9 @@ export const positionAt = (
     }),
     retryTransient(feed),
     catchError((error: unknown) => {
-      // pruned, or an order that the participant refuses
-      if (isLedgerError(error, 'PrunedError') || (isLedgerError(error, 'ApiError') && !isTransient(error)))
-        return of(none);
+      // pruned, or an order that the participant refuses, or two updates are too large for a page
+      const isUnreadable = isLedgerError(error, 'PrunedError', 'PageLimitError');
+      if (isUnreadable || (isLedgerError(error, 'ApiError') && !isTransient(error))) return of(none);
       throw error;
     }),
   );

@@ -264,7 +264,7 @@ describe('after an outage, a feed of completions', () => {
       },
     ],
   ])('ends with an error if the ledger %s, and emits nothing of it', (_, change) => {
-    const { seen } = outage(change);
+    const { seen } = outage(change, { client: { retry: { giveUpAfterMs: 10_000 } } });
     expect(offsets(seen.values)).toEqual(upTo(9));
     expect(seen.error).toMatchObject({ _tag: 'LedgerResetError', cursor: 9 });
   });

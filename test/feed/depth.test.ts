@@ -6,16 +6,18 @@ import { asapScheduler, lastValueFrom, NEVER, observeOn, of, share, takeUntil, t
 import type { HttpPort } from '../../src/http/HttpPort.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { effort } from '../helpers/effort.js';
-import { updateFormat } from '../helpers/world.js';
+import { updateFormat, upTo } from '../helpers/world.js';
 import { transaction, ok } from '../helpers/wire.js';
 
 const thousands = effort(5, 100, 20);
 const pages = thousands * 1_000;
 
-/** One update a page, asynchronously. */
+/** One new update a page, after the last one, asynchronously. */
 const port: HttpPort = ({ url, body = '{}' }) => {
   const { beginExclusive } = JSON.parse(body) as { readonly beginExclusive: number };
-  const reply = url.endsWith('ledger-end') ? ok({ offset: pages }) : ok([transaction(beginExclusive + 1)]);
+  const limit = Number(new URL(url).searchParams.get('limit'));
+  const page = upTo(Math.min(limit, pages - beginExclusive)).map((n) => transaction(beginExclusive + n));
+  const reply = url.endsWith('ledger-end') ? ok({ offset: pages }) : ok(page);
   return of(reply).pipe(observeOn(asapScheduler));
 };
 

@@ -106,7 +106,7 @@ describe('diagnostics$', () => {
         'CaughtUp',
       ]);
       const [behind] = only(events, 'FellBehind');
-      if (hasLedgerEnd) expect(behind).toMatchObject({ cursor: 5, lag: 45 });
+      if (hasLedgerEnd) expect(behind).toMatchObject({ cursor: 4, lag: 46 });
       else expect(behind).not.toHaveProperty('lag');
       expect(only(events, 'CaughtUp').at(-1)).toMatchObject({ cursor: 50 });
     },
