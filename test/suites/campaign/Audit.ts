@@ -239,8 +239,17 @@ export class Audit {
     return (
       bound <= this.cursor ||
       // a page that was requested before an outage is looked up, or read again
-      ahead.some((page) => page.cover.begin <= begin && begin < page.cover.reached && bound <= page.bound)
+      ahead.some(
+        ({ cover, bound: end }) =>
+          cover.begin <= begin && begin < cover.reached && bound <= end && !this.isNext(cover, request),
+      )
     );
+  }
+
+  /** Whether a request is for what follows a page, beginning with its last update. */
+  private isNext({ entries, reached }: Cover, { body }: ServiceRequest): boolean {
+    const last = entries.findLast((entry) => 'updateId' in (this.updateOf(entry) ?? {}));
+    return last !== undefined && body['beginExclusive'] === last.offset - 1 && Number(body['endInclusive']) > reached;
   }
 
   /** Whether a request repeats one that was answered ahead of its turn, before an outage. */
@@ -313,7 +322,12 @@ export class Audit {
 
   private isInTurn(request: ServiceRequest): boolean {
     if (!isPage(request) || isDownward(request) || this.feed.maxOpen === 1 || this.isProof(request)) return true;
-    return request.body['beginExclusive'] === this.cursor;
+    return request.body['beginExclusive'] === this.cursor || this.isAfterLast(request);
+  }
+
+  /** Whether a request begins with the last update, before the cursor. */
+  private isAfterLast({ body }: ServiceRequest): boolean {
+    return !this.feed.isDownward && Number(body['beginExclusive']) < this.cursor;
   }
 
   private coverOf(request: ServiceRequest, reply: Reply, forced: ForcedEnd | undefined): Cover | undefined {
@@ -323,9 +337,10 @@ export class Audit {
     if (entries === undefined || bad?.isNoPage === true) return undefined;
     const begin = Number(request.body['beginExclusive']);
     const last = entries.at(-1)?.offset;
-    // an empty page covers its range; an empty poll covers nothing
+    // an empty page covers its range, as does one that has only the last update; an empty poll covers nothing
     const known = bad === undefined && isBounded(request) ? boundOf(request) : begin;
-    const reached = Math.max(begin, Math.min(last ?? known, boundOf(request), this.feed.bound));
+    const isEmpty = last === undefined || (this.isAfterLast(request) && last <= this.cursor);
+    const reached = Math.max(begin, Math.min(isEmpty ? known : last, boundOf(request), this.feed.bound));
     return { begin, reached, entries: this.ledger.between(begin, reached), bad: bad && forced };
   }
 

@@ -75,9 +75,9 @@ export function applyFault(
     case 'empty':
       return isPoll(request) ? of(ledger.page([])) : undefined;
     case 'short':
-      // never an empty page of a bounded range: no service sends one where there are updates, and the feed believes it
+      // never a page without news: no service sends one where there are updates, and the feed believes it
       return isPage(request)
-        ? changed((entries) => entries.slice(0, Math.max(isPoll(request) ? 0 : 1, fault.count)))
+        ? changed((entries) => entries.slice(0, Math.max(fault.count === 0 && isPoll(request) ? 0 : 2, fault.count)))
         : undefined;
     case 'backwards':
       return isPage(request) ? honest$.pipe(map((reply) => swapFirstTwo(reply, ledger))) : undefined;

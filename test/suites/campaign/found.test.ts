@@ -35,7 +35,7 @@ describe('bugs that the campaign found', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({ latencyMs: 5 });
       fill(ledger, ...upTo(10));
-      const seen = observe(feed({}, { maxPageSize: 2 }));
+      const seen = observe(feed({}, { maxPageSize: 2, retry: { giveUpAfterMs: 10_000 } }));
       // 10 ms for the ledger end, and then 5 ms for each page of two
       timer(12).subscribe(() => {
         ledger.restore(0);

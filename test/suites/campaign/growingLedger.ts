@@ -151,14 +151,20 @@ function sampleAt(number: number, offset: number, isOther: boolean): Sample {
   return { element, update };
 }
 
+/** Returns a sample at an offset, with what no other update of the ledger has: its ID, and a record time in their order. */
 function moveTo(update: Update, offset: number): Update {
-  if (update._tag !== 'UnknownUpdate') return { ...update, offset };
+  const own = { offset, updateId: `1220${offset}`, recordTime: new Date(offset * 1_000).toISOString() };
+  const moved = <A extends object>(content: A): A & { readonly offset: number } => ({
+    ...content,
+    ...Object.fromEntries(Object.entries(own).filter(([key]) => key in content)),
+    offset,
+  });
+  if (update._tag !== 'UnknownUpdate') return moved(update);
   const { value } = update;
   if (!isRecord(value)) throw new TypeError('no offset');
-  if (!isRecord(value['value'])) return { ...update, offset, value: { ...value, offset } };
+  if (!isRecord(value['value'])) return { ...update, offset, value: moved(value) };
   const inner = value['value'];
-  const isWrapped = 'offset' in inner;
-  return { ...update, offset, value: isWrapped ? { value: { ...inner, offset } } : { ...value, offset } };
+  return { ...update, offset, value: 'offset' in inner ? { value: moved(inner) } : moved(value) };
 }
 
 function decode(element: unknown): Update {

@@ -151,7 +151,7 @@ export const prunedSchedule = scheduleWith({ faults: few, onGap: gapChoice, toke
 );
 
 /** The participant is restored from an older backup. */
-export const restoredSchedule = scheduleWith({ ...calm, onGap: gapChoice, bound: fc.constant(null) }, () =>
+export const restoredSchedule = scheduleWith({ ...calm, onGap: gapChoice, bound: fc.constant(null), giveUpAfterMs: fc.constant(10_000) }, () =>
   fc.tuple(
     fc.record({
       kind: fc.constant('restore' as const),
@@ -172,7 +172,7 @@ const replacement: fc.Arbitrary<Replacement> = fc.record({
 });
 
 /** After some restarts, another ledger is at the address: of another participant, or of the same one from a backup. */
-export const replacedSchedule = scheduleWith({ faults: few, token: fc.constant(null) }, () =>
+export const replacedSchedule = scheduleWith({ faults: few, token: fc.constant(null), giveUpAfterMs: fc.constant(30_000) }, () =>
   fc.tuple(fc.array(restart, { maxLength: 2 }), replacement).map((changes) => changes.flat()),
 );
 

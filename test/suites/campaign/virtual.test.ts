@@ -36,7 +36,7 @@ const replacedAfterReceipt: Schedule = {
   changes: [{ kind: 'replace', atMs: 1_201, downMs: 1_000, shared: 429, growth: [], isOtherParticipant: false }],
   ...{ known: 0, begin: 0, bound: Infinity, isDownward: false, isLegacy: false, profile: '3.4' },
   ...{ latencyMs: 400, spreadMs: 0, jitter: 0, checkpointMs: null, lag: null, token: null, onGap: null },
-  ...{ maxListElements: 3, maxPageSize: 3, parallelRanges: null, idleTimeoutMs: 1, giveUpAfterMs: 1_000_000 },
+  ...{ maxListElements: 3, maxPageSize: 3, parallelRanges: null, idleTimeoutMs: 1, giveUpAfterMs: 30_000 },
   ...{ faults: [], socketFaults: [] },
 };
 
