@@ -55,7 +55,7 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
       if (participantId !== undefined && participantId !== expected) {
         const difference = `the participant is ${participantId}, not ${expected ?? '?'}`;
         if (!mayRelocate || !reader.isSearchable) throw new LedgerResetError(offset, undefined, difference);
-        return findElsewhere(reader, position, participantId, difference);
+        return findElsewhere(reader, position, participantId, difference, false);
       }
       const isSame = participantId !== undefined;
       if (lastUpdate === undefined) return atEnd(reader, position, isSame);
@@ -63,7 +63,7 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
         concatMap((found): Observable<Place> => {
           if (found === 'there') return of({ _tag: 'Here', after: lastUpdate.offset, isProven: true });
           if (found === 'unknown') return atEnd(reader, position, isSame);
-          return findAgain(reader, position, lastUpdate, participantId ?? expected);
+          return findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
         }),
       );
     }),
@@ -93,7 +93,7 @@ const participantOf = (reader: HistoryReader, { lastUpdate }: LedgerPosition): O
 const isAtOffset = (
   reader: HistoryReader,
   { offset, updateId }: LastUpdate,
-): Observable<'there' | 'gone' | 'unknown'> =>
+): Observable<'there' | 'gone' | 'unknown' | 'beyond'> =>
   reader.read(offset - 1, offset, 1).pipe(
     map((read) => {
       if (read.some((element) => idOf(element) === updateId && element.offset === offset)) return 'there';
@@ -104,27 +104,50 @@ const isAtOffset = (
     }),
     catchError((error: unknown) => {
       if (isLedgerError(error, 'PrunedError')) return of('unknown' as const);
-      if (isLedgerError(error, 'LedgerResetError')) return of('gone' as const);
+      if (isLedgerError(error, 'LedgerResetError')) return of('beyond' as const);
       throw error;
     }),
   );
 
-/** Finds an update again that is not at its offset. */
+/**
+ * Finds an update again that is not at its offset.
+ *
+ * @param isBeyond - whether the ledger ends before that
+ */
 const findAgain = (
   reader: HistoryReader,
   position: LedgerPosition,
   { offset, updateId }: LastUpdate,
   participantId: string | undefined,
+  isBeyond: boolean,
 ): Observable<Place> => {
   const gone = `update ${updateId} is no longer at offset ${offset}`;
   return reader.offsetOf(updateId).pipe(
     concatMap((found): Observable<Place> => {
       // a participant may leave out an update from a page
       if (found === offset) return of({ _tag: 'Here', after: offset, isProven: true });
-      return findElsewhere(reader, position, participantId, gone);
+      const { recordTimes } = position;
+      const isTimed = Object.values(recordTimes).some((point) => point.updateId === updateId);
+      // an update of an unknown variant may have no record time: where it is not found, no other one proves the ledger
+      if (found === undefined && !isTimed) return isGone(reader, position, gone, isBeyond);
+      return findElsewhere(reader, position, participantId, gone, isBeyond);
     }),
   );
 };
+
+/** Fails: the ledger is another one, unless it ends before the position, which may pass. */
+const isGone = (
+  reader: HistoryReader,
+  { offset }: LedgerPosition,
+  difference: string,
+  isBeyond: boolean,
+): Observable<never> =>
+  reader.ledgerEnd$.pipe(
+    map((end) => {
+      const mayCome = end === undefined ? isBeyond : end < offset;
+      throw new LedgerResetError(offset, end, mayCome ? undefined : difference);
+    }),
+  );
 
 /** What is known of a synchronizer on the participant that answers. */
 interface Found {
@@ -139,6 +162,7 @@ const findElsewhere = (
   position: LedgerPosition,
   participantId: string | undefined,
   difference: string,
+  isBeyond: boolean,
 ): Observable<Elsewhere> =>
   reader.ledgerEnd$.pipe(
     concatMap((end) => {
@@ -146,20 +170,24 @@ const findElsewhere = (
       const { lastUpdate } = position;
       const isTimed = times.some(([, { updateId }]) => updateId !== undefined);
       // without record times, nothing shows what was read of each synchronizer
-      if (end === undefined || (lastUpdate !== undefined && !isTimed))
-        throw new LedgerResetError(position.offset, end, (end ?? Infinity) < position.offset ? undefined : difference);
+      if (end === undefined || (lastUpdate !== undefined && !isTimed)) {
+        // without its end, the ledger shows only by its refusal that it may lag
+        const mayCome = end === undefined ? isBeyond : end < position.offset;
+        throw new LedgerResetError(position.offset, end, mayCome ? undefined : difference);
+      }
       return from(times).pipe(
         concatMap(([synchronizerId, { recordTime, updateId }]) =>
           findIn(reader, position, { synchronizerId, recordTime, updateId, end }, difference),
         ),
         toArray(),
+        map((found) => ({ found, end })),
       );
     }),
-    map((found): Elsewhere => {
+    map(({ found, end }): Elsewhere => {
       const starts = found.filter(({ start }) => start !== undefined);
       const [first] = starts.sort((a, b) => (a.start ?? 0) - (b.start ?? 0));
       // nothing of it is there yet
-      if (first?.start === undefined) throw new LedgerResetError(position.offset);
+      if (first?.start === undefined) throw notYet(position, end);
       const { start } = first;
       const proof = first.floor.upTo === start && first.updateId !== undefined;
       return {
@@ -171,6 +199,10 @@ const findElsewhere = (
       };
     }),
   );
+
+/** The ledger may still read what it does not have. */
+const notYet = ({ offset }: LedgerPosition, end: Offset): LedgerResetError =>
+  new LedgerResetError(offset, end < offset ? end : undefined);
 
 /** The last update of a synchronizer, and the ledger in which to find it. */
 interface Wanted {
@@ -205,7 +237,7 @@ const findIn = (
           if (updateId !== undefined && hasPassed) throw new LedgerResetError(position.offset, undefined, difference);
           // it may still come; that of another synchronizer is left out when it does
           const isLast = updateId !== undefined && updateId === position.lastUpdate?.updateId;
-          if (isLast) throw new LedgerResetError(position.offset);
+          if (isLast) throw notYet(position, wanted.end);
           return { floor, start: after === undefined ? undefined : after.offset - 1, updateId: undefined };
         }),
       );

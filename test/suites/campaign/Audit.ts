@@ -1,4 +1,5 @@
 import type { Update } from '../../../src/codecs/Update.js';
+import { idOf } from '../../../src/history/LedgerPosition.js';
 import type { Reply, ServiceRequest } from '../../helpers/scripted.js';
 import type { Entry, VirtualLedger } from '../../helpers/virtualLedger.js';
 import {
@@ -9,6 +10,8 @@ import {
   isBeyondEnd,
   isBounded,
   isDownward,
+  isLedgerEnd,
+  isLookUp,
   isPage,
 } from './requests.js';
 
@@ -78,6 +81,8 @@ export class Audit {
   requestSent(request: ServiceRequest): void {
     if (this.isOver) return;
     if (this.isRepetition(request)) this.readAgain(request);
+    // without an update that has an ID, the end of the ledger is the proof
+    if (isLedgerEnd(request) && this.feed.emitted() < this.expected.length) this.proofRequested();
     if (this.isProof(request)) {
       this.proofRequested();
       return;
@@ -130,7 +135,7 @@ export class Audit {
     this.check();
     if (!this.isProving) this.passed = [];
     this.open.delete(request);
-    const forced = forcedEnd(request, reply);
+    const forced = this.forcedEndOf(request, reply);
     const cover = this.coverOf(request, reply, forced);
     if (cover !== undefined && request === this.repetition?.request) this.repetition = undefined;
     const completed = this.shortPages.find(({ state }) => state === request);
@@ -230,7 +235,7 @@ export class Audit {
 
   /** Whether a request is for what was delivered before, or for the ID of the participant. */
   private isProof(request: ServiceRequest): boolean {
-    if (request.path.endsWith('/participant-id')) return true;
+    if (request.path.endsWith('/participant-id') || isLookUp(request)) return true;
     if (!isPage(request) || !isBounded(request)) return false;
     const begin = Number(request.body['beginExclusive']);
     if (this.feed.isDownward) return begin >= this.cursor - 1;
@@ -248,7 +253,7 @@ export class Audit {
 
   /** Whether a request is for what follows a page, beginning with its last update. */
   private isNext({ entries, reached }: Cover, { body }: ServiceRequest): boolean {
-    const last = entries.findLast((entry) => 'updateId' in (this.updateOf(entry) ?? {}));
+    const last = entries.findLast(this.hasId);
     return last !== undefined && body['beginExclusive'] === last.offset - 1 && Number(body['endInclusive']) > reached;
   }
 
@@ -256,12 +261,12 @@ export class Audit {
   private isRepetition(request: ServiceRequest): boolean {
     if (!isPage(request) || !isBounded(request) || this.feed.isDownward) return false;
     const begin = Number(request.body['beginExclusive']);
-    if (this.isLookUp(request) || begin < (this.expected[this.feed.emitted() - 1]?.offset ?? 0)) return false;
+    if (this.isLookUpInPage(request) || begin < (this.expected[this.feed.emitted() - 1]?.offset ?? 0)) return false;
     return this.delivery.some((cover) => cover.begin === begin && (cover.reached > begin || cover.bad !== undefined));
   }
 
   /** Whether a request may be for the last update with an ID of a page, and for what the page has after it. */
-  private isLookUp({ query, body }: ServiceRequest): boolean {
+  private isLookUpInPage({ query, body }: ServiceRequest): boolean {
     const offset = Number(body['beginExclusive']) + 1;
     const covers = this.delivery;
     return (
@@ -269,7 +274,7 @@ export class Audit {
       covers.some((page) => {
         const rest = covers.find(({ begin, isRest }) => isRest === true && begin === page.reached);
         const entries = [...page.entries, ...(rest?.entries ?? [])];
-        const last = entries.findLast((entry) => 'updateId' in (this.updateOf(entry) ?? {}));
+        const last = entries.findLast(this.hasId);
         return last?.offset === offset && Number(body['endInclusive']) <= (rest ?? page).reached;
       })
     );
@@ -320,6 +325,11 @@ export class Audit {
     this.expected.splice(this.feed.emitted());
   }
 
+  private readonly hasId = (entry: Entry): boolean => {
+    const update = this.updateOf(entry);
+    return update !== undefined && idOf(update) !== undefined;
+  };
+
   private isInTurn(request: ServiceRequest): boolean {
     if (!isPage(request) || isDownward(request) || this.feed.maxOpen === 1 || this.isProof(request)) return true;
     return request.body['beginExclusive'] === this.cursor || this.isAfterLast(request);
@@ -328,6 +338,13 @@ export class Audit {
   /** Whether a request begins with the last update, before the cursor. */
   private isAfterLast({ body }: ServiceRequest): boolean {
     return !this.feed.isDownward && Number(body['beginExclusive']) < this.cursor;
+  }
+
+  /** The end that an answer forces. A last update that does not decode is no proof, and needs none. */
+  private forcedEndOf(request: ServiceRequest, reply: Reply): ForcedEnd | undefined {
+    const forced = forcedEnd(request, reply);
+    const { _tag, offset } = forced?.error ?? {};
+    return _tag === 'DecodeError' && !this.feed.isDownward && Number(offset) <= this.cursor ? undefined : forced;
   }
 
   private coverOf(request: ServiceRequest, reply: Reply, forced: ForcedEnd | undefined): Cover | undefined {

@@ -4,7 +4,7 @@ import { ResponseTooLargeError } from '../../../src/errors/request.js';
 import type { Reply, ServiceRequest } from '../../helpers/scripted.js';
 import type { Entry, VirtualLedger, VirtualOptions } from '../../helpers/virtualLedger.js';
 import { errorReply, ok } from '../../helpers/wire.js';
-import { isBounded, isDownward, isPage, isPoll, markBadPage } from './requests.js';
+import { isBounded, isDownward, isLookUp, isPage, isPoll, markBadPage } from './requests.js';
 import type { Fault, FaultRule, SocketFault } from './Schedule.js';
 import { passing, refusing, statuses, stopping, turning } from './statuses.js';
 
@@ -26,7 +26,7 @@ const isAffected: Readonly<Record<FaultRule['on'], (request: ServiceRequest) => 
   page: isPage,
   bounded: (request) => isPage(request) && isBounded(request),
   poll: isPoll,
-  end: (request) => !isPage(request),
+  end: (request) => !isPage(request) && !isLookUp(request),
 };
 
 /** The answer with a fault; `undefined` where the fault does not apply to the request. */
@@ -46,6 +46,11 @@ export function applyFault(
     );
   const older = (count: number): readonly Entry[] =>
     ledger.between(0, Number(request.body['beginExclusive'])).slice(-count);
+  // a page of a bounded range that does not advance would end the feed: one that has only the last update
+  const mayRepeat = (entries: readonly Entry[]): boolean =>
+    isPoll(request) ||
+    isDownward(request) ||
+    (entries.at(-1)?.offset ?? 0) > Number(request.body['beginExclusive']) + 1;
   switch (fault.kind) {
     case 'status':
       return mayAnswer(fault.status, request, updates !== 'gone')
@@ -64,11 +69,12 @@ export function applyFault(
     case 'late':
       return honest$.pipe(delay(fault.byMs));
     case 'twice':
-      return isPage(request) ? changed((entries) => entries.flatMap((entry) => [entry, entry])) : undefined;
+      return isPage(request)
+        ? changed((entries) => (mayRepeat(entries) ? entries.flatMap((entry) => [entry, entry]) : entries))
+        : undefined;
     case 'again':
-      // a page of a bounded range that does not advance would end the feed
       return isPage(request) && !isDownward(request)
-        ? changed((entries) => (isPoll(request) || entries.length > 0 ? [...older(fault.count), ...entries] : entries))
+        ? changed((entries) => (mayRepeat(entries) ? [...older(fault.count), ...entries] : entries))
         : undefined;
     case 'stale':
       return isPoll(request) ? of(ledger.page(older(Number(request.query['limit'])))) : undefined;

@@ -151,12 +151,13 @@ interface RateLimit {
  * In ten seconds, a back-off of at most a second, half of it jitter, sends twenty requests, and perhaps another one after
  * each, for another token or for the ledger end. The first waits are shorter, and the feed has to learn the page limit,
  * the path and how long a poll may last. A healthy service without news is polled at most once a second, and asked for
- * its end now and then. News may cost its page, the page after it, the ledger end, and the repetition of one of them.
+ * its end now and then. A proof is up to six requests: the ID of the participant, the last update at its offset and by its
+ * ID, the ledger end, and the last update of each of two synchronizers. News may cost its page, the page after it, the ledger end, and the repetition of one of them.
  */
 const rateLimits = (schedule: Schedule, quietMs: number): readonly RateLimit[] => [
-  { ms: 1_000, requests: 25, perNews: 4, fromMs: 0 },
+  { ms: 1_000, requests: 40, perNews: 4, fromMs: 0 },
   // a proof is sent with a second token, too
-  { ms: 10_000, requests: schedule.token === null ? 60 : 80, perNews: 4, fromMs: 0 },
+  { ms: 10_000, requests: schedule.token === null ? 120 : 160, perNews: 4, fromMs: 0 },
   {
     ms: 10_000,
     requests: (schedule.bound === null ? 14 : 24) * requestsPerToken(schedule),

@@ -153,7 +153,8 @@ function sampleAt(number: number, offset: number, isOther: boolean): Sample {
 
 /** Returns a sample at an offset, with what no other update of the ledger has: its ID, and a record time in their order. */
 function moveTo(update: Update, offset: number): Update {
-  const own = { offset, updateId: `1220${offset}`, recordTime: new Date(offset * 1_000).toISOString() };
+  const recordTime = new Date(offset * 1_000).toISOString();
+  const own = { updateId: `1220${offset}`, recordTime, synchronizerId: `sync${offset % 2}::1220` };
   const moved = <A extends object>(content: A): A & { readonly offset: number } => ({
     ...content,
     ...Object.fromEntries(Object.entries(own).filter(([key]) => key in content)),

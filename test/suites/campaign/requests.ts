@@ -2,7 +2,10 @@ import type { Reply, ServiceRequest } from '../../helpers/scripted.js';
 import type { Entry } from '../../helpers/virtualLedger.js';
 import { stopping } from './statuses.js';
 
-export const isPage = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/updates');
+export const isPage = ({ path }: ServiceRequest): boolean => ['/v2/updates', '/v2/updates/flats'].includes(path);
+export const isLedgerEnd = ({ path }: ServiceRequest): boolean => path.endsWith('/ledger-end');
+/** Whether a request looks up an update by its ID. */
+export const isLookUp = ({ path }: ServiceRequest): boolean => path === '/v2/updates/update-by-id';
 export const isBounded = ({ body }: ServiceRequest): boolean => 'endInclusive' in body;
 export const isDownward = ({ body }: ServiceRequest): boolean => body['descendingOrder'] === true;
 export const isPoll = (request: ServiceRequest): boolean => isPage(request) && !isBounded(request);

@@ -151,14 +151,16 @@ export const prunedSchedule = scheduleWith({ faults: few, onGap: gapChoice, toke
 );
 
 /** The participant is restored from an older backup. */
-export const restoredSchedule = scheduleWith({ ...calm, onGap: gapChoice, bound: fc.constant(null), giveUpAfterMs: fc.constant(10_000) }, () =>
-  fc.tuple(
-    fc.record({
-      kind: fc.constant('restore' as const),
-      atMs: between(0, 30_000),
-      back: fc.oneof(between(1, 50), between(1, 5_000)),
-    }),
-  ),
+export const restoredSchedule = scheduleWith(
+  { ...calm, onGap: gapChoice, bound: fc.constant(null), giveUpAfterMs: fc.constant(10_000) },
+  () =>
+    fc.tuple(
+      fc.record({
+        kind: fc.constant('restore' as const),
+        atMs: between(0, 30_000),
+        back: fc.oneof(between(1, 50), between(1, 5_000)),
+      }),
+    ),
 );
 
 /** While a feed catches up, a request is always open. On a quiet ledger, there is up to a second between two polls. */
@@ -172,8 +174,9 @@ const replacement: fc.Arbitrary<Replacement> = fc.record({
 });
 
 /** After some restarts, another ledger is at the address: of another participant, or of the same one from a backup. */
-export const replacedSchedule = scheduleWith({ faults: few, token: fc.constant(null), giveUpAfterMs: fc.constant(30_000) }, () =>
-  fc.tuple(fc.array(restart, { maxLength: 2 }), replacement).map((changes) => changes.flat()),
+export const replacedSchedule = scheduleWith(
+  { faults: few, token: fc.constant(null), giveUpAfterMs: fc.constant(30_000) },
+  () => fc.tuple(fc.array(restart, { maxLength: 2 }), replacement).map((changes) => changes.flat()),
 );
 
 /** The service is down for less or for more than the feed's retry budget. */
