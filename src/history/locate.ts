@@ -246,8 +246,10 @@ const findIn = (
 };
 
 /** Searches what the participant has not pruned. If the position may be in what it has, fails with the `PrunedError`. */
-const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Wanted): Observable<Around> =>
-  reader.read(0, end, 1).pipe(
+const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Wanted): Observable<Around> => {
+  // an empty ledger, of which a participant refuses to read a range
+  if (end === 0) return of({ before: undefined, after: undefined });
+  return reader.read(0, end, 1).pipe(
     map(() => undefined),
     catchError((error: unknown) => {
       if (isLedgerError(error, 'PrunedError') && error.earliestOffset !== undefined) return of(error);
@@ -265,3 +267,4 @@ const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Want
       ),
     ),
   );
+};
