@@ -33,7 +33,7 @@ export type FeedDiagnostic =
       readonly _tag: 'PollSent';
       /** The path of the request. */
       readonly path: string;
-      /** The offset after which it asks for elements. It may also ask for the last one before that, as a proof. */
+      /** The offset after which its elements are new. The response may begin with the last one before that, as a proof. */
       readonly beginExclusive: Offset;
       /** The offset at which its range ends. Absent for a request without an end. */
       readonly endInclusive?: Offset;
