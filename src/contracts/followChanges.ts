@@ -98,7 +98,17 @@ export const followChanges = (
       concatMap((step) => {
         if (step === undefined) suspicion.packageFound();
         const path = followed.source.service.learned.updatesPath;
-        return concat(step === undefined ? [] : defer(() => applyStep(path, step, progress)), check$);
+        if (step === undefined) return check$;
+        // what appeared at or before the offset that was reached comes before the changes after it
+        const appeared$ = defer(() => {
+          noteAppeared(step, progress);
+          return check$;
+        });
+        return concat(
+          appeared$,
+          defer(() => applyStep(path, step, progress)),
+          check$,
+        );
       }),
     );
   });
@@ -130,16 +140,14 @@ const onward = { cursor: 0, isBackNoted: false };
  */
 function* applyStep(
   path: string,
-  { position, page, moved, history }: Step,
+  { position, page, history }: Step,
   progress: Progress,
 ): Generator<JoinStep<AnyContract>, void> {
-  const { fold } = progress;
-  progress.history = history;
-  if (moved === 'elsewhere') progress.reached = position.cursor;
+  const { fold, reached } = progress;
   const changes: (ContractsChanged | OffsetCheckpoint)[] = [];
   let failure: { readonly error: unknown } | undefined;
   try {
-    for (const update of newIn(position.cursor, page, progress)) {
+    for (const update of page?.updates.filter((each) => !isOld(each, reached)) ?? []) {
       const isRead = page?.repeated?.has(update) === true;
       if (!isRead || !progress.isComplete) {
         const applied = applyUpdate(path, update, progress);
@@ -160,24 +168,28 @@ function* applyStep(
 }
 
 /**
- * Returns the updates of a step that are after the offset that was reached. An update at or before it was not visible when
- * the contracts were read, or when the feed was there first. It cannot be applied now, because later ones may have ended
- * its contracts, or because others like it came before the place where the feed went back to.
+ * Notes that a step has an update at or before the offset that was reached. It was not visible when the contracts were read, or
+ * when the feed was there first. It cannot be applied now, because later ones may have ended its contracts, or because others
+ * like it came before the place where the feed went back to.
  */
-function newIn(cursor: Offset, page: Page | undefined, progress: Progress): Page['updates'] {
+function noteAppeared({ position: { cursor }, page, moved, history }: Step, progress: Progress): void {
+  progress.history = history;
+  if (moved === 'elsewhere') progress.reached = cursor;
   const { reached, suspicion } = progress;
-  const updates = page?.updates ?? [];
   if (cursor < progress.cursor) progress.isBackNoted = false;
   progress.cursor = cursor;
-  const isOld = ({ _tag, offset }: Page['updates'][number]): boolean =>
-    _tag === 'OffsetCheckpoint' ? offset < reached : offset <= reached;
-  if (!progress.isBackNoted && updates.some((update) => 'updateId' in update && isOld(update))) {
+  const isNew = (update: Page['updates'][number]): boolean => page?.repeated?.has(update) !== true;
+  const hasAppeared = page?.updates.some((update) => 'updateId' in update && isOld(update, reached) && isNew(update));
+  if (!progress.isBackNoted && hasAppeared === true) {
     progress.isBackNoted = true;
     suspicion.appeared();
   }
   if (cursor >= reached) progress.isBackNoted = false;
-  return updates.filter((update) => !isOld(update));
 }
+
+/** Whether an update is at or before the offset that was reached. */
+const isOld = ({ _tag, offset }: Page['updates'][number], reached: Offset): boolean =>
+  _tag === 'OffsetCheckpoint' ? offset < reached : offset <= reached;
 
 /**
  * Returns the change that an update makes, if it makes one, or the checkpoint. Throws a DecodeError for an unknown kind

@@ -175,8 +175,7 @@ function readFrom(
           : map((read) => ({ ...read, participantId: undefined })),
         concatMap(({ fold, offset, participantId }) => {
           if (reason === undefined && position !== undefined) return of({ fold, offset, position });
-          const begin = Math.max(0, newestOffset(fold.contracts) - 1);
-          const known = { offset, begin, participantId: participantId ?? position?.participantId };
+          const known = { offset, participantId: participantId ?? position?.participantId };
           return positionAt(stub, known).pipe(map((found) => ({ fold, offset, position: found })));
         }),
         concatMap(({ fold, offset, position: found }) => {
@@ -269,13 +268,6 @@ const feedAt = (
     reportOutages(reportWithout(source.report, 'GapFound', 'FeedEnded'), progress.packages),
     { ...known, hasRead: true },
   );
-
-/** The offset of the contract that was created or assigned last. */
-function newestOffset(contracts: Iterable<AnyContract>): Offset {
-  let newest = 0;
-  for (const { offset } of contracts) newest = Math.max(newest, offset);
-  return newest;
-}
 
 /** A separate function, because its closure must not retain the contracts, either. */
 const reportDiffering = (

@@ -181,29 +181,36 @@ export const hasLastOf = (feed: AnyFeed, { updates }: Page<FeedElement>): Observ
 export const placeOf = (feed: AnyFeed, position: LedgerPosition): Observable<Place> =>
   locate(historyOf(feed), position, feed.onOtherNode === 'relocate').pipe(retryTransient(feed));
 
+/** In how many updates before an offset the last one of each synchronizer is looked for. */
+const maxLastUpdates = 50;
+
 /**
- * Emits the position at an offset of a ledger of which nothing was read so far: with the last update of the request, if the
- * participant can show it.
- *
- * @param begin - an offset before that update
+ * Emits the position at an offset of a ledger of which nothing was read so far: with the last updates of the request, as far as
+ * the participant can show them.
  */
 export const positionAt = (
   feed: AnyFeed,
-  {
-    offset,
-    begin,
-    participantId,
-  }: { readonly offset: Offset; readonly begin: Offset; readonly participantId: string | undefined },
+  { offset, participantId }: Pick<LedgerPosition, 'offset' | 'participantId'>,
 ): Observable<LedgerPosition> => {
   const none: LedgerPosition = { offset, participantId, recordTimes: {}, lastUpdate: undefined };
-  const range = { beginExclusive: begin, endInclusive: offset, descendingOrder: true };
   const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
-  const request = { ...feed.request, ...range } as AnyFeed['request'];
-  // two, because a participant before 3.5 ignores the order, which one alone would not show
-  return requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit: 2, isProof: true }).pipe(
-    map(({ updates, failure }) => {
-      const [last] = updates;
-      return failure !== undefined || last === undefined ? none : { ...advance(none, [last]), offset };
+  const limit = Math.min(maxLastUpdates, Math.max(2, feed.maxPageSize));
+  const readAfter = (beginExclusive: Offset): Observable<LedgerPosition> => {
+    const range = { beginExclusive, endInclusive: offset, descendingOrder: true };
+    const request = { ...feed.request, ...range } as AnyFeed['request'];
+    return requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit, isProof: true }).pipe(
+      // a participant before 3.5 ignores the order
+      map(({ updates, failure }) =>
+        failure === undefined ? { ...advance(none, [...updates].reverse()), offset } : none,
+      ),
+    );
+  };
+  if (offset === 0) return of(none);
+  return readAfter(0).pipe(
+    catchError((error: unknown) => {
+      const earliest = isLedgerError(error, 'PrunedError') ? error.earliestOffset : undefined;
+      if (earliest === undefined || earliest >= offset) throw error;
+      return readAfter(earliest);
     }),
     retryTransient(feed),
     catchError((error: unknown) => {

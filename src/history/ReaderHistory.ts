@@ -41,8 +41,10 @@ export class ReaderHistory {
   #proof: LastUpdate | undefined;
   /** The participant that is read now at other offsets, until what was read before was passed there. */
   #move: { readonly participantId: string | undefined } | undefined;
-  /** What was read of each synchronizer before the feed was last in doubt. */
+  /** What was read of each synchronizer before the feed was last in doubt. It is left out until the next doubt. */
   #floors: ReadonlyMap<string, Floor> = new Map();
+  /** The synchronizers of which the rest of what was read may still come. */
+  #open: ReadonlySet<string> = new Set();
   #hasRead: boolean;
   #isDoubtful: boolean;
   #outages = 0;
@@ -128,15 +130,15 @@ export class ReaderHistory {
   /** Whether something was read before the feed was last in doubt. Call it once for each update, in order. */
   wasRead(read: Read): boolean {
     if (this.#floors.size === 0) return false;
-    const floors = new Map(this.#floors);
+    const open = new Set(this.#open);
     const below = pointsOf(read).map(({ synchronizerId, recordTime }) => {
-      const floor = floors.get(synchronizerId);
+      const floor = this.#floors.get(synchronizerId);
       if (floor === undefined) return false;
       const isBelow = isUpTo(floor, read, recordTime);
-      if (!isBelow || isLastOf(floor, read)) floors.delete(synchronizerId);
+      if (!isBelow || isLastOf(floor, read)) open.delete(synchronizerId);
       return isBelow;
     });
-    this.#floors = floors;
+    this.#open = open;
     return read._tag !== 'OffsetCheckpoint' && below.length > 0 && below.every(Boolean);
   }
 
@@ -214,10 +216,10 @@ export class ReaderHistory {
 
   /** Leaves out what was read of each synchronizer: a restore may have changed their order. */
   leaveOutRead(): void {
-    const { lastUpdate, recordTimes } = this.#position;
+    const { recordTimes } = this.#position;
     this.#floors = new Map(
       Object.entries(recordTimes)
-        .filter(([, { updateId }]) => updateId !== undefined && updateId !== lastUpdate?.updateId)
+        .filter(([, { updateId }]) => updateId !== undefined)
         .map(([synchronizerId, point]) => [synchronizerId, { synchronizerId, upTo: undefined, ...point }]),
     );
   }
@@ -228,12 +230,16 @@ export class ReaderHistory {
     this.#proof = proof;
     this.#move = { participantId };
     this.#floors = new Map(floors.map((floor) => [floor.synchronizerId, floor]));
+    // what is at or before the start was passed
+    this.#open = new Set(
+      floors.filter(({ upTo }) => upTo === undefined || upTo > start).map((floor) => floor.synchronizerId),
+    );
     this.#settle();
   }
 
   /** The position has the new offsets once everything that was read before was passed. */
   #settle(): void {
-    if (this.#move === undefined || this.#floors.size > 0) return;
+    if (this.#move === undefined || this.#open.size > 0) return;
     const { participantId } = this.#move;
     const { recordTimes } = this.#position;
     const lastUpdate = this.#proof;
@@ -254,6 +260,7 @@ export class ReaderHistory {
     this.#proof = undefined;
     this.#move = undefined;
     this.#floors = new Map();
+    this.#open = new Set();
     this.#position = { offset, recordTimes: {}, participantId, lastUpdate: undefined };
     this.#participantReadAt = undefined;
     this.proven();
@@ -262,11 +269,11 @@ export class ReaderHistory {
 
 /** Whether an update of a synchronizer is among those that were read. */
 function isUpTo({ upTo, recordTime: last, updateId }: Floor, read: Read, recordTime: Timestamp): boolean {
-  if (upTo !== undefined) return read.offset <= upTo;
   if (isLater(last, recordTime)) return true;
   // several updates may have one record time, as after a repair
   const isSameTime = !isLater(recordTime, last);
-  return isSameTime && (updateId === undefined || idOf(read) === updateId);
+  if (updateId !== undefined && idOf(read) === updateId) return true;
+  return isSameTime && (upTo === undefined ? updateId === undefined : read.offset <= upTo);
 }
 
 /** Whether everything later was not read. */

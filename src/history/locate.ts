@@ -169,6 +169,8 @@ const findElsewhere = (
       const times = Object.entries(position.recordTimes);
       const { lastUpdate } = position;
       const isTimed = times.some(([, { updateId }]) => updateId !== undefined);
+      if (times.length === 0 && lastUpdate === undefined)
+        throw new LedgerResetError(position.offset, undefined, difference);
       // without record times, nothing shows what was read of each synchronizer
       if (end === undefined || (lastUpdate !== undefined && !isTimed)) {
         // without its end, the ledger shows only by its refusal that it may lag
@@ -195,7 +197,7 @@ const findElsewhere = (
         participantId,
         start,
         proof: proof ? { offset: start, updateId: first.updateId } : undefined,
-        floors: found.map(({ floor }) => floor).filter(({ upTo }) => upTo === undefined || upTo > start),
+        floors: found.map(({ floor }) => floor),
       };
     }),
   );

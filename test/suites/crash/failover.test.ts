@@ -41,6 +41,9 @@ describeWithPostgres('a projection that follows one history from node to node', 
     try {
       // of an empty ledger, so that the tables know everything that follows
       await until(() => reader.reasons.length > 0);
+      // before anything was read, nothing shows where another participant goes on
+      nodes.write(random);
+      await reader.caughtUp();
       for (let move = 0; move < moves; move++) {
         nodes.write(random);
         await nodes.move(move, random);
