@@ -19,10 +19,10 @@ import type { DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, withRetried } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
-import type { PageHistory, Step } from '../feed/LedgerFeed.js';
+import type { AnyFeed, PageHistory, Step } from '../feed/LedgerFeed.js';
 import { reportWithout } from '../feed/Service.js';
 import { createLedgerFeed, isGapError } from '../feed/UpdatesOptions.js';
-import { placeOf, positionAt } from '../feed/prove.js';
+import { hasContract, placeOf, positionAt } from '../feed/prove.js';
 import { steps } from '../feed/updates.js';
 import type { LedgerPosition } from '../history/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
@@ -39,8 +39,8 @@ import {
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
 import { type Followed, followChanges } from './followChanges.js';
-import { readContracts, readKnownTypes } from './readContracts.js';
-import { ofOneParticipant, readParticipant } from './ofOneParticipant.js';
+import { type LoadedContracts, readContracts, readKnownTypes } from './readContracts.js';
+import { MovedError, ofOneParticipant, readParticipant } from './ofOneParticipant.js';
 import { PackageWatch } from './reconcile/PackageWatch.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
 
@@ -169,15 +169,12 @@ function readFrom(
           ? { activeAtOffset: elsewhere?.start ?? previous }
           : { notBefore: reason === 'ledgerReset' || elsewhere ? 0 : previous };
       const isSameLedger$ = mustFind ? placeOf(stub, position).pipe(map(isStill(place))) : undefined;
-      return readContracts(source, query, eventFormat, { ...at, isSameLedger$ }).pipe(
-        reason === 'ledgerReset' || reason === 'start'
-          ? ofOneParticipant(source)
-          : map((read) => ({ ...read, participantId: undefined })),
-        concatMap(({ fold, offset, participantId }) => {
-          if (reason === undefined && position !== undefined) return of({ fold, offset, position });
-          const known = { offset, participantId: participantId ?? position?.participantId };
-          return positionAt(stub, known).pipe(map((found) => ({ fold, offset, position: found })));
-        }),
+      const read$ = readContracts(source, query, eventFormat, { ...at, isSameLedger$ });
+      const placed$ =
+        reason === undefined && position !== undefined
+          ? read$.pipe(map((read) => ({ ...read, position })))
+          : withPosition(source, stub, read$);
+      return placed$.pipe(
         concatMap(({ fold, offset, position: found }) => {
           const { contracts } = fold;
           // what was read after the start is missing in them
@@ -247,9 +244,6 @@ const isStill =
     return true;
   };
 
-/** The offsets of the ledger have changed while the contracts were read: they are read again. */
-class MovedError extends Error {}
-
 /** The feed after contracts at an offset. */
 const feedAt = (
   { source, query, eventFormat }: Followed,
@@ -268,6 +262,37 @@ const feedAt = (
     reportOutages(reportWithout(source.report, 'GapFound', 'FeedEnded'), progress.packages),
     { ...known, hasRead: true },
   );
+
+/** Reads contracts and their position, both of one participant and of one ledger. */
+const withPosition = (
+  source: ContractsSource,
+  feed: AnyFeed,
+  read$: Observable<LoadedContracts>,
+): Observable<LoadedContracts & { readonly position: LedgerPosition }> =>
+  read$.pipe(
+    concatMap((read) => {
+      const newest = newestOf(read.fold.contracts);
+      const begin = Math.max(0, (newest?.offset ?? 0) - 1);
+      const position$ = positionAt(feed, { offset: read.offset, begin, participantId: undefined });
+      return position$.pipe(
+        concatMap((position) => hasContract(feed, newest).pipe(map((isThere) => ({ position, isThere })))),
+        map(({ position, isThere }) => {
+          // another ledger has taken the place of that of the contracts
+          if (isThere === false) throw new MovedError();
+          return { ...read, position };
+        }),
+      );
+    }),
+    ofOneParticipant(source),
+    map(({ participantId, position, ...read }) => ({ ...read, position: { ...position, participantId } })),
+  );
+
+/** The contract that was created or assigned last. */
+function newestOf(contracts: Iterable<AnyContract>): AnyContract | undefined {
+  let newest: AnyContract | undefined;
+  for (const contract of contracts) if (contract.offset > (newest?.offset ?? 0)) newest = contract;
+  return newest;
+}
 
 /** A separate function, because its closure must not retain the contracts, either. */
 const reportDiffering = (
@@ -308,7 +333,17 @@ const reloadAfterGap = (
     delay: (error: unknown) => {
       const { known, budget } = progress;
       const cursor = known.offset;
-      if (error instanceof MovedError) return timer(0);
+      if (error instanceof MovedError) {
+        const { failures, spentMs, leftMs } = budget;
+        if (failures > 0 && leftMs <= 0)
+          throw withRetried(new LedgerResetError(cursor ?? 0, undefined, 'several ledgers answer in turn'), {
+            times: failures,
+            forMs: spentMs,
+          });
+        progress.delayMs = budget.nextDelayMs();
+        progress.budget = budget.countFailure(progress.delayMs);
+        return timer(0);
+      }
       // the contracts cannot be read at this offset, at which the caller has them
       const isUnpaired = error instanceof UnpairedError && progress.reason === undefined;
       const isGap = (isGapError(error) || isUnpaired) && cursor !== undefined;

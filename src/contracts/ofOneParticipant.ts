@@ -1,16 +1,17 @@
 import { concatMap, map, type Observable, type OperatorFunction } from 'rxjs';
-import type { Offset } from '../codecs/scalars.js';
-import { LedgerResetError } from '../errors/feed.js';
 import { readParticipantId } from '../history/participant.js';
 import { retryTransient } from '../http/retry.js';
 import type { ContractsSource } from './ContractQuery.js';
 
+/** The ledger, or its offsets, have changed while contracts were read: they are read again. */
+export class MovedError extends Error {}
+
 /**
  * Reads the ID of the participant before and after contracts, so that what is stored of them names the participant that
- * served them. Fails with a `LedgerResetError` if another one has taken its place in between.
+ * served them. Fails with a `MovedError` if another one has taken its place in between.
  */
 export const ofOneParticipant =
-  <A extends { readonly offset: Offset }>(
+  <A extends object>(
     source: ContractsSource,
   ): OperatorFunction<A, A & { readonly participantId: string | undefined }> =>
   (contracts$) =>
@@ -20,8 +21,7 @@ export const ofOneParticipant =
           concatMap((contracts) =>
             readParticipant(source).pipe(
               map((after) => {
-                const difference = `the participant is ${after ?? '?'}, not ${before ?? '?'}`;
-                if (after !== before) throw new LedgerResetError(contracts.offset, undefined, difference);
+                if (after !== before) throw new MovedError();
                 return { ...contracts, participantId: after };
               }),
             ),

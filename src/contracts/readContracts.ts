@@ -35,7 +35,7 @@ import { readSnapshot, type SnapshotRequest } from './snapshot/readSnapshot.js';
 import { listBody, listPath } from './snapshot/transports.js';
 
 /** All contracts at an offset. */
-interface LoadedContracts {
+export interface LoadedContracts {
   readonly fold: ContractsFold<AnyContract>;
   readonly offset: Offset;
 }
