@@ -5,7 +5,7 @@ import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractChange, Reset } from './ContractChange.js';
 import type { ContractSet } from './ContractSet.js';
-import type { JoinStep } from './join.js';
+import type { JoinStep } from './JoinStep.js';
 
 /**
  * The state of a live view: what is known of the contracts, and the state of the connection. The two change

@@ -5,7 +5,7 @@ import type { AnyContract } from './Contract.js';
 import { type ContractsChanged, differenceOf, type Reset } from './ContractChange.js';
 import type { ContractSet } from './ContractSet.js';
 import { type LiveContracts, toLiveContracts } from './liveContracts.js';
-import type { JoinStep } from './join.js';
+import type { JoinStep } from './JoinStep.js';
 
 /** The period of `'animationFrame'` if the platform has no frames, in milliseconds. */
 const frameMs = 16;

@@ -26,7 +26,7 @@ import type { ContractsChanged, ContractsReconciled, ReconcileReason } from './C
 import { isDifference } from './ContractChange.js';
 import type { ContractPolicies, ContractQuery, ContractsSource } from './ContractQuery.js';
 import type { ContractsFold } from './ContractsFold.js';
-import type { JoinStep } from './join.js';
+import type { JoinStep } from './JoinStep.js';
 import { readContracts } from './readContracts.js';
 import type { PackageWatch } from './reconcile/PackageWatch.js';
 import { Suspicion } from './reconcile/Suspicion.js';

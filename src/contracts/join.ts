@@ -13,23 +13,23 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import { Offset } from '../codecs/scalars.js';
 import type { DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, withRetried } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
-import type { AnyFeed, PageHistory, Step } from '../feed/LedgerFeed.js';
+import type { AnyFeed, Step } from '../feed/LedgerFeed.js';
 import { reportWithout } from '../feed/Service.js';
 import { createLedgerFeed, isGapError } from '../feed/UpdatesOptions.js';
-import { hasContract, placeOf, positionAt } from '../feed/prove.js';
+import { hasContract, positionAt } from '../feed/positionAt.js';
+import { placeOf } from '../feed/prove.js';
 import { steps } from '../feed/updates.js';
 import type { LedgerPosition } from '../history/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
 import type { KnownHistory } from '../history/ReaderHistory.js';
 import { RetryBudget } from '../http/retry.js';
 import type { AnyContract } from './Contract.js';
-import type { ContractsChanged, ReconcileReason, Reset } from './ContractChange.js';
+import type { ReconcileReason, Reset } from './ContractChange.js';
 import {
   type ContractPolicies,
   type ContractQuery,
@@ -39,30 +39,11 @@ import {
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
 import { type Followed, followChanges } from './followChanges.js';
+import type { JoinStep } from './JoinStep.js';
 import { type LoadedContracts, readContracts, readKnownTypes } from './readContracts.js';
 import { MovedError, ofOneParticipant, readParticipant } from './ofOneParticipant.js';
 import { PackageWatch } from './reconcile/PackageWatch.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
-
-/** One step of the join of snapshot and feed: a `Reset`, or the changes of a page of updates. */
-export interface JoinStep<C extends AnyContract> {
-  /** The changes, in order. */
-  readonly changes: readonly (Reset<C> | ContractsChanged<C> | OffsetCheckpoint)[];
-  /** The offset up to which the changes are complete. */
-  readonly offset: Offset;
-  /** Whether that is the ledger end, as far as it is known. */
-  readonly isCaughtUp: boolean;
-  /** The contracts after these changes: the same object as before if they changed none. */
-  readonly contracts: ContractSet<C>;
-  /** Why the contracts are read again now: they are no longer those of the ledger. Such a step has no changes. */
-  readonly reloads?: Reset['reason'];
-  /** Why the contracts are not those that the caller has at this offset. Such a step has no changes. */
-  readonly differs?: ReconcileReason;
-  /** The participant from which contracts of another ledger are read; `undefined` if it does not report its ID. */
-  readonly participantId?: string | undefined;
-  /** Where the changes are in the history of the ledger; absent if that is not known. */
-  readonly history?: PageHistory | undefined;
-}
 
 /** What to join, and where to begin. */
 interface JoinRequest {

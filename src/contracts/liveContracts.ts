@@ -22,7 +22,8 @@ import {
   eventFormatOf,
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
-import { join, type JoinStep } from './join.js';
+import { join } from './join.js';
+import type { JoinStep } from './JoinStep.js';
 import { isSameState, type LiveState, loading, resetOf, stateOf, toChanges, type View, viewOf } from './LiveState.js';
 
 /**

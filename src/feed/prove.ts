@@ -3,7 +3,6 @@ import {
   concatMap,
   defer,
   EMPTY,
-  expand,
   ignoreElements,
   map,
   type Observable,
@@ -11,24 +10,20 @@ import {
   type OperatorFunction,
   throwError,
   timer,
-  toArray,
 } from 'rxjs';
-import { UpdateElement } from '../codecs/Update.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
-import type { HistoryReader } from '../history/HistoryReader.js';
-import { advance, idOf, type LedgerPosition } from '../history/LedgerPosition.js';
+import { idOf, type LedgerPosition } from '../history/LedgerPosition.js';
 import { locate, type Place } from '../history/locate.js';
-import { isUnavailable, readParticipantId } from '../history/participant.js';
-import { decodeWith, exchange } from '../http/exchange.js';
+import { readParticipantId } from '../history/participant.js';
 import { jitter, retryTransient } from '../http/retry.js';
 import type { AnyFeed, Position, Step } from './LedgerFeed.js';
-import type { FeedElement, Page, Range } from './Page.js';
-import { catchUpOrPoll, ledgerEnd, unknownDensity } from './ledgerEnd.js';
-import { isEndBeforeCursor, isProofNear, noteOutage, requestPage, resetIfBeyondEnd } from './pageRequest.js';
-import { reportWithout } from './Service.js';
+import type { FeedElement, Page } from './Page.js';
+import { historyOf } from './historyOf.js';
+import { catchUpOrPoll, unknownDensity } from './ledgerEnd.js';
+import { isEndBeforeCursor, isProofNear, noteOutage } from './pageRequest.js';
 
 /**
  * Emits each step of a feed that is certainly of its ledger. After an outage, or if a page does not begin with the last
@@ -73,11 +68,12 @@ function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, ste
 }
 
 /** Finds the position of a feed on the participant that answers. Waits for a ledger that ends before it. */
-const findPlace = (feed: AnyFeed): Observable<Place> =>
-  defer(() => {
+const findPlace = (feed: AnyFeed): Observable<Place> => {
+  const reader = historyOf(feed);
+  return defer(() => {
     const { history } = feed;
     const { outages } = history;
-    return locate(historyOf(feed), history.position, feed.onOtherNode === 'relocate').pipe(
+    return locate(reader, history.position, feed.onOtherNode === 'relocate').pipe(
       map((place) => {
         history.proven(outages);
         if (place._tag === 'Here') history.leaveOutRead();
@@ -87,6 +83,7 @@ const findPlace = (feed: AnyFeed): Observable<Place> =>
       }),
     );
   }).pipe(retryTransient(feed));
+};
 
 /** Returns a step from where the feed goes on; `undefined` if that is its cursor. */
 function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> | undefined {
@@ -160,38 +157,6 @@ function delayAfterContradiction({ history, retry }: AnyFeed, free: number): num
   return count <= free ? 0 : minDelayMs + jitter(count, retry);
 }
 
-/** Emits whether the ledger has the update of a contract at its offset; `undefined` if it is pruned, or if there is no contract. */
-export const hasContract = (
-  feed: AnyFeed,
-  contract: { readonly offset: Offset; readonly contractId: string } | undefined,
-): Observable<boolean | undefined> =>
-  contract === undefined
-    ? of(undefined)
-    : historyOf(feed)
-        .read(contract.offset - 1, contract.offset, 1)
-        .pipe(
-          map((read) =>
-            read.some(({ _tag }) => _tag === 'UndecodedUpdate') ? undefined : read.some(concerns(contract.contractId)),
-          ),
-          retryTransient(feed, (error) => !isEndBeforeCursor(error)),
-          catchError((error: unknown) => {
-            if (isLedgerError(error, 'PrunedError')) return of(undefined);
-            if (isEndBeforeCursor(error)) return of(false);
-            throw error;
-          }),
-        );
-
-/** Whether an update creates or assigns a contract. */
-const concerns =
-  (contractId: string) =>
-  (update: object): boolean =>
-    'events' in update &&
-    Array.isArray(update.events) &&
-    update.events.some((event: object) => {
-      const created: object = 'createdEvent' in event ? (event.createdEvent as object) : event;
-      return 'contractId' in created && created.contractId === contractId;
-    });
-
 /** Emits whether the ledger has the last update of a page at its offset. Without such an update, that is unknown. */
 export const hasLastOf = (feed: AnyFeed, { updates }: Page<FeedElement>): Observable<boolean> => {
   const last = updates.findLast((update) => idOf(update) !== undefined);
@@ -214,118 +179,6 @@ export const hasLastOf = (feed: AnyFeed, { updates }: Page<FeedElement>): Observ
  */
 export const placeOf = (feed: AnyFeed, position: LedgerPosition): Observable<Place> =>
   locate(historyOf(feed), position, feed.onOtherNode === 'relocate').pipe(retryTransient(feed));
-
-/** In how many updates before an offset the last one of each synchronizer is looked for. */
-const maxLastUpdates = 50;
-
-/** How many pages are read up to an offset where a participant cannot read downward. */
-const maxPagesUp = 10;
-
-/** The offset of a snapshot, and an offset before the last update that is known to be in it. */
-interface SnapshotOffset extends Pick<LedgerPosition, 'offset' | 'participantId'> {
-  readonly begin: Offset;
-}
-
-/**
- * Emits the position at an offset of a ledger of which nothing was read so far: with the last updates of the request, as far as
- * the participant can show them.
- */
-export const positionAt = (
-  feed: AnyFeed,
-  { offset, participantId, begin }: SnapshotOffset,
-): Observable<LedgerPosition> => {
-  const none: LedgerPosition = { offset, participantId, recordTimes: {}, lastUpdate: undefined };
-  const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
-  const readPage = (range: Range, limit: number): Observable<Page<FeedElement>> => {
-    const request = { ...feed.request, ...range } as AnyFeed['request'];
-    return requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit, isProof: true });
-  };
-  const limit = Math.min(maxLastUpdates, Math.max(2, feed.maxPageSize));
-  const down = (beginExclusive: Offset): Observable<LedgerPosition> =>
-    readPage({ beginExclusive, endInclusive: offset, descendingOrder: true }, limit).pipe(
-      concatMap(({ updates, failure }) =>
-        failure === undefined ? of({ ...advance(none, [...updates].reverse()), offset }) : up(),
-      ),
-    );
-  // a participant before 3.5 ignores the order
-  const up = (): Observable<LedgerPosition> => {
-    const next = (beginExclusive: Offset) =>
-      readPage({ beginExclusive, endInclusive: offset }, feed.maxPageSize).pipe(
-        map((page) => ({ page, isLast: page.count === 0 || page.last >= offset || page.failure !== undefined })),
-      );
-    return next(begin).pipe(
-      expand(({ page, isLast }, index) => (isLast || index === maxPagesUp ? EMPTY : next(page.last))),
-      toArray(),
-      map((pages) =>
-        pages.at(-1)?.isLast === true && pages.every(({ page }) => page.failure === undefined)
-          ? {
-              ...advance(
-                none,
-                pages.flatMap(({ page }) => page.updates),
-              ),
-              offset,
-            }
-          : none,
-      ),
-    );
-  };
-  if (offset === 0) return of(none);
-  return down(0).pipe(
-    catchError((error: unknown) => {
-      const earliest = isLedgerError(error, 'PrunedError') ? error.earliestOffset : undefined;
-      if (earliest === undefined || earliest >= offset) throw error;
-      return down(earliest);
-    }),
-    retryTransient(feed),
-    catchError((error: unknown) => {
-      // pruned, or an order that the participant refuses, or two updates are too large for a page
-      const isUnreadable = isLedgerError(error, 'PrunedError', 'PageLimitError');
-      if (isUnreadable || (isLedgerError(error, 'ApiError') && !isTransient(error))) return of(none);
-      throw error;
-    }),
-  );
-};
-
-/** What the participant shows of its history to the requests of a feed. */
-function historyOf(feed: AnyFeed): HistoryReader {
-  const { service, source, history } = feed;
-  const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
-  return {
-    isSearchable: source.hasEnd,
-    participantId$: readParticipantId(service.link),
-    ledgerEnd$: ledgerEnd(service.link).pipe(
-      catchError((error: unknown) => {
-        if (isUnavailable(error)) return of(undefined);
-        throw error;
-      }),
-    ),
-    read: (beginExclusive, endInclusive, limit) => {
-      // the range may be after the end of the request; a participant that was upgraded may send what does not decode
-      const request = { ...feed.request, endInclusive, descendingOrder: false };
-      const range = { beginExclusive, endInclusive };
-      return requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit, isProof: true }).pipe(
-        map(({ updates, failure }) => {
-          if (failure !== undefined) throw failure;
-          return updates;
-        }),
-        resetIfBeyondEnd(history.position.offset),
-      );
-    },
-    offsetOf: (updateId) => {
-      if (source.lookUp === undefined) return of(undefined);
-      const path = '/v2/updates/update-by-id';
-      const body = source.lookUp(updateId);
-      return exchange(service.link, { method: 'POST', path, body }, decodeWith(path, UpdateElement)).pipe(
-        map(({ offset }) => offset),
-        catchError((error: unknown) => {
-          // unknown, not visible or pruned; or the participant does not serve the path
-          if (isLedgerError(error) && !isTransient(error)) return of(undefined);
-          throw error;
-        }),
-      );
-    },
-  };
-}
 
 /** How long a feed waits for the ID of the participant before a poll, in milliseconds. */
 const participantTimeoutMs = 5_000;

@@ -130,7 +130,13 @@ const findAgain = (
       const isTimed = Object.values(recordTimes).some((point) => point.updateId === updateId);
       // an update of an unknown variant may have no record time: where it is not found, no other one proves the ledger
       if (found === undefined && !isTimed) return isGone(reader, position, gone, isBeyond);
-      return findElsewhere(reader, position, participantId, gone, isBeyond);
+      return findElsewhere(reader, position, participantId, gone, isBeyond).pipe(
+        map((place): Place => {
+          // it was only left out before
+          const isThere = place.floors.some((floor) => floor.updateId === updateId && floor.upTo === offset);
+          return isThere ? { _tag: 'Here', after: offset, isProven: true } : place;
+        }),
+      );
     }),
   );
 };
@@ -249,8 +255,8 @@ const findIn = (
 
 /** Searches what the participant has not pruned. If the position may be in what it has, fails with the `PrunedError`. */
 const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Wanted): Observable<Around> => {
-  // an empty ledger, of which a participant refuses to read a range
-  if (end === 0) return of({ before: undefined, after: undefined });
+  // of an empty ledger, a participant refuses to read a range
+  if (end === 0 || reader.searched.get(synchronizerId) === end) return of({ before: undefined, after: undefined });
   return reader.read(0, end, 1).pipe(
     map(() => undefined),
     catchError((error: unknown) => {
@@ -264,6 +270,7 @@ const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Want
       }).pipe(
         map((found) => {
           if (pruned instanceof PrunedError && found.before === undefined && found.after !== undefined) throw pruned;
+          if (found.before === undefined && found.after === undefined) reader.searched.set(synchronizerId, end);
           return found;
         }),
       ),

@@ -12,7 +12,8 @@ import {
   eventFormatOf,
   updateFormatOf,
 } from '../contracts/ContractQuery.js';
-import { join, type JoinStep } from '../contracts/join.js';
+import { join } from '../contracts/join.js';
+import type { JoinStep } from '../contracts/JoinStep.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { advance } from '../history/LedgerPosition.js';
 import { checkPositive, retryPolicy } from '../http/retry.js';

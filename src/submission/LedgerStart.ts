@@ -123,4 +123,5 @@ const bareHistory = ({ link }: Service): HistoryReader => ({
   read: () => of([]),
   offsetOf: () => of(undefined),
   isSearchable: false,
+  searched: new Map(),
 });

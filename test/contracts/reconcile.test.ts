@@ -8,7 +8,7 @@ import { type AnyContract, makeContract } from '../../src/contracts/Contract.js'
 import { contractsSource, eventFormatOf } from '../../src/contracts/ContractQuery.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
 import { followChanges } from '../../src/contracts/followChanges.js';
-import type { JoinStep } from '../../src/contracts/join.js';
+import type { JoinStep } from '../../src/contracts/JoinStep.js';
 import { PackageWatch } from '../../src/contracts/reconcile/PackageWatch.js';
 import type { Position } from '../../src/feed/LedgerFeed.js';
 import type { Page } from '../../src/feed/Page.js';

@@ -5,7 +5,7 @@ import type { AnyContract, Contract, ContractLocation } from '../../src/contract
 import type { ContractsChanged, Reset } from '../../src/contracts/ContractChange.js';
 import { ContractList } from '../../src/contracts/ContractSet.js';
 import type { ContractsSource } from '../../src/contracts/ContractQuery.js';
-import type { JoinStep } from '../../src/contracts/join.js';
+import type { JoinStep } from '../../src/contracts/JoinStep.js';
 import type { LiveContracts } from '../../src/contracts/liveContracts.js';
 import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
 import { ApiError } from '../../src/errors/ApiError.js';

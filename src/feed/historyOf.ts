@@ -1,0 +1,52 @@
+import { catchError, map, of } from 'rxjs';
+import { UpdateElement } from '../codecs/Update.js';
+import { isLedgerError, isTransient } from '../errors/LedgerError.js';
+import type { HistoryReader } from '../history/HistoryReader.js';
+import { isUnavailable, readParticipantId } from '../history/participant.js';
+import { decodeWith, exchange } from '../http/exchange.js';
+import type { AnyFeed } from './LedgerFeed.js';
+import { ledgerEnd } from './ledgerEnd.js';
+import { requestPage, resetIfBeyondEnd } from './pageRequest.js';
+import { reportWithout } from './Service.js';
+
+/** What the participant shows of its history to the requests of a feed. */
+export function historyOf(feed: AnyFeed): HistoryReader {
+  const { service, source, history } = feed;
+  const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
+  return {
+    isSearchable: source.hasEnd,
+    searched: new Map(),
+    participantId$: readParticipantId(service.link),
+    ledgerEnd$: ledgerEnd(service.link).pipe(
+      catchError((error: unknown) => {
+        if (isUnavailable(error)) return of(undefined);
+        throw error;
+      }),
+    ),
+    read: (beginExclusive, endInclusive, limit) => {
+      // the range may be after the end of the request; a participant that was upgraded may send what does not decode
+      const request = { ...feed.request, endInclusive, descendingOrder: false };
+      const range = { beginExclusive, endInclusive };
+      return requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit, isProof: true }).pipe(
+        map(({ updates, failure }) => {
+          if (failure !== undefined) throw failure;
+          return updates;
+        }),
+        resetIfBeyondEnd(history.position.offset),
+      );
+    },
+    offsetOf: (updateId) => {
+      if (source.lookUp === undefined) return of(undefined);
+      const path = '/v2/updates/update-by-id';
+      const body = source.lookUp(updateId);
+      return exchange(service.link, { method: 'POST', path, body }, decodeWith(path, UpdateElement)).pipe(
+        map(({ offset }) => offset),
+        catchError((error: unknown) => {
+          // unknown, not visible or pruned; or the participant does not serve the path
+          if (isLedgerError(error) && !isTransient(error)) return of(undefined);
+          throw error;
+        }),
+      );
+    },
+  };
+}
