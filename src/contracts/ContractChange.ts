@@ -34,7 +34,11 @@ export interface Reset<C extends AnyContract = AnyContract> {
  */
 export type ContractsChanged<C extends AnyContract = AnyContract> = ContractsUpdated<C> | ContractsReconciled<C>;
 
-/** How contracts differ. */
+/**
+ * How contracts differ.
+ *
+ * @category Contracts
+ */
 export interface ContractsDifference<C extends AnyContract = AnyContract> {
   /** Contracts that were created or became visible. */
   readonly added: readonly C[];

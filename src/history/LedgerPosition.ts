@@ -52,12 +52,13 @@ const RecordPoint: t.Type<RecordPoint, unknown> = message<RecordPoint>('RecordPo
  * @example
  * ```ts
  * import { acsDelta, createLedger, type LedgerPosition, positions } from 'canton-rx';
+ * import { take } from 'rxjs';
  *
  * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
  * let saved: LedgerPosition = { offset: 0, recordTimes: {} };
  * ledger
  *   .updates({ after: saved, updateFormat: acsDelta({ parties: 'any' }) })
- *   .pipe(positions())
+ *   .pipe(positions(), take(3))
  *   .subscribe(([update, position]) => {
  *     console.log(update.offset);
  *     saved = position;

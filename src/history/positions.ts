@@ -29,11 +29,12 @@ export function withOrigin<A extends object>(updates: readonly A[], origin: Orig
  * @example
  * ```ts
  * import { acsDelta, createLedger, positions } from 'canton-rx';
+ * import { take } from 'rxjs';
  *
  * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
  * ledger
  *   .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
- *   .pipe(positions())
+ *   .pipe(positions(), take(3))
  *   .subscribe(([update, position]) => {
  *     console.log(update.offset, JSON.stringify(position));
  *   });

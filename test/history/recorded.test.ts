@@ -138,7 +138,7 @@ const c = { participantId: participants.c, updates: nodes.c };
 describe.each<[string, Move]>([
   ['a feed', follow],
   ['a processor', processFrom],
-])('%s goes on at every recorded position without a gap or a repetition', (_, move) => {
+])('%s goes on at every recorded position without a gap or a repetition (G19)', (_, move) => {
   it.each<[string, Node, Node, number]>([
     ['of a participant that was restored from a backup', backup, restored, 99],
     ['on another participant', a, c, 120],

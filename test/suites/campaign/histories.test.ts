@@ -73,7 +73,7 @@ const everything: Variety = {
   modes: ['fail', 'relocate'],
 };
 
-describe('a log emits the history of its selection, and no other', () => {
+describe('a log emits the history of its selection, and no other (G19)', () => {
   it.each<[string, number, Variety]>([
     ['through outages and prunings', 500, { ...logs, ...oneNode, actions: [...quiet, 'prune'] }],
     ['through uploads and grants', 500, { ...logs, ...oneNode, actions: [...quiet, 'see'] }],
