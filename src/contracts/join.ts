@@ -91,6 +91,7 @@ export const join = (
       compare: compare ?? (() => 'same'),
       position,
       packages: new PackageWatch(source.service, query),
+      isDoubtful: false,
       gap: undefined,
       delayMs: 0,
       budget: new RetryBudget(source.retry),
@@ -112,6 +113,8 @@ interface Progress {
   /** What was read of the ledger; `undefined` if nothing was, or after a reset of the ledger. */
   position: LedgerPosition | undefined;
   readonly packages: PackageWatch;
+  /** Whether the ledger did not have the newest contract when the contracts were last read. */
+  isDoubtful: boolean;
   /** The gap after which the contracts are read again, if it is not reported yet. */
   gap: Omit<DiagnosticOf<'GapFound'>, '_tag'> | undefined;
   /** The delay before the contracts are read, in milliseconds. */
@@ -154,7 +157,7 @@ function readFrom(
       const placed$ =
         reason === undefined && position !== undefined
           ? read$.pipe(map((read) => ({ ...read, position })))
-          : withPosition(source, stub, read$);
+          : withPosition(source, stub, progress, read$);
       return placed$.pipe(
         concatMap(({ fold, offset, position: found }) => {
           const { contracts } = fold;
@@ -248,6 +251,7 @@ const feedAt = (
 const withPosition = (
   source: ContractsSource,
   feed: AnyFeed,
+  progress: Pick<Progress, 'isDoubtful'>,
   read$: Observable<LoadedContracts>,
 ): Observable<LoadedContracts & { readonly position: LedgerPosition }> =>
   read$.pipe(
@@ -258,9 +262,15 @@ const withPosition = (
       return position$.pipe(
         concatMap((position) => hasContract(feed, newest).pipe(map((isThere) => ({ position, isThere })))),
         map(({ position, isThere }) => {
+          const isDoubtful = isThere === false;
           // another ledger has taken the place of that of the contracts
-          if (isThere === false) throw new MovedError();
-          return { ...read, position };
+          if (isDoubtful && !progress.isDoubtful) {
+            progress.isDoubtful = true;
+            throw new MovedError();
+          }
+          // the participant shows it in another way: it proves nothing
+          progress.isDoubtful = false;
+          return { ...read, position: isDoubtful ? startAt(read.offset) : position };
         }),
       );
     }),

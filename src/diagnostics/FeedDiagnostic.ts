@@ -151,7 +151,7 @@ export type FeedDiagnostic =
       readonly resumesFrom?: Offset;
     }
   /**
-   * A feed goes on at another offset of the same history, without a gap: at its last update, because what follows that may have
+   * A feed continues at another offset of the same history, without a gap: at its last update, because what follows that may have
    * changed; or at the offsets that its updates have now, after a restore or on another participant.
    */
   | {
@@ -164,7 +164,7 @@ export type FeedDiagnostic =
       readonly reason: 'outage' | 'restored' | 'relocated';
       /** Where the feed was. */
       readonly from: Address;
-      /** Where it goes on. */
+      /** Where it continues. */
       readonly to: Address;
     }
   /**

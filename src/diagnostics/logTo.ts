@@ -90,7 +90,7 @@ const lines: {
       reason === 'restored'
         ? 'the participant was restored'
         : `another participant answers, ${to.participantId ?? '?'}`;
-    return warn(`${where}: the feed goes on after ${to.offset}, before at ${from.offset}`);
+    return warn(`${where}: the feed continues after ${to.offset}, before at ${from.offset}`);
   },
   LedgerUnproven: ({ cursor }) =>
     warn(`nothing shows whether the ledger is still the same, the feed continues after ${cursor}`),

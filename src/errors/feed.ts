@@ -112,7 +112,7 @@ export class PrunedError extends TaggedError<'PrunedError'> {
 }
 
 const beginAgain = 'begin again with the active contracts, or at offset 0';
-const otherParticipantNext = `correct the address; or if both have the same history, go on there with onOtherNode: 'relocate'; or ${beginAgain}`;
+const otherParticipantNext = `correct the address; or if both have the same history, continue there with onOtherNode: 'relocate'; or ${beginAgain}`;
 
 /**
  * The ledger is no longer the one to which the cursor belongs, so its offsets belong to other updates. Either it ends before

@@ -17,7 +17,7 @@ const startOver = 'start over with another name, or remove the cursor with `cant
 /** What helps. The runbook has the details. */
 const cursorNext: Readonly<Record<CursorReason, string>> = {
   unreadable: 'run the release that saved it, or a later one',
-  participant: `connect to the participant of the cursor; or if both have the same history, go on there with onOtherNode: 'relocate'; or ${startOver}`,
+  participant: `connect to the participant of the cursor; or if both have the same history, continue there with onOtherNode: 'relocate'; or ${startOver}`,
   selection: `restore the parties, filters and transaction shape of the request, or ${startOver}`,
   ledger: `connect to the former ledger, or correct what was derived from it and ${startOver}`,
   conflict: 'give each processor its own name, and each projection its own schema',

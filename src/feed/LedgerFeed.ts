@@ -104,7 +104,7 @@ export interface PageHistory extends Origin {
 export interface Step<A extends FeedElement = Update> {
   readonly position: Position;
   readonly page?: Page<A>;
-  /** Set if the feed goes on elsewhere: back at its last update, or at other offsets of the same history. */
+  /** Set if the feed continues elsewhere: back at its last update, or at other offsets of the same history. */
   readonly moved?: 'back' | 'elsewhere';
   /** What was read before the page, and with it. */
   readonly history?: PageHistory;

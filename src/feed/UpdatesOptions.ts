@@ -75,7 +75,7 @@ export interface UpdatesOptions {
    * What to do if the address of the ledger leads to another participant that has the same history, as after a failover.
    *
    * - `'fail'` ends the feed with a `LedgerResetError`.
-   * - `'relocate'` finds the position of the feed on that participant, and goes on there: without a gap, and without
+   * - `'relocate'` finds the position of the feed on that participant, and continues there: without a gap, and without
    *   repeating an update. If the participant lags, the feed waits for it as for one that does not answer. Not for
    *   a request with `endInclusive`, which is an offset of the former participant, and not for descending order.
    *

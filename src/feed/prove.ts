@@ -27,7 +27,7 @@ import { isEndBeforeCursor, isProofNear, noteOutage } from './pageRequest.js';
 
 /**
  * Emits each step of a feed that is certainly of its ledger. After an outage, or if a page does not begin with the last
- * update, first finds the position of the feed on the participant that answers now, and goes on from there. Nothing of another
+ * update, first finds the position of the feed on the participant that answers now, and continues from there. Nothing of another
  * ledger is emitted: fails with a `LedgerResetError`, also if that one is pruned.
  */
 export const proveSteps =
@@ -85,7 +85,7 @@ const findPlace = (feed: AnyFeed): Observable<Place> => {
   }).pipe(retryTransient(feed));
 };
 
-/** Returns a step from where the feed goes on; `undefined` if that is its cursor. */
+/** Returns a step from where the feed continues; `undefined` if that is its cursor. */
 function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> | undefined {
   const { history, request, report } = feed;
   const { cursor } = position;

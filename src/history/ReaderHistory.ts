@@ -206,7 +206,7 @@ export class ReaderHistory {
     return isNew;
   }
 
-  /** Goes on after the last update: what is there after it was not read, whatever was there before. */
+  /** Continues after the last update: what is there after it was not read, whatever was there before. */
   goOnAfter(offset: Offset): void {
     this.#cursor = offset;
     this.#move = undefined;
@@ -224,7 +224,7 @@ export class ReaderHistory {
     );
   }
 
-  /** Goes on at other offsets of the same history. */
+  /** Continues at other offsets of the same history. */
   moveTo({ start, proof, participantId, floors }: Elsewhere): void {
     this.#cursor = start;
     this.#proof = proof;
@@ -247,14 +247,14 @@ export class ReaderHistory {
     this.#move = undefined;
   }
 
-  /** Forgets the last update: the feed goes on at an offset, and leaves out what is before it. */
+  /** Forgets the last update: the feed continues at an offset, and leaves out what is before it. */
   skipTo(offset: Offset): void {
     this.#cursor = offset;
     this.#proof = undefined;
     this.#position = { ...this.#position, offset, lastUpdate: undefined };
   }
 
-  /** Forgets the ledger: the feed goes on at an offset of another one. */
+  /** Forgets the ledger: the feed continues at an offset of another one. */
   restartAt(offset: Offset, participantId: string | undefined): void {
     this.#cursor = offset;
     this.#proof = undefined;

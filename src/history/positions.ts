@@ -20,7 +20,7 @@ export function withOrigin<A extends object>(updates: readonly A[], origin: Orig
 }
 
 /**
- * Pairs each update with the position after it: to store, and to pass to `updates({ after: position })`, which goes on from
+ * Pairs each update with the position after it: to store, and to pass to `updates({ after: position })`, which continues from
  * there, also after the participant was restored from a backup, and with `onOtherNode: 'relocate'` on another participant.
  *
  * The position knows what the feed has read, also if operators before it have left out updates. The updates must be those of

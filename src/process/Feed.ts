@@ -130,7 +130,7 @@ export interface FeedReader<A, P extends FeedPosition> {
    * that themselves.
    */
   hasUpdate?(update: LastUpdate, at: P): Observable<boolean>;
-  /** Whether the feed goes on at another participant that has the same history. Default: such a cursor is rejected. */
+  /** Whether the feed continues at another participant that has the same history. Default: such a cursor is rejected. */
   readonly mayRelocate?: boolean;
   /**
    * Emits the pages after a position. Requests the first page, and the next one after each page, when `ready$` emits.

@@ -208,7 +208,7 @@ describe('injectContracts in the form of a resource of Angular', () => {
     await clock.advance(1_000);
     expect([idsOf(resource), resource.reset()]).toEqual(['xz', { offset: 1, at }]);
     resource.reload();
-    await clock.advance(100);
+    await clock.advance(1_000);
     expect([resource.status(), resource.isLive(), resource.reset()]).toEqual(['resolved', true, undefined]);
   });
 });

@@ -79,9 +79,12 @@ describe('injectContracts on a server', () => {
     await until(() => resource.hasValue());
     expect([brief(resource), resource.isLive()]).toEqual(['resolved x', false]);
     expect(world.service.open).toBe(0);
-    // the last update before it, as a proof, but no poll
+    // the last update before it, and that of the newest contract, as a proof, but no poll
     const updates = world.service.requests.filter(({ path }) => path.includes('updates'));
-    expect(updates.map(({ body }) => [body['endInclusive'], body['descendingOrder']])).toEqual([[1, true]]);
+    expect(updates.map(({ body }) => [body['endInclusive'], body['descendingOrder']])).toEqual([
+      [1, true],
+      [1, false],
+    ]);
   });
 
   it('keeps the application unstable until it is there, by the zone', async () => {

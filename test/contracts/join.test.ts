@@ -227,9 +227,9 @@ describe('a step', () => {
     const seen = observe(join(source, { query: marbles }, isReady$).pipe(takeUntil(timer(10_000))));
     expect(seen.values).toMatchObject([{ changes: [{ _tag: 'Reset' }], offset: 2, isCaughtUp: false }]);
     participant.append(create(3, 'b'), create(4, 'c'));
-    // without the request that finds the last update of the snapshot
-    const updates = (): number =>
-      service.requests.filter((request) => isUpdates(request) && request.body['descendingOrder'] !== true).length;
+    // without the requests for the last update of the snapshot, and for that of its newest contract
+    const before = service.requests.filter(isUpdates).length;
+    const updates = (): number => service.requests.filter(isUpdates).length - before;
     // the ledger end
     isReady$.next(true);
     expect(updates()).toBe(0);

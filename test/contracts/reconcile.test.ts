@@ -289,7 +289,7 @@ describe('changes of contracts whose feed goes back after an outage', () => {
       { cursor: 5, updates: [create(4, 'e'), archive(5, 'e')] },
       { cursor: 8, updates: [create(6, 'c'), create(8, 'd')] },
     ]);
-    expect(steps).toEqual(['6 +c', '6', '6 appeared +b', '6', '8 +d']);
+    expect(steps).toEqual(['6 +c', '6 appeared +b', '6', '6', '8 +d']);
     expect(requests).toBe(1);
   });
 
@@ -318,7 +318,7 @@ describe('changes of contracts whose feed goes back after an outage', () => {
       { cursor: 6, updates: [] },
       { cursor: 7, updates: [create(6, 'c')] },
     ]);
-    expect(steps).toEqual(['6', '7', '7 appeared +b,c']);
+    expect(steps).toEqual(['6', '6 appeared +b,c', '7']);
   });
 
   it('take the next step of the feed once they are read: steps do not pile up', () => {

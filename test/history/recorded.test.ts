@@ -91,7 +91,7 @@ function bySynchronizer(updates: readonly Recorded[]): ReadonlyMap<string, reado
 
 type Move = (node: Node, position: LedgerPosition) => readonly Recorded[];
 
-/** Goes on with `updates`. */
+/** Continues with `updates`. */
 const follow: Move = (node, after) =>
   marbles(({ flush }) => {
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port: serve(node) });
@@ -102,7 +102,7 @@ const follow: Move = (node, after) =>
     return seen.values as unknown as readonly Recorded[];
   });
 
-/** Goes on with a processor, from a stored cursor. */
+/** Continues with a processor, from a stored cursor. */
 const processFrom: Move = (node, position) =>
   marbles(({ flush }) => {
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port: serve(node) });
@@ -138,7 +138,7 @@ const c = { participantId: participants.c, updates: nodes.c };
 describe.each<[string, Move]>([
   ['a feed', follow],
   ['a processor', processFrom],
-])('%s goes on at every recorded position without a gap or a repetition (G19)', (_, move) => {
+])('%s continues at every recorded position without a gap or a repetition (G19)', (_, move) => {
   it.each<[string, Node, Node, number]>([
     ['of a participant that was restored from a backup', backup, restored, 99],
     ['on another participant', a, c, 120],
