@@ -73,13 +73,15 @@ const findPlace = (feed: AnyFeed): Observable<Place> => {
   return defer(() => {
     const { history } = feed;
     const { outages } = history;
-    return locate(reader, history.position, feed.onOtherNode === 'relocate').pipe(
+    return locate(reader, history.sought, feed.onOtherNode === 'relocate').pipe(
       map((place) => {
         history.proven(outages);
         if (place._tag === 'Here') history.leaveOutRead();
         if (place._tag === 'Here' && !place.isProven && history.unproven())
           feed.report(() => ({ _tag: 'LedgerUnproven', cursor: history.cursor }));
-        return place;
+        // what was read after the last update with an ID must not be read again
+        const isLast = history.position.lastUpdate !== undefined;
+        return place._tag === 'Here' && !isLast ? { _tag: 'Here' as const, isProven: place.isProven } : place;
       }),
     );
   }).pipe(retryTransient(feed));

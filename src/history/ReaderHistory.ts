@@ -39,6 +39,8 @@ export class ReaderHistory {
   #position: LedgerPosition;
   #cursor: Offset;
   #proof: LastUpdate | undefined;
+  /** The last update with an ID, also if something without one was read since. */
+  #witness: LastUpdate | undefined;
   /** The participant that is read now at other offsets, until what was read before was passed there. */
   #move: { readonly participantId: string | undefined } | undefined;
   /** What was read of each synchronizer before the feed was last in doubt. It is left out until the next doubt. */
@@ -61,6 +63,7 @@ export class ReaderHistory {
     this.#position = position;
     this.#cursor = position.offset;
     this.#proof = position.lastUpdate;
+    this.#witness = position.lastUpdate;
     this.#isDoubtful = mustProve;
     this.#hasRead = hasRead ?? (position.lastUpdate !== undefined || position.participantId !== undefined);
     this.#maxSilenceMs = maxSilenceMs + idleTimeoutMs;
@@ -73,6 +76,11 @@ export class ReaderHistory {
    */
   get position(): LedgerPosition {
     return this.#position;
+  }
+
+  /** The position to look for: what was read last may have no ID, but not what was read before. */
+  get sought(): LedgerPosition {
+    return { ...this.#position, lastUpdate: this.#position.lastUpdate ?? this.#witness };
   }
 
   /** Whether the offsets of the position are those of the participant that is read now. */
@@ -149,6 +157,7 @@ export class ReaderHistory {
     for (const element of list) this.#proof = lastAfter(this.#proof, element, idOf(element));
     this.#position = advance(this.#position, list, this.isAddressed);
     if (this.isAddressed) this.#position = { ...this.#position, offset: cursor };
+    this.#witness = this.#position.lastUpdate ?? this.#witness;
     this.#settle();
   }
 
@@ -244,6 +253,7 @@ export class ReaderHistory {
     const { recordTimes } = this.#position;
     const lastUpdate = this.#proof;
     this.#position = { offset: this.#cursor, recordTimes, participantId, lastUpdate };
+    this.#witness = lastUpdate;
     this.#move = undefined;
   }
 
@@ -251,6 +261,7 @@ export class ReaderHistory {
   skipTo(offset: Offset): void {
     this.#cursor = offset;
     this.#proof = undefined;
+    this.#witness = undefined;
     this.#position = { ...this.#position, offset, lastUpdate: undefined };
   }
 
@@ -258,6 +269,7 @@ export class ReaderHistory {
   restartAt(offset: Offset, participantId: string | undefined): void {
     this.#cursor = offset;
     this.#proof = undefined;
+    this.#witness = undefined;
     this.#move = undefined;
     this.#floors = new Map();
     this.#open = new Set();
