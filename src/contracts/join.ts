@@ -18,10 +18,9 @@ import type { DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, withRetried } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
-import type { AnyFeed, Step } from '../feed/LedgerFeed.js';
+import type { Step } from '../feed/LedgerFeed.js';
 import { reportWithout } from '../feed/Service.js';
 import { createLedgerFeed, isGapError } from '../feed/UpdatesOptions.js';
-import { hasContract, positionAt } from '../feed/positionAt.js';
 import { placeOf } from '../feed/prove.js';
 import { steps } from '../feed/updates.js';
 import type { LedgerPosition } from '../history/LedgerPosition.js';
@@ -40,8 +39,8 @@ import {
 import type { ContractSet } from './ContractSet.js';
 import { type Followed, followChanges } from './followChanges.js';
 import type { JoinStep } from './JoinStep.js';
-import { type LoadedContracts, readContracts, readKnownTypes } from './readContracts.js';
-import { MovedError, ofOneParticipant, readParticipant } from './ofOneParticipant.js';
+import { readContracts, readKnownTypes } from './readContracts.js';
+import { isStill, MovedError, readParticipant, withPosition } from './withPosition.js';
 import { PackageWatch } from './reconcile/PackageWatch.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
 
@@ -217,17 +216,6 @@ const here: Place = { _tag: 'Here', isProven: false };
 /** A bare offset proves nothing. */
 const startAt = (offset: Offset): LedgerPosition => ({ offset, recordTimes: {} });
 
-/** Whether a position is still where it was found. If not, but on the same ledger, the contracts must be read elsewhere. */
-const isStill =
-  (before: Place) =>
-  (now: Place): boolean => {
-    const isMoved =
-      now._tag !== before._tag ||
-      (now._tag === 'Elsewhere' && before._tag === 'Elsewhere' && now.start !== before.start);
-    if (isMoved) throw new MovedError();
-    return true;
-  };
-
 /** The feed after contracts at an offset. */
 const feedAt = (
   { source, query, eventFormat }: Followed,
@@ -246,44 +234,6 @@ const feedAt = (
     reportOutages(reportWithout(source.report, 'GapFound', 'FeedEnded'), progress.packages),
     { ...known, hasRead: true },
   );
-
-/** Reads contracts and their position, both of one participant and of one ledger. */
-const withPosition = (
-  source: ContractsSource,
-  feed: AnyFeed,
-  progress: Pick<Progress, 'isDoubtful'>,
-  read$: Observable<LoadedContracts>,
-): Observable<LoadedContracts & { readonly position: LedgerPosition }> =>
-  read$.pipe(
-    concatMap((read) => {
-      const newest = newestOf(read.fold.contracts);
-      const begin = Math.max(0, (newest?.offset ?? 0) - 1);
-      const position$ = positionAt(feed, { offset: read.offset, begin, participantId: undefined });
-      return position$.pipe(
-        concatMap((position) => hasContract(feed, newest).pipe(map((isThere) => ({ position, isThere })))),
-        map(({ position, isThere }) => {
-          const isDoubtful = isThere === false;
-          // another ledger has taken the place of that of the contracts
-          if (isDoubtful && !progress.isDoubtful) {
-            progress.isDoubtful = true;
-            throw new MovedError();
-          }
-          // the participant shows it in another way: it proves nothing
-          progress.isDoubtful = false;
-          return { ...read, position: isDoubtful ? startAt(read.offset) : position };
-        }),
-      );
-    }),
-    ofOneParticipant(source),
-    map(({ participantId, position, ...read }) => ({ ...read, position: { ...position, participantId } })),
-  );
-
-/** The contract that was created or assigned last. */
-function newestOf(contracts: Iterable<AnyContract>): AnyContract | undefined {
-  let newest: AnyContract | undefined;
-  for (const contract of contracts) if (contract.offset > (newest?.offset ?? 0)) newest = contract;
-  return newest;
-}
 
 /** A separate function, because its closure must not retain the contracts, either. */
 const reportDiffering = (

@@ -37,7 +37,7 @@ export interface Page<A extends FeedElement = Update> {
   readonly failure?: LedgerError;
   /**
    * Whether the response began with the last update of the feed, and so is of the same ledger. `'unreadable'`: it did, but
-   * that does not decode any more. Absent if the request did not ask for it.
+   * that does not decode any more. Absent if the request did not begin with it.
    */
   readonly proves?: 'yes' | 'no' | 'unreadable';
   /** The updates that the feed has read before, at other offsets. They are not emitted. */

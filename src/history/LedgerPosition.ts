@@ -131,7 +131,7 @@ export function lastAfter(
   updateId: string | undefined,
 ): LastUpdate | undefined {
   if (updateId !== undefined) return { offset, updateId };
-  // what has no ID would be read again after the update before it; that of a completion is no update
+  // what has no ID would be read again after the update before it; a completion is not an update
   return _tag === 'OffsetCheckpoint' || _tag === 'Completion' ? last : undefined;
 }
 

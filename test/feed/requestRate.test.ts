@@ -55,11 +55,18 @@ describe('a feed in a lasting state', () => {
     ],
     [
       'polls are answered at once, with nothing and with a checkpoint',
-      { fault: (request, n) => (isPoll(request) ? ok(n % 2 === 0 ? [transaction(5), checkpoint(5)] : [transaction(5)]) : undefined) },
+      {
+        fault: (request, n) =>
+          isPoll(request) ? ok(n % 2 === 0 ? [transaction(5), checkpoint(5)] : [transaction(5)]) : undefined,
+      },
       3,
     ],
     ['nothing happens, and the ledger end is unavailable', { hasLedgerEnd: false }, 2],
-    ['polls are answered at once with nothing', { fault: (request) => (isPoll(request) ? ok([transaction(5)]) : undefined) }, 2],
+    [
+      'polls are answered at once with nothing',
+      { fault: (request) => (isPoll(request) ? ok([transaction(5)]) : undefined) },
+      2,
+    ],
     [
       'polls are answered at once with a checkpoint',
       { fault: (request) => (isPoll(request) ? ok([transaction(5), checkpoint(5)]) : undefined) },

@@ -45,7 +45,12 @@ describe('an open-ended feed', () => {
     const { service } = play({}, { updates: upTo(1_000), forMs: 500 });
     const paths = service.requests.map(({ path, query }) => `${path}?${query['limit'] ?? ''}`);
     const page = '/v2/updates/flats?200';
-    expect(paths).toEqual(['/v2/state/ledger-end?', ...[page, page, page, page, page, page], '/v2/parties/participant-id?', '/v2/updates/flats?2']);
+    expect(paths).toEqual([
+      '/v2/state/ledger-end?',
+      ...[page, page, page, page, page, page],
+      '/v2/parties/participant-id?',
+      '/v2/updates/flats?2',
+    ]);
   });
 
   it('sends requests of the interface document, always with a limit, and bounded pages never with an idle timeout', () => {

@@ -229,7 +229,9 @@ describeWithPostgres('contractsProjection', () => {
         toArray(),
       ),
     );
-    const updates = changes.flatMap((change) => (change._tag === 'ContractsChanged' && change.reason === undefined ? [change.update] : []));
+    const updates = changes.flatMap((change) =>
+      change._tag === 'ContractsChanged' && change.reason === undefined ? [change.update] : [],
+    );
     const expected = updates.flatMap(({ events }) => events.filter((event) => event._tag === 'ExercisedEvent'));
     const rows = await read('SELECT * FROM contracts.exercises() ORDER BY exercise_event_id');
     expect(expected.length).toBeGreaterThan(10);

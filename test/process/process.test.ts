@@ -21,7 +21,11 @@ describe('an error of the feed', () => {
       'PrunedError',
       errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: '30' })),
     ],
-    ['an update that does not decode', 'DecodeError', ok([transaction(20), { update: { Transaction: { value: { offset: 21 } } } }])],
+    [
+      'an update that does not decode',
+      'DecodeError',
+      ok([transaction(20), { update: { Transaction: { value: { offset: 21 } } } }]),
+    ],
     ['updates out of order', 'OrderError', ok([transaction(20), transaction(5)])],
     ['no connection until the retries end', 'ConnectionError', new Error('ECONNREFUSED')],
   ])('ends the processor after the updates before it: %s', (_, _tag, reply) => {

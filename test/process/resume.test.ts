@@ -60,7 +60,12 @@ describe('a stored cursor', () => {
     ['without an offset', { reason: 'unreadable' }, () => ({ offset: undefined as never }), {}],
     ['with an invalid offset', { reason: 'unreadable' }, () => ({ offset: -1 }), {}],
     ['without a selection', { reason: 'unreadable' }, () => ({ selection: undefined as never }), {}],
-    ['with an invalid record time', { reason: 'unreadable' }, () => ({ recordTimes: { a: { recordTime: 'yesterday' } } }), {}],
+    [
+      'with an invalid record time',
+      { reason: 'unreadable' },
+      () => ({ recordTimes: { a: { recordTime: 'yesterday' } } }),
+      {},
+    ],
     ['of another participant (G45)', { reason: 'participant' }, () => ({}), { world: other }],
     [
       'of another participant, which first refuses a few tokens (G45)',

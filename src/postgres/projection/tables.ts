@@ -47,7 +47,7 @@ export const tablesOf = (names: ProjectionSchema): readonly string[] => {
  * which takes no room in a row. Neither a name of the participant nor a record time would do: changes of one stretch may
  * come from several participants, and record times do not ascend across synchronizers.
  */
-export const ixOf = (offset: string, shift: string): string => `(${offset} + coalesce(${shift}, 0))`;
+const ixOf = (offset: string, shift: string): string => `(${offset} + coalesce(${shift}, 0))`;
 
 /** The places at which a row of contracts was created and archived. */
 export const ixOfContract = (row: string): { readonly created: string; readonly archived: string } => ({

@@ -59,7 +59,9 @@ export const ofUpdates = (): void => {
   );
 
   expectTypeOf(updatesFeed(ledger, request)).toEqualTypeOf<Feed<Work, LedgerPosition>>();
-  expectTypeOf(updatesFeed(reader, request, { maxPageSize: 10, onGap: 'fail' })).toEqualTypeOf<Feed<Work, LedgerPosition>>();
+  expectTypeOf(updatesFeed(reader, request, { maxPageSize: 10, onGap: 'fail' })).toEqualTypeOf<
+    Feed<Work, LedgerPosition>
+  >();
   expectTypeOf(processFeed(feed, () => undefined)).toEqualTypeOf<Observable<Committed>>();
 
   const any: Handler = () => undefined;
