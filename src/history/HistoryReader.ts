@@ -15,8 +15,8 @@ export interface HistoryReader {
   readonly offsetOf: (updateId: string) => Observable<Offset | undefined>;
   /** Whether ranges have an end, so that the history can be searched. */
   readonly isSearchable: boolean;
-  /** Up to which ledger end a synchronizer was searched and had nothing to show, so that it is not searched again. */
-  readonly searched: Map<string, Offset>;
+  /** What the last search of a synchronizer has found up to a ledger end, so that it is not searched again before that grows. */
+  readonly searched: Map<string, Around & { readonly end: Offset }>;
 }
 
 /** The updates of a synchronizer around a record time. */

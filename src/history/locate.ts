@@ -256,7 +256,9 @@ const findIn = (
 /** Searches what the participant has not pruned. If the position may be in what it has, fails with the `PrunedError`. */
 const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Wanted): Observable<Around> => {
   // of an empty ledger, a participant refuses to read a range
-  if (end === 0 || reader.searched.get(synchronizerId) === end) return of({ before: undefined, after: undefined });
+  if (end === 0) return of({ before: undefined, after: undefined });
+  const last = reader.searched.get(synchronizerId);
+  if (last?.end === end) return of(last);
   return reader.read(0, end, 1).pipe(
     map(() => undefined),
     catchError((error: unknown) => {
@@ -270,7 +272,7 @@ const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Want
       }).pipe(
         map((found) => {
           if (pruned instanceof PrunedError && found.before === undefined && found.after !== undefined) throw pruned;
-          if (found.before === undefined && found.after === undefined) reader.searched.set(synchronizerId, end);
+          reader.searched.set(synchronizerId, { ...found, end });
           return found;
         }),
       ),
