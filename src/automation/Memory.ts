@@ -1,12 +1,12 @@
 import * as t from 'io-ts';
-import { concat, concatMap, defer, EMPTY, filter, ignoreElements, type Observable, shareReplay } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, filter, ignoreElements, map, type Observable, of, shareReplay } from 'rxjs';
 import { ledgerEffects } from '../codecs/UpdateFormat.js';
 import { optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { type CompleteRetryPolicy, retryTransient } from '../http/retry.js';
+import { type CompleteRetryPolicy, mapError, retryTransient } from '../http/retry.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import {
   type CheckpointStore,
@@ -15,7 +15,7 @@ import {
   type TransactionalStore,
 } from '../process/CheckpointStore.js';
 import { acquireStore, whileHeld } from '../process/heldStore.js';
-import { resumePoint } from '../process/processFeed.js';
+import { rejectedCursor, resumePoint } from '../process/processFeed.js';
 import { lastCalls } from '../process/Stop.js';
 import { updatesFeed } from '../process/updatesFeed.js';
 import type { Entry, Submission } from './Entry.js';
@@ -65,6 +65,8 @@ export function whileElected(
     );
     return whileHeld(leader$, ({ load$, save, transactions }) =>
       resumePoint(reader, name, load$).pipe(
+        concatMap((point) => (reader.prove?.(point.cursor) ?? of(undefined)).pipe(map(() => point))),
+        mapError((error) => rejectedCursor(name, error)),
         concatMap(({ cursor }) => {
           const saveRecord = (record: Cursor): Observable<unknown> => transactions.transact((tx) => save(record, tx));
           return workWith((isActive) => new StoredMemory(name, cursor, saveRecord, isActive));

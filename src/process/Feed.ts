@@ -130,6 +130,8 @@ export interface FeedReader<A, P extends FeedPosition> {
    * that themselves.
    */
   hasUpdate?(update: LastUpdate, at: P): Observable<boolean>;
+  /** Emits once the ledger is known to be that of a position; fails with a `LedgerResetError` if it is another one. */
+  prove?(position: P): Observable<unknown>;
   /** Whether the feed continues at another participant that has the same history. Default: such a cursor is rejected. */
   readonly mayRelocate?: boolean;
   /**

@@ -175,7 +175,7 @@ const run = (
   });
 
 /** The error of a processor whose ledger was replaced, as it would be after a restart. Other errors stay as they are. */
-const rejectedCursor = (name: string, error: unknown): unknown =>
+export const rejectedCursor = (name: string, error: unknown): unknown =>
   isLedgerError(error, 'LedgerResetError') && error.difference !== undefined
     ? new CursorError('ledger', name, error.difference)
     : error;

@@ -6,6 +6,7 @@ import { InvalidRequestError } from '../errors/request.js';
 import type { Step } from '../feed/LedgerFeed.js';
 import { checkOptions, createLedgerFeed, type UpdatesFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { reportWithout, type Service } from '../feed/Service.js';
+import { placeOf } from '../feed/prove.js';
 import { newIn, steps } from '../feed/updates.js';
 import { advance, LedgerPosition } from '../history/LedgerPosition.js';
 import { readParticipantId } from '../history/participant.js';
@@ -134,6 +135,8 @@ function openReader(
     start$: defer(() => [start]),
     identity$: ledgerIdentity(feed),
     mayRelocate: feed.onOtherNode === 'relocate',
+    prove: ({ offset, lastUpdate, participantId, recordTimes }) =>
+      placeOf(feed, { offset, lastUpdate, participantId, recordTimes }),
     position: LedgerPosition,
     compare: (a, b) => a.offset - b.offset,
     // skips the first step, which is the start
