@@ -262,6 +262,8 @@ export class Audit {
     if (!isPage(request) || !isBounded(request) || this.feed.isDownward) return false;
     const begin = Number(request.body['beginExclusive']);
     if (this.isLookUpInPage(request) || begin < (this.expected[this.feed.emitted() - 1]?.offset ?? 0)) return false;
+    // the page after one that begins with the first update of a range
+    if (this.delivery.some((cover) => this.isNext(cover, request))) return false;
     return this.delivery.some((cover) => cover.begin === begin && (cover.reached > begin || cover.bad !== undefined));
   }
 

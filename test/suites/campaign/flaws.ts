@@ -155,9 +155,10 @@ interface RateLimit {
  * ID, the ledger end, and the last update of each of two synchronizers. News may cost its page, the page after it, the ledger end, and the repetition of one of them.
  */
 const rateLimits = (schedule: Schedule, quietMs: number): readonly RateLimit[] => [
-  { ms: 1_000, requests: 40, perNews: 4, fromMs: 0 },
+  // a position that is not at its offset is searched once: two requests for each halving of the ledger
+  { ms: 1_000, requests: 60, perNews: 4, fromMs: 0 },
   // a proof is sent with a second token, too
-  { ms: 10_000, requests: schedule.token === null ? 120 : 160, perNews: 4, fromMs: 0 },
+  { ms: 10_000, requests: schedule.token === null ? 150 : 190, perNews: 4, fromMs: 0 },
   {
     ms: 10_000,
     requests: (schedule.bound === null ? 14 : 24) * requestsPerToken(schedule),
