@@ -66,6 +66,11 @@ function findPageFlawsAhead(log: readonly LogEntry[]): readonly string[] {
     if ('event' in entry) {
       const { event } = entry;
       if (event._tag === 'FeedEnded') close();
+      if (event._tag === 'PositionMoved') {
+        pages.length = 0;
+        last = -Infinity;
+        pageEnd = -Infinity;
+      }
       if (event._tag !== 'PageReceived' || event.first === undefined) continue;
       pages.push({ first: event.first, last: event.last ?? event.first });
     } else if ('jump' in entry) {

@@ -30,7 +30,8 @@ function findContentFlaws({ seen, audit }: Outcome): readonly string[] {
 function findOrderFlaws({ log, schedule }: Outcome): readonly string[] {
   let last: Update | undefined;
   for (const entry of log) {
-    if ('jump' in entry) last = undefined;
+    // the feed may go back to its last update, which no update repeats
+    if ('jump' in entry || ('event' in entry && entry.event._tag === 'PositionMoved')) last = undefined;
     if (!('value' in entry)) continue;
     const { value } = entry;
     const step = last === undefined ? 1 : (value.offset - last.offset) * (schedule.isDownward ? -1 : 1);
