@@ -154,10 +154,13 @@ export class ReaderHistory {
   read(cursor: Offset, elements: Iterable<Read> = []): void {
     this.#cursor = cursor;
     const list = [...elements];
-    for (const element of list) this.#proof = lastAfter(this.#proof, element, idOf(element));
+    for (const element of list) {
+      const id = idOf(element);
+      this.#proof = lastAfter(this.#proof, element, id);
+      if (this.isAddressed && id !== undefined) this.#witness = this.#proof;
+    }
     this.#position = advance(this.#position, list, this.isAddressed);
     if (this.isAddressed) this.#position = { ...this.#position, offset: cursor };
-    this.#witness = this.#position.lastUpdate ?? this.#witness;
     this.#settle();
   }
 

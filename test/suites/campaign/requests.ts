@@ -38,7 +38,7 @@ export function findRequestFlaws(request: ServiceRequest, isFeedDownward: boolea
 }
 
 const isForLastUpdate = ({ query, body }: ServiceRequest): boolean =>
-  query['limit'] === '2' && Number(body['endInclusive']) === Number(body['beginExclusive']) + 1;
+  ['1', '2'].includes(query['limit'] ?? '') && Number(body['endInclusive']) === Number(body['beginExclusive']) + 1;
 
 const isPositiveInteger = (text: string | undefined): boolean => /^[1-9]\d*$/.test(text ?? '');
 
