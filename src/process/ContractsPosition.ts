@@ -164,7 +164,7 @@ export const isReconciling = (reason: ContractsPosition['reason'] | null): reaso
 export const compareWith =
   ({ newestContractId, checksum, hasBlobs, reason }: ContractsPosition, needsBlobs: boolean) =>
   (contracts: ContractSet): 'same' | ReconcileReason | 'otherLedger' => {
-    // a contract that was active at an offset stays so for ever, and no other ledger has one of its ID
+    // The snapshot at an offset always lists the same contracts. A contract ID names a contract of one ledger only.
     if (typeof newestContractId === 'string' && !contracts.has(newestContractId)) return 'otherLedger';
     if (isReconciling(reason)) return reason;
     if (needsBlobs && hasBlobs !== true) return 'selectionChanged';
