@@ -1,7 +1,7 @@
 import type { ObservableInput } from 'rxjs';
 import { isRecord } from '../codecs/internal/Codec.js';
 import { problemsOf } from '../codecs/Problem.js';
-import type { Offset, Opt } from '../codecs/scalars.js';
+import type { Offset } from '../codecs/scalars.js';
 import { type Update, UpdateElement } from '../codecs/Update.js';
 import { type UpdatesRange, UpdatesRequest, type UpdatesSelection } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
@@ -112,7 +112,7 @@ export function checkOptions(options: UpdatesOptions): void {
  *
  * @category Requests
  */
-export type UpdatesAfter = UpdatesSelection & {
+export type UpdatesAfter = Selection & {
   /**
    * What the caller has read, as `positions()` gave it. The feed emits nothing before it has found the position on the
    * ledger that answers.
@@ -121,10 +121,17 @@ export type UpdatesAfter = UpdatesSelection & {
   /** Not allowed together with `after`. */
   readonly beginExclusive?: never;
   /** The last offset; absent for a request without an end. It is an offset of the participant of the position. */
-  readonly endInclusive?: Opt<Offset>;
+  readonly endInclusive?: Offset | null | undefined;
   /** Only ascending. */
-  readonly descendingOrder?: Opt<false>;
+  readonly descendingOrder?: false | null | undefined;
 };
+
+/**
+ * TypeDoc shows the fields of a type of this file, in place of the name of an imported one.
+ *
+ * @inline
+ */
+type Selection = UpdatesSelection;
 
 /** A feed of updates. */
 export interface UpdatesFeed extends LedgerFeed {

@@ -142,7 +142,10 @@ export interface WorkOptions<A = Work> {
  * @category Processing
  */
 export type FailureOptions<M extends boolean> = [M] extends [true]
-  ? { readonly onPoison?: 'stop' | undefined }
+  ? {
+      /** Only to stop: without one of its items, all that follow would be wrong. */
+      readonly onPoison?: 'stop' | undefined;
+    }
   : unknown;
 
 /** Options of any processor, also those that the types exclude and a caller in JavaScript may pass. */

@@ -31,7 +31,10 @@ export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onUnde
  *
  * @category Processing
  */
-export type UpdatesFeedRequest = UpdatesRequest & { readonly descendingOrder?: false | null | undefined };
+export type UpdatesFeedRequest = UpdatesRequest & {
+  /** Only ascending. */
+  readonly descendingOrder?: false | null | undefined;
+};
 
 /**
  * Returns the updates of a ledger as a feed for {@link processFeed}: a description of what to read, and not an Observable
