@@ -321,8 +321,8 @@ describe('logTo', () => {
       to: { offset: 7, participantId: 'p2' },
     });
     expect(logged([0, moved('outage')], [1, moved('restored')], [2, moved('relocated')])).toEqual([
-      'warn canton-rx: feed 1: the participant was restored: the feed goes on after 7, before at 9',
-      'warn canton-rx: feed 1: another participant answers, p2: the feed goes on after 7, before at 9',
+      'warn canton-rx: feed 1: the participant was restored: the feed continues after 7, before at 9',
+      'warn canton-rx: feed 1: another participant answers, p2: the feed continues after 7, before at 9',
     ]);
   });
 

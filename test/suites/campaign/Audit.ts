@@ -59,7 +59,7 @@ export class Audit {
   private isProving = false;
   /** Whether a proof was requested and has not succeeded yet. */
   private isProofOpen = false;
-  /** Whether a proof was ever requested. */
+  /** Whether a proof was ever requested, or an answer was a reason to request one. */
   private hasProven = false;
   private isOver = false;
 
@@ -138,6 +138,8 @@ export class Audit {
     const forced = this.forcedEndOf(request, reply);
     const cover = this.coverOf(request, reply, forced);
     if (cover !== undefined && request === this.repetition?.request) this.repetition = undefined;
+    // a range beyond the end raises doubt: what was delivered before it may wait for a proof
+    if (isBeyondEnd(reply)) this.hasProven = true;
     const completed = this.shortPages.find(({ state }) => state === request);
     if (!isPage(request) || isDownward(request)) {
       this.descend(reply);

@@ -1,5 +1,6 @@
 import { describe } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import type { Sandbox } from '../../../../src/sandbox/index.js';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
 import { asset, contractRow } from './contractsPage.js';
@@ -16,6 +17,11 @@ import {
 } from './explorer.js';
 
 const replaced = 'Another ledger has taken the place';
+/** Puts another ledger, of another participant, in the place of one. */
+const replaceLedger = (sandbox: Sandbox): void => {
+  sandbox.restore(0);
+  sandbox.configure({ participantId: 'participant2::1220ab' });
+};
 const isReplaced = (page: Page): Promise<void> => page.getByRole('alert').getByText(replaced).waitFor();
 
 /** Tests of what the explorer shows of a ledger that was restored or pruned, or that has an invalid update. */
@@ -53,7 +59,7 @@ describe('a gap', () => {
     const { sandbox, page } = await openContracts(40);
     const first = asset(sandbox);
     await contractRow(page, first).waitFor();
-    sandbox.restore(0);
+    replaceLedger(sandbox);
     const second = asset(sandbox);
     await isReplaced(page);
     await contractRow(page, second).waitFor();
@@ -72,7 +78,7 @@ describe('a gap', () => {
     await press(page, 'Pause');
     await goTo(page, 'Contracts');
     await waitForStatus(page, 'Live');
-    sandbox.restore(0);
+    replaceLedger(sandbox);
     const second = asset(sandbox);
     await isReplaced(page);
     await contractRow(page, second).waitFor();
