@@ -180,7 +180,7 @@ const groups: readonly (readonly [string, RegExp])[] = [
   ['ky', /node_modules\/ky\//],
   ['io-ts with fp-ts', /node_modules\/(io|fp)-ts\//],
   ['RxJS with tslib', /node_modules\/(rxjs|tslib)\//],
-  ...['codecs', 'errors', 'http', 'feed', 'submission', 'ledger', 'operators', 'process'].map(
+  ...['codecs', 'errors', 'http', 'history', 'feed', 'submission', 'ledger', 'operators', 'process'].map(
     (folder) => [`\`${folder}/\``, new RegExp(`canton-rx/dist/${folder}/`)] as const,
   ),
 ];
