@@ -81,6 +81,7 @@ export class Audit {
   requestSent(request: ServiceRequest): void {
     if (this.isOver) return;
     if (this.isRepetition(request)) this.readAgain(request);
+    if (isLedgerEnd(request)) this.settle();
     // without an update that has an ID, the end of the ledger is the proof
     if (isLedgerEnd(request) && this.feed.emitted() < this.expected.length) this.proofRequested();
     if (this.isProof(request)) {
