@@ -8,6 +8,7 @@ import {
   type Observable,
   of,
   type OperatorFunction,
+  takeWhile,
   throwError,
   timer,
 } from 'rxjs';
@@ -35,6 +36,8 @@ export const proveSteps =
   (source) =>
     source.pipe(
       concatMap((step) => proveStep(feed, position, step)),
+      // what a transport still pushes after that is of a position that the feed has left
+      takeWhile((step) => step.position.next === 'pushed', true),
       catchError((error: unknown) => {
         const { history } = feed;
         const isEnd = isEndBeforeCursor(error);

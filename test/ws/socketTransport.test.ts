@@ -17,6 +17,7 @@ afterEach(() => {
 /** A socket that was lost, in place of the first one. */
 const lostFirst = (_: unknown, count: number) => (count === 1 ? of(socketOpen, socketEnd(1006)) : undefined);
 const silent = () => silentSocket(true);
+const unavailable = errorReply(503, errorBody('NA', -1));
 
 describe('a feed by WebSocket', () => {
   it('catches up by pages, and then gets each update pushed, without polls', () => {
@@ -182,6 +183,21 @@ describe('a feed by WebSocket', () => {
       flush();
       expect([ofLedger, its.sockets].map(({ requests }) => requests.length)).toEqual(opened);
     });
+  });
+
+  it('continues once if it ends while the update that it brought waits for the proof of the ledger', () => {
+    const pushed = [500, 507].map((offset) => socketText(transaction(offset)));
+    const socketFault = (_: unknown, count: number) =>
+      count === 1 ? after(20, socketOpen, ...pushed, socketEnd(1006)) : undefined;
+    // a failure after which another participant may answer
+    const fault: WorldOptions['fault'] = ({ path }, count) =>
+      path.endsWith('/participant-id') && count < 10 ? unavailable : undefined;
+    const emptyUpTo505 = ({ ledger }: World): void => {
+      ledger.end = 505;
+    };
+    const its = play({ socketFault, fault }, { at: { 0: emptyUpTo505, 30: [507], 5_000: [508] } });
+    expect(offsets(its.seen.values)).toEqual([...upTo(500), 507, 508]);
+    expect(its.events.filter(({ _tag }) => _tag === 'PositionMoved')).toHaveLength(1);
   });
 
   it('refuses an unknown transport', () => {

@@ -81,7 +81,11 @@ export class Audit {
   requestSent(request: ServiceRequest): void {
     if (this.isOver) return;
     if (this.isRepetition(request)) this.readAgain(request);
-    if (isLedgerEnd(request)) this.settle();
+    if (isLedgerEnd(request)) {
+      // the token was for this request, and not for the rest of a page
+      for (const page of this.shortPages) if (page.state === 'token') page.state = 'open';
+      this.settle();
+    }
     // without an update that has an ID, the end of the ledger is the proof
     if (isLedgerEnd(request) && this.feed.emitted() < this.expected.length) this.proofRequested();
     if (this.isProof(request)) {
