@@ -158,8 +158,8 @@ interface RateLimit {
 const rateLimits = (schedule: Schedule, quietMs: number): readonly RateLimit[] => [
   // a position that is not at its offset is searched once: two requests for each halving of the ledger
   { ms: 1_000, requests: 60, perNews: 4, fromMs: 0 },
-  // a proof is sent with a second token, too
-  { ms: 10_000, requests: schedule.token === null ? 150 : 190, perNews: 4, fromMs: 0 },
+  // twenty requests, each with its proof, and a search; a proof is sent with a second token, too
+  { ms: 10_000, requests: schedule.token === null ? 200 : 240, perNews: 4, fromMs: 0 },
   {
     ms: 10_000,
     requests: (schedule.bound === null ? 14 : 24) * requestsPerToken(schedule),
