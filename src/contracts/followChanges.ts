@@ -162,6 +162,7 @@ function* applyStep(
     changes.push({ _tag: 'OffsetCheckpoint', offset: position.cursor, synchronizerTimes: [] });
   const offset = changes.at(-1)?.offset ?? last;
   progress.reached = offset;
+  progress.history = history;
   progress.isCaughtUp = position.hasCaughtUp;
   yield { changes, offset, isCaughtUp: position.hasCaughtUp, contracts: fold.contracts, history };
   if (failure !== undefined) throw failure.error;
@@ -173,9 +174,10 @@ function* applyStep(
  * like it came before the place where the feed went back to.
  */
 function noteAppeared({ position: { cursor }, page, moved, history }: Step, progress: Progress): void {
-  progress.history = history;
   if (moved === 'elsewhere') progress.reached = cursor;
   const { reached, suspicion } = progress;
+  // contracts that are read again now have nothing of the step: a restart must read it
+  progress.history = history && { ...history, after: { ...history.before, offset: reached } };
   if (cursor < progress.cursor) progress.isBackNoted = false;
   progress.cursor = cursor;
   const isNew = (update: Page['updates'][number]): boolean => page?.repeated?.has(update) !== true;

@@ -118,6 +118,21 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
     },
   ],
   [
+    'an update appears in the page that has the next one, and the rows are stored before that',
+    {
+      ...plain,
+      reader: 'rows',
+      checkpointMs: 450,
+      known: [create(0)],
+      steps: [
+        { does: 'commit', synchronizer: 0, events: [{ archives: null, sight: 'uploaded' }], afterMs: 0 },
+        { ...create(0), afterMs: 3_000 },
+        { does: 'see', sight: 'uploaded', afterMs: 0 },
+        { does: 'fail', how: 'cut', forMs: 0, afterMs: 0 },
+      ],
+    },
+  ],
+  [
     'the last update is back while the page that has it is proven',
     {
       ...plain,
