@@ -57,7 +57,7 @@ function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, ste
   const { history } = feed;
   const proves = step.page?.proves;
   if (proves === 'yes') history.confirmed();
-  if (proves === 'no') history.interrupted();
+  if (proves === 'no' || history.lacksRead(step.page?.updates ?? [])) history.interrupted();
   if (!history.isDoubtful) return of(step);
   return findPlace(feed).pipe(
     concatMap((place) => {

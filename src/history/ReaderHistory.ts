@@ -150,6 +150,24 @@ export class ReaderHistory {
     return read._tag !== 'OffsetCheckpoint' && below.length > 0 && below.every(Boolean);
   }
 
+  /**
+   * Whether an update follows the last one of its synchronizer that was read, and that one has not come again at the new
+   * offsets: then the ledger may have lost it.
+   */
+  lacksRead(updates: Iterable<Read>): boolean {
+    const seen = new Set<string>();
+    for (const read of updates) {
+      if (read._tag === 'OffsetCheckpoint') continue;
+      for (const { synchronizerId, recordTime } of pointsOf(read)) {
+        const floor = this.#open.has(synchronizerId) ? this.#floors.get(synchronizerId) : undefined;
+        if (floor?.updateId === undefined || floor.upTo !== undefined || seen.has(synchronizerId)) continue;
+        if (isLastOf(floor, read)) seen.add(synchronizerId);
+        else if (!isUpTo(floor, read, recordTime)) return true;
+      }
+    }
+    return false;
+  }
+
   /** Records what was read and emitted, up to a cursor. */
   read(cursor: Offset, elements: Iterable<Read> = []): void {
     this.#cursor = cursor;

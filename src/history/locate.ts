@@ -244,14 +244,23 @@ const findIn = (
           // it is nowhere, although later ones are there
           if (updateId !== undefined && hasPassed) throw new LedgerResetError(position.offset, undefined, difference);
           // it may still come; that of another synchronizer is left out when it does
-          const isLast = updateId !== undefined && updateId === position.lastUpdate?.updateId;
-          if (isLast) throw notYet(position, wanted.end);
+          if (updateId !== undefined && isAwaited(position, updateId)) throw notYet(position, wanted.end);
           return { floor, start: after === undefined ? undefined : after.offset - 1, updateId: undefined };
         }),
       );
     }),
   );
 };
+
+/**
+ * Whether nothing is read before an update has come: the last one of all. A reader that has read on at other offsets has a
+ * later one in that synchronizer; it is not known in which, so each is waited for.
+ */
+function isAwaited({ lastUpdate, recordTimes }: LedgerPosition, updateId: string): boolean {
+  if (lastUpdate === undefined) return false;
+  const isLastThere = Object.values(recordTimes).some((point) => point.updateId === lastUpdate.updateId);
+  return !isLastThere || updateId === lastUpdate.updateId;
+}
 
 /** Searches what the participant has not pruned. If the position may be in what it has, fails with the `PrunedError`. */
 const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Wanted): Observable<Around> => {

@@ -39,7 +39,7 @@ function flawsOfEnd(outcome: ContractsOutcome): readonly string[] {
 
 /** Whether a participant that was restored ends before the position, which may be that of a snapshot: without a last update. */
 const isWaitedFor = ({ schedule, audit, end }: ContractsOutcome): boolean =>
-  schedule.restore !== null && audit.offset > end;
+  schedule.restore !== null && (audit.offset ?? 0) > end;
 
 /**
  * Before 3.5, a snapshot over HTTP is one list. It cannot be read if it is longer than the participant sends, or if it is

@@ -133,6 +133,38 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
     },
   ],
   [
+    'a participant that reads again loses the rest, of which the reader has more than its last update',
+    {
+      ...plain,
+      synchronizers: 3,
+      steps: [
+        { ...create(0), afterMs: 0 },
+        {
+          ...{ does: 'lose', to: 'end', afterMs: 3_000 },
+          growth: [create(2), create(0), create(0)],
+        },
+        ...[2, 2, 0, 0].map((synchronizer) => ({ ...create(synchronizer), afterMs: 0 })),
+        { ...restore, to: 'start', everyMs: 1_200, afterMs: 3_000 },
+        { ...create(0), afterMs: 0 },
+        { does: 'advance', node: 0, offsets: 1, afterMs: 14_000 },
+        { does: 'lose', to: 'before', growth: [], afterMs: 0 },
+      ],
+    },
+  ],
+  [
+    'such a participant loses what the reader has of one synchronizer, and another update comes in its place',
+    {
+      ...plain,
+      steps: [
+        { ...create(1), afterMs: 0 },
+        { ...create(0), afterMs: 0 },
+        { ...restore, to: 'start', everyMs: 1_200, afterMs: 3_000 },
+        { does: 'lose', to: 'end', growth: [], afterMs: 3_000 },
+        { ...create(1), afterMs: 700 },
+      ],
+    },
+  ],
+  [
     'the last update is back while the page that has it is proven',
     {
       ...plain,
