@@ -4,9 +4,14 @@ import type { Reassignment, ReassignmentEvent, UnassignedEvent } from '../codecs
 import type { Int64 } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { AnyContract, ContractLocation, MakeContract } from './Contract.js';
-import { type ContractsDifference, type ContractsUpdated, differenceOf, isDifference } from './ContractChange.js';
+import {
+  type ContractsDifference,
+  type ContractsUpdated,
+  differenceOf,
+  isDifference,
+  isSameContract,
+} from './ContractChange.js';
 import { ContractList, type ContractSet } from './ContractSet.js';
-import { isSameContract } from './isSameContract.js';
 
 /**
  * The contracts of a query, from a snapshot and the updates after it. Mutable, so the cost of an update depends only on

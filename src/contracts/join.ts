@@ -23,7 +23,7 @@ import { reportWithout } from '../feed/Service.js';
 import { createLedgerFeed, isGapError } from '../feed/UpdatesOptions.js';
 import { placeOf } from '../feed/prove.js';
 import { steps } from '../feed/updates.js';
-import type { LedgerPosition } from '../history/LedgerPosition.js';
+import { bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
 import type { KnownHistory } from '../history/ReaderHistory.js';
 import { RetryBudget } from '../http/retry.js';
@@ -136,7 +136,7 @@ function readFrom(
   const { offset: previous = 0, contracts: outdated } = progress.known;
   const eventFormat = eventFormatOf(query);
   const followed: Followed = { source, query, eventFormat, packages: progress.packages };
-  const stub = feedAt(followed, progress, ready$, { position: position ?? startAt(previous) });
+  const stub = feedAt(followed, progress, ready$, { position: position ?? bareOffset(previous) });
   // contracts that are not the first ones are of the same ledger, or replace those of another one
   const mustFind = position !== undefined && reason !== 'ledgerReset';
   const place$ = mustFind ? placeOf(stub, position) : of(here);
@@ -213,9 +213,6 @@ function readFrom(
 
 const here: Place = { _tag: 'Here', isProven: false };
 
-/** A bare offset proves nothing. */
-const startAt = (offset: Offset): LedgerPosition => ({ offset, recordTimes: {} });
-
 /** The feed after contracts at an offset. */
 const feedAt = (
   { source, query, eventFormat }: Followed,
@@ -274,32 +271,25 @@ const reloadAfterGap = (
     delay: (error: unknown) => {
       const { known, budget } = progress;
       const cursor = known.offset;
-      if (error instanceof MovedError) {
-        const { failures, spentMs, leftMs } = budget;
-        if (failures > 0 && leftMs <= 0)
-          throw withRetried(new LedgerResetError(cursor ?? 0, undefined, 'several ledgers answer in turn'), {
-            times: failures,
-            forMs: spentMs,
-          });
-        progress.delayMs = budget.nextDelayMs();
-        progress.budget = budget.countFailure(progress.delayMs);
-        return timer(0);
-      }
-      // the contracts cannot be read at this offset, at which the caller has them
-      const isUnpaired = error instanceof UnpairedError && progress.reason === undefined;
-      const isGap = (isGapError(error) || isUnpaired) && cursor !== undefined;
-      if (isGap) progress.gap = { cursor, cause: error };
       const { failures, spentMs, leftMs } = budget;
-      const isSpent = failures > 0 && leftMs <= 0;
-      if (!isGap || onGap === 'fail' || isSpent) {
-        reportGap(source, progress);
-        throw isGap && isSpent ? withRetried(error, { times: failures, forMs: spentMs }) : error;
+      const retried = failures > 0 && leftMs <= 0 ? { times: failures, forMs: spentMs } : undefined;
+      const isMoved = error instanceof MovedError;
+      if (isMoved && retried !== undefined)
+        throw withRetried(new LedgerResetError(cursor ?? 0, undefined, 'several ledgers answer in turn'), retried);
+      if (!isMoved) {
+        // the contracts cannot be read at this offset, at which the caller has them
+        const isUnpaired = error instanceof UnpairedError && progress.reason === undefined;
+        const isGap = (isGapError(error) || isUnpaired) && cursor !== undefined;
+        if (isGap) progress.gap = { cursor, cause: error };
+        if (!isGap || onGap === 'fail' || retried !== undefined) {
+          reportGap(source, progress);
+          throw isGap && retried !== undefined ? withRetried(error, retried) : error;
+        }
+        progress.reason = isLedgerError(error, 'LedgerResetError') ? 'ledgerReset' : 'pruned';
+        if (progress.reason === 'ledgerReset') progress.position = undefined;
       }
-      progress.reason = isLedgerError(error, 'LedgerResetError') ? 'ledgerReset' : 'pruned';
-      if (progress.reason === 'ledgerReset') progress.position = undefined;
-      const delayMs = failures === 0 ? 0 : budget.nextDelayMs();
-      progress.budget = budget.countFailure(delayMs);
-      progress.delayMs = delayMs;
+      progress.delayMs = isMoved || failures > 0 ? budget.nextDelayMs() : 0;
+      progress.budget = budget.countFailure(progress.delayMs);
       return timer(0);
     },
   });

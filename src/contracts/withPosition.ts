@@ -1,7 +1,7 @@
 import { concatMap, map, type Observable, type OperatorFunction } from 'rxjs';
 import type { AnyFeed } from '../feed/LedgerFeed.js';
 import { hasContract, positionAt } from '../feed/positionAt.js';
-import type { LedgerPosition } from '../history/LedgerPosition.js';
+import { bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
 import { readParticipantId } from '../history/participant.js';
 import { retryTransient } from '../http/retry.js';
@@ -39,7 +39,7 @@ export const withPosition = (
           }
           // the participant shows it in another way: it proves nothing
           progress.isDoubtful = false;
-          return { ...read, position: isDoubtful ? { offset: read.offset, recordTimes: {} } : position };
+          return { ...read, position: isDoubtful ? bareOffset(read.offset) : position };
         }),
       );
     }),

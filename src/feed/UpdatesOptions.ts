@@ -7,7 +7,7 @@ import { type UpdatesRange, UpdatesRequest, type UpdatesSelection } from '../cod
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
-import { LedgerPosition } from '../history/LedgerPosition.js';
+import { bareOffset, LedgerPosition } from '../history/LedgerPosition.js';
 import { type KnownHistory, ReaderHistory } from '../history/ReaderHistory.js';
 import { validateRequest } from '../http/exchange.js';
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
@@ -211,12 +211,10 @@ export const createFeed = <A extends FeedElement>(
   report,
   success$: service.success$,
   onOtherNode: options.onOtherNode ?? 'fail',
-  history: new ReaderHistory(known ?? startOf(request), silenceMs(options, idleTimeoutMs)),
-});
-
-/** A bare offset proves nothing. */
-const startOf = ({ beginExclusive }: UpdatesRange): KnownHistory => ({
-  position: { offset: beginExclusive, recordTimes: {} },
+  history: new ReaderHistory(
+    known ?? { position: bareOffset(request.beginExclusive) },
+    silenceMs(options, idleTimeoutMs),
+  ),
 });
 
 /** The idle timeout after polls without an update, in milliseconds, unless the caller sets one. */

@@ -20,9 +20,12 @@ import {
 import type { Offset } from '../codecs/scalars.js';
 import type { LedgerFeed, Position, PrefetchedRange, RangeResult, Step } from './LedgerFeed.js';
 import type { FeedElement, Page } from './Page.js';
+import { idOf } from '../history/LedgerPosition.js';
+import { isAtOffset } from '../history/locate.js';
+import { historyOf } from './historyOf.js';
 import { readLedgerEndOnce, waitOrEnd } from './ledgerEnd.js';
 import { isBeyondEnd, isProofNear, reachOf, requestPage, retryRequest } from './pageRequest.js';
-import { hasLastOf, proveSteps } from './prove.js';
+import { proveSteps } from './prove.js';
 
 /**
  * Catches up: reads one page between the cursor and the target, and prefetches the ranges after it. A failed prefetch
@@ -189,10 +192,13 @@ const confirmOrReadAgain = (
   result: RangeResult,
 ): ObservableInput<RangeResult> => {
   if (result.page.outages === feed.history.outages) return [result];
-  return hasLastOf(feed, result.page).pipe(
-    concatMap((isThere) =>
-      isThere ? [result] : readRange(feed, beginExclusive, endInclusive, endInclusive === target).result$,
-    ),
+  const readAgain = (): ObservableInput<RangeResult> =>
+    readRange(feed, beginExclusive, endInclusive, endInclusive === target).result$;
+  const last = result.page.updates.findLast((update) => idOf(update) !== undefined);
+  const updateId = last && idOf(last);
+  if (last === undefined || updateId === undefined) return readAgain();
+  return isAtOffset(historyOf(feed), { offset: last.offset, updateId }).pipe(
+    concatMap((found) => (found === 'there' ? [result] : readAgain())),
   );
 };
 

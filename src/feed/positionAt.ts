@@ -1,7 +1,7 @@
 import { catchError, concatMap, EMPTY, expand, map, type Observable, of, toArray } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
-import { advance, type LedgerPosition } from '../history/LedgerPosition.js';
+import { advance, bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
 import { retryTransient } from '../http/retry.js';
 import { historyOf } from './historyOf.js';
 import type { AnyFeed } from './LedgerFeed.js';
@@ -28,7 +28,7 @@ export const positionAt = (
   feed: AnyFeed,
   { offset, participantId, begin }: SnapshotOffset,
 ): Observable<LedgerPosition> => {
-  const none: LedgerPosition = { offset, participantId, recordTimes: {}, lastUpdate: undefined };
+  const none: LedgerPosition = { ...bareOffset(offset), participantId, lastUpdate: undefined };
   const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
   const readPage = (range: Range, limit: number): Observable<Page<FeedElement>> => {
     const request = { ...feed.request, ...range } as AnyFeed['request'];

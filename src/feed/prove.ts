@@ -16,12 +16,12 @@ import type { Offset } from '../codecs/scalars.js';
 import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
-import { idOf, type LedgerPosition } from '../history/LedgerPosition.js';
+import type { LedgerPosition } from '../history/LedgerPosition.js';
 import { locate, type Place } from '../history/locate.js';
 import { readParticipantId } from '../history/participant.js';
 import { jitter, retryTransient } from '../http/retry.js';
 import type { AnyFeed, Position, Step } from './LedgerFeed.js';
-import type { FeedElement, Page } from './Page.js';
+import type { FeedElement } from './Page.js';
 import { historyOf } from './historyOf.js';
 import { catchUpOrPoll, unknownDensity } from './ledgerEnd.js';
 import { isEndBeforeCursor, isProofNear, noteOutage } from './pageRequest.js';
@@ -70,13 +70,15 @@ function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, ste
   );
 }
 
-/** Finds the position of a feed on the participant that answers. Waits for a ledger that ends before it. */
-const findPlace = (feed: AnyFeed): Observable<Place> => {
-  const reader = historyOf(feed);
-  return defer(() => {
+/** Finds the position of a feed on the participant that answers, and records that the ledger is the same. */
+const findPlace = (feed: AnyFeed): Observable<Place> =>
+  defer(() => {
     const { history } = feed;
-    const { outages } = history;
-    return locate(reader, history.sought, feed.onOtherNode === 'relocate').pipe(
+    let { outages } = history;
+    const onAttempt = (): void => {
+      ({ outages } = history);
+    };
+    return placeOf(feed, history.sought, onAttempt).pipe(
       map((place) => {
         history.proven(outages);
         if (place._tag === 'Here') history.leaveOutRead();
@@ -87,8 +89,7 @@ const findPlace = (feed: AnyFeed): Observable<Place> => {
         return place._tag === 'Here' && !isLast ? { _tag: 'Here' as const, isProven: place.isProven } : place;
       }),
     );
-  }).pipe(retryTransient(feed));
-};
+  });
 
 /** Returns a step from where the feed continues; `undefined` if that is its cursor. */
 function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> | undefined {
@@ -162,28 +163,19 @@ function delayAfterContradiction({ history, retry }: AnyFeed, free: number): num
   return count <= free ? 0 : minDelayMs + jitter(count, retry);
 }
 
-/** Emits whether the ledger has the last update of a page at its offset. Without such an update, that is unknown. */
-export const hasLastOf = (feed: AnyFeed, { updates }: Page<FeedElement>): Observable<boolean> => {
-  const last = updates.findLast((update) => idOf(update) !== undefined);
-  if (last === undefined) return of(false);
-  return historyOf(feed)
-    .read(last.offset - 1, last.offset, 1)
-    .pipe(
-      map((read) => read.some((update) => idOf(update) === idOf(last))),
-      catchError((error: unknown) => {
-        if (isEndBeforeCursor(error) || isLedgerError(error, 'PrunedError')) return of(false);
-        throw error;
-      }),
-    );
-};
-
 /**
- * Finds a position on the participant that answers, before a feed begins there. Waits for a ledger that ends before it.
+ * Finds a position on the participant that answers. Waits for a ledger that ends before it.
  *
  * @param feed - any feed with the same request
+ * @param onAttempt - called before each attempt
  */
-export const placeOf = (feed: AnyFeed, position: LedgerPosition): Observable<Place> =>
-  locate(historyOf(feed), position, feed.onOtherNode === 'relocate').pipe(retryTransient(feed));
+export const placeOf = (feed: AnyFeed, position: LedgerPosition, onAttempt?: () => void): Observable<Place> => {
+  const reader = historyOf(feed);
+  return defer(() => {
+    onAttempt?.();
+    return locate(reader, position, feed.onOtherNode === 'relocate');
+  }).pipe(retryTransient(feed));
+};
 
 /** How long a feed waits for the ID of the participant before a poll, in milliseconds. */
 const participantTimeoutMs = 5_000;

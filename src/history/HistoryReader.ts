@@ -1,6 +1,7 @@
-import { concatMap, EMPTY, expand, find, map, type Observable, of, takeLast } from 'rxjs';
+import { concatMap, EMPTY, expand, find, type Observable } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { isLater } from '../operators/recordTimes.js';
+import { type Around, bisect } from './bisect.js';
 import { pointsOf, type Read } from './LedgerPosition.js';
 
 /** What a participant shows of its history to the requests of one selection. */
@@ -16,21 +17,7 @@ export interface HistoryReader {
   /** Whether ranges have an end, so that the history can be searched. */
   readonly isSearchable: boolean;
   /** What the last search of a synchronizer has found up to a ledger end, so that it is not searched again before that grows. */
-  readonly searched: Map<string, Around & { readonly end: Offset }>;
-}
-
-/** The updates of a synchronizer around a record time. */
-export interface Around {
-  /** The last one at or before it. */
-  readonly before: Read | undefined;
-  /** The first one after it. */
-  readonly after: Read | undefined;
-}
-
-/** The state of a search: what is at or before `low` is not after the record time, and what is after `high` is. */
-interface Search extends Around {
-  readonly low: Offset;
-  readonly high: Offset;
+  readonly searched: Map<string, Around<Read> & { readonly end: Offset }>;
 }
 
 /**
@@ -42,30 +29,12 @@ export const searchAround = (
   synchronizerId: string,
   recordTime: Timestamp,
   range: { readonly beginExclusive: Offset; readonly endInclusive: Offset },
-): Observable<Around> => {
-  const { beginExclusive: low, endInclusive: high } = range;
-  const start: Search = { low, high, before: undefined, after: undefined };
-  return of(start).pipe(
-    expand((search) => (search.low < search.high ? halve(reader, synchronizerId, recordTime, search) : EMPTY)),
-    takeLast(1),
+): Observable<Around<Read>> =>
+  bisect(
+    range,
+    (read) => isLater(timeIn(read, synchronizerId), recordTime),
+    (begin, end) => firstOf(reader, synchronizerId, begin, end),
   );
-};
-
-function halve(
-  reader: HistoryReader,
-  synchronizerId: string,
-  recordTime: Timestamp,
-  search: Search,
-): Observable<Search> {
-  const middle = Math.floor((search.low + search.high) / 2);
-  return firstOf(reader, synchronizerId, middle, search.high).pipe(
-    map((found) => {
-      if (found === undefined) return { ...search, high: middle };
-      if (isLater(timeIn(found, synchronizerId), recordTime)) return { ...search, high: middle, after: found };
-      return { ...search, low: found.offset, before: found };
-    }),
-  );
-}
 
 /** The size of the pages in which an update of a synchronizer is looked for. */
 const pageSize = 50;

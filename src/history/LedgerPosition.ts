@@ -77,6 +77,9 @@ export interface LedgerPosition {
   readonly recordTimes: Readonly<Record<string, RecordPoint>>;
 }
 
+/** The position of a bare offset, which proves nothing. */
+export const bareOffset = (offset: Offset): LedgerPosition => ({ offset, recordTimes: {} });
+
 /** The codecs of the fields of a position. */
 export const positionFields = {
   offset: Offset,

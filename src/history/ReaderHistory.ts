@@ -4,6 +4,7 @@ import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerEr
 import { isLater } from '../operators/recordTimes.js';
 import {
   advance,
+  bareOffset,
   idOf,
   lastAfter,
   type LastUpdate,
@@ -294,7 +295,7 @@ export class ReaderHistory {
     this.#move = undefined;
     this.#floors = new Map();
     this.#open = new Set();
-    this.#position = { offset, recordTimes: {}, participantId, lastUpdate: undefined };
+    this.#position = { ...bareOffset(offset), participantId, lastUpdate: undefined };
     this.#participantReadAt = undefined;
     this.proven();
   }

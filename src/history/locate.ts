@@ -1,9 +1,10 @@
 import { catchError, concatMap, defer, from, map, type Observable, of, toArray } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
-import { LedgerResetError, PrunedError } from '../errors/feed.js';
+import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { type Around, type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
-import { idOf, type LastUpdate, type LedgerPosition } from './LedgerPosition.js';
+import type { Around } from './bisect.js';
+import { type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
+import { idOf, type LastUpdate, type LedgerPosition, type Read } from './LedgerPosition.js';
 
 /** Where a position is on the participant that answers. */
 export type Place = Here | Elsewhere;
@@ -90,7 +91,7 @@ const participantOf = (reader: HistoryReader, { lastUpdate }: LedgerPosition): O
   );
 
 /** Emits whether an update is at its offset. It is unknown if the offset is pruned, or if what is there does not decode. */
-const isAtOffset = (
+export const isAtOffset = (
   reader: HistoryReader,
   { offset, updateId }: LastUpdate,
 ): Observable<'there' | 'gone' | 'unknown' | 'beyond'> =>
@@ -263,7 +264,7 @@ function isAwaited({ lastUpdate, recordTimes }: LedgerPosition, updateId: string
 }
 
 /** Searches what the participant has not pruned. If the position may be in what it has, fails with the `PrunedError`. */
-const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Wanted): Observable<Around> => {
+const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Wanted): Observable<Around<Read>> => {
   // of an empty ledger, a participant refuses to read a range
   if (end === 0) return of({ before: undefined, after: undefined });
   const last = reader.searched.get(synchronizerId);
@@ -280,7 +281,8 @@ const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Want
         endInclusive: end,
       }).pipe(
         map((found) => {
-          if (pruned instanceof PrunedError && found.before === undefined && found.after !== undefined) throw pruned;
+          const error = found.pruned ?? pruned;
+          if (error !== undefined && found.before === undefined && found.after !== undefined) throw error;
           reader.searched.set(synchronizerId, { ...found, end });
           return found;
         }),

@@ -14,9 +14,8 @@ import {
 } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
-import type { PrunedError } from '../errors/feed.js';
-import { isLedgerError } from '../errors/LedgerError.js';
 import { isLater, synchronizersOf } from '../operators/recordTimes.js';
+import { bisect, earliestIn } from './bisect.js';
 
 /** What a search reads of a participant. */
 export interface SearchedLedger {
@@ -46,12 +45,12 @@ interface ReadRange {
  */
 export const offsetAt = (ledger: SearchedLedger, time: Timestamp): Observable<Offset> =>
   ledger.ledgerEnd$.pipe(
-    concatMap((end) => bisect(ledger, time, end)),
+    concatMap((end) => search(ledger, time, end)),
     concatMap((found) =>
       ledger.synchronizers$.pipe(
         concatMap((all) => (all.length > 1 ? lastOfEach(ledger, all, found) : [])),
         concatMap((updates) => [...updates].filter(([, update]) => !isBefore(update, time))),
-        concatMap(([synchronizer, { offset }]) => bisect(ledger, time, offset, synchronizer)),
+        concatMap(([synchronizer, { offset }]) => search(ledger, time, offset, synchronizer)),
         reduce((least, offset) => Math.min(least, offset), found),
       ),
     ),
@@ -76,51 +75,18 @@ export function toTimestamp(time: string | Date): Timestamp {
 
 const isoTime = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** The offset to find is not before `low`, and not after `high`. */
-interface Bounds {
-  readonly low: Offset;
-  readonly high: Offset;
-  /** The offset before the first update that is known not to be before the time. */
-  readonly found?: Offset;
-  /** Set if the ledger is pruned up to `low`, and no later update is known to be before the time. */
-  readonly pruned?: PrunedError;
-}
-
 /** Finds the last offset before a time among the updates of a synchronizer; without one, of all as if they were of one. */
-const bisect = (ledger: SearchedLedger, time: Timestamp, end: Offset, synchronizer?: string): Observable<Offset> =>
-  of<Bounds>({ low: 0, high: end }).pipe(
-    expand((bounds) => (bounds.low < bounds.high ? halve(ledger, time, bounds, synchronizer) : EMPTY)),
-    takeLast(1),
-    map(({ found = end, pruned }) => {
-      // what is pruned may have any time
+const search = (ledger: SearchedLedger, time: Timestamp, end: Offset, synchronizer?: string): Observable<Offset> =>
+  bisect<Timed>(
+    { beginExclusive: 0, endInclusive: end },
+    (update) => !isBefore(update, time),
+    (begin, to) => firstOf(ledger, begin, to, synchronizer),
+  ).pipe(
+    map(({ after, pruned }) => {
       if (pruned !== undefined) throw pruned;
-      return found;
+      return after === undefined ? end : after.offset - 1;
     }),
   );
-
-function halve(
-  ledger: SearchedLedger,
-  time: Timestamp,
-  { pruned, ...bounds }: Bounds,
-  synchronizer: string | undefined,
-): Observable<Bounds> {
-  const middle = Math.floor((bounds.low + bounds.high) / 2);
-  return firstOf(ledger, middle, bounds.high, synchronizer).pipe(
-    map((first): Bounds => {
-      if (first !== undefined && isBefore(first, time)) return { ...bounds, low: first.offset };
-      const found = first === undefined ? {} : { found: first.offset - 1 };
-      return { ...bounds, ...(pruned && { pruned }), ...found, high: middle };
-    }),
-    catchError((error: unknown): Observable<Bounds> => {
-      const earliest = earliestIn(error);
-      if (earliest === undefined || earliest <= middle) throw error;
-      return of({ ...bounds, low: Math.min(earliest, bounds.high), pruned: error as PrunedError });
-    }),
-  );
-}
-
-const earliestIn = (error: unknown): Offset | undefined =>
-  isLedgerError(error, 'PrunedError') ? error.earliestOffset : undefined;
 
 /** An update that has a record time. */
 type Timed = Extract<Update, { readonly recordTime: Timestamp }>;

@@ -1,6 +1,6 @@
 import { defer, map, type OperatorFunction } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
-import { advance, type LedgerPosition, type Read } from './LedgerPosition.js';
+import { advance, bareOffset, type LedgerPosition, type Read } from './LedgerPosition.js';
 
 /** Where the updates of a page are in the history of a ledger. */
 export interface Origin {
@@ -46,7 +46,7 @@ export const positions =
   (source) =>
     defer(() => {
       let origin: Origin | undefined;
-      let position: LedgerPosition = { offset: 0, recordTimes: {} };
+      let position = bareOffset(0);
       return source.pipe(
         map((update) => {
           const own = origins.get(update);

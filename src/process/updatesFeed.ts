@@ -8,7 +8,7 @@ import { checkOptions, createLedgerFeed, type UpdatesFeed, type UpdatesOptions }
 import { reportWithout, type Service } from '../feed/Service.js';
 import { placeOf } from '../feed/prove.js';
 import { newIn, steps } from '../feed/updates.js';
-import { advance, LedgerPosition } from '../history/LedgerPosition.js';
+import { advance, bareOffset, LedgerPosition } from '../history/LedgerPosition.js';
 import { readParticipantId } from '../history/participant.js';
 import { validateRequest } from '../http/exchange.js';
 import { type CompleteRetryPolicy, retryPolicy, retryTransient } from '../http/retry.js';
@@ -129,7 +129,7 @@ function openReader(
     // the processor reports the end of the run
     return createLedgerFeed(service, rest, feedOptions, undefined, reportWithout(report, 'FeedEnded'), known);
   };
-  const start = { offset: range.beginExclusive, recordTimes: {} };
+  const start = bareOffset(range.beginExclusive);
   const feed = feedFrom(start);
   return {
     report,
@@ -159,7 +159,7 @@ function toFeedPage({ position, page, history }: Step): FeedPage<Work, LedgerPos
 }
 
 const notRead = (offset: Offset): NonNullable<Step['history']> => {
-  const position = { offset, recordTimes: {} };
+  const position = bareOffset(offset);
   return { before: position, after: position, isAddressed: true };
 };
 
