@@ -21,6 +21,8 @@ import { DecodeError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import type { PageHistory, Step } from '../feed/LedgerFeed.js';
 import type { Page } from '../feed/Page.js';
+import type { LedgerPosition } from '../history/LedgerPosition.js';
+import type { Place } from '../history/locate.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractsChanged, ContractsReconciled, ReconcileReason } from './ContractChange.js';
 import { isDifference } from './ContractChange.js';
@@ -30,6 +32,7 @@ import type { JoinStep } from './JoinStep.js';
 import { readContracts } from './readContracts.js';
 import type { PackageWatch } from './reconcile/PackageWatch.js';
 import { Suspicion } from './reconcile/Suspicion.js';
+import { here, isStill, MovedError } from './withPosition.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
 
 /** The contracts to keep up to date. */
@@ -38,12 +41,16 @@ export interface Followed {
   readonly query: ContractQuery & ContractPolicies;
   readonly eventFormat: EventFormat;
   readonly packages: PackageWatch;
+  /** Finds a position on the participant that answers. */
+  readonly find: (position: LedgerPosition) => Observable<Place>;
 }
 
 /** Contracts at an offset. */
 interface Read {
   readonly fold: ContractsFold<AnyContract>;
   readonly offset: Offset;
+  /** What was read of the ledger with them. */
+  readonly position: LedgerPosition;
   /** Whether they have everything that was read before; if not, that is applied to them without a change. */
   readonly isComplete: boolean;
 }
@@ -58,13 +65,13 @@ interface Read {
  */
 export const followChanges = (
   followed: Followed,
-  { fold, offset, isComplete }: Read,
+  { fold, offset, position, isComplete }: Read,
   feed: (ready$: Observable<unknown>) => Observable<Step>,
 ): Observable<JoinStep<AnyContract>> =>
   defer(() => {
     const { packages } = followed;
     const suspicion = new Suspicion(followed.query);
-    const progress: Progress = { fold, suspicion, reached: offset, isComplete, isCaughtUp: false, ...onward };
+    const progress: Progress = { fold, suspicion, reached: offset, position, isComplete, isCaughtUp: false, ...onward };
     let isFree$: Observable<unknown> = always$;
     const check$ = defer(() => {
       const { due } = suspicion;
@@ -125,6 +132,8 @@ interface Progress {
   readonly isComplete: boolean;
   /** Where the changes are in the history of the ledger. */
   history?: PageHistory | undefined;
+  /** What was read of the ledger before the first step. */
+  readonly position: LedgerPosition;
   /** The cursor of the feed. It may go back: after an outage, a feed reads again what follows its last update. */
   cursor: Offset;
   /** Whether it was noted that the feed has gone back and found updates there. */
@@ -223,15 +232,19 @@ function applyUpdate(
 const readUpTo = (history: PageHistory | undefined): PageHistory | undefined =>
   history && { ...history, before: history.after };
 
-/** Reads the contracts again at the offset that was reached. Emits a step with the difference, if there is one. */
+/**
+ * Reads the contracts again at the offset that was reached. Emits a step with the difference, if there is one. What was read
+ * of the ledger is proven after that: contracts of another ledger must not be mixed with those of this one.
+ */
 const reconcile = (
-  { source, query, eventFormat }: Followed,
+  { source, query, eventFormat, find }: Followed,
   progress: Progress,
   reason: ReconcileReason,
 ): Observable<JoinStep<AnyContract>> =>
   defer(() => {
-    const { fold, suspicion, reached: offset, isCaughtUp } = progress;
-    return readContracts(source, query, eventFormat, { activeAtOffset: offset }).pipe(
+    const { fold, suspicion, reached: offset, isCaughtUp, history, position } = progress;
+    const proof$ = find(history?.after ?? position).pipe(map(isStill(here)));
+    return readContracts(source, query, eventFormat, { activeAtOffset: offset, proof$ }).pipe(
       concatMap((read): readonly JoinStep<AnyContract>[] => {
         const difference = fold.reconcile(read.fold);
         suspicion.checked(isDifference(difference));
@@ -239,11 +252,12 @@ const reconcile = (
         const contracts = fold.contracts;
         source.report(() => ({ _tag: 'ContractsReconciled', reason, offset, contracts: contracts.size }));
         const change: ContractsReconciled = { _tag: 'ContractsChanged', reason, offset, ...difference };
-        return [{ changes: [change], offset, isCaughtUp, contracts, history: readUpTo(progress.history) }];
+        return [{ changes: [change], offset, isCaughtUp, contracts, history: readUpTo(history) }];
       }),
       catchError((error: unknown) => {
-        // the contracts can be read at a later offset, which the feed reaches without a gap
-        if (!isLedgerError(error, 'PrunedError') && !(error instanceof UnpairedError)) throw error;
+        // the contracts can be read at a later offset, which the feed reaches without a gap, or finds again elsewhere
+        const isLater = error instanceof UnpairedError || error instanceof MovedError;
+        if (!isLater && !isLedgerError(error, 'PrunedError')) throw error;
         suspicion.postponed();
         return [];
       }),

@@ -40,7 +40,7 @@ import type { ContractSet } from './ContractSet.js';
 import { type Followed, followChanges } from './followChanges.js';
 import type { JoinStep } from './JoinStep.js';
 import { readContracts, readKnownTypes } from './readContracts.js';
-import { isStill, MovedError, readParticipant, withPosition } from './withPosition.js';
+import { here, isStill, MovedError, readParticipant, withPosition } from './withPosition.js';
 import { PackageWatch } from './reconcile/PackageWatch.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
 
@@ -135,11 +135,12 @@ function readFrom(
   const { reason, delayMs, position } = progress;
   const { offset: previous = 0, contracts: outdated } = progress.known;
   const eventFormat = eventFormatOf(query);
-  const followed: Followed = { source, query, eventFormat, packages: progress.packages };
-  const stub = feedAt(followed, progress, ready$, { position: position ?? bareOffset(previous) });
+  const followed = { source, query, eventFormat, packages: progress.packages };
+  const stubAt = (read: LedgerPosition) => feedAt(followed, progress, ready$, { position: read });
+  const find = (read: LedgerPosition): Observable<Place> => placeOf(stubAt(read), read);
   // contracts that are not the first ones are of the same ledger, or replace those of another one
   const mustFind = position !== undefined && reason !== 'ledgerReset';
-  const place$ = mustFind ? placeOf(stub, position) : of(here);
+  const place$ = mustFind ? find(position) : of(here);
   const followed$ = concat(
     (delayMs === 0 ? of(0) : timer(delayMs)).pipe(ignoreElements()),
     progress.packages.begin().pipe(ignoreElements()),
@@ -151,12 +152,12 @@ function readFrom(
         reason === undefined
           ? { activeAtOffset: elsewhere?.start ?? previous }
           : { notBefore: reason === 'ledgerReset' || elsewhere ? 0 : previous };
-      const isSameLedger$ = mustFind ? placeOf(stub, position).pipe(map(isStill(place))) : undefined;
-      const read$ = readContracts(source, query, eventFormat, { ...at, isSameLedger$ });
+      const proof$ = mustFind ? find(position).pipe(map(isStill(place))) : undefined;
+      const read$ = readContracts(source, query, eventFormat, { ...at, proof$ });
       const placed$ =
         reason === undefined && position !== undefined
           ? read$.pipe(map((read) => ({ ...read, position })))
-          : withPosition(source, stub, progress, read$);
+          : withPosition(source, stubAt(position ?? bareOffset(previous)), progress, read$);
       return placed$.pipe(
         concatMap(({ fold, offset, position: found }) => {
           const { contracts } = fold;
@@ -183,7 +184,7 @@ function readFrom(
           const feed = feedAt(followed, progress, ready$, known, offset);
           return startingWith(
             loaded,
-            followChanges(followed, { fold, offset, isComplete }, (free$) =>
+            followChanges({ ...followed, find }, { fold, offset, position: found, isComplete }, (free$) =>
               // skips the start
               steps(feed, ready$ === undefined ? free$ : free$.pipe(concatMap(() => ready$))).pipe(
                 skip(1),
@@ -211,11 +212,9 @@ function readFrom(
   );
 }
 
-const here: Place = { _tag: 'Here', isProven: false };
-
 /** The feed after contracts at an offset. */
 const feedAt = (
-  { source, query, eventFormat }: Followed,
+  { source, query, eventFormat }: Omit<Followed, 'find'>,
   progress: Progress,
   ready$: Observable<unknown> | undefined,
   known: KnownHistory,

@@ -21,7 +21,6 @@ import {
 import type { ContractEntry } from '../codecs/ContractEntry.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { EventFormat } from '../codecs/UpdateFormat.js';
-import type { Report } from '../diagnostics/Diagnostic.js';
 import { DecodeError, LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
@@ -42,43 +41,27 @@ export interface LoadedContracts {
 
 /** Where to read contracts: at an offset, or at a ledger end that is not before an offset. */
 interface Moment extends Pick<SnapshotRequest, 'activeAtOffset' | 'notBefore'> {
-  /** Emits whether the ledger is the one that is expected. Default: any ledger is. */
-  readonly isSameLedger$?: Observable<boolean> | undefined;
+  /** Emits if the ledger is the one that is expected, and fails if it is not. Default: any ledger is. */
+  readonly proof$?: Observable<unknown> | undefined;
 }
 
 /**
- * Reads the contracts of a query, and emits them when they are complete. After an outage, another ledger may have taken
- * the place of the first: fails with a `LedgerResetError` if it is not the one that is expected.
+ * Reads the contracts of a query, and emits them when they are complete, and the ledger is proven to be the one that is
+ * expected: another one may have taken its place in the meantime, also without a request that fails.
  */
 export const readContracts = (
   source: ContractsSource,
   query: ContractQuery & ContractPolicies,
   eventFormat: EventFormat,
-  { isSameLedger$, ...at }: Moment,
+  { proof$ = of(true), ...at }: Moment,
 ): Observable<LoadedContracts> =>
-  defer(() => {
-    let hasFailed = false;
-    const report: Report = (body) => {
-      const diagnostic = body();
-      hasFailed ||= diagnostic._tag === 'RetryScheduled' || diagnostic._tag === 'SnapshotRestarted';
-      source.report(() => diagnostic);
-    };
-    if (isSameLedger$ === undefined) return readOnce(source, query, eventFormat, at);
-    const proven$ = defer(() => (hasFailed ? isSameLedger$ : of(true))).pipe(
-      map((isIt) => {
-        if (!isIt) throw new LedgerResetError(at.activeAtOffset ?? at.notBefore ?? 0, undefined, difference);
-      }),
-    );
-    return readOnce({ ...source, report }, query, eventFormat, at).pipe(
-      catchError((error: unknown) => {
-        if (!isLedgerError(error, 'PrunedError') && !(error instanceof UnpairedError)) throw error;
-        return proven$.pipe(concatMap(() => throwError(() => error)));
-      }),
-      concatMap((contracts) => proven$.pipe(map(() => contracts))),
-    );
-  });
-
-const difference = 'it does not have the last update, or the participant has another id';
+  readOnce(source, query, eventFormat, at).pipe(
+    catchError((error: unknown) => {
+      if (!isLedgerError(error, 'PrunedError') && !(error instanceof UnpairedError)) throw error;
+      return proof$.pipe(concatMap(() => throwError(() => error)));
+    }),
+    concatMap((contracts) => proof$.pipe(map(() => contracts))),
+  );
 
 function readOnce(
   source: ContractsSource,

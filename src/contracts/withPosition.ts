@@ -82,6 +82,9 @@ const ofOneParticipant =
 export const readParticipant = (source: ContractsSource): Observable<string | undefined> =>
   readParticipantId(source.service.link).pipe(retryTransient(source));
 
+/** Where a position is if nothing has changed. */
+export const here: Place = { _tag: 'Here', isProven: false };
+
 /** Whether a position is still where it was found. If not, but on the same ledger, the contracts must be read elsewhere. */
 export const isStill =
   (before: Place) =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, takeUntil, timer } from 'rxjs';
 import { contractsSource } from '../../src/contracts/ContractQuery.js';
 import { join } from '../../src/contracts/join.js';
+import { entriesAt } from '../helpers/contractHistory.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { itInVirtualTime } from '../helpers/time.js';
@@ -9,7 +10,7 @@ import { contractsWorld, pagePath } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply, ok } from '../helpers/wire.js';
 import { useAverageDelays } from './averageDelays.js';
 import { ids } from './brief.js';
-import { archive, create, follow, marbles, missed, pruned, reported } from './joinSupport.js';
+import { archive, create, follow, marbles, missed, nothing, pruned, reported } from './joinSupport.js';
 
 useAverageDelays();
 
@@ -154,5 +155,33 @@ describe('after a gap', () => {
     expect(seen.values).toEqual(['Reset 2 start a', 'CaughtUp 2', 'FellBehind 2']);
     expect(reported(diagnostics, 'GapFound')).toMatchObject([{ cursor: 2, cause: { _tag: 'PrunedError' } }]);
     expect(seen.error).toMatchObject({ _tag: 'ApiError', code: 'PERMISSION_DENIED' });
+  });
+});
+
+describe('contracts that are read again at a position', () => {
+  itInVirtualTime('are not those of a ledger that has taken the place of the first meanwhile', ({ flush }) => {
+    let isReplaced = false;
+    const others = [create(2, 'x'), nothing(4)];
+    const world = contractsWorld({
+      latencyMs: 5,
+      participantId: 'p1',
+      fault: (request) => {
+        if (!isPage(request) || isReplaced) return undefined;
+        isReplaced = true;
+        world.participant.elementsAt = (offset) => entriesAt(others, offset);
+        world.participant.ledger.replace(others, 4, 'p2');
+        return undefined;
+      },
+    });
+    world.participant.append(create(2, 'a'), nothing(4));
+    const source = contractsSource(world.client, {})();
+    const position = { offset: 2, participantId: 'p1', recordTimes: {} };
+    const compare = () => 'appeared' as const;
+    const query = { ...marbles, onGap: 'fail' } as const;
+    const seen = observe(join(source, { query, resumeFrom: 2, position, compare }).pipe(takeUntil(timer(60_000))));
+    flush();
+    expect(isReplaced).toBe(true);
+    expect(seen.values).toEqual([]);
+    expect(seen.error).toMatchObject({ _tag: 'LedgerResetError' });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import { asyncScheduler, concat, map } from 'rxjs';
+import { asyncScheduler, concat, map, of } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { interfaceType } from '../../src/codecs/ContractType.js';
 import { UpdateElement } from '../../src/codecs/Update.js';
@@ -12,7 +12,7 @@ import type { JoinStep } from '../../src/contracts/JoinStep.js';
 import { PackageWatch } from '../../src/contracts/reconcile/PackageWatch.js';
 import type { Position } from '../../src/feed/LedgerFeed.js';
 import type { Page } from '../../src/feed/Page.js';
-import type { HistoryUpdate } from '../helpers/contractHistory.js';
+import { entriesAt, type HistoryUpdate } from '../helpers/contractHistory.js';
 import { observe } from '../helpers/observe.js';
 import { contractsWorld, pagePath } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
@@ -280,6 +280,49 @@ describe('changes of contracts, when an update ends or moves a contract that is 
   });
 });
 
+describe('changes of contracts whose ledger is replaced while they are read again', () => {
+  it.each([
+    ['by that of another participant', 'p1', 'p2'],
+    ['by another one of the same participant', 'p1', 'p1'],
+    ['by another one, and the participant does not tell its ID', undefined, undefined],
+  ])('%s, have nothing of the other ledger before a reset', (_, participantId, other) => {
+    const others = [create(2, 'x'), create(5, 'y'), nothing(9)];
+    let isReplaced = false;
+    const { seen, diagnostics } = follow({
+      ...toys,
+      packages,
+      ...(participantId !== undefined && { participantId }),
+      client: { retry: { giveUpAfterMs: 10_000 } },
+      during: {
+        1_000: ({ participant }) => {
+          participant.append(create(4, 'b'));
+        },
+        10_000: ({ participant }) => {
+          participant.upload('1220cccc');
+          participant.append(create(6, 'paint'));
+        },
+      },
+      fault: ({ path, body }, __, { participant }) => {
+        if (path !== pagePath || body['activeAtOffset'] !== 6 || isReplaced) return undefined;
+        isReplaced = true;
+        participant.elementsAt = (offset) => entriesAt(others, offset);
+        participant.ledger.replace(others, 9, other);
+        return undefined;
+      },
+      forMs: 5 * minute,
+    });
+    expect(isReplaced).toBe(true);
+    expect(seen.error).toBeUndefined();
+    expect(seen.values.filter((change) => /Reset|Changed/.test(change))).toEqual([
+      'Reset 2 start a',
+      'ContractsChanged 4 +b',
+      'ContractsChanged 6 +paint',
+      'Reset 9 ledgerReset x,y',
+    ]);
+    expect(reported(diagnostics, 'ContractsReconciled')).toEqual([]);
+  });
+});
+
 describe('changes of contracts whose feed goes back after an outage', () => {
   it('have what appeared before the offset as one change at it, and not as updates', () => {
     const { steps, requests } = followBack([
@@ -360,8 +403,14 @@ function followBack(script: readonly { readonly cursor: number; readonly updates
       {
         ...{ source, query: marbles, eventFormat: eventFormatOf(marbles) },
         packages: new PackageWatch(source.service, marbles),
+        find: () => of({ _tag: 'Here', isProven: true }),
       },
-      { fold: new ContractsFold(makeContract(marbles.types)), offset: 2, isComplete: true },
+      {
+        fold: new ContractsFold(makeContract(marbles.types)),
+        offset: 2,
+        position: { offset: 2, recordTimes: {} },
+        isComplete: true,
+      },
       (ready$) => concat(...script.map((step) => ready$.pipe(map(() => toStep(step))))),
     );
     const seen = observe(steps$);
