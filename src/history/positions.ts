@@ -2,6 +2,24 @@ import { defer, map, type OperatorFunction } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import { advance, bareOffset, type LedgerPosition, type Read } from './LedgerPosition.js';
 
+/**
+ * Consecutive items of a source, and where a reader is after them.
+ *
+ * @category Processing
+ */
+export interface Batch<A, P = LedgerPosition> {
+  /** The items, in order. */
+  readonly items: readonly A[];
+  /** The position up to which the source has been read with them. */
+  readonly position: P;
+  /** Whether the source was not known to have more. */
+  readonly isCaughtUp: boolean;
+  /** Whether the source ends with them. */
+  readonly isLast?: boolean;
+  /** The error with which the source ends after them. */
+  readonly failure?: { readonly error: unknown } | undefined;
+}
+
 /** Where the updates of a page are in the history of a ledger. */
 export interface Origin {
   /** What was read before the page. */

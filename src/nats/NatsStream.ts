@@ -186,7 +186,7 @@ const checkPosition = (
   );
 
 /** The messages that a consumer sent for one request. */
-export interface Batch {
+export interface Pulled {
   readonly deliveries: readonly Delivery[];
   /** Whether the consumer had no more. */
   readonly isEnd: boolean;
@@ -215,8 +215,8 @@ const settleMs = 100;
 export const pull = (
   { connection, js, stream, timeoutMs }: NatsStream,
   { consumer, maxMessages, waitMs }: PullRequest,
-): Observable<Batch> =>
-  new Observable<Batch>((subscriber) => {
+): Observable<Pulled> =>
+  new Observable<Pulled>((subscriber) => {
     const deliveries: Delivery[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
     const end = (status?: 'end' | 'tooLarge'): void => {

@@ -143,7 +143,7 @@ function openReader(
     position: NatsPosition,
     compare: (a, b) => a.sequence - b.sequence,
     hasUpdate: (update, at) => hasUpdate(stream, update, at),
-    pages: (after, ready$) => pages({ stream, maxPageSize, emitUndecoded }, after, ready$),
+    batches: (after, ready$) => pages({ stream, maxPageSize, emitUndecoded }, after, ready$),
   };
 }
 

@@ -15,9 +15,10 @@ import {
   throwError,
 } from 'rxjs';
 import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
-import type { FeedEntry, FeedPage } from '../process/Feed.js';
+import type { Batch } from '../history/positions.js';
+import type { FeedEntry } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
-import { type Batch, hasConsumer, openConsumer, pull } from './NatsStream.js';
+import { hasConsumer, openConsumer, pull, type Pulled } from './NatsStream.js';
 import { type Delivery, type NatsPosition, toEntry } from './NatsPosition.js';
 import { callServerOnce, type NatsStream, readHead, retryServer } from './NatsStream.js';
 import { gapError } from './RelayError.js';
@@ -32,6 +33,8 @@ interface PageSettings {
 }
 
 type Entry = FeedEntry<Work, NatsPosition>;
+
+type NatsBatch = Batch<Entry, NatsPosition>;
 
 /** How far a stream has been read. */
 interface Step {
@@ -48,7 +51,7 @@ interface Step {
   /** Whether the next message is requested by itself, because it exceeds the size limit of a request for several. */
   readonly isLarge: boolean;
   /** The page of this step; absent if there was nothing new. */
-  readonly page?: FeedPage<Work, NatsPosition> | undefined;
+  readonly page?: NatsBatch | undefined;
   /** The sequence number of the next delivered message, if messages before it are missing. */
   readonly hole?: number | undefined;
   /** The error that follows the page. */
@@ -64,7 +67,7 @@ export const pages = (
   settings: PageSettings,
   after: NatsPosition,
   ready$: Observable<unknown>,
-): Observable<FeedPage<Work, NatsPosition>> =>
+): Observable<NatsBatch> =>
   defer(() => {
     const flags = { isCaughtUp: false, isFollowing: false, isLarge: false };
     const start: Step = { position: after, id: undefined, consumer: undefined, ...flags };
@@ -129,7 +132,7 @@ const fillHole = (stream: NatsStream, step: Step, before: number): Observable<St
 };
 
 /** Returns the step after the messages of a request. */
-function read(settings: PageSettings, step: Step, { deliveries, isEnd, isTooLarge }: Batch): Step {
+function read(settings: PageSettings, step: Step, { deliveries, isEnd, isTooLarge }: Pulled): Step {
   const { entries, id = step.id, failure, hole } = readEntries(settings, step.position, deliveries);
   const position = entries.at(-1)?.position ?? step.position;
   const isCaughtUp = hole === undefined && isEnd;
@@ -141,7 +144,7 @@ function read(settings: PageSettings, step: Step, { deliveries, isEnd, isTooLarg
     isCaughtUp,
     isFollowing: isCaughtUp || (step.isFollowing && deliveries.length < settings.maxPageSize),
     isLarge: isTooLarge,
-    page: isNews ? { entries, reached: position, isCaughtUp } : undefined,
+    page: isNews ? { items: entries, position, isCaughtUp } : undefined,
     hole,
     failure,
   };
@@ -198,16 +201,12 @@ const reportStep =
       );
     });
 
-const pageReceived = (
-  path: string,
-  { entries }: FeedPage<Work, NatsPosition>,
-  durationMs: number,
-): DiagnosticOf<'PageReceived'> => {
-  const [first, last] = [entries[0], entries.at(-1)];
+const pageReceived = (path: string, { items }: NatsBatch, durationMs: number): DiagnosticOf<'PageReceived'> => {
+  const [first, last] = [items[0], items.at(-1)];
   return {
     _tag: 'PageReceived',
     path,
-    count: entries.length,
+    count: items.length,
     ...(first !== undefined && { first: first.position.offset }),
     ...(last !== undefined && { last: last.position.offset }),
     durationMs: Math.round(durationMs),

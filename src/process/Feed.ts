@@ -7,6 +7,7 @@ import type { UndecodedUpdate } from '../feed/Page.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
 import type { AnyHandler } from '../ledger/connection.js';
 import type { LastUpdate, LedgerPosition } from '../history/LedgerPosition.js';
+import type { Batch } from '../history/positions.js';
 import type { CheckpointStore, FeedPosition } from './CheckpointStore.js';
 import type { Committed, Work } from './ProcessOptions.js';
 
@@ -78,7 +79,7 @@ export interface Feed<A = Work, P extends FeedPosition = FeedPosition, M extends
 export interface FeedRun {
   /** The name of the processor, for diagnostics; absent if it has none. */
   readonly name?: string | undefined;
-  /** Whether an update that cannot be decoded becomes an entry of a page. If not, it ends the feed with an error. */
+  /** Whether an update that cannot be decoded becomes an entry of a batch. If not, it ends the feed with an error. */
   readonly emitUndecoded: boolean;
 }
 
@@ -100,6 +101,9 @@ export type AnyReader = FeedReader<FeedItem, FeedPosition>;
 /** An entry of such a feed. */
 export type AnyEntry = FeedEntry<FeedItem, FeedPosition>;
 
+/** A batch of such a feed. */
+export type AnyBatch = Batch<AnyEntry, FeedPosition>;
+
 /**
  * Reads a feed for one run of a processor.
  *
@@ -110,7 +114,7 @@ export interface FeedReader<A, P extends FeedPosition> {
   readonly report: Report;
   /** The path from which the source is read, for error messages. */
   readonly path: string;
-  /** The maximum number of entries in a page. */
+  /** The maximum number of entries in a batch. */
   readonly maxPageSize: number;
   /** Emits once where a processor without a cursor begins. */
   readonly start$: Observable<P>;
@@ -126,7 +130,7 @@ export interface FeedReader<A, P extends FeedPosition> {
   /** The order of the positions: negative if the first one is before the second, 0 if they are the same. */
   compare(a: P, b: P): number;
   /**
-   * Emits once whether an update is still at its position; `true` if that cannot be determined. Absent if the pages prove
+   * Emits once whether an update is still at its position; `true` if that cannot be determined. Absent if the batches prove
    * that themselves.
    */
   hasUpdate?(update: LastUpdate, at: P): Observable<boolean>;
@@ -135,11 +139,11 @@ export interface FeedReader<A, P extends FeedPosition> {
   /** Whether the feed continues at another participant that has the same history. Default: such a cursor is rejected. */
   readonly mayRelocate?: boolean;
   /**
-   * Emits the pages after a position. Requests the first page, and the next one after each page, when `ready$` emits.
+   * Emits the batches after a position. Requests the first one, and each next one, when `ready$` emits.
    *
    * @param after - the position, and what the cursor knows of the ledger
    */
-  pages(after: P & Partial<LedgerPosition>, ready$: Observable<unknown>): Observable<FeedPage<A, P>>;
+  batches(after: P & Partial<LedgerPosition>, ready$: Observable<unknown>): Observable<Batch<FeedEntry<A, P>, P>>;
 }
 
 /**
@@ -152,22 +156,6 @@ export interface FeedIdentity {
   readonly participantId?: string | undefined;
   /** Identifies what the feed selects from its source. */
   readonly selection: string;
-}
-
-/**
- * Consecutive entries of a source.
- *
- * @category Processing
- */
-export interface FeedPage<A, P extends FeedPosition> {
-  /** The entries, in order. */
-  readonly entries: readonly FeedEntry<A, P>[];
-  /** The position up to which the source has been read with them. */
-  readonly reached: P;
-  /** Whether the source was not known to have more. */
-  readonly isCaughtUp: boolean;
-  /** Whether the feed ends with this page. */
-  readonly isLast?: boolean;
 }
 
 /**

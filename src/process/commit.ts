@@ -25,21 +25,15 @@ import { advance as advancePosition, type LedgerPosition, pointsOf, type Read } 
 import { isLater } from '../operators/recordTimes.js';
 import { callHandler, type Handled, HandlerFailure, isUndecoded, type Processor } from './callHandler.js';
 import type { Cursor, FeedPosition } from './CheckpointStore.js';
-import type { AnyEntry, AnyReader, FeedItem, FeedPage } from './Feed.js';
+import type { AnyBatch, AnyEntry, AnyReader } from './Feed.js';
 import { Parked } from './Parked.js';
 import type { Committed } from './ProcessOptions.js';
 
-/** Entries that are handled and committed together, unless a commit is due earlier. */
-export interface Chunk extends FeedPage<FeedItem, FeedPosition> {
-  /** The error with which the feed ends after these entries. */
-  readonly failure?: { readonly error: unknown };
-}
-
 type RecordTimes = Committed['recordTimes'];
 
-/** How much of a chunk has been handled and committed. */
+/** How much of a batch has been handled and committed. */
 interface Progress {
-  readonly chunk: Chunk;
+  readonly batch: AnyBatch;
   /** The saved cursor. */
   readonly cursor: Cursor;
   /** The latest record time of each synchronizer. The cursor has only those of updates. */
@@ -62,16 +56,16 @@ interface Progress {
   readonly done: number;
 }
 
-/** Handles a chunk and commits it in as many parts as necessary. Emits after each attempt. */
-export const commitChunk = (
+/** Handles a batch and commits it in as many parts as necessary. Emits after each attempt. */
+export const commitBatch = (
   processor: Processor,
   { cursor, recordTimes }: Pick<Progress, 'cursor' | 'recordTimes'>,
-  chunk: Chunk,
+  batch: AnyBatch,
 ): Observable<Progress> => {
   const { commitEveryUpdates: partSize, handlerRetry } = processor;
   const budget = new RetryBudget(handlerRetry);
   const sizes = { partSize, nextSize: partSize };
-  const start = { chunk, cursor, recordTimes, remaining: chunk.entries, ...sizes, budget, ...noAttempt };
+  const start = { batch, cursor, recordTimes, remaining: batch.items, ...sizes, budget, ...noAttempt };
   return of<Progress>(start).pipe(
     // one transaction ends before the next one begins; queued, because synchronous attempts would nest
     expand((progress) => {
@@ -167,15 +161,15 @@ function handledBefore({ isTransactional }: Processor, error: unknown): Handled 
 
 /** Returns the progress after some updates of the next part are done. */
 function advance({ reader }: Processor, progress: Progress, { done, handled, failure }: Handled): Progress {
-  const { chunk, remaining, partSize, nextSize, failureAfterNext } = progress;
+  const { batch, remaining, partSize, nextSize, failureAfterNext } = progress;
   const isDone = done === remaining.length;
   const entries = remaining.slice(0, done);
-  const cursor = cursorAfter(reader, progress.cursor, entries, isDone ? chunk.reached : undefined);
+  const cursor = cursorAfter(reader, progress.cursor, entries, isDone ? batch.position : undefined);
   const { offset } = cursor;
   const isReset = reader.compare(cursor, progress.cursor) < 0;
   const recordTimes = isReset ? timesOf(cursor) : timesAfter(progress.recordTimes, cursor, entries);
   return {
-    chunk,
+    batch,
     cursor,
     recordTimes,
     partSize,
@@ -184,7 +178,7 @@ function advance({ reader }: Processor, progress: Progress, { done, handled, fai
     remaining: remaining.slice(done),
     ...noAttempt,
     failure: failure ?? (done === nextSize ? failureAfterNext : undefined),
-    committed: { offset, recordTimes, handled, isCaughtUp: isDone && chunk.isCaughtUp },
+    committed: { offset, recordTimes, handled, isCaughtUp: isDone && batch.isCaughtUp },
     done,
   };
 }

@@ -16,6 +16,7 @@ import { join } from '../contracts/join.js';
 import type { JoinStep } from '../contracts/JoinStep.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { advance } from '../history/LedgerPosition.js';
+import type { Batch } from '../history/positions.js';
 import { checkPositive, retryPolicy } from '../http/retry.js';
 import { requireConnection } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
@@ -32,7 +33,7 @@ import {
   readIn,
   resumeOffset,
 } from './ContractsPosition.js';
-import type { Feed, FeedEntry, FeedPage, FeedReader } from './Feed.js';
+import type { Feed, FeedEntry, FeedReader } from './Feed.js';
 import { ledgerFeed, ledgerIdentity } from './updatesFeed.js';
 
 /**
@@ -155,7 +156,7 @@ function openReader(
     position: ContractsPosition,
     compare: compareContracts,
     mayRelocate: updates.onOtherNode === 'relocate',
-    pages: (after, ready$) =>
+    batches: (after, ready$) =>
       defer(() => {
         const hasBlobs = query.includeCreatedEventBlob === true;
         let reached = beginAt(after, hasBlobs);
@@ -170,9 +171,9 @@ function openReader(
         };
         return join(source, request, ready$).pipe(
           concatMap((step) => {
-            const pages = pagesOf(step, reached, { batchSize, hasBlobs });
-            reached = pages.at(-1)?.reached ?? reached;
-            return pages;
+            const batches = batchesOf(step, reached, { batchSize, hasBlobs });
+            reached = batches.at(-1)?.position ?? reached;
+            return batches;
           }),
         );
       }),
@@ -220,26 +221,26 @@ interface Load {
 }
 
 /**
- * Returns the pages of a step after a position. An empty page at the initial position comes before the contracts are
+ * Returns the batches of a step after a position. An empty one at the initial position comes before the contracts are
  * read again, and before the first batch of them: from then on the contracts of the handler are not complete.
  */
-function pagesOf(
+function batchesOf(
   { changes, offset, isCaughtUp, reloads, differs, contracts, participantId, history }: JoinStep<AnyContract>,
   after: ContractsPosition,
   { batchSize, hasBlobs }: { readonly batchSize: number; readonly hasBlobs: boolean },
-): readonly Page[] {
+): readonly Batch<Entry, ContractsPosition>[] {
   const reason = reloads ?? differs ?? changes.find((change): change is Reset => change._tag === 'Reset')?.reason;
   if (reason !== undefined) {
     const begin = loadAfter(after, reason, participantId);
-    const marker: Page = { entries: [], reached: begin, isCaughtUp: false };
+    const marker = { items: [], position: begin, isCaughtUp: false };
     if (reloads !== undefined) return [marker];
     const end = { ...loadedAt(begin, offset, contracts, hasBlobs), ...history?.after };
-    const entries = batchesOf({ reason, offset, contracts: contracts.toArray() }, begin, end, batchSize);
-    return [marker, { entries, reached: end, isCaughtUp }];
+    const items = resetBatches({ reason, offset, contracts: contracts.toArray() }, begin, end, batchSize);
+    return [marker, { items, position: end, isCaughtUp }];
   }
   let position = after;
   let read = history?.before;
-  const entries = changes.flatMap((change): Page['entries'] => {
+  const items = changes.flatMap((change): readonly Entry[] => {
     if (change._tag === 'Reset') return [];
     position =
       change._tag === 'ContractsChanged' ? positionAfter(position, change) : { ...position, offset: change.offset };
@@ -249,18 +250,18 @@ function pagesOf(
     position = { ...position, ...read };
     return [{ position, content: change }];
   });
-  return [{ entries, reached: { ...position, offset, ...history?.after }, isCaughtUp }];
+  return [{ items, position: { ...position, offset, ...history?.after }, isCaughtUp }];
 }
 
-type Page = FeedPage<ContractsWork, ContractsPosition>;
+type Entry = FeedEntry<ContractsWork, ContractsPosition>;
 
 /** Returns the batches of a reset. Only with the last one are its contracts complete. */
-function batchesOf(
+function resetBatches(
   { reason, offset, contracts }: Load,
   begin: ContractsPosition,
   end: ContractsPosition,
   batchSize: number,
-): readonly FeedEntry<ContractsWork, ContractsPosition>[] {
+): readonly Entry[] {
   const size = Math.min(batchSize, Math.max(1, contracts.length));
   const count = Math.max(1, Math.ceil(contracts.length / size));
   return Array.from({ length: count }, (_, index) => {

@@ -23,7 +23,8 @@ export { updatesFeed, type UpdatesFeedOptions, type UpdatesFeedRequest } from '.
 export { contractsFeed, type ContractsFeedOptions, type ContractsFeedQuery } from './contractsFeed.js';
 export type { ContractsWork, ResetBatch } from './contractsFeed.js';
 export type { ContractsPosition } from './ContractsPosition.js';
-export type { Feed, FeedEntry, FeedIdentity, FeedItem, FeedPage } from './Feed.js';
+export type { Batch } from '../history/positions.js';
+export type { Feed, FeedEntry, FeedIdentity, FeedItem } from './Feed.js';
 export type { FeedReader, FeedRun } from './Feed.js';
 export type { Report } from '../diagnostics/Diagnostic.js';
 export type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';

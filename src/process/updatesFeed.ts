@@ -10,12 +10,13 @@ import { placeOf } from '../feed/prove.js';
 import { newIn, steps } from '../feed/updates.js';
 import { advance, bareOffset, LedgerPosition } from '../history/LedgerPosition.js';
 import { readParticipantId } from '../history/participant.js';
+import type { Batch } from '../history/positions.js';
 import { validateRequest } from '../http/exchange.js';
 import { type CompleteRetryPolicy, retryPolicy, retryTransient } from '../http/retry.js';
 import { requireConnection } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { FeedPosition } from './CheckpointStore.js';
-import type { Feed, FeedIdentity, FeedPage, FeedReader, FeedRun } from './Feed.js';
+import type { Feed, FeedEntry, FeedIdentity, FeedReader, FeedRun } from './Feed.js';
 import type { Work } from './ProcessOptions.js';
 
 /**
@@ -143,19 +144,19 @@ function openReader(
     position: LedgerPosition,
     compare: (a, b) => a.offset - b.offset,
     // skips the first step, which is the start
-    pages: ({ offset, lastUpdate, participantId, recordTimes }, ready$) =>
-      steps(feedFrom({ offset, lastUpdate, participantId, recordTimes }), ready$).pipe(skip(1), map(toFeedPage)),
+    batches: ({ offset, lastUpdate, participantId, recordTimes }, ready$) =>
+      steps(feedFrom({ offset, lastUpdate, participantId, recordTimes }), ready$).pipe(skip(1), map(toBatch)),
   };
 }
 
-function toFeedPage({ position, page, history }: Step): FeedPage<Work, LedgerPosition> {
+function toBatch({ position, page, history }: Step): Batch<FeedEntry<Work, LedgerPosition>> {
   const { before, after, isAddressed } = history ?? notRead(position.cursor);
   let reached = before;
-  const entries = newIn(page).map((update) => {
+  const items = newIn(page).map((update) => {
     reached = advance(reached, [update], isAddressed);
     return { position: reached, content: update };
   });
-  return { entries, reached: after, isCaughtUp: position.hasCaughtUp, isLast: position.next === 'end' };
+  return { items, position: after, isCaughtUp: position.hasCaughtUp, isLast: position.next === 'end' };
 }
 
 const notRead = (offset: Offset): NonNullable<Step['history']> => {

@@ -26,8 +26,8 @@ import { monotonicNow } from '../http/clock.js';
 import { clampTimer } from '../http/retry.js';
 import type { Processor } from './callHandler.js';
 import type { Cursor, FeedPosition } from './CheckpointStore.js';
-import { type Chunk, commitChunk, timesOf } from './commit.js';
-import type { AnyReader } from './Feed.js';
+import { commitBatch, timesOf } from './commit.js';
+import type { AnyBatch, AnyReader } from './Feed.js';
 import type { BatchOptions, Committed } from './ProcessOptions.js';
 
 /** Where a processor begins. */
@@ -57,13 +57,13 @@ interface State {
 export const work = (
   processor: Processor,
   start: ResumePoint,
-  batch: BatchOptions | undefined,
+  grouping: BatchOptions | undefined,
 ): Observable<Committed> =>
   defer(() => {
     const { reader } = processor;
     const recordTimes = timesOf(start.cursor);
     const state: State = { ...start, recordTimes, reached: start.cursor };
-    const maxPending = Math.max(reader.maxPageSize, 2 * (batch?.size ?? 1) - 1);
+    const maxPending = Math.max(reader.maxPageSize, 2 * (grouping?.size ?? 1) - 1);
     const pending$ = new BehaviorSubject(0);
     const addPending = (count: number): void => {
       pending$.next(pending$.value + count);
@@ -75,23 +75,23 @@ export const work = (
         first(() => pending$.value <= atMost),
       );
     // the position where the processor begins is saved first: a source may begin elsewhere the next time
-    const begun: Chunk = { entries: [], reached: start.cursor, isCaughtUp: false };
-    const chunk$ = concat(of(begun), reader.pages(start.cursor, whenPending(maxPending))).pipe(
-      tap(({ entries, reached }) => {
-        state.reached = reached;
-        addPending(entries.length);
+    const begun: AnyBatch = { items: [], position: start.cursor, isCaughtUp: false };
+    const batch$ = concat(of(begun), reader.batches(start.cursor, whenPending(maxPending))).pipe(
+      tap(({ items, position }) => {
+        state.reached = position;
+        addPending(items.length);
       }),
       // the error of the feed comes after the updates before it
       catchError((error: unknown) =>
-        of<Chunk>({ entries: [], reached: state.reached, isCaughtUp: false, failure: { error } }),
+        of<AnyBatch>({ items: [], position: state.reached, isCaughtUp: false, failure: { error } }),
       ),
       // queued like the handler: a synchronous page would otherwise interrupt the previous one
       observeOn(queueScheduler),
-      batch === undefined ? identity : toBatches(batch, reader, whenPending),
+      grouping === undefined ? identity : toBatches(grouping, reader, whenPending),
       takeUntil(processor.stop$),
     );
-    const commit = (chunk: Chunk): Observable<Committed> =>
-      commitChunk(processor, state, chunk).pipe(
+    const commit = (batch: AnyBatch): Observable<Committed> =>
+      commitBatch(processor, state, batch).pipe(
         tap((progress) => {
           state.cursor = progress.cursor;
           state.recordTimes = progress.recordTimes;
@@ -101,19 +101,19 @@ export const work = (
         map(({ committed }) => committed),
         filter((committed) => committed !== undefined),
       );
-    return chunk$.pipe(
-      tap((chunk) => {
-        addPending(emptyWeight(chunk));
+    return batch$.pipe(
+      tap((batch) => {
+        addPending(emptyWeight(batch));
       }),
-      concatMap((chunk) => {
+      concatMap((batch) => {
         if (processor.isStopped()) return EMPTY;
-        const isMoved = reader.compare(chunk.reached, state.cursor) !== 0;
-        const mustSave = chunk.entries.length > 0 || isMoved || !state.isStored;
-        const committed$ = mustSave ? commit(chunk) : of(unchanged(chunk, state));
-        return concat(committed$, feedFailure(processor, chunk)).pipe(
+        const isMoved = reader.compare(batch.position, state.cursor) !== 0;
+        const mustSave = batch.items.length > 0 || isMoved || !state.isStored;
+        const committed$ = mustSave ? commit(batch) : of(unchanged(batch, state));
+        return concat(committed$, feedFailure(processor, batch)).pipe(
           tap({
             complete: () => {
-              addPending(-emptyWeight(chunk));
+              addPending(-emptyWeight(batch));
             },
           }),
           // queued, because synchronous commits would nest
@@ -133,17 +133,17 @@ const toBatches =
     { size, withinMs }: BatchOptions,
     reader: AnyReader,
     whenPending: (atMost: number) => Observable<unknown>,
-  ): MonoTypeOperatorFunction<Chunk> =>
+  ): MonoTypeOperatorFunction<AnyBatch> =>
   (source) =>
     defer(() => {
-      const state: { partial: Chunk | undefined; partialSince: number } = { partial: undefined, partialSince: 0 };
+      const state: { partial: AnyBatch | undefined; partialSince: number } = { partial: undefined, partialSince: 0 };
       return source.pipe(
-        // a chunk that arrives in time joins the partial batch and replaces its timer
-        switchMap((chunk) => {
+        // a batch that arrives in time joins the partial batch and replaces its timer
+        switchMap((batch) => {
           const { partial } = state;
           // entries from before and after a reset are not handled together
-          const isReset = partial !== undefined && reader.compare(chunk.reached, partial.reached) < 0;
-          const { full: own, rest } = split(partial === undefined || isReset ? chunk : append(partial, chunk), size);
+          const isReset = partial !== undefined && reader.compare(batch.position, partial.position) < 0;
+          const { full: own, rest } = split(partial === undefined || isReset ? batch : append(partial, batch), size);
           const full = isReset ? [partial, ...own] : own;
           if (partial === undefined || full.length > 0) state.partialSince = monotonicNow();
           state.partial = rest;
@@ -152,13 +152,13 @@ const toBatches =
             state.partial = undefined;
             return of(rest);
           });
-          const isDue = rest.entries.length === 0 || rest.isLast === true || rest.failure !== undefined;
+          const isDue = rest.items.length === 0 || rest.isLast === true || rest.failure !== undefined;
           if (isDue) return concat(full, rest$);
           const waitMs = Math.max(0, state.partialSince + withinMs - monotonicNow());
           return concat(
             full,
             timer(clampTimer(waitMs)).pipe(
-              concatMap(() => whenPending(rest.entries.length)),
+              concatMap(() => whenPending(rest.items.length)),
               concatMap(() => rest$),
             ),
           );
@@ -167,33 +167,39 @@ const toBatches =
     });
 
 /**
- * Returns the full batches and the rest. If a chunk ends with a full batch there is no rest: the last batch then has
+ * Returns the full batches and the rest. If a batch ends with a full batch there is no rest: the last batch then has
  * the position up to which the feed has read.
  */
-function split(chunk: Chunk, size: number): { readonly full: readonly Chunk[]; readonly rest: Chunk | undefined } {
-  const { entries } = chunk;
-  const count = Math.floor(entries.length / size);
-  const full = Array.from({ length: count }, (_, index): Chunk => {
-    const part = entries.slice(index * size, (index + 1) * size);
-    return { entries: part, reached: part.at(-1)?.position ?? chunk.reached, isCaughtUp: false };
+function split(
+  batch: AnyBatch,
+  size: number,
+): { readonly full: readonly AnyBatch[]; readonly rest: AnyBatch | undefined } {
+  const { items } = batch;
+  const count = Math.floor(items.length / size);
+  const full = Array.from({ length: count }, (_, index): AnyBatch => {
+    const part = items.slice(index * size, (index + 1) * size);
+    return { items: part, position: part.at(-1)?.position ?? batch.position, isCaughtUp: false };
   });
-  const rest = entries.slice(count * size);
-  const hasRest = rest.length > 0 || count === 0 || chunk.failure !== undefined;
+  const rest = items.slice(count * size);
+  const hasRest = rest.length > 0 || count === 0 || batch.failure !== undefined;
   const last = full.at(-1);
-  if (hasRest || last === undefined) return { full, rest: { ...chunk, entries: rest } };
+  if (hasRest || last === undefined) return { full, rest: { ...batch, items: rest } };
   return {
-    full: [...full.slice(0, -1), { ...last, reached: chunk.reached, isCaughtUp: chunk.isCaughtUp }],
+    full: [...full.slice(0, -1), { ...last, position: batch.position, isCaughtUp: batch.isCaughtUp }],
     rest: undefined,
   };
 }
 
-const append = (partial: Chunk, chunk: Chunk): Chunk => ({ ...chunk, entries: [...partial.entries, ...chunk.entries] });
+const append = (partial: AnyBatch, batch: AnyBatch): AnyBatch => ({
+  ...batch,
+  items: [...partial.items, ...batch.items],
+});
 
-/** An empty chunk counts as one update: otherwise a quiet ledger would be polled without end while a handler hangs. */
-const emptyWeight = ({ entries }: Chunk): number => (entries.length === 0 ? 1 : 0);
+/** An empty batch counts as one update: otherwise a quiet ledger would be polled without end while a handler hangs. */
+const emptyWeight = ({ items }: AnyBatch): number => (items.length === 0 ? 1 : 0);
 
 /** Returns a commit for which nothing needs to be saved: only whether the processor has caught up may have changed. */
-const unchanged = ({ isCaughtUp }: Chunk, { cursor, recordTimes }: State): Committed => ({
+const unchanged = ({ isCaughtUp }: AnyBatch, { cursor, recordTimes }: State): Committed => ({
   offset: cursor.offset,
   recordTimes,
   handled: 0,
@@ -204,7 +210,7 @@ const unchanged = ({ isCaughtUp }: Chunk, { cursor, recordTimes }: State): Commi
  * Fails with the error of the feed, unless the processor has been stopped: the updates before the error may not be
  * committed.
  */
-const feedFailure = (processor: Processor, { failure }: Chunk): Observable<never> =>
+const feedFailure = (processor: Processor, { failure }: AnyBatch): Observable<never> =>
   defer(() => {
     if (failure !== undefined && !processor.isStopped()) throw failure.error;
     return EMPTY;

@@ -19,10 +19,11 @@ import {
 import { createLedger, ledgerEffects, UpdateElement } from '../../src/index.js';
 import { natsRelay, type NatsPosition, type NatsRelay, type NatsRelayOptions } from '../../src/nats/index.js';
 import {
+  type Batch,
   type Committed,
   Cursor,
   type Feed,
-  type FeedPage,
+  type FeedEntry,
   type FeedPosition,
   type HandlerResult,
   processFeed,
@@ -183,11 +184,11 @@ export async function readStream(jsm: JetStreamManager, stream: string): Promise
 export function feedOfPages(pages: readonly (readonly Work[])[], gate$: Observable<unknown> = of(true)): Feed {
   const request = { beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) };
   const feed = updatesFeed(createLedger({ baseUrl: 'http://127.0.0.1:9' }), request);
-  const pageOf = (page: readonly Work[], begin: number): FeedPage<Work, FeedPosition> => ({
-    entries: page
+  const pageOf = (page: readonly Work[], begin: number): Batch<FeedEntry<Work, FeedPosition>, FeedPosition> => ({
+    items: page
       .filter(({ offset }) => offset > begin)
       .map((content) => ({ position: { offset: content.offset }, content })),
-    reached: { offset: Math.max(begin, page.at(-1)?.offset ?? 0) },
+    position: { offset: Math.max(begin, page.at(-1)?.offset ?? 0) },
     isCaughtUp: false,
   });
   return {
@@ -197,13 +198,13 @@ export function feedOfPages(pages: readonly (readonly Work[])[], gate$: Observab
       start$: of({ offset: 0 }),
       identity$: of({ selection: 'all' }),
       hasUpdate: () => of(true),
-      pages: ({ offset }) =>
+      batches: ({ offset }) =>
         concat(
           ...pages.map((page, index) =>
             (index === 0 ? of(true) : gate$).pipe(
               take(1),
               map(() => pageOf(page, offset)),
-              filter(({ entries }) => entries.length > 0),
+              filter(({ items }) => items.length > 0),
             ),
           ),
           NEVER,

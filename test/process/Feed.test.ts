@@ -44,19 +44,19 @@ const book = (lines: number, edition = 'first'): Feed<UnknownUpdate, Mark> => ({
     position: Mark,
     compare: (a, b) => lineAt(a) - lineAt(b),
     hasUpdate: () => of(true),
-    pages: (after, ready$) =>
-      of({ entries: [], reached: after, isCaughtUp: false, isLast: lineAt(after) >= lines }).pipe(
-        expand(({ reached, isLast }) => {
+    batches: (after, ready$) =>
+      of({ items: [], position: after, isCaughtUp: false, isLast: lineAt(after) >= lines }).pipe(
+        expand(({ position, isLast }) => {
           if (isLast) return EMPTY;
-          const first = lineAt(reached) + 1;
+          const first = lineAt(position) + 1;
           const last = Math.min(lines, first + pageSize - 1);
-          const entries = Array.from({ length: last - first + 1 }, (_, index) => ({
+          const items = Array.from({ length: last - first + 1 }, (_, index) => ({
             position: markAt(first + index),
             content: word(first + index),
           }));
           return ready$.pipe(
             take(1),
-            concatMap(() => of({ entries, reached: markAt(last), isCaughtUp: last === lines, isLast: last === lines })),
+            concatMap(() => of({ items, position: markAt(last), isCaughtUp: last === lines, isLast: last === lines })),
           );
         }),
         skip(1),
