@@ -55,7 +55,7 @@ export class Agenda {
       for (const contractId of this.#entries.keys()) if (!known.contracts.has(contractId)) remove(contractId);
       for (const contract of known.contracts) this.#admit(contract);
     }
-    for (const change of isWhole ? [] : known.changes) {
+    for (const change of isWhole ? [] : known.items) {
       if (change._tag !== 'ContractsChanged') continue;
       for (const { contractId } of change.removed) remove(contractId);
       for (const contract of change.added) this.#admit(contract, change.update?.traceContext);

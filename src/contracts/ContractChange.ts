@@ -4,6 +4,7 @@ import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import type { Reassignment } from '../codecs/Reassignment.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
+import type { Batch, Origin } from '../history/positions.js';
 import type { AnyContract, ContractLocation } from './Contract.js';
 import type { ContractSet } from './ContractSet.js';
 
@@ -154,6 +155,22 @@ export interface ContractsFellBehind {
  */
 export type ContractChange<C extends AnyContract = AnyContract> =
   Reset<C> | ContractsChanged<C> | OffsetCheckpoint | ContractsCaughtUp | ContractsFellBehind;
+
+/** What the join of snapshot and feed emits: a `Reset`, or the changes of a page of updates, and the contracts after them. */
+export interface ContractsBatch<C extends AnyContract> extends Batch<
+  Reset<C> | ContractsChanged<C> | OffsetCheckpoint
+> {
+  /** The offset up to which the changes are complete. The feed may be before it, if it has gone back. */
+  readonly offset: Offset;
+  /** The contracts after these changes: the same object as before if they changed none. */
+  readonly contracts: ContractSet<C>;
+  /** Why the contracts are read again now: they are no longer those of the ledger. Such a batch has no changes. */
+  readonly reloads?: Reset['reason'];
+  /** Why the contracts are not those that the caller has at this offset. Such a batch has no changes. */
+  readonly differs?: ReconcileReason;
+  /** Where the changes are in the history of the ledger. */
+  readonly origin: Origin;
+}
 
 /** Returns how contracts differ: those with the given IDs that were added, removed or moved. */
 export function differenceOf<C extends AnyContract>(

@@ -10,6 +10,7 @@ import { type SharedContracts, shareViews } from './shareContracts.js';
 import type { LedgerOptions } from '../ledger/createLedger.js';
 import { ApiError } from '../errors/ApiError.js';
 import { ConnectionError } from '../errors/request.js';
+import { bareOffset } from '../history/LedgerPosition.js';
 
 /**
  * The stakeholders of a test contract.
@@ -244,8 +245,10 @@ function viewAfter(
   }
   const { snapshot } = contractsOf(contracts.values());
   const reason = isReset ? 'ledgerReset' : 'start';
-  const changes = [{ _tag: 'Reset', reason, offset, contracts: snapshot.toArray() } as const];
-  const known = { changes, offset, isCaughtUp: true, contracts: snapshot };
+  const items = [{ _tag: 'Reset', reason, offset, contracts: snapshot.toArray() } as const];
+  const position = bareOffset(offset);
+  const origin = { before: position, isAddressed: true };
+  const known = { items, position, origin, offset, isCaughtUp: true, contracts: snapshot };
   return { connection: { status: 'open' }, isLive: true, known };
 }
 

@@ -3,9 +3,8 @@ import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import type { AnyContract } from './Contract.js';
-import type { ContractChange, Reset } from './ContractChange.js';
+import type { ContractChange, ContractsBatch, Reset } from './ContractChange.js';
 import type { ContractSet } from './ContractSet.js';
-import type { JoinStep } from './JoinStep.js';
 
 /**
  * The state of a live view: what is known of the contracts, and the state of the connection. The two change
@@ -77,7 +76,7 @@ export type LiveConnection =
 export interface View<C extends AnyContract> {
   readonly connection: LiveConnection;
   /** Absent until the first snapshot is complete. */
-  readonly known?: JoinStep<C>;
+  readonly known?: ContractsBatch<C>;
   /** Whether the contracts are those at the ledger end, as far as it is known. */
   readonly isLive: boolean;
   /** Whether the contracts are those from before a reload that has not ended. */
@@ -86,7 +85,7 @@ export interface View<C extends AnyContract> {
 
 /** Emits the states of a view after `loading`, from the steps of the join and the diagnostics of its feed. */
 export const viewOf = <C extends AnyContract>(
-  steps$: Observable<JoinStep<C>>,
+  steps$: Observable<ContractsBatch<C>>,
   diagnostics$: Observable<Diagnostic>,
 ): Observable<View<C>> =>
   defer(() => [
@@ -106,7 +105,7 @@ export const loading: View<never> = { connection: { status: 'connecting' }, isLi
 const open: LiveConnection = { status: 'open' };
 
 /** Only a step makes a view live: a response alone may bring changes that are not applied yet. */
-const withStep = <C extends AnyContract>(step: JoinStep<C>): View<C> => ({
+const withStep = <C extends AnyContract>(step: ContractsBatch<C>): View<C> => ({
   connection: open,
   known: step,
   isLive: step.isCaughtUp,
@@ -156,7 +155,7 @@ export const isSameState = <C extends AnyContract>(a: View<C>, b: View<C>): bool
  * @param hasContracts - whether the subscriber has the contracts of the first step. If not, they are its `Reset`
  */
 export const toChanges = <C extends AnyContract>(
-  steps$: Observable<JoinStep<C>>,
+  steps$: Observable<ContractsBatch<C>>,
   hasContracts = false,
 ): Observable<ContractChange<C>> =>
   defer(() => {
@@ -168,7 +167,7 @@ export const toChanges = <C extends AnyContract>(
         const reset = isKnown ? resetOf(step) : { reason: 'start' as const };
         const changes: readonly ContractChange<C>[] =
           reset === undefined
-            ? step.changes
+            ? step.items
             : [{ _tag: 'Reset', reason: reset.reason, offset, contracts: contracts.toArray() }];
         const hasLagChanged = isCaughtUp !== wasCaughtUp;
         isKnown = true;
@@ -179,5 +178,5 @@ export const toChanges = <C extends AnyContract>(
   });
 
 /** Returns the `Reset` of a step that replaces all contracts. */
-export const resetOf = <C extends AnyContract>({ changes }: JoinStep<C>): Reset<C> | undefined =>
-  changes.find((change) => change._tag === 'Reset');
+export const resetOf = <C extends AnyContract>({ items }: ContractsBatch<C>): Reset<C> | undefined =>
+  items.find((change) => change._tag === 'Reset');

@@ -5,7 +5,7 @@ import type { AnyContract } from './Contract.js';
 import { type ContractsChanged, differenceOf, type Reset } from './ContractChange.js';
 import type { ContractSet } from './ContractSet.js';
 import { type LiveContracts, toLiveContracts } from './liveContracts.js';
-import type { JoinStep } from './JoinStep.js';
+import type { ContractsBatch } from './ContractChange.js';
 
 /** The period of `'animationFrame'` if the platform has no frames, in milliseconds. */
 const frameMs = 16;
@@ -72,19 +72,19 @@ class Merger<C extends AnyContract> {
   #before: ContractSet<C> | undefined;
   readonly #changedIds = new Set<string>();
   /** The step that was added last. */
-  #added: JoinStep<C> | undefined;
+  #added: ContractsBatch<C> | undefined;
   /** The last result, which stays the same until a step is added. */
-  #taken: JoinStep<C> | undefined;
+  #taken: ContractsBatch<C> | undefined;
   #reset: Reset<C> | undefined;
   #changed: ContractsChanged<C> | undefined;
   #checkpoint: OffsetCheckpoint | undefined;
 
   /** Adds a step, unless it is the one that was added last. */
-  add(known: JoinStep<C> | undefined): void {
+  add(known: ContractsBatch<C> | undefined): void {
     if (known === this.#added) return;
     this.#added = known;
     this.#taken = undefined;
-    for (const change of known?.changes ?? []) {
+    for (const change of known?.items ?? []) {
       // a later change covers its offset
       this.#checkpoint = change._tag === 'OffsetCheckpoint' ? change : undefined;
       if (change._tag === 'Reset') this.#reset = change;
@@ -97,18 +97,18 @@ class Merger<C extends AnyContract> {
   }
 
   /** Returns the steps since the last result as one step. */
-  take(known: JoinStep<C>): JoinStep<C> {
+  take(known: ContractsBatch<C>): ContractsBatch<C> {
     if (this.#taken !== undefined) return this.#taken;
     const changed = this.#reset ?? this.#toChanged(known);
-    const changes = [changed, this.#checkpoint].filter((change) => change !== undefined);
-    this.#taken = { ...known, changes };
+    const items = [changed, this.#checkpoint].filter((change) => change !== undefined);
+    this.#taken = { ...known, items };
     this.#before = known.contracts;
     this.#changedIds.clear();
     this.#reset = this.#changed = this.#checkpoint = undefined;
     return this.#taken;
   }
 
-  #toChanged({ contracts }: JoinStep<C>): ContractsChanged<C> | OffsetCheckpoint | undefined {
+  #toChanged({ contracts }: ContractsBatch<C>): ContractsChanged<C> | OffsetCheckpoint | undefined {
     if (this.#changed === undefined) return undefined;
     const { offset } = this.#changed;
     const difference = differenceOf(this.#changedIds, this.#before ?? new Map<string, C>(), contracts);

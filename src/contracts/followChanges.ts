@@ -19,16 +19,16 @@ import type { Offset } from '../codecs/scalars.js';
 import type { EventFormat } from '../codecs/UpdateFormat.js';
 import { DecodeError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import type { PageHistory, Step } from '../feed/LedgerFeed.js';
+import type { FeedBatch } from '../feed/LedgerFeed.js';
 import type { Page } from '../feed/Page.js';
 import type { LedgerPosition } from '../history/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
+import type { Origin } from '../history/positions.js';
 import type { AnyContract } from './Contract.js';
-import type { ContractsChanged, ContractsReconciled, ReconcileReason } from './ContractChange.js';
+import type { ContractsBatch, ContractsChanged, ContractsReconciled, ReconcileReason } from './ContractChange.js';
 import { isDifference } from './ContractChange.js';
 import type { ContractPolicies, ContractQuery, ContractsSource } from './ContractQuery.js';
 import type { ContractsFold } from './ContractsFold.js';
-import type { JoinStep } from './JoinStep.js';
 import { readContracts } from './readContracts.js';
 import type { PackageWatch } from './reconcile/PackageWatch.js';
 import { Suspicion } from './reconcile/Suspicion.js';
@@ -56,27 +56,28 @@ interface Read {
 }
 
 /**
- * Applies the steps of a feed to the contracts. If there are signs that some are missing, reads the contracts again at the
+ * Applies the batches of a feed to the contracts. If there are signs that some are missing, reads the contracts again at the
  * offset that was reached, and emits the difference as one change; then the feed continues after that offset. So a contract
  * is neither missed nor emitted twice: the changes up to the offset are in both, and those after it in neither.
  *
- * @param feed - returns the steps of the feed, each of which begins when `ready$` emits: while the contracts are read,
+ * @param feed - returns the batches of the feed, each of which begins when `ready$` emits: while the contracts are read,
  * no pages pile up
  */
 export const followChanges = (
   followed: Followed,
   { fold, offset, position, isComplete }: Read,
-  feed: (ready$: Observable<unknown>) => Observable<Step>,
-): Observable<JoinStep<AnyContract>> =>
+  feed: (ready$: Observable<unknown>) => Observable<FeedBatch>,
+): Observable<ContractsBatch<AnyContract>> =>
   defer(() => {
     const { packages } = followed;
     const suspicion = new Suspicion(followed.query);
-    const progress: Progress = { fold, suspicion, reached: offset, position, isComplete, isCaughtUp: false, ...onward };
+    const start = { position, origin: { before: position, isAddressed: true }, reached: offset, isCaughtUp: false };
+    const progress: Progress = { fold, suspicion, isComplete, ...start, ...onward };
     let isFree$: Observable<unknown> = always$;
     const check$ = defer(() => {
       const { due } = suspicion;
       // at other offsets, the contracts are ahead of the feed until it has passed what was read before
-      if (due === undefined || progress.history?.isAddressed === false) return [];
+      if (due === undefined || !progress.origin.isAddressed) return [];
       const reconciled$ = reconcile(followed, progress, due).pipe(shareReplay({ bufferSize: 1, refCount: true }));
       // the feed waits for it, too
       const isDone$ = reconciled$.pipe(
@@ -90,11 +91,11 @@ export const followChanges = (
       tap(({ page }) => {
         packages.received(page);
       }),
-      connect((steps$) =>
+      connect((batches$) =>
         merge(
-          steps$,
+          batches$,
           // changes do not wait for the list of packages
-          steps$.pipe(
+          batches$.pipe(
             filter(() => packages.isDue),
             exhaustMap(() => packages.look()),
             filter((isFound) => isFound),
@@ -102,18 +103,18 @@ export const followChanges = (
           ),
         ),
       ),
-      concatMap((step) => {
-        if (step === undefined) suspicion.packageFound();
+      concatMap((batch) => {
+        if (batch === undefined) suspicion.packageFound();
         const path = followed.source.service.learned.updatesPath;
-        if (step === undefined) return check$;
+        if (batch === undefined) return check$;
         // what appeared at or before the offset that was reached comes before the changes after it
         const appeared$ = defer(() => {
-          noteAppeared(step, progress);
+          noteAppeared(batch, progress);
           return check$;
         });
         return concat(
           appeared$,
-          defer(() => applyStep(path, step, progress)),
+          defer(() => applyBatch(path, batch, progress)),
           check$,
         );
       }),
@@ -130,10 +131,9 @@ interface Progress {
   reached: Offset;
   isCaughtUp: boolean;
   readonly isComplete: boolean;
-  /** Where the changes are in the history of the ledger. */
-  history?: PageHistory | undefined;
-  /** What was read of the ledger before the first step. */
-  readonly position: LedgerPosition;
+  /** What was read of the ledger, and where the last batch is in its history. */
+  position: LedgerPosition;
+  origin: Origin;
   /** The cursor of the feed. It may go back: after an outage, a feed reads again what follows its last update. */
   cursor: Offset;
   /** Whether it was noted that the feed has gone back and found updates there. */
@@ -144,49 +144,50 @@ interface Progress {
 const onward = { cursor: 0, isBackNoted: false };
 
 /**
- * Applies a step of the feed to the contracts. If an update cannot be applied, the error comes after the updates before
+ * Applies a batch of the feed to the contracts. If an update cannot be applied, the error comes after the updates before
  * it.
  */
-function* applyStep(
+function* applyBatch(
   path: string,
-  { position, page, history }: Step,
+  { position, page, cursor, isCaughtUp, origin }: FeedBatch,
   progress: Progress,
-): Generator<JoinStep<AnyContract>, void> {
+): Generator<ContractsBatch<AnyContract>, void> {
   const { fold, reached } = progress;
-  const changes: (ContractsChanged | OffsetCheckpoint)[] = [];
+  const items: (ContractsChanged | OffsetCheckpoint)[] = [];
   let failure: { readonly error: unknown } | undefined;
   try {
     for (const update of page?.updates.filter((each) => !isOld(each, reached)) ?? []) {
       const isRead = page?.repeated?.has(update) === true;
       if (!isRead || !progress.isComplete) {
         const applied = applyUpdate(path, update, progress);
-        if (!isRead) changes.push(...applied);
+        if (!isRead) items.push(...applied);
       }
     }
   } catch (error) {
     failure = { error };
   }
-  const last = changes.at(-1)?.offset ?? progress.reached;
-  if (failure === undefined && position.cursor > last)
-    changes.push({ _tag: 'OffsetCheckpoint', offset: position.cursor, synchronizerTimes: [] });
-  const offset = changes.at(-1)?.offset ?? last;
+  const last = items.at(-1)?.offset ?? progress.reached;
+  if (failure === undefined && cursor > last)
+    items.push({ _tag: 'OffsetCheckpoint', offset: cursor, synchronizerTimes: [] });
+  const offset = items.at(-1)?.offset ?? last;
   progress.reached = offset;
-  progress.history = history;
-  progress.isCaughtUp = position.hasCaughtUp;
-  yield { changes, offset, isCaughtUp: position.hasCaughtUp, contracts: fold.contracts, history };
+  progress.position = position;
+  progress.isCaughtUp = isCaughtUp;
+  yield { items, position, offset, isCaughtUp, contracts: fold.contracts, origin };
   if (failure !== undefined) throw failure.error;
 }
 
 /**
- * Notes that a step has an update at or before the offset that was reached. It was not visible when the contracts were read, or
+ * Notes that a batch has an update at or before the offset that was reached. It was not visible when the contracts were read, or
  * when the feed was there first. It cannot be applied now, because later ones may have ended its contracts, or because others
  * like it came before the place where the feed went back to.
  */
-function noteAppeared({ position: { cursor }, page, moved, history }: Step, progress: Progress): void {
+function noteAppeared({ cursor, page, moved, origin }: FeedBatch, progress: Progress): void {
+  progress.origin = origin;
   if (moved === 'elsewhere') progress.reached = cursor;
   const { reached, suspicion } = progress;
-  // contracts that are read again now have nothing of the step: a restart must read it
-  progress.history = history && { ...history, after: { ...history.before, offset: reached } };
+  // contracts that are read again now have nothing of the batch: a restart must read it
+  progress.position = { ...origin.before, offset: reached };
   if (cursor < progress.cursor) progress.isBackNoted = false;
   progress.cursor = cursor;
   const isNew = (update: Page['updates'][number]): boolean => page?.repeated?.has(update) !== true;
@@ -228,31 +229,29 @@ function applyUpdate(
   throw new DecodeError(path, [{ path: '', expected: 'an update of a known kind' }], update.offset, updateId);
 }
 
-/** Where a change without an update is: after what was read. */
-const readUpTo = (history: PageHistory | undefined): PageHistory | undefined =>
-  history && { ...history, before: history.after };
-
 /**
- * Reads the contracts again at the offset that was reached. Emits a step with the difference, if there is one. What was read
+ * Reads the contracts again at the offset that was reached. Emits a batch with the difference, if there is one. What was read
  * of the ledger is proven after that: contracts of another ledger must not be mixed with those of this one.
  */
 const reconcile = (
   { source, query, eventFormat, find }: Followed,
   progress: Progress,
   reason: ReconcileReason,
-): Observable<JoinStep<AnyContract>> =>
+): Observable<ContractsBatch<AnyContract>> =>
   defer(() => {
-    const { fold, suspicion, reached: offset, isCaughtUp, history, position } = progress;
-    const proof$ = find(history?.after ?? position).pipe(map(isStill(here)));
+    const { fold, suspicion, reached: offset, isCaughtUp, position, origin } = progress;
+    const proof$ = find(position).pipe(map(isStill(here)));
     return readContracts(source, query, eventFormat, { activeAtOffset: offset, proof$ }).pipe(
-      concatMap((read): readonly JoinStep<AnyContract>[] => {
+      concatMap((read): readonly ContractsBatch<AnyContract>[] => {
         const difference = fold.reconcile(read.fold);
         suspicion.checked(isDifference(difference));
         if (!isDifference(difference)) return [];
         const contracts = fold.contracts;
         source.report(() => ({ _tag: 'ContractsReconciled', reason, offset, contracts: contracts.size }));
         const change: ContractsReconciled = { _tag: 'ContractsChanged', reason, offset, ...difference };
-        return [{ changes: [change], offset, isCaughtUp, contracts, history: readUpTo(history) }];
+        // a change without an update comes after what was read
+        const after = { ...origin, before: position };
+        return [{ items: [change], position, offset, isCaughtUp, contracts, origin: after }];
       }),
       catchError((error: unknown) => {
         // the contracts can be read at a later offset, which the feed reaches without a gap, or finds again elsewhere

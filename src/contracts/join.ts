@@ -9,7 +9,6 @@ import {
   type Observable,
   of,
   retry,
-  skip,
   tap,
   timer,
 } from 'rxjs';
@@ -18,17 +17,17 @@ import type { DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, withRetried } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
-import type { Step } from '../feed/LedgerFeed.js';
+import type { FeedBatch } from '../feed/LedgerFeed.js';
 import { reportWithout } from '../feed/Service.js';
 import { createLedgerFeed, isGapError } from '../feed/UpdatesOptions.js';
 import { placeOf } from '../feed/prove.js';
-import { steps } from '../feed/updates.js';
+import { batches } from '../feed/updates.js';
 import { bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
 import type { KnownHistory } from '../history/ReaderHistory.js';
 import { RetryBudget } from '../http/retry.js';
 import type { AnyContract } from './Contract.js';
-import type { ReconcileReason, Reset } from './ContractChange.js';
+import type { ContractsBatch, ReconcileReason, Reset } from './ContractChange.js';
 import {
   type ContractPolicies,
   type ContractQuery,
@@ -38,7 +37,6 @@ import {
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
 import { type Followed, followChanges } from './followChanges.js';
-import type { JoinStep } from './JoinStep.js';
 import { readContracts, readKnownTypes } from './readContracts.js';
 import { here, isStill, MovedError, readParticipant, withPosition } from './withPosition.js';
 import { PackageWatch } from './reconcile/PackageWatch.js';
@@ -72,15 +70,15 @@ interface JoinRequest {
 }
 
 /**
- * Joins the snapshot of a query with the feed after it, at one offset. Emits each step before the next one begins.
+ * Joins the snapshot of a query with the feed after it, at one offset. Emits each batch before the next one is read.
  *
- * @param ready$ - emits when the next step of the feed may begin; default: at once
+ * @param ready$ - emits when the next batch of the feed may be read; default: at once
  */
 export const join = (
   source: ContractsSource,
   { query, resumeFrom, notBefore, compare, reason = 'start', position }: JoinRequest,
   ready$?: Observable<unknown>,
-): Observable<JoinStep<AnyContract>> =>
+): Observable<ContractsBatch<AnyContract>> =>
   defer(() => {
     if (resumeFrom !== undefined && !Offset.is(resumeFrom))
       throw new InvalidRequestError([{ path: 'resumeFrom', expected: Offset.name }]);
@@ -131,7 +129,7 @@ function readFrom(
   query: ContractQuery & ContractPolicies,
   progress: Progress,
   ready$: Observable<unknown> | undefined,
-): Observable<JoinStep<AnyContract>> {
+): Observable<ContractsBatch<AnyContract>> {
   const { reason, delayMs, position } = progress;
   const { offset: previous = 0, contracts: outdated } = progress.known;
   const eventFormat = eventFormatOf(query);
@@ -146,7 +144,7 @@ function readFrom(
     progress.packages.begin().pipe(ignoreElements()),
     place$,
   ).pipe(
-    concatMap((place): Observable<JoinStep<AnyContract>> => {
+    concatMap((place): Observable<ContractsBatch<AnyContract>> => {
       const elsewhere = place._tag === 'Elsewhere' ? place : undefined;
       const at =
         reason === undefined
@@ -172,28 +170,25 @@ function readFrom(
           progress.known = { offset: reason === undefined ? previous : offset, contracts };
           progress.position = found;
           progress.packages.loaded(contracts);
-          const loaded: JoinStep<AnyContract> = {
-            changes: reason === undefined ? [] : [{ _tag: 'Reset', reason, offset, contracts: contracts.toArray() }],
+          const loaded: ContractsBatch<AnyContract> = {
+            items: reason === undefined ? [] : [{ _tag: 'Reset', reason, offset, contracts: contracts.toArray() }],
             offset: reason === undefined ? previous : offset,
             isCaughtUp: false,
             contracts,
             ...(verdict !== 'same' && { differs: verdict }),
-            ...(reason === 'ledgerReset' && { participantId: found.participantId }),
-            history: { before: found, after: found, isAddressed: true },
+            ...{ position: found, origin: { before: found, isAddressed: true } },
           };
           const feed = feedAt(followed, progress, ready$, known, offset);
           return startingWith(
             loaded,
             followChanges({ ...followed, find }, { fold, offset, position: found, isComplete }, (free$) =>
-              // skips the start
-              steps(feed, ready$ === undefined ? free$ : free$.pipe(concatMap(() => ready$))).pipe(
-                skip(1),
+              batches(feed, ready$ === undefined ? free$ : free$.pipe(concatMap(() => ready$))).pipe(
                 renewBudget(progress),
               ),
             ).pipe(
-              tap(({ offset, contracts, history }) => {
+              tap(({ offset, contracts, position }) => {
                 progress.known = { offset, contracts };
-                progress.position = history?.after ?? progress.position;
+                progress.position = position;
               }),
             ),
           );
@@ -202,13 +197,17 @@ function readFrom(
     }),
   );
   if (outdated === undefined || reason === undefined) return followed$;
-  const marker: JoinStep<AnyContract> = {
-    ...{ changes: [], offset: previous, isCaughtUp: false, contracts: outdated },
+  const before = position ?? bareOffset(previous);
+  const marker: ContractsBatch<AnyContract> = {
+    ...{ items: [], offset: previous, isCaughtUp: false, contracts: outdated },
+    ...{ position: before, origin: { before, isAddressed: true } },
     reloads: reason,
   };
   if (reason !== 'ledgerReset') return startingWith(marker, followed$);
   return readParticipant(source).pipe(
-    concatMap((participantId) => startingWith({ ...marker, participantId }, followed$)),
+    concatMap((participantId) =>
+      startingWith({ ...marker, position: { ...bareOffset(previous), participantId } }, followed$),
+    ),
   );
 }
 
@@ -242,9 +241,9 @@ const reportDiffering = (
 };
 
 /** Renews the budget once the participant does not prune faster than the contracts can be read. */
-const renewBudget = (progress: Progress): MonoTypeOperatorFunction<Step> =>
-  tap(({ page, position }) => {
-    if (page !== undefined && position.hasCaughtUp) progress.budget = progress.budget.renew();
+const renewBudget = (progress: Progress): MonoTypeOperatorFunction<FeedBatch> =>
+  tap(({ page, isCaughtUp }) => {
+    if (page !== undefined && isCaughtUp) progress.budget = progress.budget.renew();
   });
 
 /** Returns a report function that also reports outages to the watch. */
@@ -265,7 +264,7 @@ const reloadAfterGap = (
   source: ContractsSource,
   { onGap }: ContractPolicies,
   progress: Progress,
-): MonoTypeOperatorFunction<JoinStep<AnyContract>> =>
+): MonoTypeOperatorFunction<ContractsBatch<AnyContract>> =>
   retry({
     delay: (error: unknown) => {
       const { known, budget } = progress;

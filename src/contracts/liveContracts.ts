@@ -13,7 +13,7 @@ import type { Offset } from '../codecs/scalars.js';
 import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
-import type { ContractChange } from './ContractChange.js';
+import type { ContractChange, ContractsBatch } from './ContractChange.js';
 import {
   type ContractPolicies,
   type ContractQuery,
@@ -23,7 +23,6 @@ import {
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
 import { join } from './join.js';
-import type { JoinStep } from './JoinStep.js';
 import { isSameState, type LiveState, loading, resetOf, stateOf, toChanges, type View, viewOf } from './LiveState.js';
 
 /**
@@ -138,10 +137,10 @@ export function openView<M extends ContractTypes>(
   return defer(() => {
     const source = sourceOf();
     const { service, feed } = source;
-    const steps$ = join(source, { query }).pipe(reportEnd<JoinStep<AnyContract>>(source.report));
+    const steps$ = join(source, { query }).pipe(reportEnd<ContractsBatch<AnyContract>>(source.report));
     return viewOf(
       // the contracts have the types of the query
-      steps$ as Observable<JoinStep<ContractOf<M>>>,
+      steps$ as Observable<ContractsBatch<ContractOf<M>>>,
       service.diagnostics$.pipe(filter((diagnostic) => diagnostic.feed === feed)),
     );
   });
@@ -203,15 +202,13 @@ const selectContracts =
   <C extends AnyContract, S extends C>(
     isMatch: (contract: C) => contract is S,
     compare?: (a: S, b: S) => number,
-  ): OperatorFunction<JoinStep<C>, MutableSelection<C, S>> =>
+  ): OperatorFunction<ContractsBatch<C>, MutableSelection<C, S>> =>
   (known$) =>
     defer(() => {
       const selection = new MutableSelection(isMatch, compare);
       return known$.pipe(
         filter((known, index) =>
-          index === 0 || resetOf(known) !== undefined
-            ? selection.load(known.contracts)
-            : selection.apply(known.changes),
+          index === 0 || resetOf(known) !== undefined ? selection.load(known.contracts) : selection.apply(known.items),
         ),
         map(() => selection),
       );
@@ -253,7 +250,7 @@ class MutableSelection<C extends AnyContract, S extends C> {
   }
 
   /** Applies changes. Returns whether one of them concerns a matching contract. */
-  apply(changes: JoinStep<C>['changes']): boolean {
+  apply(changes: ContractsBatch<C>['items']): boolean {
     let isChanged = false;
     let count = 0;
     for (const change of changes) {

@@ -5,10 +5,9 @@ import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import type { LedgerResetError, PrunedError } from '../errors/feed.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
-import type { LedgerPosition } from '../history/LedgerPosition.js';
-import type { Origin } from '../history/positions.js';
+import type { Batch, Origin } from '../history/positions.js';
 import type { ReaderHistory } from '../history/ReaderHistory.js';
-import type { ElementForm, FeedElement, Page, Range } from './Page.js';
+import type { ElementForm, FeedElement, Page, Range, UndecodedUpdate } from './Page.js';
 import type { FeedPath, Service } from './Service.js';
 
 /** One subscription of a feed: its service, its validated request, its options with their defaults, and its ledger. */
@@ -94,10 +93,16 @@ export interface Position {
   readonly idlePolls: number;
 }
 
-/** Where a page is in the history of a ledger. */
-export interface PageHistory extends Origin {
-  /** What was read with the page. */
-  readonly after: LedgerPosition;
+/** What a feed emits after each request: the updates that were not read before. */
+export interface FeedBatch<A extends FeedElement = Update> extends Batch<A | UndecodedUpdate> {
+  /** Up to where the participant that answers was read. It goes back if the feed does. */
+  readonly cursor: Offset;
+  /** Where the items are in the history of the ledger. */
+  readonly origin: Origin;
+  /** What was received; absent if no updates were requested. */
+  readonly page?: Page<A> | undefined;
+  /** Set if the feed continues elsewhere: back at its last update, or at other offsets of the same history. */
+  readonly moved?: Step['moved'];
 }
 
 /** The result of one request: the position after it, and a page if there is one. */
@@ -106,10 +111,6 @@ export interface Step<A extends FeedElement = Update> {
   readonly page?: Page<A>;
   /** Set if the feed continues elsewhere: back at its last update, or at other offsets of the same history. */
   readonly moved?: 'back' | 'elsewhere';
-  /** What was read before the page, and with it. */
-  readonly history?: PageHistory;
-  /** Set if `hasCaughtUp` has changed with this step. */
-  readonly lagChange?: 'CaughtUp' | 'FellBehind';
 }
 
 /**

@@ -66,16 +66,9 @@ export function waitOrEnd({ request }: AnyFeed, cursor: Offset): Position['next'
   return typeof request.endInclusive === 'number' && cursor >= request.endInclusive ? 'end' : 'poll';
 }
 
-/** Adds to a step whether the feed has now caught up. */
-export function withCaughtUp<A extends FeedElement>(feed: AnyFeed, before: Position, step: Step<A>): Step<A> {
-  const hasCaughtUp = isAtEnd(feed, before, step) || (before.hasCaughtUp && !lagsByPage(feed, before, step));
-  const lagChange = hasCaughtUp ? 'CaughtUp' : 'FellBehind';
-  return {
-    ...step,
-    position: { ...step.position, hasCaughtUp },
-    ...(hasCaughtUp !== before.hasCaughtUp && { lagChange }),
-  };
-}
+/** Whether the feed has caught up after a step. */
+export const isCaughtUp = (feed: AnyFeed, before: Position, step: Step<FeedElement>): boolean =>
+  isAtEnd(feed, before, step) || (before.hasCaughtUp && !lagsByPage(feed, before, step));
 
 /** Whether the feed has read everything up to the ledger end. */
 function isAtEnd({ service }: AnyFeed, before: Position, { position, page }: Step<FeedElement>): boolean {
@@ -98,11 +91,12 @@ function lagsByPage(
   );
 }
 
-/** Reports that a feed has caught up or fallen behind. Call it after the feed has emitted the page of the step. */
-export const reportCaughtUp =
-  ({ report }: AnyFeed) =>
-  ({ position: { cursor, target }, lagChange }: Step<FeedElement>): void => {
-    if (lagChange === 'CaughtUp') report(() => ({ _tag: lagChange, cursor }));
-    if (lagChange === 'FellBehind')
-      report(() => ({ _tag: lagChange, cursor, ...(target > cursor && { lag: target - cursor }) }));
-  };
+/** Reports that a feed has caught up or fallen behind. */
+export function reportLagChange(
+  { report }: AnyFeed,
+  { cursor, target }: Position,
+  change: 'CaughtUp' | 'FellBehind',
+): void {
+  const lag = change === 'FellBehind' && target > cursor ? { lag: target - cursor } : {};
+  report(() => ({ _tag: change, cursor, ...lag }));
+}

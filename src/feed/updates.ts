@@ -8,7 +8,9 @@ import {
   type MonoTypeOperatorFunction,
   type Observable,
   of,
+  type OperatorFunction,
   queueScheduler,
+  skip,
   subscribeOn,
   take,
   tap,
@@ -19,48 +21,50 @@ import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { readDownward } from './catchUp.js';
-import type { AnyFeed, Gap, LedgerFeed, Position, Step } from './LedgerFeed.js';
+import type { AnyFeed, FeedBatch, Gap, LedgerFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement, Page, UndecodedUpdate } from './Page.js';
 import { isGapError } from './UpdatesOptions.js';
-import { readLedgerEnd, reportCaughtUp, unknownDensity, withCaughtUp } from './ledgerEnd.js';
+import { isCaughtUp, readLedgerEnd, reportLagChange, unknownDensity } from './ledgerEnd.js';
 import { follow, minPollIntervalMs } from './poll.js';
 import { readParticipantId } from '../history/participant.js';
-import { withOrigin } from '../history/positions.js';
+import { type Origin, withOrigin } from '../history/positions.js';
 import { proveSteps } from './prove.js';
 
-/** Emits the elements of a feed. It emits a page before the next step begins, so that pages do not pile up. */
+/** Emits the elements of a feed. It emits a page before the next request begins, so that pages do not pile up. */
 export const updates = <A extends FeedElement>(feed: LedgerFeed<A>): Observable<A | UndecodedUpdate> =>
-  steps(feed).pipe(
-    concatMap(({ page, history }) => {
-      const elements = newIn(page);
-      return history === undefined ? elements : withOrigin(elements, history);
-    }),
-  );
-
-/** The updates of a page that were not read before. */
-export const newIn = <A extends FeedElement>(page: Page<A> | undefined): readonly (A | UndecodedUpdate)[] => {
-  if (page?.repeated === undefined) return page?.updates ?? [];
-  const { updates, repeated } = page;
-  return updates.filter((update) => !repeated.has(update));
-};
+  batches(feed).pipe(concatMap(({ items, origin }) => withOrigin(items, origin)));
 
 /**
- * Emits the steps of a feed, one after another. The first is its start; each step begins at the position after the
- * previous one. A step is emitted before the next begins, so that apart from prefetched ranges the feed requests only
- * what it needs.
+ * Emits what the requests of a feed read, one after another. A batch is emitted before the next request begins, so that
+ * apart from prefetched ranges the feed requests only what it needs.
  *
- * @param ready$ - emits when the next step may begin; by default immediately. Waiting aborts prefetched ranges, so use
+ * @param ready$ - emits when the next request may begin; by default immediately. Waiting aborts prefetched ranges, so use
  * it only for feeds that read one range at a time.
  */
-export const steps = <A extends FeedElement>(
+export const batches = <A extends FeedElement>(
   feed: LedgerFeed<A>,
   ready$: Observable<unknown> = always$,
-): Observable<Step<A>> =>
-  defer((): Step<A>[] => [{ position: startPosition(feed.request) }]).pipe(
-    // queued, because synchronous responses would nest the steps
-    expand((step) => nextStep(feed, step, ready$).pipe(subscribeOn(queueScheduler))),
+): Observable<FeedBatch<A>> =>
+  defer((): Turn<A>[] => [startTurn(feed)]).pipe(
+    // queued, because synchronous responses would nest the turns
+    expand((turn) => nextTurn(feed, turn, ready$).pipe(subscribeOn(queueScheduler))),
+    skip(1),
+    map(({ batch }) => batch),
     reportLifecycle(feed),
   );
+
+/** What a request has read, and where the feed continues. */
+interface Turn<A extends FeedElement> {
+  readonly position: Position;
+  readonly batch: FeedBatch<A>;
+  /** Set if `hasCaughtUp` has changed with it. */
+  readonly lagChange?: 'CaughtUp' | 'FellBehind' | undefined;
+}
+
+const startTurn = (feed: AnyFeed): Turn<never> => {
+  const position = startPosition(feed.request);
+  return { position, batch: toBatch(feed, { position }, originIn(feed)) };
+};
 
 /** The position before the first request of a range. */
 function startPosition({ beginExclusive, endInclusive, descendingOrder }: UpdatesRange): Position {
@@ -87,37 +91,73 @@ function startPosition({ beginExclusive, endInclusive, descendingOrder }: Update
 
 const always$ = defer(() => [true]);
 
-const nextStep = <A extends FeedElement>(
+const nextTurn = <A extends FeedElement>(
   feed: LedgerFeed<A>,
-  previous: Step<A>,
+  { position, batch, lagChange }: Turn<A>,
   ready$: Observable<unknown>,
-): Observable<Step<A>> =>
+): Observable<Turn<A>> =>
   // expand calls this even if its subscriber has just unsubscribed; then ready$ does not emit
   ready$.pipe(
     tap(() => {
-      reportCaughtUp(feed)(previous);
+      // not before the feed has emitted the batch
+      if (lagChange !== undefined) reportLagChange(feed, position, lagChange);
     }),
     concatMap(() => {
-      const { position, page } = previous;
+      const { page } = batch;
       if (page?.failure !== undefined) throw page.failure;
       return requestStep(feed, position).pipe(
         proveSteps(feed, position),
-        map((step) => withCaughtUp(feed, position, readStep(feed, step))),
-        handleGap(feed, position),
+        handleGap(feed, position, (step) => toTurn(feed, position, step)),
       );
     }),
   );
 
-/** Records what a step reads. Marks the updates that the feed has read before, at other offsets. */
-function readStep<A extends FeedElement>({ history }: AnyFeed, step: Step<A>): Step<A> {
+/** Records what a step reads. Leaves out the updates that the feed has read before, at other offsets. */
+function toTurn<A extends FeedElement>(feed: AnyFeed, before: Position, step: Step<A>): Turn<A> {
+  const { history } = feed;
   const { page, position, moved } = step;
-  const { position: before, isAddressed } = history;
+  const origin = originIn(feed);
   const known = page?.updates.filter((update) => history.wasRead(update)) ?? [];
   if (moved === undefined) history.read(position.cursor, page?.updates);
-  const read = { before, after: history.position, isAddressed };
-  if (page === undefined || known.length === 0) return { ...step, history: read };
-  return { ...step, history: read, page: { ...page, repeated: new Set<FeedElement>(known) } };
+  const repeated = known.length === 0 ? undefined : new Set<FeedElement>(known);
+  const hasCaughtUp = isCaughtUp(feed, before, step);
+  const after = {
+    ...step,
+    position: { ...position, hasCaughtUp },
+    ...(page && repeated && { page: { ...page, repeated } }),
+  };
+  const hasChanged = hasCaughtUp !== before.hasCaughtUp;
+  return {
+    position: after.position,
+    batch: toBatch(feed, after, origin),
+    ...(hasChanged && { lagChange: hasCaughtUp ? 'CaughtUp' : 'FellBehind' }),
+  };
 }
+
+const toBatch = <A extends FeedElement>(
+  { history }: AnyFeed,
+  { position, page, moved }: Step<A>,
+  origin: Origin,
+): FeedBatch<A> => ({
+  items: newIn(page),
+  position: history.position,
+  isCaughtUp: position.hasCaughtUp,
+  isLast: position.next === 'end',
+  cursor: position.cursor,
+  origin,
+  page,
+  moved,
+});
+
+/** The updates of a page that were not read before. */
+function newIn<A extends FeedElement>(page: Page<A> | undefined): readonly (A | UndecodedUpdate)[] {
+  if (page?.repeated === undefined) return page?.updates ?? [];
+  const { updates, repeated } = page;
+  return updates.filter((update) => !repeated.has(update));
+}
+
+/** Where a feed is in the history of its ledger. */
+const originIn = ({ history: { position: before, isAddressed } }: AnyFeed): Origin => ({ before, isAddressed });
 
 /** Emits the next step of a feed: one request and its retries. A transport emits many steps. */
 function requestStep<A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> {
@@ -138,11 +178,16 @@ function requestStep<A extends FeedElement>(feed: LedgerFeed<A>, position: Posit
 
 /** Calls `onGap` to choose where to resume after a gap. */
 const handleGap =
-  <A extends FeedElement>(feed: AnyFeed, start: Position): MonoTypeOperatorFunction<Step<A>> =>
+  <A extends FeedElement>(
+    feed: AnyFeed,
+    start: Position,
+    read: (step: Step<A>) => Turn<A>,
+  ): OperatorFunction<Step<A>, Turn<A>> =>
   (source) =>
     defer(() => {
       let current = start;
       return source.pipe(
+        map(read),
         tap(({ position }) => {
           current = position;
         }),
@@ -156,11 +201,8 @@ const handleGap =
 /**
  * Resumes after a gap, at the offset that `onGap` chooses. Without an offset, the feed ends with the error of the gap.
  */
-function resumeAfterGap(
-  { request, onGap, report, history, service }: AnyFeed,
-  { cursor, floor }: Position,
-  error: Gap['error'],
-): Observable<Step<never>> {
+function resumeAfterGap(feed: AnyFeed, { cursor, floor }: Position, error: Gap['error']): Observable<Turn<never>> {
+  const { request, onGap, report, history, service } = feed;
   const isDownward = request.descendingOrder === true;
   const reportGap = (): void => {
     report(() => ({ _tag: 'GapFound', cursor, cause: error }));
@@ -189,13 +231,13 @@ function resumeAfterGap(
         map((participantId) => ({ offset, participantId })),
       );
     }),
-    map(({ offset, participantId }): Step<never> => {
+    map(({ offset, participantId }): Turn<never> => {
       if (error._tag === 'LedgerResetError') history.restartAt(offset, participantId);
       else history.skipTo(offset);
       report(() => ({ _tag: 'GapFound', cursor, cause: error, resumesFrom: offset }));
       const range = { ...request, beginExclusive: offset };
-      const read = { before: history.position, after: history.position, isAddressed: true };
-      return { position: startPosition(isDownward ? { ...range, endInclusive: cursor - 1 } : range), history: read };
+      const position = startPosition(isDownward ? { ...range, endInclusive: cursor - 1 } : range);
+      return { position, batch: toBatch(feed, { position }, originIn(feed)) };
     }),
   );
 }

@@ -15,7 +15,7 @@ export interface Batch<A, P = LedgerPosition> {
   /** Whether the source was not known to have more. */
   readonly isCaughtUp: boolean;
   /** Whether the source ends with them. */
-  readonly isLast?: boolean;
+  readonly isLast?: boolean | undefined;
   /** The error with which the source ends after them. */
   readonly failure?: { readonly error: unknown } | undefined;
 }

@@ -2,7 +2,7 @@ import { concatMap, defer, map, of } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
-import type { ContractsChanged, ReconcileReason, Reset } from '../contracts/ContractChange.js';
+import type { ContractsBatch, ContractsChanged, ReconcileReason, Reset } from '../contracts/ContractChange.js';
 import {
   type ContractPolicies,
   type ContractQuery,
@@ -13,7 +13,6 @@ import {
   updateFormatOf,
 } from '../contracts/ContractQuery.js';
 import { join } from '../contracts/join.js';
-import type { JoinStep } from '../contracts/JoinStep.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { advance } from '../history/LedgerPosition.js';
 import type { Batch } from '../history/positions.js';
@@ -221,36 +220,45 @@ interface Load {
 }
 
 /**
- * Returns the batches of a step after a position. An empty one at the initial position comes before the contracts are
+ * Returns the batches of a change of the contracts after a position. An empty one at the initial position comes before the contracts are
  * read again, and before the first batch of them: from then on the contracts of the handler are not complete.
  */
 function batchesOf(
-  { changes, offset, isCaughtUp, reloads, differs, contracts, participantId, history }: JoinStep<AnyContract>,
+  {
+    items: changes,
+    position: read,
+    offset,
+    isCaughtUp,
+    reloads,
+    differs,
+    contracts,
+    origin,
+  }: ContractsBatch<AnyContract>,
   after: ContractsPosition,
   { batchSize, hasBlobs }: { readonly batchSize: number; readonly hasBlobs: boolean },
 ): readonly Batch<Entry, ContractsPosition>[] {
   const reason = reloads ?? differs ?? changes.find((change): change is Reset => change._tag === 'Reset')?.reason;
   if (reason !== undefined) {
-    const begin = loadAfter(after, reason, participantId);
+    const begin = loadAfter(after, reason, read.participantId);
     const marker = { items: [], position: begin, isCaughtUp: false };
     if (reloads !== undefined) return [marker];
-    const end = { ...loadedAt(begin, offset, contracts, hasBlobs), ...history?.after };
+    const end = { ...loadedAt(begin, offset, contracts, hasBlobs), ...read };
     const items = resetBatches({ reason, offset, contracts: contracts.toArray() }, begin, end, batchSize);
     return [marker, { items, position: end, isCaughtUp }];
   }
   let position = after;
-  let read = history?.before;
+  let before = origin.before;
   const items = changes.flatMap((change): readonly Entry[] => {
     if (change._tag === 'Reset') return [];
     position =
       change._tag === 'ContractsChanged' ? positionAfter(position, change) : { ...position, offset: change.offset };
     // a change without an update was not read
     const isUpdate = change._tag === 'OffsetCheckpoint' || change.updateId !== undefined;
-    read = read && isUpdate ? advance(read, [change], history?.isAddressed) : read;
-    position = { ...position, ...read };
+    before = isUpdate ? advance(before, [change], origin.isAddressed) : before;
+    position = { ...position, ...before };
     return [{ position, content: change }];
   });
-  return [{ items, position: { ...position, offset, ...history?.after }, isCaughtUp }];
+  return [{ items, position: { ...position, ...read }, isCaughtUp }];
 }
 
 type Entry = FeedEntry<ContractsWork, ContractsPosition>;

@@ -1,13 +1,12 @@
-import { defer, map, type Observable, skip } from 'rxjs';
+import { defer, map, type Observable } from 'rxjs';
 import { isRecord } from '../codecs/internal/Codec.js';
-import type { Offset } from '../codecs/scalars.js';
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { InvalidRequestError } from '../errors/request.js';
-import type { Step } from '../feed/LedgerFeed.js';
+import type { FeedBatch } from '../feed/LedgerFeed.js';
 import { checkOptions, createLedgerFeed, type UpdatesFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { reportWithout, type Service } from '../feed/Service.js';
 import { placeOf } from '../feed/prove.js';
-import { newIn, steps } from '../feed/updates.js';
+import { batches } from '../feed/updates.js';
 import { advance, bareOffset, LedgerPosition } from '../history/LedgerPosition.js';
 import { readParticipantId } from '../history/participant.js';
 import type { Batch } from '../history/positions.js';
@@ -143,26 +142,20 @@ function openReader(
       placeOf(feed, { offset, lastUpdate, participantId, recordTimes }),
     position: LedgerPosition,
     compare: (a, b) => a.offset - b.offset,
-    // skips the first step, which is the start
     batches: ({ offset, lastUpdate, participantId, recordTimes }, ready$) =>
-      steps(feedFrom({ offset, lastUpdate, participantId, recordTimes }), ready$).pipe(skip(1), map(toBatch)),
+      batches(feedFrom({ offset, lastUpdate, participantId, recordTimes }), ready$).pipe(map(toBatch)),
   };
 }
 
-function toBatch({ position, page, history }: Step): Batch<FeedEntry<Work, LedgerPosition>> {
-  const { before, after, isAddressed } = history ?? notRead(position.cursor);
-  let reached = before;
-  const items = newIn(page).map((update) => {
-    reached = advance(reached, [update], isAddressed);
+/** Adds to each update the position after it. */
+function toBatch({ items, position, origin, isCaughtUp, isLast }: FeedBatch): Batch<FeedEntry<Work, LedgerPosition>> {
+  let reached = origin.before;
+  const entries = items.map((update) => {
+    reached = advance(reached, [update], origin.isAddressed);
     return { position: reached, content: update };
   });
-  return { items, position: after, isCaughtUp: position.hasCaughtUp, isLast: position.next === 'end' };
+  return { items: entries, position, isCaughtUp, isLast };
 }
-
-const notRead = (offset: Offset): NonNullable<Step['history']> => {
-  const position = bareOffset(offset);
-  return { before: position, after: position, isAddressed: true };
-};
 
 /** Reads the ID of the participant that a feed reads from, and hashes what its request selects. */
 export const ledgerIdentity = (feed: UpdatesFeed): Observable<FeedIdentity> =>

@@ -225,7 +225,7 @@ describe('a step', () => {
     const isReady$ = new Subject<unknown>();
     const source = contractsSource(client, { maxPageSize: 1 })();
     const seen = observe(join(source, { query: marbles }, isReady$).pipe(takeUntil(timer(10_000))));
-    expect(seen.values).toMatchObject([{ changes: [{ _tag: 'Reset' }], offset: 2, isCaughtUp: false }]);
+    expect(seen.values).toMatchObject([{ items: [{ _tag: 'Reset' }], offset: 2, isCaughtUp: false }]);
     participant.append(create(3, 'b'), create(4, 'c'));
     // without the requests for the last update of the snapshot, and for that of its newest contract
     const before = service.requests.filter(isUpdates).length;
@@ -235,13 +235,13 @@ describe('a step', () => {
     expect(updates()).toBe(0);
     isReady$.next(true);
     expect(updates()).toBe(1);
-    expect(seen.values.at(-1)).toMatchObject({ changes: [{ offset: 3 }], offset: 3, isCaughtUp: false });
+    expect(seen.values.at(-1)).toMatchObject({ items: [{ offset: 3 }], offset: 3, isCaughtUp: false });
     timer(5_000).subscribe(() => {
       expect(updates()).toBe(1);
       isReady$.next(true);
     });
     flush();
-    expect(seen.values.at(-1)).toMatchObject({ changes: [{ offset: 4 }], offset: 4, isCaughtUp: true });
+    expect(seen.values.at(-1)).toMatchObject({ items: [{ offset: 4 }], offset: 4, isCaughtUp: true });
     expect(ids(seen.values.at(-1)?.contracts ?? [])).toBe('abc');
   });
 });

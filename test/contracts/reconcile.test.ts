@@ -8,9 +8,7 @@ import { type AnyContract, makeContract } from '../../src/contracts/Contract.js'
 import { contractsSource, eventFormatOf } from '../../src/contracts/ContractQuery.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
 import { followChanges } from '../../src/contracts/followChanges.js';
-import type { JoinStep } from '../../src/contracts/JoinStep.js';
 import { PackageWatch } from '../../src/contracts/reconcile/PackageWatch.js';
-import type { Position } from '../../src/feed/LedgerFeed.js';
 import type { Page } from '../../src/feed/Page.js';
 import { entriesAt, type HistoryUpdate } from '../helpers/contractHistory.js';
 import { observe } from '../helpers/observe.js';
@@ -18,6 +16,7 @@ import { contractsWorld, pagePath } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
 import { brief } from './brief.js';
 import { archive, create, follow, marbles, nothing, reported, unassign } from './joinSupport.js';
+import type { ContractsBatch } from '../../src/contracts/ContractChange.js';
 
 const Toy = interfaceType('#toys:Toys:Toy', t.type({ label: t.string }));
 const views = [{ interfaceId: '1220ee:Toys:Toy', viewStatus: { code: 0 }, viewValue: { label: 'ball' } }];
@@ -390,14 +389,15 @@ function followBack(script: readonly { readonly cursor: number; readonly updates
   return new TestScheduler(() => undefined).run(({ flush }) => {
     const { participant, service, client } = contractsWorld({ latencyMs: 300 });
     const takenAt: number[] = [];
+    const position = { offset: 2, recordTimes: {} };
+    const origin = { before: position, isAddressed: true };
     participant.append(create(3, 'b'), create(6, 'c'), nothing(9));
     const source = contractsSource(client, {})();
     const toStep = ({ cursor, updates }: (typeof script)[number]) => {
       takenAt.push(asyncScheduler.now());
-      return {
-        position: { cursor, hasCaughtUp: true } as Position,
-        page: { updates: updates.map(({ element }) => decoded(element)) } as unknown as Page,
-      };
+      const items = updates.map(({ element }) => decoded(element));
+      const page = { updates: items } as unknown as Page;
+      return { items, page, position, origin, cursor, isCaughtUp: true };
     };
     const steps$ = followChanges(
       {
@@ -408,7 +408,7 @@ function followBack(script: readonly { readonly cursor: number; readonly updates
       {
         fold: new ContractsFold(makeContract(marbles.types)),
         offset: 2,
-        position: { offset: 2, recordTimes: {} },
+        position,
         isComplete: true,
       },
       (ready$) => concat(...script.map((step) => ready$.pipe(map(() => toStep(step))))),
@@ -416,8 +416,8 @@ function followBack(script: readonly { readonly cursor: number; readonly updates
     const seen = observe(steps$);
     flush();
     expect(seen.error).toBeUndefined();
-    const briefOf = ({ offset, changes }: JoinStep<AnyContract>): string =>
-      [offset, ...changes.filter(({ _tag }) => _tag === 'ContractsChanged').map((change) => brief(change))]
+    const briefOf = ({ offset, items }: ContractsBatch<AnyContract>): string =>
+      [offset, ...items.filter(({ _tag }) => _tag === 'ContractsChanged').map((change) => brief(change))]
         .join(' ')
         .replace(/ContractsChanged \d+ /, '');
     return { steps: seen.values.map(briefOf), requests: snapshotsOf(service.requests), takenAt };

@@ -2,10 +2,9 @@ import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { Observable, Subject } from 'rxjs';
 import type { AnyContract, Contract, ContractLocation } from '../../src/contracts/Contract.js';
-import type { ContractsChanged, Reset } from '../../src/contracts/ContractChange.js';
+import type { ContractsBatch, ContractsChanged, Reset } from '../../src/contracts/ContractChange.js';
 import { ContractList } from '../../src/contracts/ContractSet.js';
 import type { ContractsSource } from '../../src/contracts/ContractQuery.js';
-import type { JoinStep } from '../../src/contracts/JoinStep.js';
 import type { LiveContracts } from '../../src/contracts/liveContracts.js';
 import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
 import { ApiError } from '../../src/errors/ApiError.js';
@@ -14,13 +13,13 @@ import { createLedger } from '../../src/ledger/createLedger.js';
 const recordTime = '2026-07-24T10:00:00Z';
 
 /** What happens in a scripted join: a step, which is made when it is due, or something that its feed reports. */
-export type Happening = (() => JoinStep<AnyContract>) | DiagnosticBody;
+export type Happening = (() => ContractsBatch<AnyContract>) | DiagnosticBody;
 
 let script: () => Observable<Happening>;
 
 jest.unstable_mockModule('../../src/contracts/join.js', () => ({
   join: ({ report }: ContractsSource) =>
-    new Observable<JoinStep<AnyContract>>((subscriber) =>
+    new Observable<ContractsBatch<AnyContract>>((subscriber) =>
       script().subscribe({
         next: (happening) => {
           if (typeof happening === 'function') subscriber.next(happening());
@@ -75,7 +74,7 @@ export class StepMaker {
   /** All contracts are these. */
   readonly reset =
     (contractIds: readonly string[], reason: Reset['reason'] = 'start', isCaughtUp = true) =>
-    (): JoinStep<AnyContract> => {
+    (): ContractsBatch<AnyContract> => {
       this.offset += 1;
       this.contracts = new ContractList();
       for (const id of contractIds) this.contracts.set(id, contract(id));
@@ -86,11 +85,11 @@ export class StepMaker {
   /** A page of updates. */
   readonly page =
     (...deeds: readonly Deed[]) =>
-    (): JoinStep<AnyContract> =>
+    (): ContractsBatch<AnyContract> =>
       this.step(deeds.map((deed) => this.apply(deed)));
 
   /** Nothing up to a checkpoint. */
-  readonly checkpoint = () => (): JoinStep<AnyContract> => {
+  readonly checkpoint = () => (): ContractsBatch<AnyContract> => {
     this.offset += 1;
     return this.step([{ _tag: 'OffsetCheckpoint', offset: this.offset, synchronizerTimes: [] }]);
   };
@@ -98,10 +97,12 @@ export class StepMaker {
   /** A page after which there are more. */
   readonly behind =
     (...deeds: readonly Deed[]) =>
-    (): JoinStep<AnyContract> => ({ ...this.page(...deeds)(), isCaughtUp: false });
+    (): ContractsBatch<AnyContract> => ({ ...this.page(...deeds)(), isCaughtUp: false });
 
-  private step(changes: JoinStep<AnyContract>['changes'], isCaughtUp = true): JoinStep<AnyContract> {
-    return { changes, offset: this.offset, isCaughtUp, contracts: this.contracts.snapshot };
+  private step(items: ContractsBatch<AnyContract>['items'], isCaughtUp = true): ContractsBatch<AnyContract> {
+    const position = { offset: this.offset, recordTimes: {} };
+    const origin = { before: position, isAddressed: true };
+    return { items, position, origin, offset: this.offset, isCaughtUp, contracts: this.contracts.snapshot };
   }
 
   private apply({ put = [], remove = [] }: Deed): ContractsChanged {
