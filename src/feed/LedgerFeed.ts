@@ -48,28 +48,53 @@ export interface FeedSource<A extends FeedElement> extends ElementForm<A> {
   body(range: Range, path: FeedPath): object;
   /** Returns the body of a request that looks up an update by its ID; absent if the elements cannot be looked up. */
   lookUp?(updateId: string): object;
-  /** Reads a page between the cursor and the target. */
-  readPage(feed: LedgerFeed<A>, position: Position): Observable<Step<A>>;
+  /** Reads a page between the cursor and the target, of which some ranges are already requested. */
+  readPage(feed: LedgerFeed<A>, position: Position, prefetched: readonly PrefetchedRange[]): Observable<Step<A>>;
 }
 
 /** The state of a feed between two requests. */
 export interface Position {
+  /** What the feed does next. */
+  readonly phase: Phase;
   /**
    * The feed has emitted everything up to here that matches the request. In descending order: everything from here on.
    */
   readonly cursor: Offset;
-  /** The exclusive end of a feed in descending order. */
-  readonly floor: Offset;
-  /** The next request. With `'pushed'`, the transport delivers the next step without a request. */
-  readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'pushed' | 'end';
   /** Where pages end: at the last known ledger end, or at the end of the request. */
   readonly target: Offset;
+  /** When the feed last read the ledger end, in milliseconds. */
+  readonly ledgerEndReadAt: number;
+  /** Whether the feed has emitted everything up to the ledger end, and has not lagged by a page since. */
+  readonly hasCaughtUp: boolean;
+  readonly pages: RecentPages;
+  readonly polls: RecentPolls;
+}
+
+/** What a feed does next, with what only that needs. */
+export type Phase =
+  | { readonly _tag: 'ReadLedgerEnd' }
+  | CatchUp
+  /** Reads a page before the cursor, in descending order, down to the exclusive end of the feed. */
+  | { readonly _tag: 'ReadDownward'; readonly floor: Offset }
+  /** Waits for an update, through the transport or with a poll. */
+  | { readonly _tag: 'Follow' }
+  /** The transport emits the next step without a request. */
+  | { readonly _tag: 'Pushed' }
+  | { readonly _tag: 'End' };
+
+/** Reads a page between the cursor and the target. */
+interface CatchUp {
+  readonly _tag: 'CatchUp';
   /** The ranges after the cursor that are already requested, in order. */
   readonly prefetched: readonly PrefetchedRange[];
-  /** The number of elements in recent pages: a moving sum in which older pages weigh less. */
-  readonly recentElements: number;
-  /** The number of offsets that those pages spanned: the same kind of sum. */
-  readonly recentOffsets: number;
+}
+
+/** What the recent pages of a feed show of its ledger. */
+interface RecentPages {
+  /** The number of their elements: a moving sum in which older pages weigh less. */
+  readonly elements: number;
+  /** The number of offsets that they spanned: the same kind of sum. */
+  readonly offsets: number;
   /** How many ranges to read at the same time. */
   readonly parallelRanges: number;
   /**
@@ -77,20 +102,20 @@ export interface Position {
    * latency.
    */
   readonly fastestMs: number;
-  /** Whether the feed has emitted everything up to the ledger end, and has not lagged by a page since. */
-  readonly hasCaughtUp: boolean;
-  /** When the feed last read the ledger end, in milliseconds. */
-  readonly ledgerEndReadAt: number;
+}
+
+/** What the recent polls of a feed show of its ledger. */
+export interface RecentPolls {
   /** The limit of the next poll. */
-  readonly pollLimit: number;
+  readonly limit: number;
   /** The minimum time between the start of the last poll and that of the next on a quiet ledger, in milliseconds. */
-  readonly pollIntervalMs: number;
+  readonly intervalMs: number;
   /** The number of polls with a checkpoint; `-Infinity` once one has lasted and got none. */
   readonly checkpointStreak: number;
   /** When the feed sent the last poll, in milliseconds. */
-  readonly polledAt: number;
+  readonly sentAt: number;
   /** The number of consecutive polls without an update. */
-  readonly idlePolls: number;
+  readonly idle: number;
 }
 
 /** What a feed emits after each request: the updates that were not read before. */

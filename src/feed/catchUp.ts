@@ -23,7 +23,7 @@ import type { FeedElement, Page } from './Page.js';
 import { idOf } from '../history/LedgerPosition.js';
 import { isAtOffset } from '../history/locate.js';
 import { historyOf } from './historyOf.js';
-import { readLedgerEndOnce, waitOrEnd } from './ledgerEnd.js';
+import { catchUp, followOrEnd, readLedgerEndOnce } from './ledgerEnd.js';
 import { isBeyondEnd, isProofNear, reachOf, requestPage, retryRequest } from './pageRequest.js';
 import { proveSteps } from './prove.js';
 
@@ -31,11 +31,16 @@ import { proveSteps } from './prove.js';
  * Catches up: reads one page between the cursor and the target, and prefetches the ranges after it. A failed prefetch
  * is repeated only when its range is due, so that a participant in trouble gets one request at a time.
  */
-export const readPage = (feed: LedgerFeed, position: Position): Observable<Step> =>
+export const readPage = (
+  feed: LedgerFeed,
+  position: Position,
+  requested: readonly PrefetchedRange[],
+): Observable<Step> =>
   defer(() => {
-    const [due, ...prefetched] = rangesToRead(feed, position);
+    const [due, ...prefetched] = rangesToRead(feed, position, requested);
     const cancelled$ = new Subject<void>();
-    const due$ = due === undefined ? EMPTY : readDueRange(feed, { ...position, prefetched }, due, cancelled$);
+    const phase = { _tag: 'CatchUp', prefetched } as const;
+    const due$ = due === undefined ? EMPTY : readDueRange(feed, { ...position, phase }, due, cancelled$);
     const prefetches = prefetched.map(({ prefetch$ }) => prefetch$.pipe(takeUntil(cancelled$)));
     return defer(() => [due$, ...prefetches]).pipe(
       mergeAll(),
@@ -49,9 +54,13 @@ export const readPage = (feed: LedgerFeed, position: Position): Observable<Step>
  * Returns the ranges to read after the cursor, in order: the prefetched ones, and new ones between and after them as
  * long as there is room. The first begins at the cursor.
  */
-function rangesToRead(feed: LedgerFeed, position: Position): readonly PrefetchedRange[] {
-  const { cursor, target, prefetched } = position;
-  const maxRanges = feed.parallelRanges ?? position.parallelRanges;
+function rangesToRead(
+  feed: LedgerFeed,
+  position: Position,
+  prefetched: readonly PrefetchedRange[],
+): readonly PrefetchedRange[] {
+  const { cursor, target, pages } = position;
+  const maxRanges = feed.parallelRanges ?? pages.parallelRanges;
   const width = maxRanges === 1 ? Infinity : rangeWidth(feed, position);
   const ranges: PrefetchedRange[] = [];
   const isDueRequested = prefetched[0]?.beginExclusive === cursor;
@@ -80,11 +89,11 @@ function rangesToRead(feed: LedgerFeed, position: Position): readonly Prefetched
  * The number of offsets for a page that is nearly full and rarely overflows: two standard deviations below the limit,
  * if each offset matches the request with the same probability.
  */
-function rangeWidth({ maxPageSize, service }: LedgerFeed, { recentElements, recentOffsets }: Position): number {
-  if (recentOffsets === 0) return Infinity;
+function rangeWidth({ maxPageSize, service }: LedgerFeed, { pages: { elements, offsets } }: Position): number {
+  if (offsets === 0) return Infinity;
   const limit = Math.min(maxPageSize, service.learned.nextPageLimit);
-  const density = Math.min(1, recentElements / recentOffsets);
-  if (density === 0) return Math.floor(recentOffsets * 4);
+  const density = Math.min(1, elements / offsets);
+  if (density === 0) return Math.floor(offsets * 4);
   const aim = limit - 2 * Math.sqrt(limit * (1 - density));
   // many nearly empty pages cost more than they save
   return aim < limit / 4 ? Infinity : Math.max(1, Math.floor(aim / density));
@@ -171,7 +180,7 @@ const readDueRange = (
     map((result): Step => ({ page: result.page, position: positionAfterRange(feed, current, result) })),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isBeyondEnd(error)) throw error;
-      current = { ...position, prefetched: [] };
+      current = { ...position, phase: catchUp };
       cancelled$.next();
       return retarget(feed, current, error);
     }),
@@ -217,30 +226,33 @@ const minAutomaticRanges = 2;
 const handlingMs = 2.5;
 
 function positionAfterRange(feed: LedgerFeed, position: Position, { page, reached, requests }: RangeResult): Position {
-  const fastestMs = Math.min(page.tookMs, position.fastestMs);
+  const { pages, phase } = position;
+  const fastestMs = Math.min(page.tookMs, pages.fastestMs);
   const worthwhile = Math.max(minAutomaticRanges, Math.ceil((requests * fastestMs) / handlingMs));
   return {
     ...position,
     cursor: reached,
-    next: reached < position.target ? 'page' : waitOrEnd(feed, reached),
-    recentElements: position.recentElements * densityDecay + page.count,
-    recentOffsets: position.recentOffsets * densityDecay + (reached - position.cursor),
-    fastestMs,
-    // one more per page: many requests slow each other down, which would look like latency
-    parallelRanges: Math.min(maxAutomaticRanges, position.parallelRanges + 1, worthwhile),
+    phase: reached < position.target ? phase : followOrEnd(feed, reached),
+    pages: {
+      elements: pages.elements * densityDecay + page.count,
+      offsets: pages.offsets * densityDecay + (reached - position.cursor),
+      fastestMs,
+      // one more per page: many requests slow each other down, which would look like latency
+      parallelRanges: Math.min(maxAutomaticRanges, pages.parallelRanges + 1, worthwhile),
+    },
   };
 }
 
 /** Handles a ledger end before the target: the ledger has not reached the end of the request, or a replica lags. */
 function retarget(feed: LedgerFeed, position: Position, error: unknown): ObservableInput<Step> {
-  const polling: Step = { position: { ...position, next: 'poll' } };
-  if (!feed.service.learned.hasLedgerEnd) return [polling];
+  const following: Step = { position: { ...position, phase: { _tag: 'Follow' } } };
+  if (!feed.service.learned.hasLedgerEnd) return [following];
   // not retried separately: each attempt counts as an attempt for the page
   return readLedgerEndOnce(feed, position).pipe(
     map((step) => {
-      if (!feed.service.learned.hasLedgerEnd) return polling;
+      if (!feed.service.learned.hasLedgerEnd) return following;
       // the target is unchanged: retry later
-      if (step.position.next === 'page' && step.position.target >= position.target) throw error;
+      if (step.position.phase._tag === 'CatchUp' && step.position.target >= position.target) throw error;
       return step;
     }),
   );
@@ -253,13 +265,16 @@ const recheckMs = 1_000;
  * Reads one page before the cursor, in descending order. The limit is at least two, because a ledger before 3.5 ignores
  * the requested order and sends ascending pages. A page of one element would not reveal that.
  */
-export const readDownward = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> => {
-  const { floor } = position;
+export const readDownward = <A extends FeedElement>(
+  feed: LedgerFeed<A>,
+  position: Position,
+  floor: Offset,
+): Observable<Step<A>> => {
   const range = { beginExclusive: floor, endInclusive: position.cursor - 1, descendingOrder: true };
   return requestPage(feed, range, { limit: Math.max(2, feed.maxPageSize) }).pipe(
     map((page): Step<A> => {
       const isOver = page.count === 0 || page.last - 1 <= floor;
-      return { page, position: { ...position, cursor: page.last, next: isOver ? 'end' : 'pageDown' } };
+      return { page, position: { ...position, cursor: page.last, phase: isOver ? { _tag: 'End' } : position.phase } };
     }),
     catchError((error: unknown) => {
       if (isBeyondEnd(error)) return timer(recheckMs).pipe(map((): Step<A> => ({ position })));

@@ -6,7 +6,7 @@ import { isUnavailable } from '../history/participant.js';
 import { monotonicNow } from '../http/clock.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
-import type { AnyFeed, Position, Step } from './LedgerFeed.js';
+import type { AnyFeed, Phase, Position, Step } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
 import { noteOutage, retryRequest } from './pageRequest.js';
 
@@ -31,9 +31,9 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
       if (end < position.cursor) throw new LedgerResetError(position.cursor, end);
       service.learned.ledgerEndAnswered();
       const target = Math.min(end, request.endInclusive ?? end);
-      const next = target > position.cursor ? 'page' : waitOrEnd(feed, position.cursor);
-      const ledgerEndReadAt = monotonicNow();
-      return { position: { ...position, target, ledgerEndReadAt, next, parallelRanges: 1, fastestMs: Infinity } };
+      const phase = target > position.cursor ? catchUp : followOrEnd(feed, position.cursor);
+      const pages = { ...position.pages, parallelRanges: 1, fastestMs: Infinity };
+      return { position: { ...position, phase, target, ledgerEndReadAt: monotonicNow(), pages } };
     }),
     noteOutage(feed),
     catchError((error: unknown): ObservableInput<Step<never>> => {
@@ -42,8 +42,8 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
       // it was served before: a gateway may respond so during an outage
       if (position.ledgerEndReadAt > 0) history.interrupted();
       const target = request.endInclusive ?? position.target;
-      const next = catchUpOrPoll(feed);
-      return [{ position: { ...position, ...unknownDensity, target, ledgerEndReadAt: 0, next } }];
+      const pages = withoutDensity(position);
+      return [{ position: { ...position, phase: catchUpOrFollow(feed), target, ledgerEndReadAt: 0, pages } }];
     }),
   );
 };
@@ -52,18 +52,22 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
  * While the density is unknown, one page spans everything up to the target. It shows whether the ledger has reached a
  * target that is not the ledger end; the participant would refuse all ranges after its ledger end.
  */
-export const unknownDensity = { recentElements: 0, recentOffsets: 0 } as const;
+export const withoutDensity = ({ pages }: Position): Position['pages'] => ({ ...pages, elements: 0, offsets: 0 });
 
-/** Returns the next request when there may be updates to catch up on. */
-export function catchUpOrPoll({ service, request }: AnyFeed): Position['next'] {
-  if (service.learned.hasLedgerEnd) return 'ledgerEnd';
+/** Catches up, with no range requested yet. */
+export const catchUp = { _tag: 'CatchUp', prefetched: [] } as const satisfies Phase;
+
+/** Returns the phase of a feed for which there may be updates to catch up on. */
+export function catchUpOrFollow({ service, request }: AnyFeed): Phase {
+  if (service.learned.hasLedgerEnd) return { _tag: 'ReadLedgerEnd' };
   // if the ledger end is unavailable, pages need the end of the request
-  return typeof request.endInclusive === 'number' ? 'page' : 'poll';
+  return typeof request.endInclusive === 'number' ? catchUp : { _tag: 'Follow' };
 }
 
-/** Returns the next request when the feed has read everything up to the ledger end. */
-export function waitOrEnd({ request }: AnyFeed, cursor: Offset): Position['next'] {
-  return typeof request.endInclusive === 'number' && cursor >= request.endInclusive ? 'end' : 'poll';
+/** Returns the phase of a feed that has read everything up to the ledger end. */
+export function followOrEnd({ request }: AnyFeed, cursor: Offset): Phase {
+  const isOver = typeof request.endInclusive === 'number' && cursor >= request.endInclusive;
+  return { _tag: isOver ? 'End' : 'Follow' };
 }
 
 /** Whether the feed has caught up after a step. */
@@ -72,9 +76,9 @@ export const isCaughtUp = (feed: AnyFeed, before: Position, step: Step<FeedEleme
 
 /** Whether the feed has read everything up to the ledger end. */
 function isAtEnd({ service }: AnyFeed, before: Position, { position, page }: Step<FeedElement>): boolean {
-  if (position.next !== 'poll') return false;
+  if (position.phase._tag !== 'Follow') return false;
   // if the ledger end is unavailable: polls are full as long as there is more
-  return before.next === 'poll' ? page?.isFull === false : service.learned.hasLedgerEnd;
+  return before.phase._tag === 'Follow' ? page?.isFull === false : service.learned.hasLedgerEnd;
 }
 
 /** Whether there is more than a page after the cursor. */
@@ -84,11 +88,11 @@ function lagsByPage(
   { position, page }: Step<FeedElement>,
 ): boolean {
   // pages of parallel ranges are rarely full
-  if (before.next === 'page')
-    return position.next === 'page' && (page?.isFull === true || position.prefetched.length > 0);
-  return (
-    page?.isFull === true && before.next === 'poll' && before.pollLimit >= maxPageSize && !service.learned.hasLedgerEnd
-  );
+  const { phase } = position;
+  if (before.phase._tag === 'CatchUp')
+    return phase._tag === 'CatchUp' && (page?.isFull === true || phase.prefetched.length > 0);
+  const isPoll = before.phase._tag === 'Follow' && before.polls.limit >= maxPageSize;
+  return page?.isFull === true && isPoll && !service.learned.hasLedgerEnd;
 }
 
 /** Reports that a feed has caught up or fallen behind. */

@@ -16,9 +16,9 @@ import {
 import { partiesIn } from '../errors/readAnswer.js';
 import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
-import type { AnyFeed, LedgerFeed, Position, Step } from './LedgerFeed.js';
+import type { AnyFeed, LedgerFeed, Phase, Position, RecentPolls, Step } from './LedgerFeed.js';
 import type { FeedElement, Page } from './Page.js';
-import { catchUpOrPoll, unknownDensity } from './ledgerEnd.js';
+import { catchUp, catchUpOrFollow, withoutDensity } from './ledgerEnd.js';
 import { requestPage, resetIfBeyondEnd, retryRequest } from './pageRequest.js';
 import { learnParticipant } from './prove.js';
 
@@ -41,15 +41,15 @@ export const follow = <A extends FeedElement>(feed: LedgerFeed<A>, position: Pos
 const poll = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> =>
   defer(() => {
     const { cursor } = position;
-    const limit = Math.min(position.pollLimit, feed.maxPageSize);
-    const polledAt = monotonicNow();
-    const idleTimeoutMs = idleTimeoutOf(feed, limit, position);
+    const limit = Math.min(position.polls.limit, feed.maxPageSize);
+    const polls = { ...position.polls, limit, sentAt: monotonicNow() };
+    const idleTimeoutMs = idleTimeoutOf(feed, polls);
     return requestPage(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(
       resetIfBeyondEnd(cursor),
       retryRequest(feed),
-      map((page) => ({ page, position: positionAfterPoll(feed, { ...position, polledAt, pollLimit: limit }, page) })),
+      map((page) => ({ page, position: positionAfterPoll(feed, { ...position, polls }, page) })),
     );
-  }).pipe(limitRate(position));
+  }).pipe(limitRate(position.polls));
 
 /** How many parties of a feed are looked up. */
 const maxParties = 10;
@@ -61,11 +61,11 @@ const maxParties = 10;
  */
 const reportUnknownParties = (
   { service, source, report, history }: AnyFeed,
-  { polledAt, recentElements, cursor }: Position,
+  { polls, pages, cursor }: Position,
 ): Observable<never> =>
   defer(() => {
-    const hasFound = recentElements > 0 || history.position.lastUpdate !== undefined;
-    if (polledAt > 0 || hasFound || !service.isObserved) return EMPTY;
+    const hasFound = pages.elements > 0 || history.position.lastUpdate !== undefined;
+    if (polls.sentAt > 0 || hasFound || !service.isObserved) return EMPTY;
     const named = partiesIn(JSON.stringify(source.body({ beginExclusive: cursor }, source.path(service))));
     const isHosted = (query: { readonly party?: string }): Observable<boolean> =>
       exchange(
@@ -102,8 +102,8 @@ export const drain = <A extends FeedElement>(feed: LedgerFeed<A>, position: Posi
     return requestPage(feed, { beginExclusive: cursor }, { limit }).pipe(
       resetIfBeyondEnd(cursor),
       map((page): Step<A> => {
-        const next = page.isFull && page.last > cursor ? 'page' : 'poll';
-        return { page, position: { ...position, cursor: page.last, next, pollLimit: 1 } };
+        const phase: Phase = page.isFull && page.last > cursor ? catchUp : { _tag: 'Follow' };
+        return { page, position: { ...position, phase, cursor: page.last, polls: { ...position.polls, limit: 1 } } };
       }),
     );
   }).pipe(retryRequest(feed));
@@ -121,11 +121,10 @@ const quietAfterPolls = 2;
  */
 function idleTimeoutOf(
   { service, idleTimeoutMs, quietTimeoutMs }: AnyFeed,
-  limit: number,
-  { idlePolls, checkpointStreak }: Position,
+  { limit, idle, checkpointStreak }: RecentPolls,
 ): number {
   if (limit > 2) return Math.min(service.learned.drainMs, idleTimeoutMs);
-  const longestMs = idlePolls < quietAfterPolls ? idleTimeoutMs : quietTimeoutMs;
+  const longestMs = idle < quietAfterPolls ? idleTimeoutMs : quietTimeoutMs;
   if (limit === 1) return longestMs;
   return Math.min(longestMs, checkpointWaitMs * 2 ** Math.max(0, checkpointStreak - trustedStreak));
 }
@@ -143,12 +142,12 @@ const earlyPollIntervalMs = 500;
 export const minPollIntervalMs = 1_000;
 
 const limitRate =
-  <A>({ idlePolls, polledAt, pollIntervalMs }: Position): MonoTypeOperatorFunction<A> =>
+  <A>({ idle, sentAt, intervalMs }: RecentPolls): MonoTypeOperatorFunction<A> =>
   (source) =>
     defer(() => {
-      if (idlePolls < quietAfterPolls) return source;
+      if (idle < quietAfterPolls) return source;
       // the cap matters if the clock was set back
-      const delayMs = Math.min(pollIntervalMs, polledAt + pollIntervalMs - monotonicNow());
+      const delayMs = Math.min(intervalMs, sentAt + intervalMs - monotonicNow());
       return delayMs > 0 ? timer(delayMs).pipe(concatMap(() => source)) : source;
     });
 
@@ -158,6 +157,7 @@ const ledgerEndMaxAgeMs = 30_000;
 function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedElement>): Position {
   const { source, request, service } = feed;
   const { learned } = service;
+  const { polls } = position;
   const end = request.endInclusive ?? Infinity;
   const isNews = hasUpdate(page);
   const endAgeMs = Math.abs(monotonicNow() - position.ledgerEndReadAt);
@@ -165,16 +165,19 @@ function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedEle
   learned.pollAnswered();
   // it was on the ledger before the last page, which lacked it
   if (!source.hasEnd && isNews && page.last <= position.target) learned.drainTooShort();
-  const next = isNews || isStale || !learned.hasLedgerEnd ? catchUpOrPoll(feed) : 'poll';
+  const phase: Phase = isNews || isStale || !learned.hasLedgerEnd ? catchUpOrFollow(feed) : { _tag: 'Follow' };
   return {
     ...position,
     cursor: Math.min(page.last, end),
     // by now, the last known ledger end may be before the cursor
-    ...(next === 'page' && { ...unknownDensity, target: end }),
-    next: page.last >= end ? 'end' : next,
-    ...nextPoll(feed, position, page),
-    // a poll for more than the next update does not show how quiet the ledger is
-    idlePolls: isNews || position.pollLimit > 2 ? 0 : position.idlePolls + 1,
+    ...(phase._tag === 'CatchUp' && { pages: withoutDensity(position), target: end }),
+    phase: page.last >= end ? { _tag: 'End' } : phase,
+    polls: {
+      ...polls,
+      ...nextPoll(feed, position, page),
+      // a poll for more than the next update does not show how quiet the ledger is
+      idle: isNews || polls.limit > 2 ? 0 : polls.idle + 1,
+    },
   };
 }
 
@@ -197,29 +200,29 @@ const earlyCheckpointMs = 600;
  */
 function nextPoll(
   { service, maxPageSize }: AnyFeed,
-  { cursor, pollLimit, pollIntervalMs, checkpointStreak }: Position,
+  { cursor, polls: { limit, intervalMs, checkpointStreak } }: Position,
   page: Page<FeedElement>,
-): Pick<Position, 'pollLimit' | 'pollIntervalMs' | 'checkpointStreak'> {
+): Pick<RecentPolls, 'limit' | 'intervalMs' | 'checkpointStreak'> {
   const isLong = page.tookMs >= earlyCheckpointMs;
-  const isEarly = hasCheckpoint(page) && (pollLimit === 2 || !isLong);
+  const isEarly = hasCheckpoint(page) && (limit === 2 || !isLong);
   // checkpoints do not come with every poll, unless this one was too short
-  const broken = isLong || (pollLimit === 2 && !page.isFull) ? -Infinity : checkpointStreak;
+  const broken = isLong || (limit === 2 && !page.isFull) ? -Infinity : checkpointStreak;
   const normal = {
-    pollLimit: 1,
-    pollIntervalMs: minPollIntervalMs,
+    limit: 1,
+    intervalMs: minPollIntervalMs,
     checkpointStreak: hasCheckpoint(page) ? checkpointStreak + 1 : broken,
   };
   if (hasUpdate(page)) {
     const isAll = service.learned.hasLedgerEnd || !page.isFull;
-    return isAll ? normal : { ...normal, pollLimit: pollLimit * 4 };
+    return isAll ? normal : { ...normal, limit: limit * 4 };
   }
   // without room for the checkpoint and an update, an early poll would only be ended again
   const hasRoom = Math.min(maxPageSize, service.learned.pageLimit) > 1;
   if (!isEarly || !hasRoom) return normal;
-  if (pollLimit === 2) return { ...normal, pollLimit: 2 };
-  const isFirst = pollIntervalMs === minPollIntervalMs;
-  if (!isFirst) return { ...normal, pollLimit: 2, pollIntervalMs: earlyPollIntervalMs };
-  return { ...normal, pollLimit: page.last > cursor ? 1 : 2, pollIntervalMs: 0 };
+  if (limit === 2) return { ...normal, limit: 2 };
+  const isFirst = intervalMs === minPollIntervalMs;
+  if (!isFirst) return { ...normal, limit: 2, intervalMs: earlyPollIntervalMs };
+  return { ...normal, limit: page.last > cursor ? 1 : 2, intervalMs: 0 };
 }
 
 const hasCheckpoint = ({ updates }: Page<FeedElement>): boolean =>

@@ -23,7 +23,7 @@ import { jitter, retryTransient } from '../http/retry.js';
 import type { AnyFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
 import { historyOf } from './historyOf.js';
-import { catchUpOrPoll, unknownDensity } from './ledgerEnd.js';
+import { catchUp, catchUpOrFollow, withoutDensity } from './ledgerEnd.js';
 import { isEndBeforeCursor, isProofNear, noteOutage } from './pageRequest.js';
 
 /**
@@ -126,12 +126,11 @@ const addressOf = (offset: Offset, participantId: string | undefined): Diagnosti
 const startAgain = (feed: AnyFeed, position: Position, cursor: Offset, moved: Step['moved']): Step<never> => ({
   position: {
     ...position,
-    ...unknownDensity,
+    phase: catchUpOrFollow(feed),
     cursor,
-    next: catchUpOrPoll(feed),
     target: feed.request.endInclusive ?? cursor,
-    prefetched: [],
     ledgerEndReadAt: 0,
+    pages: withoutDensity(position),
   },
   ...(moved !== undefined && { moved }),
 });
@@ -141,7 +140,9 @@ const minDelayMs = 50;
 
 /** Sends a request again whose answer contradicts what the ledger has just proven. */
 const askAgain = (feed: AnyFeed, position: Position): Observable<Step<never>> =>
-  timer(delayAfterContradiction(feed, 0)).pipe(map(() => ({ position: { ...position, prefetched: [] } })));
+  timer(delayAfterContradiction(feed, 0)).pipe(
+    map(() => ({ position: position.phase._tag === 'CatchUp' ? { ...position, phase: catchUp } : position })),
+  );
 
 /** Emits a step at other offsets: at once, unless the feed has just come from others. */
 const afterMove = (feed: AnyFeed, step: Step<never>): Observable<Step<never>> => {

@@ -21,10 +21,10 @@ import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { readDownward } from './catchUp.js';
-import type { AnyFeed, FeedBatch, Gap, LedgerFeed, Position, Step } from './LedgerFeed.js';
+import type { AnyFeed, FeedBatch, Gap, LedgerFeed, Phase, Position, Step } from './LedgerFeed.js';
 import type { FeedElement, Page, UndecodedUpdate } from './Page.js';
 import { isGapError } from './UpdatesOptions.js';
-import { isCaughtUp, readLedgerEnd, reportLagChange, unknownDensity } from './ledgerEnd.js';
+import { isCaughtUp, readLedgerEnd, reportLagChange } from './ledgerEnd.js';
 import { follow, minPollIntervalMs } from './poll.js';
 import { readParticipantId } from '../history/participant.js';
 import { type Origin, withOrigin } from '../history/positions.js';
@@ -69,23 +69,16 @@ const startTurn = (feed: AnyFeed): Turn<never> => {
 /** The position before the first request of a range. */
 function startPosition({ beginExclusive, endInclusive, descendingOrder }: UpdatesRange): Position {
   const target = endInclusive ?? beginExclusive;
-  const first = descendingOrder === true ? 'pageDown' : 'ledgerEnd';
+  const isDownward = descendingOrder === true;
+  const first: Phase = isDownward ? { _tag: 'ReadDownward', floor: beginExclusive } : { _tag: 'ReadLedgerEnd' };
   return {
-    floor: beginExclusive,
-    cursor: descendingOrder === true ? target + 1 : beginExclusive,
-    next: beginExclusive >= (endInclusive ?? Infinity) ? 'end' : first,
+    phase: beginExclusive >= (endInclusive ?? Infinity) ? { _tag: 'End' } : first,
+    cursor: isDownward ? target + 1 : beginExclusive,
     target,
-    prefetched: [],
-    ...unknownDensity,
-    parallelRanges: 1,
-    fastestMs: Infinity,
-    hasCaughtUp: false,
     ledgerEndReadAt: 0,
-    pollLimit: 1,
-    pollIntervalMs: minPollIntervalMs,
-    checkpointStreak: 0,
-    polledAt: 0,
-    idlePolls: 0,
+    hasCaughtUp: false,
+    pages: { elements: 0, offsets: 0, parallelRanges: 1, fastestMs: Infinity },
+    polls: { limit: 1, intervalMs: minPollIntervalMs, checkpointStreak: 0, sentAt: 0, idle: 0 },
   };
 }
 
@@ -142,7 +135,7 @@ const toBatch = <A extends FeedElement>(
   items: newIn(page),
   position: history.position,
   isCaughtUp: position.hasCaughtUp,
-  isLast: position.next === 'end',
+  isLast: position.phase._tag === 'End',
   cursor: position.cursor,
   origin,
   page,
@@ -161,17 +154,18 @@ const originIn = ({ history: { position: before, isAddressed } }: AnyFeed): Orig
 
 /** Emits the next step of a feed: one request and its retries. A transport emits many steps. */
 function requestStep<A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> {
-  switch (position.next) {
-    case 'ledgerEnd':
+  const { phase } = position;
+  switch (phase._tag) {
+    case 'ReadLedgerEnd':
       return readLedgerEnd(feed, position);
-    case 'page':
-      return feed.source.readPage(feed, position);
-    case 'pageDown':
-      return readDownward(feed, position);
-    case 'poll':
+    case 'CatchUp':
+      return feed.source.readPage(feed, position, phase.prefetched);
+    case 'ReadDownward':
+      return readDownward(feed, position, phase.floor);
+    case 'Follow':
       return follow(feed, position);
-    case 'pushed':
-    case 'end':
+    case 'Pushed':
+    case 'End':
       return EMPTY;
   }
 }
@@ -201,7 +195,7 @@ const handleGap =
 /**
  * Resumes after a gap, at the offset that `onGap` chooses. Without an offset, the feed ends with the error of the gap.
  */
-function resumeAfterGap(feed: AnyFeed, { cursor, floor }: Position, error: Gap['error']): Observable<Turn<never>> {
+function resumeAfterGap(feed: AnyFeed, { cursor, phase }: Position, error: Gap['error']): Observable<Turn<never>> {
   const { request, onGap, report, history, service } = feed;
   const isDownward = request.descendingOrder === true;
   const reportGap = (): void => {
@@ -214,7 +208,7 @@ function resumeAfterGap(feed: AnyFeed, { cursor, floor }: Position, error: Gap['
   if (onGap === 'fail') return fail();
   /** Whether a feed that resumed at an offset would find the same gap. */
   const isSameGap = (offset: Offset): boolean => {
-    if (error._tag === 'PrunedError') return offset <= (isDownward ? floor : cursor);
+    if (error._tag === 'PrunedError') return offset <= (phase._tag === 'ReadDownward' ? phase.floor : cursor);
     return error.reason === 'endBeforeCursor' && !isDownward && offset >= cursor;
   };
   return defer(() => onGap({ cursor, error })).pipe(

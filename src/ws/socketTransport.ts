@@ -27,7 +27,7 @@ import {
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, isTransient, verdict } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
-import { catchUpOrPoll, readLedgerEndOnce } from '../feed/ledgerEnd.js';
+import { catchUpOrFollow, readLedgerEndOnce } from '../feed/ledgerEnd.js';
 import type { AnyFeed, LedgerFeed, Position, Step, Transport } from '../feed/LedgerFeed.js';
 import { checkOrder, decodeElements, type FeedElement, type Page } from '../feed/Page.js';
 import { isProofNear, pageReceived, reachOf, requestPage, switchPath } from '../feed/pageRequest.js';
@@ -98,7 +98,9 @@ const followBySocket = <A extends FeedElement>(
       proof,
     };
     const current = (): Position => ({ ...position, cursor: progress.cursor });
-    const following = (): Step<A> => ({ position: { ...current(), next: 'pushed', pollLimit: 1, idlePolls: 0 } });
+    const following = (): Step<A> => ({
+      position: { ...current(), phase: { _tag: 'Pushed' }, polls: { ...position.polls, limit: 1, idle: 0 } },
+    });
 
     const body = source.body({ beginExclusive }, path);
     const { addresses } = service.link;
@@ -150,7 +152,7 @@ const followBySocket = <A extends FeedElement>(
 
     return pushed$.pipe(
       connect((elements$) => merge(elements$, elements$.pipe(checkOverHttp(feed, current), map(onHttpPage)))),
-      closeBeforeLast<A>(({ page, position: { next } }) => page?.failure !== undefined || next !== 'pushed'),
+      closeBeforeLast<A>(({ page, position: { phase } }) => page?.failure !== undefined || phase._tag !== 'Pushed'),
     );
   });
 
@@ -216,7 +218,7 @@ function endSocket(feed: AnyFeed, position: Position, { path, count }: SocketPro
   const delivered = count > 0 ? 'delivered' : 'empty';
   const againInMs = socketEnded(feed.service, isPathSwitched ? 'pathSwitched' : delivered);
   feed.report(() => ({ _tag: 'SocketClosed', path, cause: error, againInMs }));
-  return { position: { ...position, next: catchUpOrPoll(feed) } };
+  return { position: { ...position, phase: catchUpOrFollow(feed) } };
 }
 
 /**
@@ -248,8 +250,8 @@ const checkOverHttp =
 
 const missedPage = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Page<A>> =>
   readLedgerEndOnce(feed, position).pipe(
-    mergeMap(({ position: { next, cursor: beginExclusive, target: endInclusive } }) =>
-      next === 'page'
+    mergeMap(({ position: { phase, cursor: beginExclusive, target: endInclusive } }) =>
+      phase._tag === 'CatchUp'
         ? requestPage(feed, { beginExclusive, endInclusive }, { limit: feed.maxPageSize }).pipe(
             map((page) => ({ ...page, last: reachOf(feed, page, endInclusive) })),
           )
