@@ -21,7 +21,7 @@ import { DecodeError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import type { FeedBatch } from '../feed/LedgerFeed.js';
 import type { Page } from '../feed/Page.js';
-import type { LedgerPosition } from '../history/LedgerPosition.js';
+import { advance, type LedgerPosition } from '../history/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
 import type { Origin } from '../history/positions.js';
 import type { AnyContract } from './Contract.js';
@@ -149,19 +149,21 @@ const onward = { cursor: 0, isBackNoted: false };
  */
 function* applyBatch(
   path: string,
-  { position, page, cursor, isCaughtUp, origin }: FeedBatch,
+  { position: end, page, cursor, isCaughtUp, origin }: FeedBatch,
   progress: Progress,
 ): Generator<ContractsBatch<AnyContract>, void> {
   const { fold, reached } = progress;
   const items: (ContractsChanged | OffsetCheckpoint)[] = [];
   let failure: { readonly error: unknown } | undefined;
+  const applied: Page['updates'][number][] = [];
   try {
     for (const update of page?.updates.filter((each) => !isOld(each, reached)) ?? []) {
       const isRead = page?.repeated?.has(update) === true;
       if (!isRead || !progress.isComplete) {
-        const applied = applyUpdate(path, update, progress);
-        if (!isRead) items.push(...applied);
+        const changes = applyUpdate(path, update, progress);
+        if (!isRead) items.push(...changes);
       }
+      applied.push(update);
     }
   } catch (error) {
     failure = { error };
@@ -170,6 +172,8 @@ function* applyBatch(
   if (failure === undefined && cursor > last)
     items.push({ _tag: 'OffsetCheckpoint', offset: cursor, synchronizerTimes: [] });
   const offset = items.at(-1)?.offset ?? last;
+  // what cannot be applied must be read again after a restart
+  const position = failure === undefined ? end : advance(origin.before, applied, origin.isAddressed);
   progress.reached = offset;
   progress.position = position;
   progress.isCaughtUp = isCaughtUp;

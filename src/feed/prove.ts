@@ -37,7 +37,7 @@ export const proveSteps =
     source.pipe(
       concatMap((step) => proveStep(feed, position, step)),
       // what a transport still pushes after that is of a position that the feed has left
-      takeWhile((step) => step.position.next === 'pushed', true),
+      takeWhile((step) => step.position.phase._tag === 'Pushed', true),
       catchError((error: unknown) => {
         const { history } = feed;
         const isEnd = isEndBeforeCursor(error);

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, takeUntil, timer } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
 import { contractsSource } from '../../src/contracts/ContractQuery.js';
 import { join } from '../../src/contracts/join.js';
-import { entriesAt } from '../helpers/contractHistory.js';
+import { transactionOf } from '../helpers/contractEvents.js';
+import { entriesAt, type HistoryUpdate } from '../helpers/contractHistory.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { itInVirtualTime } from '../helpers/time.js';
@@ -10,7 +12,7 @@ import { contractsWorld, pagePath } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply, ok } from '../helpers/wire.js';
 import { useAverageDelays } from './averageDelays.js';
 import { ids } from './brief.js';
-import { archive, create, follow, marbles, missed, nothing, pruned, reported } from './joinSupport.js';
+import { archive, create, follow, home, marbles, missed, nothing, pruned, reported } from './joinSupport.js';
 
 useAverageDelays();
 
@@ -156,6 +158,36 @@ describe('after a gap', () => {
     expect(reported(diagnostics, 'GapFound')).toMatchObject([{ cursor: 2, cause: { _tag: 'PrunedError' } }]);
     expect(seen.error).toMatchObject({ _tag: 'ApiError', code: 'PERMISSION_DENIED' });
   });
+});
+
+describe('an update of an unknown kind', () => {
+  it('is not before the position of the changes that come before the error', () => {
+    const { seen } = followSteps([create(3, 'b'), unknown(4), create(5, 'c')]);
+    expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset: 4 });
+    expect(seen.values.at(-1)).toMatchObject({
+      offset: 3,
+      position: { offset: 3, lastUpdate: { offset: 3, updateId: '12203' } },
+    });
+  });
+});
+
+/** Follows the contracts of a ledger on which updates appear in one page. */
+function followSteps(updates: readonly HistoryUpdate[]) {
+  return new TestScheduler(() => undefined).run(({ flush }) => {
+    const world = contractsWorld({ latencyMs: 5 });
+    world.participant.append(create(2, 'a'), ...updates);
+    const source = contractsSource(world.client, {})();
+    const seen = observe(join(source, { query: marbles, resumeFrom: 2 }).pipe(takeUntil(timer(60_000))));
+    flush();
+    return { seen };
+  });
+}
+
+/** A transaction with an event of a kind that only later releases have. */
+const unknown = (offset: number): HistoryUpdate => ({
+  offset,
+  element: transactionOf(offset, home, [{ SplitEvent: { offset, nodeId: 0, contractId: 'a' } }]),
+  events: [],
 });
 
 describe('contracts that are read again at a position', () => {
