@@ -1,4 +1,14 @@
-import { catchError, concatMap, defer, from, map, type Observable, of, toArray } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  defer,
+  from,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  toArray,
+} from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { LedgerResetError, PrunedError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -53,7 +63,7 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
     concatMap((participantId): Observable<Place> => {
       const { offset, lastUpdate, participantId: expected } = position;
       if (participantId !== undefined && participantId !== expected) {
-        const difference = `the participant is ${participantId}, not ${expected ?? '?'}`;
+        const difference = otherThan(expected, participantId);
         if (!mayRelocate || !reader.isSearchable) throw new LedgerResetError(offset, undefined, difference);
         return findElsewhere(reader, position, participantId, difference, false);
       }
@@ -63,11 +73,34 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
         concatMap((found): Observable<Place> => {
           if (found === 'there') return of({ _tag: 'Here', after: lastUpdate.offset, isProven: true });
           if (found === 'unknown') return atEnd(reader, position, isSame);
-          return findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
+          const place$ = findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
+          return isSame && !mayRelocate ? place$.pipe(stillOn(reader, position)) : place$;
         }),
       );
     }),
   );
+
+const otherThan = (expected: string | undefined, participantId: string): string =>
+  `the participant is ${participantId}, not ${expected ?? '?'}`;
+
+/** Fails if the address has come to lead to another participant since the search began: then that one was searched. */
+const stillOn =
+  (reader: HistoryReader, position: LedgerPosition): MonoTypeOperatorFunction<Place> =>
+  (place$) =>
+    place$.pipe(
+      concatMap((place) =>
+        place._tag === 'Here'
+          ? of(place)
+          : participantOf(reader, position).pipe(
+              map((participantId) => {
+                const { offset, participantId: expected } = position;
+                if (participantId !== undefined && participantId !== expected)
+                  throw new LedgerResetError(offset, undefined, otherThan(expected, participantId));
+                return place;
+              }),
+            ),
+      ),
+    );
 
 /** Without an update that proves it, the ledger must at least have reached the position. */
 const atEnd = (reader: HistoryReader, { offset }: LedgerPosition, isProven: boolean): Observable<Here> =>

@@ -238,18 +238,21 @@ function pagesOf(
     return [marker, { entries, reached: end, isCaughtUp }];
   }
   let position = after;
-  let read = history?.before;
+  let before = history?.before;
   const entries = changes.flatMap((change): Page['entries'] => {
     if (change._tag === 'Reset') return [];
     position =
       change._tag === 'ContractsChanged' ? positionAfter(position, change) : { ...position, offset: change.offset };
     // a change without an update was not read
     const isUpdate = change._tag === 'OffsetCheckpoint' || change.updateId !== undefined;
-    read = read && isUpdate ? advance(read, [change], history?.isAddressed) : read;
-    position = { ...position, ...read };
+    before = before && isUpdate ? advance(before, [change], history?.isAddressed) : before;
+    position = { ...position, ...before };
     return [{ position, content: change }];
   });
-  return [{ entries, reached: { ...position, offset, ...history?.after }, isCaughtUp }];
+  const read = { ...position, offset, ...history?.after };
+  // a feed that reads again what follows its last update is behind the contracts
+  const reached = history?.isAddressed === false ? read : { ...read, offset };
+  return [{ entries, reached, isCaughtUp }];
 }
 
 type Page = FeedPage<ContractsWork, ContractsPosition>;
