@@ -183,7 +183,7 @@ const isGone = (
 ): Observable<never> =>
   reader.ledgerEnd$.pipe(
     map((end) => {
-      const mayCome = end === undefined ? isBeyond : end < offset;
+      const mayCome = isBeyond || (end ?? offset) < offset;
       throw new LedgerResetError(offset, end, mayCome ? undefined : difference);
     }),
   );
@@ -212,8 +212,8 @@ const findElsewhere = (
         throw new LedgerResetError(position.offset, undefined, difference);
       // without record times, nothing shows what was read of each synchronizer
       if (end === undefined || (lastUpdate !== undefined && !isTimed)) {
-        // without its end, the ledger shows only by its refusal that it may lag
-        const mayCome = end === undefined ? isBeyond : end < position.offset;
+        // it may have grown since its refusal, which showed that it lags
+        const mayCome = isBeyond || (end ?? position.offset) < position.offset;
         throw new LedgerResetError(position.offset, end, mayCome ? undefined : difference);
       }
       return from(times).pipe(
