@@ -1,4 +1,14 @@
-import { catchError, concatMap, defer, from, map, type Observable, of, toArray } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  defer,
+  from,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  toArray,
+} from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -54,7 +64,7 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
     concatMap((participantId): Observable<Place> => {
       const { offset, lastUpdate, participantId: expected } = position;
       if (participantId !== undefined && participantId !== expected) {
-        const difference = `the participant is ${participantId}, not ${expected ?? '?'}`;
+        const difference = otherThan(expected, participantId);
         if (!mayRelocate || !reader.isSearchable) throw new LedgerResetError(offset, undefined, difference);
         return findElsewhere(reader, position, participantId, difference, false);
       }
@@ -64,11 +74,34 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
         concatMap((found): Observable<Place> => {
           if (found === 'there') return of({ _tag: 'Here', after: lastUpdate.offset, isProven: true });
           if (found === 'unknown') return atEnd(reader, position, isSame);
-          return findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
+          const place$ = findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
+          return isSame && !mayRelocate ? place$.pipe(stillOn(reader, position)) : place$;
         }),
       );
     }),
   );
+
+const otherThan = (expected: string | undefined, participantId: string): string =>
+  `the participant is ${participantId}, not ${expected ?? '?'}`;
+
+/** Fails if the address has come to lead to another participant since the search began: then that one was searched. */
+const stillOn =
+  (reader: HistoryReader, position: LedgerPosition): MonoTypeOperatorFunction<Place> =>
+  (place$) =>
+    place$.pipe(
+      concatMap((place) =>
+        place._tag === 'Here'
+          ? of(place)
+          : participantOf(reader, position).pipe(
+              map((participantId) => {
+                const { offset, participantId: expected } = position;
+                if (participantId !== undefined && participantId !== expected)
+                  throw new LedgerResetError(offset, undefined, otherThan(expected, participantId));
+                return place;
+              }),
+            ),
+      ),
+    );
 
 /** Without an update that proves it, the ledger must at least have reached the position. */
 const atEnd = (reader: HistoryReader, { offset }: LedgerPosition, isProven: boolean): Observable<Here> =>
@@ -151,7 +184,7 @@ const isGone = (
 ): Observable<never> =>
   reader.ledgerEnd$.pipe(
     map((end) => {
-      const mayCome = end === undefined ? isBeyond : end < offset;
+      const mayCome = isBeyond || (end ?? offset) < offset;
       throw new LedgerResetError(offset, end, mayCome ? undefined : difference);
     }),
   );
@@ -180,8 +213,8 @@ const findElsewhere = (
         throw new LedgerResetError(position.offset, undefined, difference);
       // without record times, nothing shows what was read of each synchronizer
       if (end === undefined || (lastUpdate !== undefined && !isTimed)) {
-        // without its end, the ledger shows only by its refusal that it may lag
-        const mayCome = end === undefined ? isBeyond : end < position.offset;
+        // it may have grown since its refusal, which showed that it lags
+        const mayCome = isBeyond || (end ?? position.offset) < position.offset;
         throw new LedgerResetError(position.offset, end, mayCome ? undefined : difference);
       }
       return from(times).pipe(

@@ -258,7 +258,10 @@ function batchesOf(
     position = { ...position, ...before };
     return [{ position, content: change }];
   });
-  return [{ items, position: { ...position, ...read }, isCaughtUp }];
+  const reached = { ...position, ...read };
+  // a feed that reads again what follows its last update is behind the contracts
+  const end = origin.isAddressed ? { ...reached, offset } : reached;
+  return [{ items, position: end, isCaughtUp }];
 }
 
 type Entry = FeedEntry<ContractsWork, ContractsPosition>;

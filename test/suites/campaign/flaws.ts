@@ -156,10 +156,10 @@ interface RateLimit {
  * ID, the ledger end, and the last update of each of two synchronizers. News may cost its page, the page after it, the ledger end, and the repetition of one of them.
  */
 const rateLimits = (schedule: Schedule, quietMs: number): readonly RateLimit[] => [
-  // a position that is not at its offset is searched once: two requests for each halving of the ledger
-  { ms: 1_000, requests: 60, perNews: 4, fromMs: 0 },
-  // twenty requests, each with its proof, and a search; a proof is sent with a second token, too
-  { ms: 10_000, requests: schedule.token === null ? 200 : 240, perNews: 4, fromMs: 0 },
+  // a position that is not at its offset is searched, and again if a request of the search fails
+  { ms: 1_000, requests: 90, perNews: 4, fromMs: 0 },
+  // twenty requests, each with its proof, and two searches; a proof is sent with a second token, too
+  { ms: 10_000, requests: schedule.token === null ? 260 : 300, perNews: 4, fromMs: 0 },
   {
     ms: 10_000,
     requests: (schedule.bound === null ? 14 : 24) * requestsPerToken(schedule),

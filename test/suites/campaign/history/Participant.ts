@@ -41,6 +41,7 @@ export class Participant {
     private readonly firstOffset: number,
     seed: number,
     private readonly isApart: boolean,
+    private readonly index: number,
   ) {
     this.end = firstOffset;
     this.random = randomFrom(seed);
@@ -162,13 +163,17 @@ export class Participant {
     this.news.next(listed);
   }
 
-  /** After a restore, offsets may be others than all before. */
+  /** Offsets may be others than on another participant, and after a restore others than all before. */
   private nextOffset(): number {
     const next = this.end + 1 + Math.floor(this.random() ** 2 * 4);
     if (!this.isApart) return next;
-    return next + ((((this.reading - next) % generations) + generations) % generations);
+    const own = this.reading * participants + this.index;
+    return next + ((((own - next) % residues) + residues) % residues);
   }
 }
 
-/** How often a participant is restored to offsets that it never had. */
-const generations = 6;
+/** How many participants there are, at most. */
+const participants = 3;
+
+/** Each of them can be restored six times to offsets that it never had. */
+const residues = 6 * participants;

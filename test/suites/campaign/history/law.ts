@@ -170,8 +170,10 @@ function flawsOfStates(outcome: HistoryOutcome): readonly string[] {
   if (reading.error !== undefined)
     return isUnwanted(outcome) ? [] : [`ends with ${describeError(reading.error)} at ${String(reading.endedAt)}`];
   const orders = world.nodes.flatMap((node) => node.orders);
-  const wrong = reading.states.flatMap(({ contractIds, offset, at }) =>
-    orders.some((order) => isStateOf(order, contractIds, offset))
+  const goesElsewhere = schedule.steps.some(changesLedger);
+  const wrong = reading.states.flatMap(({ contractIds, offset, at }, i) =>
+    // at other offsets, the state is ahead of them until what was read before was passed
+    orders.some((order) => isStateOf(order, contractIds, offset, goesElsewhere ? reading.states[i - 1] : undefined))
       ? []
       : [`at ${at} it has [${contractIds.join()}], as of ${offset}`],
   );
@@ -200,10 +202,22 @@ function isUnwanted({ reading, schedule, world }: HistoryOutcome): boolean {
   return isRefused && schedule.onOtherNode === 'fail' && participants.size > 1;
 }
 
-/** Whether contracts are those of an order at an offset. Such as became visible later may be missing. */
-function isStateOf(order: readonly Listed[], contractIds: readonly string[], offset: number): boolean {
+/**
+ * Whether contracts are those of an order at an offset. Such as became visible later may be missing, and the contracts may be
+ * as they were before.
+ */
+function isStateOf(
+  order: readonly Listed[],
+  contractIds: readonly string[],
+  offset: number,
+  before?: { readonly contractIds: readonly string[] },
+): boolean {
   const seen = contractsOf(order, offset, (sight) => sight !== 'never');
   const always = contractsOf(order, offset, (sight) => sight === 'always');
   const has = new Set(contractIds);
-  return contractIds.every((id) => seen.has(id)) && [...always.keys()].every((id) => has.has(id));
+  const had = before && new Set(before.contractIds);
+  return (
+    contractIds.every((id) => seen.has(id) || had?.has(id) === true) &&
+    [...always.keys()].every((id) => has.has(id) || had?.has(id) === false)
+  );
 }

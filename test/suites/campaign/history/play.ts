@@ -66,7 +66,7 @@ class Run {
     this.histories = [history];
     const nodes = schedule.nodes.map(
       ({ firstOffset, seed }, i) =>
-        new Participant(`node${i}::1220ab`, history, firstOffset, seed + i, schedule.isApart),
+        new Participant(`node${i}::1220ab`, history, firstOffset, seed + i, schedule.isApart, i),
     );
     this.world = new World(nodes, history, schedule);
     const client = () =>
