@@ -14,7 +14,8 @@ import type { Link } from '../http/Link.js';
 import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
 import { reportFailure } from './attempt.js';
 import { type ExecuteOptions, executor, recoveryTimeMs } from './execute.js';
-import { randomUuid } from './Execution.js';
+import { randomUuid } from './Run.js';
+import type { StartsOf } from './LedgerStart.js';
 import { isAwaited } from './outcome.js';
 import type { Signer, Verifier } from './Signer.js';
 
@@ -44,6 +45,7 @@ interface SignedSubmission {
 /** Prepares, verifies, signs and executes a submission. */
 export function submit(
   service: Service,
+  startsOf: StartsOf,
   request: PrepareRequest,
   signer: Signer | readonly Signer[],
   options: SubmitOptions,
@@ -54,7 +56,7 @@ export function submit(
   if (verify !== false && typeof verify !== 'function') throw new TypeError('verify must be a Verifier or false');
   const { link } = service;
   const { report } = link;
-  const execute = executor(service, options, ledgerRetry, request.commandId);
+  const execute = executor(service, startsOf, options, ledgerRetry, request.commandId);
   const retry = retryPolicy(ledgerRetry, { giveUpAfterMs: recoveryTimeMs(options) });
   const { commandId, userId } = request;
   const signers = [signer].flat();

@@ -5,7 +5,7 @@ import { observe } from '../helpers/observe.js';
 import { scriptedService, type Reply, type ScriptedService } from '../helpers/scripted.js';
 import { transaction, errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
-import { byOffsetPath, completionPath, endPath, executePath } from '../helpers/submissionPlan.js';
+import { byOffsetPath, completionPath, endPath, executePath, participantPath } from '../helpers/submissionPlan.js';
 import { committedAnswer, secrets, signedRequest } from './support.js';
 
 // a sum of random delays is not exact
@@ -19,6 +19,25 @@ afterEach(() => {
 const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 const duplicate = (offset = '11'): Reply =>
   errorReply(409, errorBody('DUPLICATE_COMMAND', 10, { completion_offset: offset, definite_answer: 'true' }));
+
+/** The completion of an attempt that was committed. */
+const committedCompletion = (offset: number, submissionId: string): object => ({
+  completionResponse: {
+    Completion: {
+      value: {
+        commandId: 'c',
+        userId: 'me',
+        actAs: ['alice::1220ab'],
+        submissionId,
+        updateId: `1220${offset}`,
+        status: { code: 0, message: '', details: [] },
+        deduplicationPeriod: { DeduplicationOffset: { value: 0 } },
+        offset,
+        synchronizerTime: { synchronizerId: 's::1220', recordTime: '2026-07-24T00:00:00Z' },
+      },
+    },
+  },
+});
 
 /** The responses of a service. */
 interface Responses {
@@ -43,6 +62,7 @@ function serviceWith({
   let lookUps = 0;
   return scriptedService(({ path }) => {
     if (path === endPath) return end;
+    if (path === participantPath) return [ok({ participantId: 'p::1220' })];
     if (path === byOffsetPath) return read;
     if (path === completionPath) return completion[Math.min((lookUps += 1), completion.length) - 1] ?? EMPTY;
     if (path !== executePath) return feed;
@@ -75,7 +95,7 @@ const delayed = (ms: number, reply: Reply): Observable<Reply> => of(reply).pipe(
 describe('before a submission is sent', () => {
   it('the ledger end is read, and errors show it', () => {
     const { seen, requests } = play({ execute: [[errorReply(400, errorBody('INVALID_ARGUMENT', 8))]] });
-    expect(requests.map(({ path }) => path)).toEqual([endPath, executePath]);
+    expect(requests.map(({ path }) => path)).toEqual([endPath, participantPath, executePath]);
     expect(seen.error).toMatchObject({ submission: { since: 10, sentAt: 0, attempts: 1 } });
   });
 
@@ -112,9 +132,9 @@ describe('a submission whose response was lost', () => {
     expect(seen.values).toMatchObject([{ _tag: 'Transaction', offset: 11 }]);
     const [first, second, ...others] = attempts.map(({ body }) => body);
     expect(others).toEqual([]);
-    expect(first).toMatchObject({ ...signedRequest, deduplicationPeriod: { Empty: {} } });
-    // the participant's own period can be shorter than the time since the first attempt
+    // the participant's own period can be shorter than the time for which it holds an attempt
     const week = { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } };
+    expect(first).toMatchObject({ ...signedRequest, deduplicationPeriod: week });
     const submissionId = expect.stringMatching(/^[-0-9a-f]{36}$/);
     expect(second).toEqual({ ...first, submissionId, deduplicationPeriod: week });
     expect(requests.at(-1)).toMatchObject({ path: byOffsetPath, body: { offset: 11 } });
@@ -267,6 +287,7 @@ describe('a submission whose response was lost, and whose hash is known', () => 
     const service = scriptedService(({ path }) => {
       // the participant has not received the transaction at first
       if (path === endPath) return [ok({ offset: (ends += 1) < 4 ? 10 : 12 })];
+      if (path === participantPath) return [ok({ participantId: 'p::1220' })];
       if (path === byOffsetPath) return [ok(ours)];
       if (path === completionPath) return [notFound];
       if (path.startsWith('/v2/updates')) return [ok([transaction(11), ours])];
@@ -275,6 +296,50 @@ describe('a submission whose response was lost, and whose hash is known', () => 
     const { seen, attempts } = play(service, { transactionHash });
     expect(seen).toMatchObject({ error: undefined, values: [{ offset: 12 }] });
     expect(attempts).toHaveLength(2);
+  });
+
+  it.each<[string, number, object]>([
+    [
+      'another transaction has archived its contract',
+      12,
+      { _tag: 'SubmissionRejectedError', reason: 'inactiveContract' },
+    ],
+    ['the contract was archived before the first attempt', 9, { _tag: 'SubmissionRejectedError' }],
+  ])('was not committed, which is known at once, if %s', (_, archivedAt, error) => {
+    const contractId = `00${'cd'.repeat(32)}`;
+    const gone = { ...errorBody('LOCAL_VERDICT_INACTIVE_CONTRACTS', 11), resources: [['CONTRACT_ID', contractId]] };
+    let executions = 0;
+    const service = scriptedService(({ path }) => {
+      if (path === endPath) return [ok({ offset: 10 })];
+      if (path === participantPath) return [ok({ participantId: 'p::1220' })];
+      if (path === executePath) return [(executions += 1) === 1 ? reset : errorReply(404, gone)];
+      if (path === '/v2/events/events-by-contract-id')
+        return [ok({ created: null, archived: { archivedEvent: { contractId, offset: archivedAt } } })];
+      if (path.startsWith('/v2/updates')) return [ok([transaction(11), transaction(12)])];
+      return [notFound];
+    });
+    const { seen, attempts } = play(service, { transactionHash });
+    expect(seen.error).toMatchObject(error);
+    expect(attempts).toHaveLength(2);
+    expect(seen.endedAt).toBeLessThan(10_000);
+  });
+
+  it('is found by the completion of an attempt if the participant does not serve completions by hash', () => {
+    let executions = 0;
+    let sent = '';
+    const service = scriptedService(({ path, body }) => {
+      if (path === endPath) return [ok({ offset: 10 })];
+      if (path === participantPath) return [ok({ participantId: 'p::1220' })];
+      if (path === byOffsetPath) return [ok(transaction(11))];
+      if (path === '/v2/commands/command-completions') return [ok([committedCompletion(11, sent)])];
+      if (path !== executePath) return [notFound];
+      executions += 1;
+      if (executions === 1) sent = String(body['submissionId']);
+      return executions === 1 ? [reset] : NEVER;
+    });
+    const { seen } = play(service, {});
+    expect(seen.values).toMatchObject([{ offset: 11, isRepeated: true }]);
+    expect(seen.endedAt).toBeLessThan(5_000);
   });
 
   it('is unknown when the time is used up, after two attempts only', () => {
@@ -356,7 +421,7 @@ describe('a submission that was certainly not committed', () => {
       { token: () => `token-${(tokens += 1)}` },
     );
     expect(seen.values).toMatchObject([{ offset: 11 }]);
-    expect(attempts.map(({ token }) => token)).toEqual(['token-2', 'token-3']);
+    expect(attempts.map(({ token }) => token)).toEqual(['token-3', 'token-4']);
   });
 
   it('is sent again while the service is busy, and rejected when the time is used up', () => {
@@ -469,7 +534,9 @@ describe('a change with two subscriptions', () => {
   itInVirtualTime('starts at the earlier one', ({ flush }) => {
     let ends = 0;
     const service = scriptedService(({ path }) =>
-      path === endPath ? delayed((ends += 1) * 1_000, ok({ offset: 10 * ends })) : [reset],
+      path === endPath
+        ? delayed((ends += 1) * 1_000, ok({ offset: 10 * ends }))
+        : [path === participantPath ? notFound : reset],
     );
     const transaction$ = ledgerOf(service).executeAndWaitForTransaction(signedRequest, { recover: false });
     const both = [observe(transaction$), observe(transaction$)];

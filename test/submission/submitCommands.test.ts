@@ -113,6 +113,7 @@ type Code<K extends CommandFault['kind']> = Extract<CommandFault, { readonly kin
 const refused = (code: Code<'refused'> = 'DAML_FAILURE'): CommandFault => ({ kind: 'refused', code });
 const slow = (ms: number): CommandFault => ({ kind: 'slow', ms });
 const noTraffic = { kind: 'rejected', code: 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT', afterMs: 10 } as const;
+const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 const many = (fault: CommandFault): Faults => Array.from({ length: 999 }, () => fault);
 
 /** The transaction, found after another attempt has committed it. */
@@ -315,8 +316,8 @@ describe('an attempt whose response is lost', () => {
   });
 
   it.each([
-    ['create', create, 258],
-    ['consume', exercise, 270],
+    ['create', create, 278],
+    ['consume', exercise, 288],
   ])('is found despite an outage while it is being settled: %s', (_, request, downAt) => {
     // the second attempt is refused just before that
     const { node, seen } = submit([lost, refused()], {
@@ -445,6 +446,20 @@ describe('a refusal', () => {
     expect(result.values).toMatchObject([{ offset: 11 }, { offset: 13 }, { offset: 14 }]);
     // the third submission begins at the later start
     expect(node.attempts).toHaveLength(4);
+  });
+
+  it('because of a pruned start is followed by a later start, also if the caller requests a period', () => {
+    const seen: Observed<Transaction>[] = [];
+    const call = ({ ledger }: Setup, deduplicationPeriod?: CommandsRequest['deduplicationPeriod']) =>
+      seen.push(observe(ledger.submitAndWaitForTransaction({ ...unnamed, deduplicationPeriod })));
+    const { node } = play([], (setup) => call(setup), {
+      500: prune,
+      1_000: (setup) => call(setup, since(12)),
+      2_000: (setup) => call(setup, since(12)),
+    });
+    expect(seen.map(({ values }) => values)).toMatchObject([[{ offset: 11 }], [{ offset: 13 }], [{ offset: 14 }]]);
+    // the third submission begins at the later start
+    expect(periodsOf(node)).toEqual([since(10), since(10), since(12), since(12)]);
   });
 
   it('because of a pruned start after another refusal is followed by a later start, which a lost response keeps', () => {
@@ -710,6 +725,73 @@ describe('commands with a deduplication duration', () => {
   it('count the time for which the participant may hold them until their earliest ledger time', () => {
     const { node } = submit([], { request: { ...withDuration(3), minLedgerTimeRel: { seconds: 40 } } });
     expect(secondsOf(node)).toEqual([161]);
+  });
+});
+
+describe('what is open after an attempt', () => {
+  it('is read in the completions while the participant holds each attempt for longer than it waits for an answer', () => {
+    // each of them waits anew, and the answer of none arrives
+    const { node, seen } = submit(many({ kind: 'held', ms: 24_000 }), {
+      request: { ...create, minLedgerTimeRel: { seconds: 24 } },
+    });
+    expect(node.commits).toHaveLength(1);
+    expect(seen.values).toMatchObject(found);
+    expect(seen.endedAt).toBeLessThan(30_000);
+  });
+
+  it('is not decided by the completion of an automatic reassignment, or of another submission', () => {
+    const { node, seen } = submit(many({ kind: 'held', ms: 24_000 }), {
+      at: {
+        50: (its) => {
+          its.node.reassign('order-1');
+          its.node.appendOther('order-1', { userId: 'me' });
+        },
+      },
+    });
+    const [commit] = node.commits;
+    expect(seen.values).toMatchObject([{ offset: commit?.offset, isRepeated: true }]);
+  });
+
+  it('is decided by the next attempts if the completions cannot be read', () => {
+    const { node, result } = play(
+      [],
+      ({ node }) => {
+        const service = scriptedService((request) =>
+          request.path.startsWith('/v2/commands/co') ? [errorReply(403, errorBody('NA', -1))] : node.reply(request),
+        );
+        const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+        return observe(ledger.submitAndWaitForTransaction(create));
+      },
+      {},
+      { faults: [slow(90_000), ...many(lostRequest).slice(0, 5)] },
+    );
+    expect(node.commits).toHaveLength(1);
+    expect(result.values).toMatchObject(found);
+  });
+
+  it.each<[string, number, object | string, number]>([
+    ['an error whose reason the participant withholds', 500, errorBody('NA', -1), 3],
+    ['a size that a gateway refuses', 413, '<html>413 Request Entity Too Large</html>', 3],
+    ['a size that the participant refuses', 413, 'exceeded size limit (8388608 bytes)!', 2],
+  ])('is settled by reading after a few attempts with %s', (_, status, body, attempts) => {
+    const { result } = play([], ({ node }) => {
+      let sent = 0;
+      const service = scriptedService((request) => {
+        if (request.path !== submitPath) return node.reply(request);
+        sent += 1;
+        // the first one is reset while it is sent
+        return [status === 413 && sent === 1 ? reset : errorReply(status, body)];
+      });
+      const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+      return { service, seen: observe(ledger.submitAndWaitForTransaction(create)) };
+    });
+    const { service, seen } = result;
+    expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', status });
+    expect(service.requests.filter(({ path }) => path === submitPath)).toHaveLength(
+      attempts + (status === 413 && attempts === 3 ? 1 : 0),
+    );
+    // not before the synchronizer no longer accepts the first attempt
+    expect(seen.endedAt).toBeGreaterThan(130_000);
   });
 });
 
