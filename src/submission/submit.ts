@@ -30,7 +30,7 @@ export interface SubmitOptions extends Pick<ExecuteOptions, 'recover'> {
    * your own verifier. `false` trusts the participant with everything that the party's key can sign. Required.
    */
   readonly verify: Verifier | false;
-  /** How far back the ledger searches for the same change. Default: `{ Empty: {} }`, the longest period. */
+  /** How far back the ledger searches for the same change. Default: `{ Empty: {} }`, seven days or what the participant has. */
   readonly deduplicationPeriod?: DeduplicationPeriod | undefined;
   /** The events in the transaction. Default: the changes of active contracts that a submitting party sees. */
   readonly transactionFormat?: TransactionFormat | undefined;

@@ -45,7 +45,48 @@ const verdicts = [...new Map(knownCodes.map((known) => [known.code, known])).val
 const header = 'code\tcategory\tstatus\tsigned\thosted\tconcerns\treason\tfrom';
 const file = join(import.meta.dirname, '../fixtures/errors/verdicts.tsv');
 
+/** What the guide calls a proof. */
+const words: Readonly<Record<Proof['outcome'], string>> = {
+  committed: 'committed',
+  rejected: 'not committed, nor any earlier one',
+  refused: 'not committed',
+  expired: 'not committed, and late',
+  inFlight: 'another is in flight',
+  pruned: 'not committed: the period is pruned',
+  notSent: 'not sent',
+  unknown: 'nothing',
+};
+const repetitions: Readonly<Record<Proof['again'], string>> = {
+  always: 'yes',
+  thrice: '3 times',
+  twice: '2 times',
+  whileOpen: 'if an earlier one is open',
+  never: 'no',
+};
+
+/** The rows of the guide's table of codes, one for each code. */
+function rowsOfGuide(): Readonly<Record<string, readonly string[]>> {
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/submitting.md'), 'utf8');
+  const [, section = ''] = guide.split('### What an error proves');
+  const rows = section.split('\n### ')[0]?.match(/^\| `.*$/gm) ?? [];
+  return Object.fromEntries(
+    rows.flatMap((row) => {
+      const [codes = '', ...cells] = row.slice(1, -1).split('|');
+      const texts = cells.map((cell) => cell.trim());
+      return (codes.match(/[A-Z_]+/g) ?? []).map((code) => [code, texts] as const);
+    }),
+  );
+}
+
 describe('the table of codes', () => {
+  it('is the one of the guide on submitting', () => {
+    const expected = Object.entries(codeMeanings).map(([code, { signed, hosted, concerns }]) => {
+      const cells = [hosted, signed].flatMap(({ outcome, again }) => [words[outcome], repetitions[again]]);
+      return [code, [...cells, concerns]] as const;
+    });
+    expect(rowsOfGuide()).toEqual(Object.fromEntries(expected));
+  });
+
   it('is the one that is written down for readers: UPDATE_VERDICTS=1 writes it again', () => {
     const printed = `${[header, ...verdicts].join('\n')}\n`;
     if (process.env['UPDATE_VERDICTS'] === '1') writeFileSync(file, printed);
