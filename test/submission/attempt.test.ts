@@ -342,6 +342,27 @@ describe('a submission whose response was lost, and whose hash is known', () => 
     expect(seen.endedAt).toBeLessThan(5_000);
   });
 
+  it.each<[string, (asked: number) => Reply]>([
+    ['another participant answers now', (asked) => ok({ participantId: asked === 1 ? 'p::1220' : 'q::1220' })],
+    ['the participant does not report its id', () => notFound],
+  ])('stays unknown although its contract is archived if %s', (_, participantId) => {
+    const contractId = `00${'cd'.repeat(32)}`;
+    const gone = { ...errorBody('LOCAL_VERDICT_INACTIVE_CONTRACTS', 11), resources: [['CONTRACT_ID', contractId]] };
+    let asked = 0;
+    let executions = 0;
+    const service = scriptedService(({ path }) => {
+      if (path === endPath) return [ok({ offset: 10 })];
+      if (path === participantPath) return [participantId((asked += 1))];
+      if (path === executePath) return [(executions += 1) === 1 ? reset : errorReply(404, gone)];
+      if (path === '/v2/events/events-by-contract-id')
+        return [ok({ created: null, archived: { archivedEvent: { contractId, offset: 9 } } })];
+      return [notFound];
+    });
+    const { seen } = play(service, { transactionHash, recover: { withinMs: 30_000 } });
+    expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    expect(seen.endedAt).toBe(30_000);
+  });
+
   it('is unknown when the time is used up, after two attempts only', () => {
     const { seen, attempts } = play(
       { execute: [[reset], [inactive]], completion: [[noCompletion]] },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, map, type Observable, repeat, retry, take, timeout } from 'rxjs';
+import { asyncScheduler, delay, map, of, type Observable, repeat, retry, take, timeout } from 'rxjs';
 import {
   createLedger,
   type CommandsOptions,
@@ -12,7 +12,7 @@ import { observe, type Observed } from '../helpers/observe.js';
 import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
 import { type CommandPlan, contractId, VirtualCommands } from '../helpers/virtualCommands.js';
-import { checkpoint, errorBody, errorReply } from '../helpers/wire.js';
+import { checkpoint, errorBody, errorReply, ok } from '../helpers/wire.js';
 
 // a sum of random delays is not exact
 beforeEach(() => {
@@ -792,6 +792,53 @@ describe('what is open after an attempt', () => {
     );
     // not before the synchronizer no longer accepts the first attempt
     expect(seen.endedAt).toBeGreaterThan(130_000);
+  });
+});
+
+describe('an attempt that may still be sequenced', () => {
+  /** A checkpoint of two synchronizers, with the minutes that have passed in each of them. */
+  const twoTimes = (offset: number, minutes: readonly [number, number]): object => ({
+    update: {
+      OffsetCheckpoint: {
+        value: {
+          offset,
+          synchronizerTimes: minutes.map((passed, i) => ({
+            synchronizerId: `sync${i}::1220ab`,
+            recordTime: new Date(Date.UTC(2026, 6, 24, 0, passed)).toISOString(),
+          })),
+        },
+      },
+    },
+  });
+
+  it.each<[string, (poll: number) => readonly [number, number], string]>([
+    ['a rejection once the time of all synchronizers has passed', (poll) => [poll, poll], 'SubmissionRejectedError'],
+    ['unknown while one synchronizer stands still', (poll) => [poll, 0], 'OutcomeUnknownError'],
+    ['unknown before two minutes have passed', (poll) => [Math.min(2, poll), Math.min(2, poll)], 'OutcomeUnknownError'],
+  ])('is %s', (_, minutes, tag) => {
+    const { result } = play([lostRequest, refused()], ({ node }) => {
+      let polls = 0;
+      const service = scriptedService((request) => {
+        if (!request.path.startsWith('/v2/updates')) return node.reply(request);
+        polls += 1;
+        return of(ok([twoTimes(10 + polls, minutes(polls))])).pipe(delay(1_000));
+      });
+      const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+      return observe(ledger.submitAndWaitForTransaction(create, { recover: { withinMs: 60_000 } }));
+    });
+    expect(result.error).toMatchObject({ _tag: tag });
+  });
+
+  it('is not followed by a contract that the request itself discloses twice', () => {
+    const disclosedContracts = [
+      { contractId, templateId: '#p:M:T', createdEventBlob: 'BBBB', synchronizerId: 's::1220' },
+      { contractId: '00ab', templateId: '#p:M:T', createdEventBlob: 'CCCC', synchronizerId: 's::1220' },
+    ];
+    const { node } = submit([lost], { request: { ...exercise, disclosedContracts } });
+    expect(commandsOf(node).map((commands) => commands['disclosedContracts'])).toEqual([
+      disclosedContracts,
+      disclosedContracts,
+    ]);
   });
 });
 
