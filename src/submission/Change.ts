@@ -1,12 +1,11 @@
-import { asyncScheduler, concatMap, defer, type Observable, tap } from 'rxjs';
+import { asyncScheduler, concatMap, defer, finalize, map, type Observable, of, tap } from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
-import type { Submission } from '../errors/submission.js';
+import { NotSentError, type Submission } from '../errors/submission.js';
 import type { Service } from '../feed/Service.js';
 import { startAge } from '../http/clock.js';
-import { type CompleteRetryPolicy, RetryBudget } from '../http/retry.js';
+import { type CompleteRetryPolicy, mapError, RetryBudget } from '../http/retry.js';
 import { attempt } from './attempt.js';
-import { Home } from './Home.js';
 import type { LedgerStart, LedgerStarts, StartsOf } from './LedgerStart.js';
 import type { Run, Strategy } from './Run.js';
 
@@ -32,8 +31,10 @@ export class Change {
   /** Absent until it is first sent. */
   #start: LedgerStart | undefined;
   #first: { readonly sentAt: number; readonly ageMs: () => number } | undefined;
-  /** The participant to which it is sent. */
-  readonly #home: Home;
+  /** The participant to which it is sent, once that is known. */
+  #home: Service | undefined;
+  /** The number of subscriptions. */
+  #subscriptions = 0;
   /** The number of subscriptions that send it. */
   #active = 0;
   /** The number of subscriptions that ended, and may have committed it. */
@@ -44,16 +45,13 @@ export class Change {
    * @param given - the start, if an earlier process may have sent the change
    */
   constructor(
-    service: Service,
+    private readonly service: Service,
     private readonly startsOf: StartsOf,
     readonly commandId: string | undefined,
     given?: LedgerStart,
   ) {
     this.#start = given;
     this.mayBeCommitted = given !== undefined;
-    this.#home = new Home(service, () => {
-      this.#start = undefined;
-    });
   }
 
   /**
@@ -97,8 +95,37 @@ export class Change {
         }),
       );
     };
-    const unsent = { ...subscriber.named, sentAt: asyncScheduler.now(), attempts: 0 };
-    return this.#home.submit(subscriber.strategy.path, unsent, () => this.mayBeCommitted, submitAt);
+    return defer(() => {
+      this.#subscriptions += 1;
+      return this.#locate(subscriber).pipe(
+        concatMap(submitAt),
+        finalize(() => {
+          this.#subscriptions -= 1;
+        }),
+      );
+    });
+  }
+
+  /**
+   * Emits the participant to which the change is sent, if the ledger has several addresses. It stays the same as long as an
+   * attempt may have been committed: another participant knows neither the offsets of the first one nor its deduplication, so
+   * that the same change sent there could be committed a second time. Fails with a `NotSentError` if there is no address yet.
+   */
+  #locate({ named, strategy }: Subscriber): Observable<Service> {
+    // another subscription may be sending it there
+    const home = (): Service | undefined => (this.#subscriptions > 1 || this.mayBeCommitted ? this.#home : undefined);
+    const present = home();
+    if (present !== undefined) return of(present);
+    const unsent = { ...named, sentAt: asyncScheduler.now(), attempts: 0 };
+    return this.service.located(strategy.path).pipe(
+      mapError((error) => (isLedgerError(error, 'ConnectionError') ? new NotSentError(error.reason, unsent) : error)),
+      map((located) => {
+        const chosen = home() ?? located;
+        if (this.#home !== undefined && this.#home !== chosen) this.#start = undefined;
+        this.#home = chosen;
+        return chosen;
+      }),
+    );
   }
 
   #begin({ named, retry, strategy }: Subscriber, service: Service, starts: LedgerStarts, read: LedgerStart): Run {

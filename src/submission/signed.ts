@@ -28,7 +28,8 @@ export const signed = (request: ExecuteRequest, transactionHash: Base64 | undefi
   prepareResend: () => of([]),
   lookUp: (run, withinMs) => completedAt(run, transactionHash).pipe(takeUntil(timer(clampTimer(withinMs)))),
   finish: (_run, _named, _isResent, transaction) => of(transaction),
-  inputs: ({ contractIds }) => contractIds,
+  // other refusals name contracts that the transaction creates
+  inputs: ({ code = '', contractIds }) => (/INACTIVE_CONTRACTS$|^CONTRACT_NOT_/.test(code) ? contractIds : []),
   isCandidate: (_run, update) =>
     transactionHash !== undefined &&
     update._tag === 'Transaction' &&
