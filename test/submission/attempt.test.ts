@@ -111,6 +111,16 @@ describe('before a submission is sent', () => {
     expect(seen).toMatchObject({ completed: true, times: [atMs], error: undefined });
   });
 
+  it('a deduplication offset of the caller is sent as it is if the ledger end is unknown', () => {
+    const service = serviceWith({ execute: [[committedAnswer(11)]], end: [notFound] });
+    const deduplicationPeriod = { DeduplicationOffset: { value: 5 } };
+    marbles(({ flush }) => {
+      observe(ledgerOf(service).executeAndWaitForTransaction({ ...signedRequest, deduplicationPeriod }));
+      flush();
+    });
+    expect(service.requests.at(-1)?.body).toMatchObject({ deduplicationPeriod });
+  });
+
   it('a ledger end within 5 seconds is awaited', () => {
     const { seen } = play({ execute: [[reset], [duplicate('none')]], end: delayed(4_999, ok({ offset: 10 })) });
     expect(seen.error).toMatchObject({ submission: { since: 10, sentAt: 4_999 } });
@@ -549,6 +559,26 @@ describe('a change with two subscriptions', () => {
       flush();
       expect(first).toMatchObject(expected);
       expect(second.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    });
+  });
+
+  it.each<[string, Reply]>([
+    ['was lost', reset],
+    ['was refused', errorReply(400, errorBody('INVALID_ARGUMENT', 8))],
+  ])('sends an attempt of its own after one that %s, with a period that reaches back to that', (_, reply) => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[reply], [committedAnswer(11)]] });
+      const transaction$ = ledgerOf(service).executeAndWaitForTransaction(signedRequest, { recover: false });
+      observe(transaction$);
+      flush();
+      observe(transaction$);
+      flush();
+      const bodies = service.requests.filter(({ path }) => path === executePath).map(({ body }) => body);
+      expect(bodies.map((body) => body['deduplicationPeriod'])).toEqual([
+        { Empty: {} },
+        { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } },
+      ]);
+      expect(new Set(bodies.map((body) => body['submissionId'])).size).toBe(2);
     });
   });
 

@@ -713,6 +713,16 @@ describe('commands with a deduplication duration', () => {
     expect(secondsOf(node).slice(0, 2)).toEqual([200, 200 + 1 + 130]);
   });
 
+  it('reach back to an earlier subscription of the same change also without recovery', () => {
+    const { node } = play([lost], ({ ledger }) => {
+      const committed$ = ledger.submitAndWaitForTransaction(withDuration(3), { recover: false });
+      observe(committed$);
+      asyncScheduler.schedule(() => observe(committed$), 5_000);
+    });
+    expect(secondsOf(node)).toEqual([3, 3 + 1 + 5 + 120]);
+    expect(node.commits).toHaveLength(1);
+  });
+
   it.each([
     ['as long as an attempt may take', 3, {}, 121],
     ['as requested if that is longer', 500, {}, 500],
