@@ -64,7 +64,7 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
     const leftMs = (): number => startedAt + withinMs - monotonicNow();
     const { strategy } = run;
     // a participant that shows the commit need not receive the change again
-    const found$ = attempts.sent > 0 && isResent ? strategy.lookUp(run, withinMs / 2) : EMPTY;
+    const found$ = isResent ? strategy.lookUp(run, withinMs / 2) : EMPTY;
     const send$ = defer(() => (isResent ? strategy.prepareResend(run) : of([]))).pipe(
       concatMap((disclosed) => {
         const number = attempts.sent + 1;

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { delay, EMPTY, NEVER, of, throwError, type Observable, type ObservableInput } from 'rxjs';
-import { createLedger, type ExecuteOptions, type LedgerOptions } from '../../src/index.js';
+import {
+  createLedger,
+  type DeduplicationPeriod,
+  type ExecuteOptions,
+  type ExecuteRequest,
+  type LedgerOptions,
+} from '../../src/index.js';
 import { observe } from '../helpers/observe.js';
 import { scriptedService, type Reply, type ScriptedService } from '../helpers/scripted.js';
 import { transaction, errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
@@ -79,10 +85,11 @@ function play(
   responses: Responses | ScriptedService,
   options?: ExecuteOptions,
   ledgerOptions?: Partial<LedgerOptions>,
+  request: ExecuteRequest = signedRequest,
 ) {
   const service = 'port' in responses ? responses : serviceWith(responses);
   const seen = marbles(({ flush }) => {
-    const observed = observe(ledgerOf(service, ledgerOptions).executeAndWaitForTransaction(signedRequest, options));
+    const observed = observe(ledgerOf(service, ledgerOptions).executeAndWaitForTransaction(request, options));
     flush();
     return observed;
   });
@@ -164,6 +171,22 @@ describe('a submission whose response was lost', () => {
     const { seen, attempts } = play({ execute: [[reset], pruned, [duplicate()]] });
     expect(seen.values).toMatchObject([{ offset: 11 }]);
     expect(attempts.map(({ body }) => body['deduplicationPeriod']).at(-1)).toEqual(deduplicationPeriod);
+  });
+
+  it.each<[string, DeduplicationPeriod | undefined, number]>([
+    ['twice', undefined, 2],
+    [
+      'once with a period of the caller, which is not weakened',
+      { DeduplicationDuration: { value: { seconds: 600 } } },
+      1,
+    ],
+  ])('is sent %s to a participant that is pruned within any period', (_, deduplicationPeriod, count) => {
+    const service = serviceWith({
+      execute: [[errorReply(400, errorBody('INVALID_DEDUPLICATION_PERIOD', 9, { earliest_offset: '7' }))]],
+    });
+    const { seen } = play(service, {}, {}, { ...signedRequest, deduplicationPeriod });
+    expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code: 'INVALID_DEDUPLICATION_PERIOD' });
+    expect(service.requests.filter(({ path }) => path === executePath)).toHaveLength(count);
   });
 
   it('is sent again while it is in flight', () => {
