@@ -27,7 +27,7 @@ const duplicate = (offset = '11'): Reply =>
   errorReply(409, errorBody('DUPLICATE_COMMAND', 10, { completion_offset: offset, definite_answer: 'true' }));
 
 /** The completion of an attempt that was committed. */
-const committedCompletion = (offset: number, submissionId: string): object => ({
+const committedCompletion = (offset: number, submissionId: string, isReassignment = false): object => ({
   completionResponse: {
     Completion: {
       value: {
@@ -37,7 +37,7 @@ const committedCompletion = (offset: number, submissionId: string): object => ({
         submissionId,
         updateId: `1220${offset}`,
         status: { code: 0, message: '', details: [] },
-        deduplicationPeriod: { DeduplicationOffset: { value: 0 } },
+        deduplicationPeriod: isReassignment ? { Empty: {} } : { DeduplicationOffset: { value: 0 } },
         offset,
         synchronizerTime: { synchronizerId: 's::1220', recordTime: '2026-07-24T00:00:00Z' },
       },
@@ -358,20 +358,22 @@ describe('a submission whose response was lost, and whose hash is known', () => 
   });
 
   it('is found by the completion of an attempt if the participant does not serve completions by hash', () => {
+    // an automatic reassignment for the transaction has the same ids
     let executions = 0;
     let sent = '';
     const service = scriptedService(({ path, body }) => {
       if (path === endPath) return [ok({ offset: 10 })];
       if (path === participantPath) return [ok({ participantId: 'p::1220' })];
-      if (path === byOffsetPath) return [ok(transaction(11))];
-      if (path === '/v2/commands/command-completions') return [ok([committedCompletion(11, sent)])];
+      if (path === byOffsetPath) return [ok(transaction(Number(body['offset'])))];
+      if (path === '/v2/commands/command-completions')
+        return [ok([committedCompletion(11, sent, true), committedCompletion(12, sent)])];
       if (path !== executePath) return [notFound];
       executions += 1;
       if (executions === 1) sent = String(body['submissionId']);
       return executions === 1 ? [reset] : NEVER;
     });
     const { seen } = play(service, {});
-    expect(seen.values).toMatchObject([{ offset: 11, isRepeated: true }]);
+    expect(seen.values).toMatchObject([{ offset: 12, isRepeated: true }]);
     expect(seen.endedAt).toBeLessThan(5_000);
   });
 
