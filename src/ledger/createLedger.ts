@@ -24,6 +24,7 @@ import { type Token, TokenSource } from '../http/TokenSource.js';
 import { offsetAt, type SearchedLedger, toTimestamp } from '../history/offsetAt.js';
 import { checkNotNegative, checkPositive, type RetryPolicy, retryPolicy, retryTransient } from '../http/retry.js';
 import { executor } from '../submission/execute.js';
+import { ledgerStarts } from '../submission/LedgerStart.js';
 import { prepare, submit } from '../submission/submit.js';
 import { commandSubmitter } from '../submission/submitCommands.js';
 import { withConnection } from './connection.js';
@@ -78,15 +79,16 @@ type Defaults = Pick<LedgerOptions, 'retry' | 'transport'>;
 /** Creates the ledger of a service. */
 export function bindLedger(service: Service, defaults: Defaults): Ledger {
   const { retry, transport } = defaults;
+  const startsOf = ledgerStarts();
   const ledger: Ledger = {
     ...bindReader(service, defaults),
     completions: (request, options = {}) => {
       checkOptions(options);
       return completions(service, request, { ...options, transport: options.transport ?? transport }, retry);
     },
-    submitAndWaitForTransaction: commandSubmitter(service, retry),
-    executeAndWaitForTransaction: (request, options = {}) => executor(service, options, retry)(request),
-    submit: (request, signer, options) => submit(service, request, signer, options, retry),
+    submitAndWaitForTransaction: commandSubmitter(service, startsOf, retry),
+    executeAndWaitForTransaction: (request, options = {}) => executor(service, startsOf, options, retry)(request),
+    submit: (request, signer, options) => submit(service, startsOf, request, signer, options, retry),
     prepare: (request) => prepare(service.link, request),
   };
   return withConnection(ledger, { service, retry, transport });

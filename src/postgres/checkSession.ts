@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { concat, concatMap, EMPTY, endWith, ignoreElements, type Observable } from 'rxjs';
 import { mapError } from '../http/retry.js';
-import { randomUuid } from '../submission/Execution.js';
+import { randomUuid } from '../submission/Run.js';
 import { query } from './connection.js';
 import { DatabaseError } from './databaseErrors.js';
 

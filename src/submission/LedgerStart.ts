@@ -27,6 +27,8 @@ export interface LedgerStart {
   readonly participantId?: string | undefined;
   /** Whether the caller names it. */
   readonly isGiven?: boolean;
+  /** Whether it could not be read, so that it is the beginning of the ledger. */
+  readonly isUnread?: boolean;
 }
 
 /** How long to wait for the start, in milliseconds. It must not delay a submission for long. */
@@ -47,7 +49,7 @@ export class LedgerStarts {
 
   /** The start of a new change. Without a ledger end, it is the beginning of the ledger. */
   readonly start$: Observable<LedgerStart> = defer(() => (this.#shared$ ??= this.#read())).pipe(
-    catchError(() => [{ since: 0 }]),
+    catchError(() => [{ since: 0, isUnread: true }]),
   );
 
   /** Reads the start again for the next change. */
@@ -125,3 +127,16 @@ const bareHistory = ({ link }: Service): HistoryReader => ({
   isSearchable: false,
   searched: new Map(),
 });
+
+/** Returns the starts of a participant. */
+export type StartsOf = (service: Service) => LedgerStarts;
+
+/** The starts of the participants of a ledger. Those of one participant mean nothing at another one. */
+export function ledgerStarts(): StartsOf {
+  const all = new Map<Service, LedgerStarts>();
+  return (service) => {
+    const starts = all.get(service) ?? new LedgerStarts(service);
+    all.set(service, starts);
+    return starts;
+  };
+}

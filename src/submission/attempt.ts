@@ -9,197 +9,240 @@ import {
   merge,
   type MonoTypeOperatorFunction,
   type Observable,
+  of,
   pipe,
   take,
   tap,
-  throwError,
   timer,
 } from 'rxjs';
-import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
+import type { Offset } from '../codecs/scalars.js';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { ApiError } from '../errors/ApiError.js';
-import { OutcomeUnknownError, isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
-import { ConnectionError } from '../errors/request.js';
+import { OutcomeUnknownError, isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { rejectionReason } from '../errors/rejectionReason.js';
 import {
   NotSentError,
   type Submission,
   SubmissionExpiredError,
   SubmissionRejectedError,
 } from '../errors/submission.js';
-import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { monotonicNow } from '../http/clock.js';
-import { decodeWith, exchange } from '../http/exchange.js';
-import type { Call, Link } from '../http/Link.js';
-import { clampTimer, retryAfterOf } from '../http/retry.js';
-import { attemptBody, type Attempts, type Execution } from './Execution.js';
-import { decideOutcome, earliestOffset, isUnsent, type Outcome } from './outcome.js';
-import { findCommitted, readCommitted, readDuplicate } from './readCommitted.js';
+import type { Link } from '../http/Link.js';
+import { clampTimer, retryAfterOf, type RetryBudget } from '../http/retry.js';
+import type { Again, Outcome, Proof } from './codes.js';
+import { settle, watch } from './findOut.js';
+import { earliestOffset, prove } from './outcome.js';
+import { readCommitted, readDuplicate, unknownAfter } from './readCommitted.js';
+import type { Run } from './Run.js';
+import { sendAttempt } from './send.js';
 
-/** The path that executes signed submissions. */
-export const executePath = '/v2/interactive-submission/executeAndWaitForTransaction';
+/** The state of the attempts of one subscription. */
+interface Attempts {
+  /** The number of attempts so far. */
+  readonly sent: number;
+  /** Whether one of them, or an attempt before this subscription, may have been committed. */
+  readonly isOpen: boolean;
+  /** How many of them ended with an error that is only repeated a few times. */
+  readonly limited: number;
+  /** Where a period begins that the participant accepts, after it was pruned within the requested one. */
+  readonly earliest?: Offset;
+  /** Whether the completions are being read during the attempts. */
+  readonly isWatched?: boolean;
+  /** The remaining time for further attempts. It counts the failed attempts. */
+  readonly budget: RetryBudget;
+}
 
 /**
- * Sends a submission, and repeats it until its outcome is known or the time is used up. If an earlier attempt may have
- * been committed, first looks for its transaction.
+ * Sends a change, decides what the answer proves, determines what that leaves open, and sends the change again, until the
+ * outcome is known or the time is used up. An attempt that may have been committed is followed by the same change.
  */
-export const attempt = (execution: Execution, attempts: Attempts): Observable<SubmittedTransaction> =>
+export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTransaction> =>
   defer(() => {
     const startedAt = monotonicNow();
-    const withinMs = timeLeftMs(attempts);
+    const isResent = isOpen(run, attempts);
+    const withinMs = attempts.sent > 0 || isResent ? timeLeftMs(attempts) : Infinity;
     const leftMs = (): number => startedAt + withinMs - monotonicNow();
-    const { isUnknown, refusal, sent } = attempts;
-    const lookUp = { isRefused: refusal !== undefined, withinMs: withinMs / 2 };
-    return (isUnknown ? findCommitted(execution, lookUp) : EMPTY).pipe(
-      map((offset) => readCommitted(execution, { ...execution.submission, attempts: sent }, offset, leftMs())),
-      defaultIfEmpty(defer(() => send(execution, attempts, startedAt, leftMs()))),
+    const { strategy } = run;
+    // a participant that shows the commit need not receive the change again
+    const found$ = isResent ? strategy.lookUp(run, withinMs / 2) : EMPTY;
+    const send$ = defer(() => (isResent ? strategy.prepareResend(run) : of([]))).pipe(
+      concatMap((disclosed) => {
+        const number = attempts.sent + 1;
+        const named = { ...run.submission, attempts: number };
+        const makeBody = (): object => strategy.body(run, { number, isResent, disclosed, earliest: attempts.earliest });
+        const request = { path: strategy.path, makeBody };
+        const timeoutMs = Math.min(run.service.link.requestTimeoutMs, leftMs());
+        return sendAttempt(run.service.link, named, request, timeoutMs).pipe(
+          concatMap((transaction) => strategy.finish(run, named, isResent, transaction, withinMs)),
+        );
+      }),
+      catchError((error: unknown) => {
+        // the time starts at the first failure, and counts in full because it is a deadline
+        const tookMs = attempts.sent > 0 ? monotonicNow() - startedAt : 0;
+        const budget = attempts.budget.spend(tookMs, Infinity);
+        return retryOrEnd(run, { ...attempts, sent: attempts.sent + 1, budget }, error);
+      }),
+    );
+    return found$.pipe(
+      map((offset) => readCommitted(run, { ...run.submission, attempts: attempts.sent }, offset, leftMs())),
+      defaultIfEmpty(send$),
       concatAll(),
     );
   });
+
+const isOpen = (run: Run, attempts: Attempts): boolean => attempts.isOpen || run.mayBeCommittedElsewhere();
 
 /** The minimum time for an attempt, in milliseconds, even if the total time is nearly used up. */
 const minAttemptMs = 5_000;
 
 /** The time for one more attempt, in milliseconds. */
-export const timeLeftMs = ({ budget }: Pick<Attempts, 'budget'>): number => Math.max(minAttemptMs, budget.leftMs);
+const timeLeftMs = ({ budget }: Attempts): number => Math.max(minAttemptMs, budget.leftMs);
 
-function send(
-  execution: Execution,
-  attempts: Attempts,
-  startedAt: number,
-  withinMs: number,
-): Observable<SubmittedTransaction> {
-  const { refusal, sent, earliest } = attempts;
-  const { service, submission } = execution;
-  const isRepeated = sent > 0;
-  const number = refusal === undefined ? sent + 1 : sent;
-  const request = { path: executePath, makeBody: () => attemptBody(execution, { number, earliest }) };
-  const response$ =
-    refusal === undefined
-      ? sendAttempt(service.link, submission.submissionId, number, request, isRepeated ? withinMs : Infinity)
-      : throwError(() => refusal);
-  return response$.pipe(
-    catchError((error: unknown) => {
-      // the time starts at the first failure, and counts in full because it is a deadline
-      const tookMs = isRepeated ? monotonicNow() - startedAt : 0;
-      const budget = attempts.budget.spend(tookMs, Infinity);
-      return retryOrEnd(execution, { ...attempts, sent: number, budget }, error);
-    }),
-  );
+/** Ends if the outcome is known or the time is used up. Otherwise, determines it or sends the change again. */
+function retryOrEnd(run: Run, attempts: Attempts, error: unknown): Observable<SubmittedTransaction> {
+  if (!isLedgerError(error) || isLedgerError(error, 'InvalidRequestError', 'OutcomeUnknownError')) throw error;
+  const named = { ...run.submission, attempts: attempts.sent };
+  if (isLedgerError(error, 'LedgerResetError')) throw new OutcomeUnknownError(named, error);
+  const { strategy, retry, service } = run;
+  const proof = prove(error, strategy.kind, strategy.hasNames && !isOpen(run, attempts));
+  if (isLedgerError(error, 'ApiError') && proof.outcome === 'committed')
+    return readDuplicate(run, named, error, timeLeftMs(attempts));
+  const next = { ...attempts, ...afterProof(attempts, proof) };
+  const mayBeCommitted = isOpen(run, next);
+  const later = beginLater(run, next, error, mayBeCommitted);
+  if (later !== undefined) return later;
+  const { budget } = attempts;
+  const isAnswered = !mayRepeat(proof.again, next.limited, mayBeCommitted);
+  const canSettle = isLedgerError(error, 'ApiError') && strategy.canSettle;
+  // bytes whose hash is unknown cannot be found, but the ledger refuses them as a duplicate
+  const isEnd = budget.leftMs <= 0 || (isAnswered && (canSettle || !mayBeCommitted));
+  if (isEnd && !mayBeCommitted) throw refusalOf(error, named, proof.outcome);
+  if (isEnd) {
+    // a participant that refuses to answer may still show what it has committed
+    const isLate = !isAnswered && (strategy.kind === 'signed' || retry.giveUpAfterMs === 0);
+    if (!canSettle || isLate) throw new OutcomeUnknownError(named, error);
+    return settleWithin(run, named, error, proof.outcome, timeLeftMs(attempts));
+  }
+  const delayMs = budget.nextDelayMs(Math.max(retryAfterOf(error) ?? 0, minDelayMs(error)));
+  const resent: Attempts = { ...next, budget: budget.countFailure(delayMs) };
+  if (!mayBeCommitted || resent.isWatched === true)
+    return resendAfter(delayMs, service.link, named, error, () => attempt(run, resent));
+  const resend$ = resendAfter(delayMs, service.link, named, error, () => attempt(run, { ...resent, isWatched: true }));
+  return readMeanwhile(run, named, budget.leftMs, resend$);
 }
 
-/** Sends an attempt of signed bytes or of commands. */
-export function sendAttempt(
-  link: Link,
-  submissionId: string,
-  attempt: number,
-  request: Pick<Call, 'path' | 'makeBody'>,
-  withinMs: number,
-): Observable<SubmittedTransaction> {
-  link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt }));
-  const timeoutMs = Math.min(link.requestTimeoutMs, withinMs);
-  const call: Call = { method: 'POST', ...request, isSubmission: true, timeoutMs };
-  return exchange(link, call, decodeWith(request.path, ExecuteResponse)).pipe(
-    catchError((error: unknown) => {
-      if (!isOfOtherServer(error)) throw error;
-      return confirmAddress(link, error);
-    }),
-  );
-}
-
-/** Whether another server has answered in place of the participant, which has not answered so far. */
-const isOfOtherServer = (error: unknown): error is ApiError | ConnectionError =>
-  isLedgerError(error, 'ApiError')
-    ? error.answeredBy === 'network' && error.answeredBefore === undefined && verdict(error) === 'stop'
-    : isLedgerError(error, 'ConnectionError') && error.isPermanent && !isUnsent(error);
-
-/** How long to wait for the answer to another request, in milliseconds. */
-const confirmTimeoutMs = 5_000;
+/** What an error shows of this attempt and of the earlier ones. */
+const afterProof = (
+  { isOpen, limited }: Attempts,
+  { outcome, again }: Proof,
+): Pick<Attempts, 'isOpen' | 'limited'> => ({
+  // a registered attempt proves that no earlier one was committed or in flight
+  isOpen: outcome !== 'rejected' && (isOpen || outcome === 'unknown' || outcome === 'inFlight'),
+  limited: limited + (again === 'twice' || again === 'thrice' ? 1 : 0),
+});
 
 /**
- * Reads the ledger end after the answer of another server to an attempt. If the answer is the same, the address is wrong, so
- * that nothing was sent to a participant. Otherwise, a gateway may have replaced the answer to this attempt only.
+ * Begins later, where the participant is pruned; `undefined` if that would not reach back to an attempt that may have been
+ * committed. A period that the caller requests stays as it is.
  */
-function confirmAddress(link: Link, error: ApiError | ConnectionError): Observable<never> {
-  const { path, code, host } = error;
-  const second$ = ledgerEnd(link).pipe(catchError((second: unknown) => [second]));
-  return merge(second$, timer(confirmTimeoutMs)).pipe(
-    take(1),
-    map((second) => {
-      if (isLedgerError(second, 'ApiError', 'ConnectionError') && answerIn(second) === answerIn(error))
-        throw new ConnectionError(path, reasonOf(error), code, host, undefined, true);
-      throw isLedgerError(error, 'ApiError') ? error : new ConnectionError(path, error.reason, code, host);
+function beginLater(
+  run: Run,
+  attempts: Attempts,
+  error: LedgerError,
+  mayBeCommitted: boolean,
+): Observable<SubmittedTransaction> | undefined {
+  const earliest = earliestOffset(error);
+  if (earliest === undefined || earliest === attempts.earliest) return undefined;
+  if (earliest <= run.start.since)
+    return run.strategy.isPeriodOpen ? attempt(run, { ...attempts, earliest }) : undefined;
+  // nothing that was sent before was or will be committed, so any offset is before it
+  return mayBeCommitted ? undefined : attempt(run.beginAt(earliest), { ...attempts, earliest });
+}
+
+/** Whether to send the same change again after a delay. */
+function mayRepeat(again: Again, limited: number, mayBeCommitted: boolean): boolean {
+  switch (again) {
+    case 'always':
+      return true;
+    case 'thrice':
+      return limited <= 3;
+    case 'twice':
+      return limited <= 2;
+    case 'whileOpen':
+      return mayBeCommitted;
+    case 'never':
+      return false;
+  }
+}
+
+/** The minimum delay after a refusal because of load, in milliseconds. */
+const minDelayMs = (error: LedgerError): number =>
+  isLedgerError(error, 'ApiError') && rejectionReason(error) === 'backPressure' ? 1_000 : 0;
+
+/** After this time without a clear answer, the completions are read, in milliseconds: the next attempt usually decides. */
+const watchAfterMs = 2_000;
+
+/** Reads the completions during the next attempts. Whichever decides first decides. */
+const readMeanwhile = (
+  run: Run,
+  named: Submission,
+  leftMs: number,
+  resend$: Observable<SubmittedTransaction>,
+): Observable<SubmittedTransaction> => {
+  const endsAt = monotonicNow() + leftMs;
+  const found$ = timer(watchAfterMs).pipe(
+    concatMap(() => watch(run, leftMs)),
+    map((offset) => readCommitted(run, named, offset, Math.max(minReadMs, endsAt - monotonicNow()))),
+  );
+  return merge(resend$.pipe(map((transaction) => of(transaction))), found$).pipe(take(1), concatAll());
+};
+
+/** Determines whether an earlier attempt was committed, after an answer that does not say. */
+const settleWithin = (
+  run: Run,
+  named: Submission,
+  refusal: ApiError,
+  outcome: Outcome,
+  withinMs: number,
+): Observable<SubmittedTransaction> => {
+  const endsAt = monotonicNow() + withinMs;
+  return settle(run, refusal, withinMs).pipe(
+    defaultIfEmpty(undefined),
+    unknownAfter(withinMs, named, refusal),
+    concatMap((offset) => {
+      if (offset === undefined) throw refusalOf(refusal, named, outcome);
+      return readCommitted(run, named, offset, Math.max(minReadMs, endsAt - monotonicNow()));
     }),
   );
-}
+};
 
-/** The first line of a message, and what helps. */
-function reasonOf({ message }: Error): string {
-  const [fact = '', ...details] = message.split('\n');
-  const next = details.find((detail) => /^(Next|Hint): /.test(detail));
-  return [fact.replace(/\.$/, ''), ...(next === undefined ? [] : [next.slice('Next: '.length)])].join('; ');
-}
+/** The minimum time for reading a transaction, in milliseconds. */
+const minReadMs = 5_000;
 
-const answerIn = (error: ApiError | ConnectionError): string =>
-  isLedgerError(error, 'ApiError') ? String(error.status) : `${error.reason} ${error.code}`;
-
-/** Ends the submission if its outcome is known or the time is used up. Otherwise, sends it again after a delay. */
-function retryOrEnd(execution: Execution, attempts: Attempts, error: unknown): Observable<SubmittedTransaction> {
-  if (!isLedgerError(error) || error._tag === 'InvalidRequestError') throw error;
-  const { budget, sent } = attempts;
-  const submission = { ...execution.submission, attempts: sent };
-  const outcome = decideOutcome(error);
-  if (isLedgerError(error, 'ApiError') && outcome === 'committed')
-    return readDuplicate(execution, submission, error, timeLeftMs(attempts));
-  const wasUnknown = attempts.isUnknown || execution.mayBeCommittedElsewhere();
-  // a refusal proves nothing about an earlier attempt, which another participant at the same address may have committed
-  if (!wasUnknown) throwIfDecided(outcome, error, submission);
-  const isUnknown = wasUnknown || outcome === 'unknown';
-  if (budget.leftMs <= 0) {
-    throw isUnknown ? new OutcomeUnknownError(submission, error) : refusalOf(error, submission);
-  }
-  const { transactionHash, since } = submission;
-  const canBeFound = transactionHash !== undefined && since !== undefined;
-  const isRefused = isUnknown && canBeFound && isFinal(outcome);
-  const delayMs = budget.nextDelayMs(retryAfterOf(error));
-  const earliest = earliestOffset(error);
-  const next = {
-    ...attempts,
-    isUnknown,
-    ...(isRefused && { refusal: error }),
-    // a period from there on still reaches back to before the first attempt
-    ...(earliest !== undefined && since !== undefined && earliest <= since && { earliest }),
-    budget: budget.countFailure(delayMs),
-  };
-  return resendAfter(delayMs, execution.service.link, submission, error, () => attempt(execution, next));
-}
-
-/** Sends a submission again after a delay. */
-export function resendAfter(
+/** Sends a change again after a delay. */
+function resendAfter(
   delayMs: number,
   { report }: Link,
   { submissionId, attempts }: Submission,
   cause: LedgerError,
   resend: () => Observable<SubmittedTransaction>,
 ): Observable<SubmittedTransaction> {
-  report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts, cause, delayMs }));
-  return timer(clampTimer(delayMs)).pipe(concatMap(resend));
-}
-
-/** Throws if the only attempts that may have been committed have certainly failed for good. */
-function throwIfDecided(outcome: Outcome, error: LedgerError, submission: Submission): void {
-  if (outcome === 'expired' && isLedgerError(error, 'ApiError')) throw new SubmissionExpiredError(error, submission);
-  if (outcome === 'rejected' || outcome === 'inconclusive' || outcome === 'notSent') throw refusalOf(error, submission);
+  return defer(() => {
+    report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts, cause, delayMs }));
+    return timer(clampTimer(delayMs));
+  }).pipe(concatMap(resend));
 }
 
 /** The error of a submission that was not committed and will not be. */
-export function refusalOf(error: LedgerError, submission: Submission): LedgerError {
-  if (isLedgerError(error, 'ApiError')) return new SubmissionRejectedError(error, submission);
+function refusalOf(error: LedgerError, submission: Submission, outcome: Outcome): LedgerError {
+  if (isLedgerError(error, 'ApiError'))
+    return outcome === 'expired'
+      ? new SubmissionExpiredError(error, submission)
+      : new SubmissionRejectedError(error, submission);
   if (isLedgerError(error, 'ConnectionError', 'TokenError'))
     return new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
   return error;
 }
-
-/** Whether the same bytes will be refused again. Some refusals cost traffic, so the submission is then not repeated. */
-const isFinal = (outcome: Outcome): boolean => outcome === 'rejected' || outcome === 'expired';
 
 /** Reports the outcome of a submission. */
 export const reportOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<SubmittedTransaction> =>

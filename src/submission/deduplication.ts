@@ -1,4 +1,3 @@
-import { asyncScheduler } from 'rxjs';
 import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
 import type { Offset } from '../codecs/scalars.js';
 
@@ -7,11 +6,13 @@ interface Reach {
   /** The period that the caller requests; `Empty` or absent: all that the participant remembers. */
   readonly requested: DeduplicationPeriod | null | undefined;
   /** The ledger end before the first attempt, if it is known. */
-  readonly since: Offset | undefined;
+  readonly since?: Offset | undefined;
+  /** The earliest offset that a pruned participant allows. It replaces only the longest period, which the caller leaves open. */
+  readonly earliest?: Offset | undefined;
   /** Whether an earlier attempt was sent. */
   readonly isLater: boolean;
   /** The time since the first attempt was sent, in milliseconds. */
-  readonly elapsedMs: number;
+  readonly ageMs: number;
   /** The longest time from sending an attempt until the participant checks it for duplicates, in milliseconds. */
   readonly attemptMs: number;
 }
@@ -22,19 +23,21 @@ interface Reach {
  * attempt takes, its period reaches back to before the first attempt, and as far beyond that as the caller requests.
  *
  * An offset does so at any time. A requested duration is therefore extended by the time that has passed. The first attempt,
- * too, may be checked after a later one was committed: its duration is at least as long as an attempt may take.
+ * too, may be checked after a later one was committed: its duration is at least as long as an attempt may take. The default
+ * of the participant is never used, because it can be as short as 30 seconds.
  */
 export function deduplicationPeriod(reach: Reach): DeduplicationPeriod {
-  const { requested, since, isLater, elapsedMs, attemptMs } = reach;
+  const { requested, since = Infinity, earliest, isLater, ageMs, attemptMs } = reach;
   if (requested != null && 'DeduplicationOffset' in requested)
-    return offsetPeriod(Math.min(requested.DeduplicationOffset.value, since ?? Infinity));
-  const passedSeconds = Math.ceil(((isLater ? elapsedMs : 0) + attemptMs) / 1_000);
+    return offsetPeriod(Math.min(requested.DeduplicationOffset.value, since));
+  const passedSeconds = 1 + Math.ceil(((isLater ? ageMs : 0) + attemptMs) / 1_000);
   if (requested != null && 'DeduplicationDuration' in requested) {
     const { seconds } = requested.DeduplicationDuration.value;
-    if (!isLater && seconds > passedSeconds) return requested;
-    return durationPeriod(isLater ? seconds + 1 + passedSeconds : 1 + passedSeconds);
+    if (!isLater && seconds >= passedSeconds) return requested;
+    return durationPeriod(isLater ? seconds + passedSeconds : passedSeconds);
   }
-  return durationPeriod(Math.max(longestSeconds, 1 + passedSeconds));
+  if (earliest !== undefined) return offsetPeriod(Math.min(earliest, since));
+  return durationPeriod(Math.max(longestSeconds, passedSeconds));
 }
 
 /** The longest period that participants remember by default, in seconds: a week. Some are configured for 30 seconds. */
@@ -56,9 +59,6 @@ const timeoutsPerAttempt = 4;
 /** Returns the maximum duration of an attempt, in milliseconds, if the participant does not hold it. */
 export const attemptMs = (requestTimeoutMs: number): number => timeoutsPerAttempt * requestTimeoutMs;
 
-/**
- * Returns the time since the first attempt, in milliseconds: the longer one, if the machine's clock was set. A period that is
- * too short could commit a change twice.
- */
-export const sinceFirstAttempt = (sentAt: number, sinceSentMs?: () => number): number =>
-  Math.max(0, asyncScheduler.now() - sentAt, sinceSentMs?.() ?? 0);
+/** Whether a caller leaves the period to the library. */
+export const isLongest = (requested: DeduplicationPeriod | null | undefined): boolean =>
+  requested == null || 'Empty' in requested;

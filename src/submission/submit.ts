@@ -14,7 +14,8 @@ import type { Link } from '../http/Link.js';
 import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
 import { reportFailure } from './attempt.js';
 import { type ExecuteOptions, executor, recoveryTimeMs } from './execute.js';
-import { randomUuid } from './Execution.js';
+import { randomUuid } from './Run.js';
+import type { StartsOf } from './LedgerStart.js';
 import { isAwaited } from './outcome.js';
 import type { Signer, Verifier } from './Signer.js';
 
@@ -29,7 +30,7 @@ export interface SubmitOptions extends Pick<ExecuteOptions, 'recover'> {
    * your own verifier. `false` trusts the participant with everything that the party's key can sign. Required.
    */
   readonly verify: Verifier | false;
-  /** How far back the ledger searches for the same change. Default: `{ Empty: {} }`, the longest period. */
+  /** How far back the ledger searches for the same change. Default: `{ Empty: {} }`, seven days or what the participant has. */
   readonly deduplicationPeriod?: DeduplicationPeriod | undefined;
   /** The events in the transaction. Default: the changes of active contracts that a submitting party sees. */
   readonly transactionFormat?: TransactionFormat | undefined;
@@ -44,6 +45,7 @@ interface SignedSubmission {
 /** Prepares, verifies, signs and executes a submission. */
 export function submit(
   service: Service,
+  startsOf: StartsOf,
   request: PrepareRequest,
   signer: Signer | readonly Signer[],
   options: SubmitOptions,
@@ -54,7 +56,7 @@ export function submit(
   if (verify !== false && typeof verify !== 'function') throw new TypeError('verify must be a Verifier or false');
   const { link } = service;
   const { report } = link;
-  const execute = executor(service, options, ledgerRetry, request.commandId);
+  const execute = executor(service, startsOf, options, ledgerRetry, request.commandId);
   const retry = retryPolicy(ledgerRetry, { giveUpAfterMs: recoveryTimeMs(options) });
   const { commandId, userId } = request;
   const signers = [signer].flat();

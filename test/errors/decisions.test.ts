@@ -6,7 +6,8 @@ import { isTransient, type LedgerError, verdict } from '../../src/errors/LedgerE
 import { CursorError, HandlerError, StoreError } from '../../src/errors/process.js';
 import * as request from '../../src/errors/request.js';
 import { toConnectionError } from '../../src/http/exchange.js';
-import { type AttemptOutcome, decideAttempt, decideOutcome, type Outcome } from '../../src/submission/outcome.js';
+import { type Outcome } from '../../src/submission/codes.js';
+import { prove } from '../../src/submission/outcome.js';
 import { knownCodes, type KnownCode } from '../fixtures/errors/codes.js';
 import { errorBody } from '../helpers/wire.js';
 
@@ -14,9 +15,13 @@ import { errorBody } from '../helpers/wire.js';
  * What an error means: for a request that may be repeated, for an attempt to execute signed bytes, and for an attempt to
  * submit commands.
  */
-type Meaning = readonly [verdict: ReturnType<typeof verdict>, outcome: Outcome, attempt: AttemptOutcome];
+type Meaning = readonly [verdict: ReturnType<typeof verdict>, signed: Outcome, hosted: Outcome];
 
-const meaningOf = (error: LedgerError): Meaning => [verdict(error), decideOutcome(error), decideAttempt(error, false)];
+const meaningOf = (error: LedgerError): Meaning => [
+  verdict(error),
+  prove(error, 'signed').outcome,
+  prove(error, 'hosted').outcome,
+];
 
 const response = (status: number, body: unknown = '', answeredBefore?: AnsweredBefore): LedgerError =>
   errorOf({
@@ -38,20 +43,20 @@ describe('the meaning', () => {
     ['over its time limit', response(408, errorBody('REQUEST_TIMEOUT', -1)), 'retry', 'unknown', 'unknown'],
     ['over its time limit, without a body', response(408), 'retry', 'unknown', 'unknown'],
     ['timeout of a database, before 3.6.1', databaseTimeout, 'retry', 'unknown', 'unknown'],
-    ['unknown path', response(404, unknownPath), 'switch', 'inconclusive', 'refused'],
+    ['unknown path', response(404, unknownPath), 'switch', 'refused', 'refused'],
     ['a page of a proxy without the path', response(404, page), 'stop', 'unknown', 'unknown'],
-    ['a path of 3.6.1', response(400, errorBody('DEPRECATED_API_DISABLED', 9)), 'switch', 'inconclusive', 'refused'],
-    ['wrong method', response(405, 'Method Not Allowed'), 'switch', 'inconclusive', 'refused'],
-    ['body too large', response(413, 'exceeded size limit (8388608 bytes)!'), 'stop', 'inconclusive', 'refused'],
+    ['a path of 3.6.1', response(400, errorBody('DEPRECATED_API_DISABLED', 9)), 'switch', 'refused', 'refused'],
+    ['wrong method', response(405, 'Method Not Allowed'), 'switch', 'refused', 'refused'],
+    ['body too large', response(413, 'exceeded size limit (8388608 bytes)!'), 'stop', 'refused', 'refused'],
     ['no response in time', response(503, 'The server was not able to …'), 'retry', 'unknown', 'unknown'],
-    ['proxy without a body', response(401), 'refresh', 'inconclusive', 'refused'],
+    ['proxy without a body', response(401), 'refresh', 'refused', 'refused'],
     ['a broken connection of a gateway', response(502, page), 'retry', 'unknown', 'unknown'],
     ['a page of a gateway that timed out', response(504, page), 'retry', 'unknown', 'unknown'],
     ['a timeout of a gateway', response(504), 'retry', 'unknown', 'unknown'],
     ['an internal error of a proxy', response(500, 'oops'), 'retry', 'unknown', 'unknown'],
     ['rate limit', response(429), 'retry', 'unknown', 'unknown'],
     ['a rate limit of a proxy', response(429, 'slow down'), 'retry', 'unknown', 'unknown'],
-    ['decode failure', response(400, 'Invalid value for: body'), 'stop', 'inconclusive', 'refused'],
+    ['decode failure', response(400, 'Invalid value for: body'), 'stop', 'refused', 'refused'],
     ['an unexplained conflict', response(409, 'conflict'), 'stop', 'unknown', 'unknown'],
     ['too early', response(425), 'retry', 'unknown', 'unknown'],
     ['a closed connection', response(499), 'retry', 'unknown', 'unknown'],
@@ -69,11 +74,11 @@ describe('the meaning', () => {
       'unknown',
       'unknown',
     ],
-    ['an unknown path where it has answered', response(404, unknownPath, 'here'), 'switch', 'inconclusive', 'refused'],
+    ['an unknown path where it has answered', response(404, unknownPath, 'here'), 'switch', 'refused', 'refused'],
     ['a withheld conflict', response(409, errorBody('NA', -1)), 'stop', 'unknown', 'unknown'],
     ['an unknown code for contention', response(409, errorBody('NEW_ERROR', 2)), 'retry', 'unknown', 'unknown'],
-    ['an unknown code for a broken rule', response(400, errorBody('NEW_ERROR', 8)), 'stop', 'rejected', 'refused'],
-    ['an unknown code for the state', response(400, errorBody('NEW_ERROR', 9)), 'stop', 'inconclusive', 'refused'],
+    ['an unknown code for a broken rule', response(400, errorBody('NEW_ERROR', 8)), 'stop', 'refused', 'refused'],
+    ['an unknown code for the state', response(400, errorBody('NEW_ERROR', 9)), 'stop', 'refused', 'refused'],
     ['an unknown category', response(503, errorBody('NEW_ERROR', 15)), 'stop', 'unknown', 'unknown'],
     ['a name of all objects', response(409, errorBody('constructor', 2)), 'retry', 'unknown', 'unknown'],
     // errors without a response, or with one that the ledger has not refused
@@ -83,8 +88,8 @@ describe('the meaning', () => {
     ['a response that does not decode', new feed.DecodeError('/x', []), 'stop', 'unknown', 'unknown'],
     ['a response that is too large', new request.ResponseTooLargeError('/x', 30), 'shrink', 'unknown', 'unknown'],
     ['no token', new request.TokenError('the provider failed'), 'retry', 'notSent', 'notSent'],
-    ['a refused token', new request.UnauthorizedError('/x'), 'stop', 'inconclusive', 'refused'],
-    ['two refused tokens', new request.UnauthorizedError('/x', true), 'retry', 'inconclusive', 'refused'],
+    ['a refused token', new request.UnauthorizedError('/x'), 'stop', 'refused', 'refused'],
+    ['two refused tokens', new request.UnauthorizedError('/x', true), 'retry', 'refused', 'refused'],
   ])('of a failed request: %s', (_, error, ...meaning) => {
     expect(meaningOf(error)).toEqual(meaning);
     expect(isTransient(error)).toBe(meaning[0] === 'retry');
@@ -127,21 +132,21 @@ const byCategory: Readonly<Record<number, Meaning>> = {
   3: ['retry', 'unknown', 'unknown'],
   // internal: such as the answer of a participant that stops
   4: ['retry', 'unknown', 'unknown'],
-  5: ['stop', 'rejected', 'refused'],
-  8: ['stop', 'rejected', 'refused'],
+  5: ['stop', 'refused', 'refused'],
+  8: ['stop', 'refused', 'refused'],
   // because of the participant's current state: routing and lookups precede the search for an earlier attempt
-  9: ['stop', 'inconclusive', 'refused'],
-  10: ['stop', 'inconclusive', 'refused'],
-  11: ['stop', 'inconclusive', 'refused'],
-  12: ['retry', 'inconclusive', 'refused'],
+  9: ['stop', 'refused', 'refused'],
+  10: ['stop', 'refused', 'refused'],
+  11: ['stop', 'refused', 'refused'],
+  12: ['retry', 'refused', 'refused'],
 };
 
 /** The meaning of a status, when the ledger hides code and category. */
 const byRedactedStatus: Readonly<Record<number, Meaning>> = {
   // a malformed request, too
   400: ['stop', 'unknown', 'unknown'],
-  401: ['refresh', 'inconclusive', 'refused'],
-  403: ['stop', 'inconclusive', 'refused'],
+  401: ['refresh', 'refused', 'refused'],
+  403: ['stop', 'refused', 'refused'],
   // an internal error
   500: ['retry', 'unknown', 'unknown'],
   501: ['stop', 'unknown', 'unknown'],
@@ -152,8 +157,8 @@ const byCode: Readonly<Record<string, Meaning>> = {
   JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED: ['shrink', 'unknown', 'unknown'],
   ACCESS_TOKEN_EXPIRED: ['refresh', 'unknown', 'unknown'],
   DUPLICATE_COMMAND: ['stop', 'committed', 'committed'],
-  SUBMISSION_ALREADY_IN_FLIGHT: ['retry', 'unknown', 'inFlight'],
-  INVALID_DEDUPLICATION_PERIOD: ['stop', 'inconclusive', 'pruned'],
+  SUBMISSION_ALREADY_IN_FLIGHT: ['retry', 'inFlight', 'inFlight'],
+  INVALID_DEDUPLICATION_PERIOD: ['stop', 'pruned', 'pruned'],
   // the same bytes stay out of their time bounds
   LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND: ['stop', 'expired', 'rejected'],
   LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND: ['stop', 'expired', 'rejected'],
@@ -166,24 +171,24 @@ const byCode: Readonly<Record<string, Meaning>> = {
   NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: ['stop', 'unknown', 'refused'],
   NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: ['stop', 'unknown', 'refused'],
   // a verdict ends this attempt; the contention may pass
-  LOCAL_VERDICT_LOCKED_CONTRACTS: ['retry', 'busy', 'rejected'],
-  LOCAL_VERDICT_TIMEOUT: ['retry', 'busy', 'rejected'],
-  MEDIATOR_SAYS_TX_TIMED_OUT: ['retry', 'busy', 'rejected'],
-  NOT_SEQUENCED_TIMEOUT: ['retry', 'busy', 'rejected'],
-  SEQUENCER_BACKPRESSURE: ['retry', 'busy', 'rejected'],
-  SEQUENCER_REQUEST_FAILED: ['retry', 'unknown', 'rejected'],
-  SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT: ['stop', 'inconclusive', 'rejected'],
-  SEQUENCER_MAX_SEQUENCING_TIME_TOO_FAR: ['stop', 'inconclusive', 'rejected'],
-  OUTDATED_TRAFFIC_COST: ['stop', 'inconclusive', 'rejected'],
-  MEDIATOR_INVALID_MESSAGE: ['stop', 'inconclusive', 'rejected'],
+  LOCAL_VERDICT_LOCKED_CONTRACTS: ['retry', 'refused', 'rejected'],
+  LOCAL_VERDICT_TIMEOUT: ['retry', 'refused', 'rejected'],
+  MEDIATOR_SAYS_TX_TIMED_OUT: ['retry', 'refused', 'rejected'],
+  NOT_SEQUENCED_TIMEOUT: ['retry', 'refused', 'rejected'],
+  SEQUENCER_BACKPRESSURE: ['retry', 'refused', 'rejected'],
+  SEQUENCER_REQUEST_FAILED: ['retry', 'refused', 'rejected'],
+  SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT: ['stop', 'refused', 'rejected'],
+  SEQUENCER_MAX_SEQUENCING_TIME_TOO_FAR: ['stop', 'refused', 'rejected'],
+  OUTDATED_TRAFFIC_COST: ['stop', 'refused', 'rejected'],
+  MEDIATOR_INVALID_MESSAGE: ['stop', 'refused', 'rejected'],
   // back-pressure, before any work
-  PARTICIPANT_BACKPRESSURE: ['retry', 'busy', 'refused'],
-  SEQUENCER_OVERLOADED: ['retry', 'busy', 'refused'],
-  PARTICIPANT_OVERLOADED: ['retry', 'busy', 'refused'],
-  SERVER_OVERLOADED: ['retry', 'busy', 'refused'],
-  MAXIMUM_NUMBER_OF_STREAMS: ['retry', 'busy', 'refused'],
-  HEAP_MEMORY_OVER_LIMIT: ['retry', 'busy', 'refused'],
-  THREADPOOL_OVERLOADED: ['retry', 'busy', 'refused'],
+  PARTICIPANT_BACKPRESSURE: ['retry', 'refused', 'refused'],
+  SEQUENCER_OVERLOADED: ['retry', 'refused', 'refused'],
+  PARTICIPANT_OVERLOADED: ['retry', 'refused', 'refused'],
+  SERVER_OVERLOADED: ['retry', 'refused', 'refused'],
+  MAXIMUM_NUMBER_OF_STREAMS: ['retry', 'refused', 'refused'],
+  HEAP_MEMORY_OVER_LIMIT: ['retry', 'refused', 'refused'],
+  THREADPOOL_OVERLOADED: ['retry', 'refused', 'refused'],
   // before the registration, but maybe not before the search for signed bytes
   INTERPRETATION_TIME_EXCEEDED: ['retry', 'unknown', 'refused'],
   FAILED_TO_DETERMINE_LEDGER_TIME: ['retry', 'unknown', 'refused'],
@@ -198,8 +203,8 @@ function expected({ code, errorCategory, status, isRedacted }: KnownCode): Meani
   const known = byCode[code];
   if (known !== undefined) return known;
   // a verdict comes from the synchronizer, after the participant has searched for earlier attempts
-  if (code.startsWith('LOCAL_VERDICT_')) return ['stop', 'rejected', 'rejected'];
-  if (code.startsWith('MEDIATOR_SAYS_')) return ['stop', 'rejected', 'rejected'];
+  if (code.startsWith('LOCAL_VERDICT_')) return ['stop', 'refused', 'rejected'];
+  if (code.startsWith('MEDIATOR_SAYS_')) return ['stop', 'refused', 'rejected'];
   return byCategory[errorCategory];
 }
 
@@ -218,31 +223,21 @@ describe('the meaning of an error code of the ledger', () => {
     expect(meaningOf(response(known.status, bodyOf(known)))).toEqual(expected(known));
   });
 
-  it.each<[string, number, number, Outcome, Outcome, AttemptOutcome]>([
-    ['SERVICE_NOT_RUNNING', 1, 503, 'busy', 'unknown', 'unknown'],
-    ['SEQUENCER_REQUEST_FAILED', 2, 409, 'busy', 'unknown', 'rejected'],
-    ['REQUEST_TIME_OUT', 3, 504, 'busy', 'unknown', 'unknown'],
-    ['LEDGER_API_INTERNAL_ERROR', 4, 500, 'inconclusive', 'unknown', 'unknown'],
-    ['NOT_CONNECTED_TO_SYNCHRONIZER', 9, 400, 'inconclusive', 'inconclusive', 'refused'],
-    ['UNKNOWN_CONTRACT_SYNCHRONIZERS', 9, 400, 'inconclusive', 'inconclusive', 'refused'],
-    ['INVALID_DEDUPLICATION_PERIOD', 9, 400, 'inconclusive', 'inconclusive', 'pruned'],
-    ['DUPLICATE_COMMAND', 10, 409, 'committed', 'committed', 'committed'],
-    ['CONTRACT_NOT_FOUND', 11, 404, 'inconclusive', 'inconclusive', 'refused'],
-    ['SUBMISSION_ALREADY_IN_FLIGHT', 2, 409, 'unknown', 'unknown', 'inFlight'],
-    ['LOCAL_VERDICT_LOCKED_CONTRACTS', 2, 409, 'busy', 'busy', 'rejected'],
-  ])('depends on a definite answer only for signed bytes: %s', (code, category, status, definite, not, attempt) => {
-    const of = (answer: string): Meaning =>
-      meaningOf(response(status, errorBody(code, category, { definite_answer: answer })));
-    expect(of('true').slice(1)).toEqual([definite, attempt]);
-    expect(of('false').slice(1)).toEqual([not, attempt]);
-  });
+  // the ledger sends false with final verdicts, too
+  it.each(knownCodes)(
+    'does not depend on whether the answer is said to be definite: $code, $errorCategory, $status',
+    (known) => {
+      const withAnswer = { ...bodyOf(known), definiteAnswer: true };
+      expect(meaningOf(response(known.status, withAnswer))).toEqual(expected(known));
+    },
+  );
 
   it.each<[string, number, ...Meaning]>([
-    ['USER_NOT_FOUND', 403, 'stop', 'inconclusive', 'refused'],
-    ['NEW_ERROR', 401, 'refresh', 'inconclusive', 'refused'],
-    ['NEW_ERROR', 400, 'stop', 'inconclusive', 'refused'],
-    ['NEW_ERROR', 404, 'stop', 'inconclusive', 'refused'],
-    ['NEW_ERROR', 501, 'stop', 'inconclusive', 'refused'],
+    ['USER_NOT_FOUND', 403, 'stop', 'refused', 'refused'],
+    ['NEW_ERROR', 401, 'refresh', 'refused', 'refused'],
+    ['NEW_ERROR', 400, 'stop', 'refused', 'refused'],
+    ['NEW_ERROR', 404, 'stop', 'refused', 'refused'],
+    ['NEW_ERROR', 501, 'stop', 'refused', 'refused'],
     // these may come after the commit, or while the submission is in flight
     ['NEW_ERROR', 409, 'stop', 'unknown', 'unknown'],
     ['NEW_ERROR', 429, 'retry', 'unknown', 'unknown'],
@@ -250,7 +245,7 @@ describe('the meaning of an error code of the ledger', () => {
     ['NEW_ERROR', 503, 'retry', 'unknown', 'unknown'],
     ['UPDATE_NOT_FOUND', 404, 'stop', 'unknown', 'unknown'],
     ['DUPLICATE_COMMAND', 409, 'stop', 'committed', 'committed'],
-    ['LOCAL_VERDICT_LOCKED_CONTRACTS', 409, 'stop', 'unknown', 'rejected'],
+    ['LOCAL_VERDICT_LOCKED_CONTRACTS', 409, 'stop', 'refused', 'rejected'],
   ])('follows from the status if the category is withheld or unknown: %s, %d', (code, status, ...meaning) => {
     for (const category of [-1, 0]) expect(meaningOf(response(status, errorBody(code, category)))).toEqual(meaning);
   });
@@ -260,7 +255,7 @@ describe('the meaning of an error code of the ledger', () => {
       'a request that was not decoded',
       'Some(ujson.Value$InvalidData: Expected ujson.Str)',
       'stop',
-      'rejected',
+      'refused',
       'refused',
     ],
     ['any other internal error', 'Some(java.lang.IllegalStateException: ujson)', 'retry', 'unknown', 'unknown'],
@@ -283,6 +278,6 @@ describe('the meaning of an error code of the ledger', () => {
     'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
     'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
   ])('is unknown for commands whose format has the names: %s', (code) => {
-    expect(decideAttempt(response(404, errorBody(code, 11)), true)).toBe('unknown');
+    expect(prove(response(404, errorBody(code, 11)), 'hosted', true).outcome).toBe('unknown');
   });
 });

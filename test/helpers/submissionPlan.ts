@@ -3,6 +3,7 @@ import { brokenConnection, errorBody, errorReply, notFound, timedOut } from './w
 export const executePath = '/v2/interactive-submission/executeAndWaitForTransaction';
 export const byOffsetPath = '/v2/updates/update-by-offset';
 export const completionPath = '/v2/commands/completion-by-hash';
+export const participantPath = '/v2/parties/participant-id';
 export const endPath = '/v2/state/ledger-end';
 
 /** Error replies that are sent before the request is processed. */

@@ -90,6 +90,7 @@ describe('a submission', () => {
     expect(telemetry.spans().map(({ name }) => name)).toEqual([
       'POST /v2/interactive-submission/prepare',
       'GET /v2/state/ledger-end',
+      'GET /v2/parties/participant-id',
       `POST ${execute}`,
       'submit',
       'caller',
@@ -239,7 +240,7 @@ describe('a submission', () => {
     const transaction = await lastValueFrom(submission());
     const [one] = telemetry.spans('submit');
     const children = telemetry.spans().filter(({ name }) => name !== 'submit');
-    expect(children).toHaveLength(3);
+    expect(children).toHaveLength(4);
     expect(new Set(children.map(({ parentSpanContext }) => parentSpanContext?.spanId))).toEqual(
       new Set([one?.spanContext().spanId]),
     );

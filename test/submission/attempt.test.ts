@@ -1,11 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { delay, EMPTY, NEVER, of, throwError, type Observable, type ObservableInput } from 'rxjs';
-import { createLedger, type ExecuteOptions, type LedgerOptions } from '../../src/index.js';
+import {
+  createLedger,
+  type DeduplicationPeriod,
+  type ExecuteOptions,
+  type ExecuteRequest,
+  type LedgerOptions,
+} from '../../src/index.js';
 import { observe } from '../helpers/observe.js';
 import { scriptedService, type Reply, type ScriptedService } from '../helpers/scripted.js';
 import { transaction, errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
-import { byOffsetPath, completionPath, endPath, executePath } from '../helpers/submissionPlan.js';
+import { byOffsetPath, completionPath, endPath, executePath, participantPath } from '../helpers/submissionPlan.js';
 import { committedAnswer, secrets, signedRequest } from './support.js';
 
 // a sum of random delays is not exact
@@ -19,6 +25,25 @@ afterEach(() => {
 const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 const duplicate = (offset = '11'): Reply =>
   errorReply(409, errorBody('DUPLICATE_COMMAND', 10, { completion_offset: offset, definite_answer: 'true' }));
+
+/** The completion of an attempt that was committed. */
+const committedCompletion = (offset: number, submissionId: string, isReassignment = false): object => ({
+  completionResponse: {
+    Completion: {
+      value: {
+        commandId: 'c',
+        userId: 'me',
+        actAs: ['alice::1220ab'],
+        submissionId,
+        updateId: `1220${offset}`,
+        status: { code: 0, message: '', details: [] },
+        deduplicationPeriod: isReassignment ? { Empty: {} } : { DeduplicationOffset: { value: 0 } },
+        offset,
+        synchronizerTime: { synchronizerId: 's::1220', recordTime: '2026-07-24T00:00:00Z' },
+      },
+    },
+  },
+});
 
 /** The responses of a service. */
 interface Responses {
@@ -43,6 +68,7 @@ function serviceWith({
   let lookUps = 0;
   return scriptedService(({ path }) => {
     if (path === endPath) return end;
+    if (path === participantPath) return [ok({ participantId: 'p::1220' })];
     if (path === byOffsetPath) return read;
     if (path === completionPath) return completion[Math.min((lookUps += 1), completion.length) - 1] ?? EMPTY;
     if (path !== executePath) return feed;
@@ -59,10 +85,11 @@ function play(
   responses: Responses | ScriptedService,
   options?: ExecuteOptions,
   ledgerOptions?: Partial<LedgerOptions>,
+  request: ExecuteRequest = signedRequest,
 ) {
   const service = 'port' in responses ? responses : serviceWith(responses);
   const seen = marbles(({ flush }) => {
-    const observed = observe(ledgerOf(service, ledgerOptions).executeAndWaitForTransaction(signedRequest, options));
+    const observed = observe(ledgerOf(service, ledgerOptions).executeAndWaitForTransaction(request, options));
     flush();
     return observed;
   });
@@ -75,7 +102,7 @@ const delayed = (ms: number, reply: Reply): Observable<Reply> => of(reply).pipe(
 describe('before a submission is sent', () => {
   it('the ledger end is read, and errors show it', () => {
     const { seen, requests } = play({ execute: [[errorReply(400, errorBody('INVALID_ARGUMENT', 8))]] });
-    expect(requests.map(({ path }) => path)).toEqual([endPath, executePath]);
+    expect(requests.map(({ path }) => path)).toEqual([endPath, participantPath, executePath]);
     expect(seen.error).toMatchObject({ submission: { since: 10, sentAt: 0, attempts: 1 } });
   });
 
@@ -89,6 +116,16 @@ describe('before a submission is sent', () => {
   ])('a ledger end that %s delays the submission by 5 seconds at most', (_, end, atMs) => {
     const { seen } = play({ execute: [[committedAnswer(11)]], end });
     expect(seen).toMatchObject({ completed: true, times: [atMs], error: undefined });
+  });
+
+  it('a deduplication offset of the caller is sent as it is if the ledger end is unknown', () => {
+    const service = serviceWith({ execute: [[committedAnswer(11)]], end: [notFound] });
+    const deduplicationPeriod = { DeduplicationOffset: { value: 5 } };
+    marbles(({ flush }) => {
+      observe(ledgerOf(service).executeAndWaitForTransaction({ ...signedRequest, deduplicationPeriod }));
+      flush();
+    });
+    expect(service.requests.at(-1)?.body).toMatchObject({ deduplicationPeriod });
   });
 
   it('a ledger end within 5 seconds is awaited', () => {
@@ -112,9 +149,9 @@ describe('a submission whose response was lost', () => {
     expect(seen.values).toMatchObject([{ _tag: 'Transaction', offset: 11 }]);
     const [first, second, ...others] = attempts.map(({ body }) => body);
     expect(others).toEqual([]);
-    expect(first).toMatchObject({ ...signedRequest, deduplicationPeriod: { Empty: {} } });
-    // the participant's own period can be shorter than the time since the first attempt
+    // the participant's own period can be shorter than the time for which it holds an attempt
     const week = { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } };
+    expect(first).toMatchObject({ ...signedRequest, deduplicationPeriod: week });
     const submissionId = expect.stringMatching(/^[-0-9a-f]{36}$/);
     expect(second).toEqual({ ...first, submissionId, deduplicationPeriod: week });
     expect(requests.at(-1)).toMatchObject({ path: byOffsetPath, body: { offset: 11 } });
@@ -134,6 +171,22 @@ describe('a submission whose response was lost', () => {
     const { seen, attempts } = play({ execute: [[reset], pruned, [duplicate()]] });
     expect(seen.values).toMatchObject([{ offset: 11 }]);
     expect(attempts.map(({ body }) => body['deduplicationPeriod']).at(-1)).toEqual(deduplicationPeriod);
+  });
+
+  it.each<[string, DeduplicationPeriod | undefined, number]>([
+    ['twice', undefined, 2],
+    [
+      'once with a period of the caller, which is not weakened',
+      { DeduplicationDuration: { value: { seconds: 600 } } },
+      1,
+    ],
+  ])('is sent %s to a participant that is pruned within any period', (_, deduplicationPeriod, count) => {
+    const service = serviceWith({
+      execute: [[errorReply(400, errorBody('INVALID_DEDUPLICATION_PERIOD', 9, { earliest_offset: '7' }))]],
+    });
+    const { seen } = play(service, {}, {}, { ...signedRequest, deduplicationPeriod });
+    expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code: 'INVALID_DEDUPLICATION_PERIOD' });
+    expect(service.requests.filter(({ path }) => path === executePath)).toHaveLength(count);
   });
 
   it('is sent again while it is in flight', () => {
@@ -267,6 +320,7 @@ describe('a submission whose response was lost, and whose hash is known', () => 
     const service = scriptedService(({ path }) => {
       // the participant has not received the transaction at first
       if (path === endPath) return [ok({ offset: (ends += 1) < 4 ? 10 : 12 })];
+      if (path === participantPath) return [ok({ participantId: 'p::1220' })];
       if (path === byOffsetPath) return [ok(ours)];
       if (path === completionPath) return [notFound];
       if (path.startsWith('/v2/updates')) return [ok([transaction(11), ours])];
@@ -275,6 +329,73 @@ describe('a submission whose response was lost, and whose hash is known', () => 
     const { seen, attempts } = play(service, { transactionHash });
     expect(seen).toMatchObject({ error: undefined, values: [{ offset: 12 }] });
     expect(attempts).toHaveLength(2);
+  });
+
+  it.each<[string, number, object]>([
+    [
+      'another transaction has archived its contract',
+      12,
+      { _tag: 'SubmissionRejectedError', reason: 'inactiveContract' },
+    ],
+    ['the contract was archived before the first attempt', 9, { _tag: 'SubmissionRejectedError' }],
+  ])('was not committed, which is known at once, if %s', (_, archivedAt, error) => {
+    const contractId = `00${'cd'.repeat(32)}`;
+    const gone = { ...errorBody('LOCAL_VERDICT_INACTIVE_CONTRACTS', 11), resources: [['CONTRACT_ID', contractId]] };
+    let executions = 0;
+    const service = scriptedService(({ path }) => {
+      if (path === endPath) return [ok({ offset: 10 })];
+      if (path === participantPath) return [ok({ participantId: 'p::1220' })];
+      if (path === executePath) return [(executions += 1) === 1 ? reset : errorReply(404, gone)];
+      if (path === '/v2/events/events-by-contract-id')
+        return [ok({ created: null, archived: { archivedEvent: { contractId, offset: archivedAt } } })];
+      if (path.startsWith('/v2/updates')) return [ok([transaction(11), transaction(12)])];
+      return [notFound];
+    });
+    const { seen, attempts } = play(service, { transactionHash });
+    expect(seen.error).toMatchObject(error);
+    expect(attempts).toHaveLength(2);
+    expect(seen.endedAt).toBeLessThan(10_000);
+  });
+
+  it('is found by the completion of an attempt if the participant does not serve completions by hash', () => {
+    // an automatic reassignment for the transaction has the same ids
+    let executions = 0;
+    let sent = '';
+    const service = scriptedService(({ path, body }) => {
+      if (path === endPath) return [ok({ offset: 10 })];
+      if (path === participantPath) return [ok({ participantId: 'p::1220' })];
+      if (path === byOffsetPath) return [ok(transaction(Number(body['offset'])))];
+      if (path === '/v2/commands/command-completions')
+        return [ok([committedCompletion(11, sent, true), committedCompletion(12, sent)])];
+      if (path !== executePath) return [notFound];
+      executions += 1;
+      if (executions === 1) sent = String(body['submissionId']);
+      return executions === 1 ? [reset] : NEVER;
+    });
+    const { seen } = play(service, {});
+    expect(seen.values).toMatchObject([{ offset: 12, isRepeated: true }]);
+    expect(seen.endedAt).toBeLessThan(5_000);
+  });
+
+  it.each<[string, (asked: number) => Reply]>([
+    ['another participant answers now', (asked) => ok({ participantId: asked === 1 ? 'p::1220' : 'q::1220' })],
+    ['the participant does not report its id', () => notFound],
+  ])('stays unknown although its contract is archived if %s', (_, participantId) => {
+    const contractId = `00${'cd'.repeat(32)}`;
+    const gone = { ...errorBody('LOCAL_VERDICT_INACTIVE_CONTRACTS', 11), resources: [['CONTRACT_ID', contractId]] };
+    let asked = 0;
+    let executions = 0;
+    const service = scriptedService(({ path }) => {
+      if (path === endPath) return [ok({ offset: 10 })];
+      if (path === participantPath) return [participantId((asked += 1))];
+      if (path === executePath) return [(executions += 1) === 1 ? reset : errorReply(404, gone)];
+      if (path === '/v2/events/events-by-contract-id')
+        return [ok({ created: null, archived: { archivedEvent: { contractId, offset: 9 } } })];
+      return [notFound];
+    });
+    const { seen } = play(service, { transactionHash, recover: { withinMs: 30_000 } });
+    expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    expect(seen.endedAt).toBe(30_000);
   });
 
   it('is unknown when the time is used up, after two attempts only', () => {
@@ -356,7 +477,7 @@ describe('a submission that was certainly not committed', () => {
       { token: () => `token-${(tokens += 1)}` },
     );
     expect(seen.values).toMatchObject([{ offset: 11 }]);
-    expect(attempts.map(({ token }) => token)).toEqual(['token-2', 'token-3']);
+    expect(attempts.map(({ token }) => token)).toEqual(['token-3', 'token-4']);
   });
 
   it('is sent again while the service is busy, and rejected when the time is used up', () => {
@@ -466,10 +587,32 @@ describe('a change with two subscriptions', () => {
     });
   });
 
+  it.each<[string, Reply]>([
+    ['was lost', reset],
+    ['was refused', errorReply(400, errorBody('INVALID_ARGUMENT', 8))],
+  ])('sends an attempt of its own after one that %s, with a period that reaches back to that', (_, reply) => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[reply], [committedAnswer(11)]] });
+      const transaction$ = ledgerOf(service).executeAndWaitForTransaction(signedRequest, { recover: false });
+      observe(transaction$);
+      flush();
+      observe(transaction$);
+      flush();
+      const bodies = service.requests.filter(({ path }) => path === executePath).map(({ body }) => body);
+      expect(bodies.map((body) => body['deduplicationPeriod'])).toEqual([
+        { Empty: {} },
+        { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } },
+      ]);
+      expect(new Set(bodies.map((body) => body['submissionId'])).size).toBe(2);
+    });
+  });
+
   itInVirtualTime('starts at the earlier one', ({ flush }) => {
     let ends = 0;
     const service = scriptedService(({ path }) =>
-      path === endPath ? delayed((ends += 1) * 1_000, ok({ offset: 10 * ends })) : [reset],
+      path === endPath
+        ? delayed((ends += 1) * 1_000, ok({ offset: 10 * ends }))
+        : [path === participantPath ? notFound : reset],
     );
     const transaction$ = ledgerOf(service).executeAndWaitForTransaction(signedRequest, { recover: false });
     const both = [observe(transaction$), observe(transaction$)];

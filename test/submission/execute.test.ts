@@ -13,7 +13,7 @@ import { type ExternalParty, type Sandbox } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
 import { scriptedService } from '../helpers/scripted.js';
 import { sandboxes } from '../helpers/localServers.js';
-import { notFound, ok } from '../helpers/wire.js';
+import { notFound } from '../helpers/wire.js';
 import { byOffsetPath, endPath } from '../helpers/submissionPlan.js';
 
 const start = sandboxes();
@@ -79,7 +79,7 @@ describe('executeAndWaitForTransaction', () => {
     expect(sandbox.requests.at(-1)).toMatchObject({ method: 'POST', path, query: {} });
     expect(sandbox.requests.at(-1)?.body).toEqual({
       ...request,
-      deduplicationPeriod: { Empty: {} },
+      deduplicationPeriod: { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } },
       userId: '',
       submissionId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
     });
@@ -194,7 +194,7 @@ describe('an invalid submission', () => {
   ];
 
   it.each(invalid)('is refused before anything is sent, and the error names the field: %s', (field, request) => {
-    const service = scriptedService((sent) => (sent.path === endPath ? [ok({ offset: 10 })] : NEVER));
+    const service = scriptedService((sent) => (sent.path === endPath ? [notFound] : NEVER));
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
     const seen = observe(ledger.executeAndWaitForTransaction(request));
     expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: field }] });

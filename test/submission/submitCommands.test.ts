@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, map, type Observable, repeat, retry, take, timeout } from 'rxjs';
+import { asyncScheduler, delay, map, of, type Observable, repeat, retry, take, timeout } from 'rxjs';
 import {
   createLedger,
   type CommandsOptions,
@@ -12,7 +12,7 @@ import { observe, type Observed } from '../helpers/observe.js';
 import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
 import { type CommandPlan, contractId, VirtualCommands } from '../helpers/virtualCommands.js';
-import { checkpoint, errorBody, errorReply } from '../helpers/wire.js';
+import { checkpoint, errorBody, errorReply, ok } from '../helpers/wire.js';
 
 // a sum of random delays is not exact
 beforeEach(() => {
@@ -113,6 +113,7 @@ type Code<K extends CommandFault['kind']> = Extract<CommandFault, { readonly kin
 const refused = (code: Code<'refused'> = 'DAML_FAILURE'): CommandFault => ({ kind: 'refused', code });
 const slow = (ms: number): CommandFault => ({ kind: 'slow', ms });
 const noTraffic = { kind: 'rejected', code: 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT', afterMs: 10 } as const;
+const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 const many = (fault: CommandFault): Faults => Array.from({ length: 999 }, () => fault);
 
 /** The transaction, found after another attempt has committed it. */
@@ -315,8 +316,8 @@ describe('an attempt whose response is lost', () => {
   });
 
   it.each([
-    ['create', create, 258],
-    ['consume', exercise, 270],
+    ['create', create, 278],
+    ['consume', exercise, 288],
   ])('is found despite an outage while it is being settled: %s', (_, request, downAt) => {
     // the second attempt is refused just before that
     const { node, seen } = submit([lost, refused()], {
@@ -445,6 +446,20 @@ describe('a refusal', () => {
     expect(result.values).toMatchObject([{ offset: 11 }, { offset: 13 }, { offset: 14 }]);
     // the third submission begins at the later start
     expect(node.attempts).toHaveLength(4);
+  });
+
+  it('because of a pruned start is followed by a later start, also if the caller requests a period', () => {
+    const seen: Observed<Transaction>[] = [];
+    const call = ({ ledger }: Setup, deduplicationPeriod?: CommandsRequest['deduplicationPeriod']) =>
+      seen.push(observe(ledger.submitAndWaitForTransaction({ ...unnamed, deduplicationPeriod })));
+    const { node } = play([], (setup) => call(setup), {
+      500: prune,
+      1_000: (setup) => call(setup, since(12)),
+      2_000: (setup) => call(setup, since(12)),
+    });
+    expect(seen.map(({ values }) => values)).toMatchObject([[{ offset: 11 }], [{ offset: 13 }], [{ offset: 14 }]]);
+    // the third submission begins at the later start
+    expect(periodsOf(node)).toEqual([since(10), since(10), since(12), since(12)]);
   });
 
   it('because of a pruned start after another refusal is followed by a later start, which a lost response keeps', () => {
@@ -698,6 +713,16 @@ describe('commands with a deduplication duration', () => {
     expect(secondsOf(node).slice(0, 2)).toEqual([200, 200 + 1 + 130]);
   });
 
+  it('reach back to an earlier subscription of the same change also without recovery', () => {
+    const { node } = play([lost], ({ ledger }) => {
+      const committed$ = ledger.submitAndWaitForTransaction(withDuration(3), { recover: false });
+      observe(committed$);
+      asyncScheduler.schedule(() => observe(committed$), 5_000);
+    });
+    expect(secondsOf(node)).toEqual([3, 3 + 1 + 5 + 120]);
+    expect(node.commits).toHaveLength(1);
+  });
+
   it.each([
     ['as long as an attempt may take', 3, {}, 121],
     ['as requested if that is longer', 500, {}, 500],
@@ -710,6 +735,120 @@ describe('commands with a deduplication duration', () => {
   it('count the time for which the participant may hold them until their earliest ledger time', () => {
     const { node } = submit([], { request: { ...withDuration(3), minLedgerTimeRel: { seconds: 40 } } });
     expect(secondsOf(node)).toEqual([161]);
+  });
+});
+
+describe('what is open after an attempt', () => {
+  it('is read in the completions while the participant holds each attempt for longer than it waits for an answer', () => {
+    // each of them waits anew, and the answer of none arrives
+    const { node, seen } = submit(many({ kind: 'held', ms: 24_000 }), {
+      request: { ...create, minLedgerTimeRel: { seconds: 24 } },
+    });
+    expect(node.commits).toHaveLength(1);
+    expect(seen.values).toMatchObject(found);
+    expect(seen.endedAt).toBeLessThan(30_000);
+  });
+
+  it('is not decided by the completion of an automatic reassignment, or of another submission', () => {
+    const { node, seen } = submit(many({ kind: 'held', ms: 24_000 }), {
+      at: {
+        50: (its) => {
+          its.node.reassign('order-1');
+          its.node.appendOther('order-1', { userId: 'me' });
+        },
+      },
+    });
+    const [commit] = node.commits;
+    expect(seen.values).toMatchObject([{ offset: commit?.offset, isRepeated: true }]);
+  });
+
+  it('is decided by the next attempts if the completions cannot be read', () => {
+    const { node, result } = play(
+      [],
+      ({ node }) => {
+        const service = scriptedService((request) =>
+          request.path.startsWith('/v2/commands/co') ? [errorReply(403, errorBody('NA', -1))] : node.reply(request),
+        );
+        const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+        return observe(ledger.submitAndWaitForTransaction(create));
+      },
+      {},
+      { faults: [slow(90_000), ...many(lostRequest).slice(0, 5)] },
+    );
+    expect(node.commits).toHaveLength(1);
+    expect(result.values).toMatchObject(found);
+  });
+
+  it.each<[string, number, object | string, number]>([
+    ['an error whose reason the participant withholds', 500, errorBody('NA', -1), 3],
+    ['a size that a gateway refuses', 413, '<html>413 Request Entity Too Large</html>', 3],
+    ['a size that the participant refuses', 413, 'exceeded size limit (8388608 bytes)!', 2],
+  ])('is settled by reading after a few attempts with %s', (_, status, body, attempts) => {
+    const { result } = play([], ({ node }) => {
+      let sent = 0;
+      const service = scriptedService((request) => {
+        if (request.path !== submitPath) return node.reply(request);
+        sent += 1;
+        // the first one is reset while it is sent
+        return [status === 413 && sent === 1 ? reset : errorReply(status, body)];
+      });
+      const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+      return { service, seen: observe(ledger.submitAndWaitForTransaction(create)) };
+    });
+    const { service, seen } = result;
+    expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', status });
+    expect(service.requests.filter(({ path }) => path === submitPath)).toHaveLength(
+      attempts + (status === 413 && attempts === 3 ? 1 : 0),
+    );
+    // not before the synchronizer no longer accepts the first attempt
+    expect(seen.endedAt).toBeGreaterThan(130_000);
+  });
+});
+
+describe('an attempt that may still be sequenced', () => {
+  /** A checkpoint of two synchronizers, with the minutes that have passed in each of them. */
+  const twoTimes = (offset: number, minutes: readonly [number, number]): object => ({
+    update: {
+      OffsetCheckpoint: {
+        value: {
+          offset,
+          synchronizerTimes: minutes.map((passed, i) => ({
+            synchronizerId: `sync${i}::1220ab`,
+            recordTime: new Date(Date.UTC(2026, 6, 24, 0, passed)).toISOString(),
+          })),
+        },
+      },
+    },
+  });
+
+  it.each<[string, (poll: number) => readonly [number, number], string]>([
+    ['a rejection once the time of all synchronizers has passed', (poll) => [poll, poll], 'SubmissionRejectedError'],
+    ['unknown while one synchronizer stands still', (poll) => [poll, 0], 'OutcomeUnknownError'],
+    ['unknown before two minutes have passed', (poll) => [Math.min(2, poll), Math.min(2, poll)], 'OutcomeUnknownError'],
+  ])('is %s', (_, minutes, tag) => {
+    const { result } = play([lostRequest, refused()], ({ node }) => {
+      let polls = 0;
+      const service = scriptedService((request) => {
+        if (!request.path.startsWith('/v2/updates')) return node.reply(request);
+        polls += 1;
+        return of(ok([twoTimes(10 + polls, minutes(polls))])).pipe(delay(1_000));
+      });
+      const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+      return observe(ledger.submitAndWaitForTransaction(create, { recover: { withinMs: 60_000 } }));
+    });
+    expect(result.error).toMatchObject({ _tag: tag });
+  });
+
+  it('is not followed by a contract that the request itself discloses twice', () => {
+    const disclosedContracts = [
+      { contractId, templateId: '#p:M:T', createdEventBlob: 'BBBB', synchronizerId: 's::1220' },
+      { contractId: '00ab', templateId: '#p:M:T', createdEventBlob: 'CCCC', synchronizerId: 's::1220' },
+    ];
+    const { node } = submit([lost], { request: { ...exercise, disclosedContracts } });
+    expect(commandsOf(node).map((commands) => commands['disclosedContracts'])).toEqual([
+      disclosedContracts,
+      disclosedContracts,
+    ]);
   });
 });
 

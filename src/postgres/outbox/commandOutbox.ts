@@ -5,7 +5,7 @@ import type { LedgerString } from '../../codecs/scalars.js';
 import { InvalidRequestError } from '../../errors/request.js';
 import { checkPositive } from '../../http/retry.js';
 import type { Ledger } from '../../ledger/Ledger.js';
-import { randomUuid } from '../../submission/Execution.js';
+import { randomUuid } from '../../submission/Run.js';
 import { validateCommands } from '../../submission/submitCommands.js';
 import { query } from '../connection.js';
 import { ensureOutbox, ensureOutboxSql, type OutboxTables, outboxTablesIn } from './OutboxRows.js';

@@ -73,6 +73,7 @@ describe('src', () => {
       'cli/replay/writeRange.ts: formatReplayProgress',
       'otel/Recorder.ts: errorTypeOf',
       'postgres/projection/loadContracts.ts: copyRows',
+      'submission/codes.ts: codeMeanings',
     ]);
   });
 });

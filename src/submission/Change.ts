@@ -1,0 +1,169 @@
+import { asyncScheduler, concatMap, defer, finalize, map, type Observable, of, tap } from 'rxjs';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { NotSentError, type Submission } from '../errors/submission.js';
+import type { Service } from '../feed/Service.js';
+import { startAge } from '../http/clock.js';
+import { type CompleteRetryPolicy, mapError, RetryBudget } from '../http/retry.js';
+import { attempt } from './attempt.js';
+import type { LedgerStart, LedgerStarts, StartsOf } from './LedgerStart.js';
+import type { Run, Strategy } from './Run.js';
+
+/** A subscription that submits a change. */
+interface Subscriber {
+  /** The submission as errors show it, before it is sent. */
+  readonly named: Omit<Submission, 'sentAt' | 'since' | 'attempts'>;
+  /** The retry policy; `giveUpAfterMs` is 0 for a single attempt. */
+  readonly retry: CompleteRetryPolicy;
+  readonly strategy: Strategy;
+}
+
+/**
+ * What is submitted: signed bytes, or commands with a command id. All subscriptions share the start of the change and what is
+ * known of its attempts. Therefore, the ledger commits it once, however often it is sent, and a subscription does not report
+ * a rejection if another may have committed it.
+ */
+export class Change {
+  /** Whether a subscription that has ended, or an earlier process, may have committed it. */
+  mayBeCommitted: boolean;
+  /** The submission ids of all attempts of this process. Only their completions are certain to be those of the change. */
+  readonly submissionIds = new Set<string>();
+  /** Absent until it is first sent. */
+  #start: LedgerStart | undefined;
+  #first: { readonly sentAt: number; readonly ageMs: () => number } | undefined;
+  /** The participant to which it is sent, once that is known. */
+  #home: Service | undefined;
+  /** The number of subscriptions. */
+  #subscriptions = 0;
+  /** The number of subscriptions that send it. */
+  #active = 0;
+  /** The number of subscriptions that ended, and may have committed it. */
+  #left = 0;
+
+  /**
+   * @param commandId - identifies the transaction when it is read back; `undefined` if only the signed bytes have it
+   * @param given - the start, if an earlier process may have sent the change
+   */
+  constructor(
+    private readonly service: Service,
+    private readonly startsOf: StartsOf,
+    readonly commandId: string | undefined,
+    given?: LedgerStart,
+  ) {
+    this.#start = given;
+    this.mayBeCommitted = given !== undefined;
+  }
+
+  /**
+   * Submits the change, and determines its outcome.
+   *
+   * @param onEnd - called when the subscription ends without a transaction
+   */
+  submit(subscriber: Subscriber, onEnd: () => void = () => undefined): Observable<SubmittedTransaction> {
+    let state: 'waiting' | 'sending' | 'ended' = 'waiting';
+    const leave = (mayBeCommitted: boolean): void => {
+      if (state === 'sending') this.#end(mayBeCommitted);
+      if (state !== 'ended') onEnd();
+      state = 'ended';
+    };
+    const submitAt = (located: Service): Observable<SubmittedTransaction> => {
+      const starts = this.startsOf(located);
+      return defer(() => (this.#start === undefined ? starts.start$ : [this.#start])).pipe(
+        concatMap((start) => {
+          state = 'sending';
+          const run = this.#begin(subscriber, located, starts, start);
+          return attempt(run, {
+            sent: 0,
+            isOpen: this.mayBeCommitted,
+            limited: 0,
+            budget: new RetryBudget(subscriber.retry),
+          });
+        }),
+        tap({
+          next: (transaction) => {
+            state = 'ended';
+            this.#end(true);
+            this.#checkStart(transaction, starts);
+          },
+          unsubscribe: () => {
+            leave(true);
+          },
+          error: (error: unknown) => {
+            if (!isLedgerError(error, 'SubmissionRejectedError')) starts.forget();
+            leave(!isDecided(error));
+          },
+        }),
+      );
+    };
+    return defer(() => {
+      this.#subscriptions += 1;
+      return this.#locate(subscriber).pipe(
+        concatMap(submitAt),
+        finalize(() => {
+          this.#subscriptions -= 1;
+        }),
+      );
+    });
+  }
+
+  /**
+   * Emits the participant to which the change is sent, if the ledger has several addresses. It stays the same as long as an
+   * attempt may have been committed: another participant knows neither the offsets of the first one nor its deduplication, so
+   * that the same change sent there could be committed a second time. Fails with a `NotSentError` if there is no address yet.
+   */
+  #locate({ named, strategy }: Subscriber): Observable<Service> {
+    // another subscription may be sending it there
+    const home = (): Service | undefined => (this.#subscriptions > 1 || this.mayBeCommitted ? this.#home : undefined);
+    const present = home();
+    if (present !== undefined) return of(present);
+    const unsent = { ...named, sentAt: asyncScheduler.now(), attempts: 0 };
+    return this.service.located(strategy.path).pipe(
+      mapError((error) => (isLedgerError(error, 'ConnectionError') ? new NotSentError(error.reason, unsent) : error)),
+      map((located) => {
+        const chosen = home() ?? located;
+        if (this.#home !== undefined && this.#home !== chosen) this.#start = undefined;
+        this.#home = chosen;
+        return chosen;
+      }),
+    );
+  }
+
+  #begin({ named, retry, strategy }: Subscriber, service: Service, starts: LedgerStarts, read: LedgerStart): Run {
+    const { sentAt, ageMs } = (this.#first ??= { sentAt: asyncScheduler.now(), ageMs: startAge() });
+    this.#active += 1;
+    const left = this.#left;
+    const beginAt = (start: LedgerStart): Run => ({
+      service,
+      change: this,
+      start,
+      submission: { ...named, sentAt, since: start.since },
+      ageMs,
+      retry,
+      strategy,
+      mayBeCommittedElsewhere: () => this.#active > 1 || this.#left > left,
+      beginAt: (since) => {
+        starts.prunedTo(since);
+        this.#start = { ...start, since };
+        return beginAt(this.#start);
+      },
+    });
+    return beginAt((this.#start ??= read));
+  }
+
+  /** A commit that is not after the start shows that the start is of another ledger. */
+  #checkStart({ offset, isRepeated }: SubmittedTransaction, starts: LedgerStarts): void {
+    if (isRepeated === true || this.#start === undefined || offset > this.#start.since) return;
+    starts.contradictedBy(offset);
+    this.#start = { since: offset - 1 };
+  }
+
+  /** Records that a subscription ends. If it knows that nothing was committed, that includes those that ended before. */
+  #end(mayBeCommitted: boolean): void {
+    this.#active -= 1;
+    this.mayBeCommitted = mayBeCommitted;
+    if (mayBeCommitted) this.#left += 1;
+  }
+}
+
+const isDecided = (error: unknown): error is LedgerError =>
+  isLedgerError(error) && !isLedgerError(error, 'OutcomeUnknownError');

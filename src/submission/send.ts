@@ -1,0 +1,63 @@
+import { catchError, map, merge, type Observable, take, timer } from 'rxjs';
+import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
+import type { ApiError } from '../errors/ApiError.js';
+import { isLedgerError, verdict } from '../errors/LedgerError.js';
+import { ConnectionError } from '../errors/request.js';
+import type { Submission } from '../errors/submission.js';
+import { ledgerEnd } from '../feed/ledgerEnd.js';
+import { decodeWith, exchange } from '../http/exchange.js';
+import type { Call, Link } from '../http/Link.js';
+import { isUnsent } from './outcome.js';
+
+/** Sends an attempt. Fails as a connection that was never established if another server answers at a wrong address. */
+export function sendAttempt(
+  link: Link,
+  { submissionId, attempts }: Submission,
+  request: Pick<Call, 'path' | 'makeBody'>,
+  timeoutMs: number,
+): Observable<SubmittedTransaction> {
+  link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
+  const call: Call = { method: 'POST', ...request, isSubmission: true, timeoutMs };
+  return exchange(link, call, decodeWith(request.path, ExecuteResponse)).pipe(
+    catchError((error: unknown) => {
+      if (!isOfOtherServer(error)) throw error;
+      return confirmAddress(link, error);
+    }),
+  );
+}
+
+/** Whether another server has answered in place of the participant, which has not answered so far. */
+const isOfOtherServer = (error: unknown): error is ApiError | ConnectionError =>
+  isLedgerError(error, 'ApiError')
+    ? error.answeredBy === 'network' && error.answeredBefore === undefined && verdict(error) === 'stop'
+    : isLedgerError(error, 'ConnectionError') && error.isPermanent && !isUnsent(error);
+
+/** How long to wait for the answer to another request, in milliseconds. */
+const confirmTimeoutMs = 5_000;
+
+/**
+ * Reads the ledger end after the answer of another server to an attempt. If the answer is the same, the address is wrong, so
+ * that nothing was sent to a participant. Otherwise, a gateway may have replaced the answer to this attempt only.
+ */
+function confirmAddress(link: Link, error: ApiError | ConnectionError): Observable<never> {
+  const { path, code, host } = error;
+  const second$ = ledgerEnd(link).pipe(catchError((second: unknown) => [second]));
+  return merge(second$, timer(confirmTimeoutMs)).pipe(
+    take(1),
+    map((second) => {
+      if (isLedgerError(second, 'ApiError', 'ConnectionError') && answerIn(second) === answerIn(error))
+        throw new ConnectionError(path, reasonOf(error), code, host, undefined, true);
+      throw isLedgerError(error, 'ApiError') ? error : new ConnectionError(path, error.reason, code, host);
+    }),
+  );
+}
+
+/** The first line of a message, and what helps. */
+function reasonOf({ message }: Error): string {
+  const [fact = '', ...details] = message.split('\n');
+  const next = details.find((detail) => /^(Next|Hint): /.test(detail));
+  return [fact.replace(/\.$/, ''), ...(next === undefined ? [] : [next.slice('Next: '.length)])].join('; ');
+}
+
+const answerIn = (error: ApiError | ConnectionError): string =>
+  isLedgerError(error, 'ApiError') ? String(error.status) : `${error.reason} ${error.code}`;
