@@ -113,6 +113,8 @@ export interface ServiceOptions {
   /** Whether open-ended streams have checkpoints: since 3.5. */
   readonly hasCheckpoints: boolean;
   readonly completions: 'completions' | 'command-completions';
+  /** Whether attempts wait until their earliest ledger time; otherwise, only those of the fault `held` wait. */
+  readonly holds?: boolean;
 }
 
 export const submitPath = '/v2/commands/submit-and-wait-for-transaction';
@@ -261,7 +263,7 @@ export abstract class CommandService {
     const stillHere = (): void => {
       if (era !== this.era) throw refusedConnection;
     };
-    const heldMs = (commands.minLedgerTimeRel?.seconds ?? 0) * 1_000;
+    const heldMs = this.behavior.holds === true ? (commands.minLedgerTimeRel?.seconds ?? 0) * 1_000 : 0;
     timer(fault?.kind === 'held' ? fault.ms : this.behavior.latencyMs)
       .pipe(
         tap(stillHere),

@@ -21,6 +21,8 @@ export interface CommandPlan {
   readonly hasCheckpoints: boolean;
   /** The paths of the completions. */
   readonly completions: 'completions' | 'command-completions';
+  /** Whether attempts wait until their earliest ledger time. */
+  readonly holds?: boolean;
   /** What happens to the first attempts, one after the other. */
   readonly faults: readonly (CommandFault | null)[];
 }

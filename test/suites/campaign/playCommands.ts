@@ -77,7 +77,7 @@ class Game {
   private ingress: Replaced | undefined;
 
   constructor(private readonly schedule: Schedule) {
-    this.node = new VirtualCommands(schedule);
+    this.node = new VirtualCommands({ ...schedule, holds: true });
     this.ledger = this.connect();
     this.transaction$ = this.submit(undefined);
   }
