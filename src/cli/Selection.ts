@@ -14,6 +14,7 @@ import {
 import type { LastUpdate } from '../index.js';
 import { readOneOf, UsageError, type Values } from './arguments.js';
 import type { Session } from './Session.js';
+import { quoteArgument } from './shell.js';
 import { type Output, withBackpressure } from './World.js';
 
 /** Which contracts a command is about. */
@@ -51,7 +52,7 @@ function readTemplates(texts: readonly string[] = []): readonly string[] {
     if (!templateId.test(text))
       throw new UsageError(`--template must be a template, '#package-name:Module:Entity', got '${text}'`);
     if (!/^(?:#|[0-9a-f]{64}:)/.test(text))
-      throw new UsageError(`--template ${text} lacks the #: did you mean '#${text}'?`);
+      throw new UsageError(`--template ${text} lacks the #: did you mean ${quoteArgument(`#${text}`)}?`);
   }
   return texts;
 }

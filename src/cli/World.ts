@@ -6,6 +6,7 @@ import {
   defer,
   EMPTY,
   endWith,
+  filter,
   fromEvent,
   ignoreElements,
   map,
@@ -175,6 +176,10 @@ function finish(outcome: Outcome, stdout: Output): Observable<Outcome> {
     catchError((error: unknown) => of(outputOutcome(error))),
   );
 }
+
+/** Emits when an output cannot be written, as on a full disk; not when its reader closes the pipe. */
+export const writeFailures = (output: Output): Observable<unknown> =>
+  fromEvent(output, 'error').pipe(filter((error) => !hasCode(error, 'EPIPE')));
 
 /** What is said of a stdout that cannot be written. Without the cursor: it is unknown how much was written. */
 export const unwritableMessage = (error: unknown): string => errorLine(`cannot write to stdout: ${messageOf(error)}`);

@@ -12,7 +12,11 @@ if (info === undefined) {
   // not process.exit, which drops what is still in the buffer of stdout
   process.exitCode = await lastValueFrom(run({ argv, env, stdout, stderr, signals: process }), { defaultValue: 1 });
 } else {
-  // a reader that closes the pipe is not a failure
-  stdout.on('error', () => undefined);
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // a reader that closes the pipe is not a failure
+    if (error.code === 'EPIPE') return;
+    stderr.write(`canton-rx: cannot write to stdout: ${error.message}\n`);
+    process.exitCode = 1;
+  });
   stdout.write(info);
 }

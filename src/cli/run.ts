@@ -1,9 +1,9 @@
-import { catchError, defer, type Observable, of, switchMap, throwError } from 'rxjs';
+import { catchError, concatMap, defer, EMPTY, map, type Observable, of, switchMap, throwError } from 'rxjs';
 import { ledgerUrlOf, redactSecrets, suggest, UsageError } from './arguments.js';
 import { infoFor } from './help.js';
 import { quoteArgument } from './shell.js';
 import { escapeText } from './terminal.js';
-import { errorLine, type World } from './World.js';
+import { errorLine, hasCode, runToEnd, unwritableMessage, type World } from './World.js';
 
 /**
  * Runs a command line and emits the exit code, once: 0 on success, 1 on a failure, 2 for bad arguments. The help of a command
@@ -14,13 +14,26 @@ export const run = (world: World): Observable<number> =>
     const { stdout, stderr } = world;
     // never removed: an unhandled error of a stream ends the process, and that of a closed pipe may come late
     for (const output of [stdout, stderr]) output.on('error', () => undefined);
-    return dispatch(world);
+    return dispatch(world).pipe(concatMap((code) => (code === 0 ? checkPrinted(world) : of(code))));
   }).pipe(
     catchError((error: unknown) => {
       if (!(error instanceof UsageError)) return throwError(() => error);
       // it quotes arguments, which may have line feeds
       world.stderr.write(errorLine(escapeText(redactSecrets(error.message))));
       return of(2);
+    }),
+  );
+
+/** Emits 0 when everything that was written to stdout is passed on, or 1 with a message if it cannot be. */
+const checkPrinted = (world: World): Observable<number> =>
+  runToEnd(world, EMPTY).pipe(
+    map((outcome) => {
+      const { stdout, stderr } = world;
+      // the first failure counts: later writes only say that the stream is destroyed
+      const error = stdout.errored ?? (outcome.kind === 'unwritable' ? outcome.error : undefined);
+      if (error == null || hasCode(error, 'EPIPE')) return 0;
+      stderr.write(unwritableMessage(error));
+      return 1;
     }),
   );
 

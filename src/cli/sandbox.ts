@@ -17,9 +17,9 @@ import {
 import { type Sandbox, startSandbox } from '../sandbox/index.js';
 import { parseOptions, readInteger, readOneOf, UsageError } from './arguments.js';
 import { tokenProvider } from './Connection.js';
-import { quoteArgument } from './shell.js';
+import { quoteOption } from './shell.js';
 import { type Paint, paintFor } from './terminal.js';
-import { errorLine, hasCode, interruptions, messageOf, type World } from './World.js';
+import { errorLine, hasCode, interruptions, messageOf, unwritableMessage, type World, writeFailures } from './World.js';
 
 /** `canton-rx sandbox`; emits the exit code, once. */
 export function sandboxCommand(args: readonly string[], { stdout, stderr, signals, env }: World): Observable<number> {
@@ -37,11 +37,14 @@ export function sandboxCommand(args: readonly string[], { stdout, stderr, signal
       ...(token !== undefined && { checkToken: (given) => given === token }),
     }),
   ).pipe(switchMap(serve), ignoreElements());
-  return merge(interruptions(signals), served$).pipe(
+  const stopped$ = interruptions(signals).pipe(map(() => ({ code: 0, text: 'stopped\n' })));
+  // without the greeting, the user does not know the address
+  const unwritable$ = writeFailures(stdout).pipe(map((error) => ({ code: 1, text: unwritableMessage(error) })));
+  return merge(stopped$, unwritable$, served$).pipe(
     take(1),
-    map(() => {
-      stderr.write('stopped\n');
-      return 0;
+    map(({ code, text }) => {
+      stderr.write(text);
+      return code;
     }),
     catchError((error: unknown) => {
       stderr.write(errorLine(failureMessage(error, options)));
@@ -122,7 +125,7 @@ function greeting(
   const [party = ''] = parties;
   const traffic = rate === 0 ? 'no traffic' : `${rate} ${rate === 1 ? 'update' : 'updates'} per second`;
   const access = `${contention === 0 ? '' : ', races for contracts'}${token === undefined ? '' : ', a token is required'}`;
-  const options = `--ledger ${url}${tokenFile === undefined ? '' : ` --token-file ${quoteArgument(tokenFile)}`}`;
+  const options = `--ledger ${url}${tokenFile === undefined ? '' : ` ${quoteOption('token-file', tokenFile)}`}`;
   const variable =
     token !== undefined && tokenFile === undefined ? `  export CANTON_RX_LEDGER_TOKEN="$${tokenVariable}"\n` : '';
   return `${paint('bold', url)}  ${paint('dim', `behaves like Canton ${profile}, ledger end ${ledgerEnd}, ${traffic}${access}`)}

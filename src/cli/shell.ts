@@ -16,6 +16,10 @@ export function quoteArgument(text: string): string {
   return `'${quoted}'`;
 }
 
+/** An option as a person pastes it into a shell. Its value must not look like the next option: `--command-id=-x`. */
+export const quoteOption = (name: string, value: string): string =>
+  `--${name}${value.startsWith('-') ? '=' : ' '}${quoteArgument(value)}`;
+
 /** Ends the quotes, lets the shell write the bytes of a character, and begins quotes again. */
 const bytesOf = (character: string): string => {
   const octal = Array.from(Buffer.from(character), (byte) => `\\${byte.toString(8).padStart(3, '0')}`);

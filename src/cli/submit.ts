@@ -8,7 +8,7 @@ import { parseOptions, readInteger, UsageError, type Values } from './arguments.
 import { connectionOptions, readConnection } from './Connection.js';
 import { interruptedCode, reportError } from './failure.js';
 import { firstAnswer, openSession, type Session } from './Session.js';
-import { quoteArgument } from './shell.js';
+import { quoteOption } from './shell.js';
 import { jsonLine, showText } from './terminal.js';
 import { errorLine, interruptions, runToEnd, systemReason, unwritableMessage, type World, writeAll } from './World.js';
 
@@ -190,9 +190,8 @@ const templateOf = ({
 
 /** The options with which the same command determines its outcome, as a person pastes them. */
 const continuation = (commandId: string, since: number | undefined): string => {
-  // an option must not take a value that looks like the next option
-  const id = `--command-id${commandId.startsWith('-') ? '=' : ' '}${quoteArgument(commandId)}`;
-  return `determine it with the same command and ${id}${since === undefined ? '' : ` --since ${since}`}\n`;
+  const options = [quoteOption('command-id', commandId), ...(since === undefined ? [] : [`--since ${since}`])];
+  return `determine it with the same command and ${options.join(' ')}\n`;
 };
 
 /** The exit code for an outcome that is not known, or that could not be printed. */

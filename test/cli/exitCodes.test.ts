@@ -101,8 +101,21 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [
       'stdout cannot be written to',
       async () => {
-        for (const line of [['tail', '--to', '20'], ['contracts']] as const)
-          expect(await codeOf(line, { out: failing('ENOSPC') })).toBe(1);
+        const texts: readonly Line[] = [
+          ['--help'],
+          ['--version'],
+          ['submit', '--help'],
+          ['completion', 'bash'],
+          ['demo'],
+        ];
+        for (const line of [['tail', '--to', '20'], ['contracts'], ['check'], ...texts] as readonly Line[]) {
+          const run = runCli(line, { env: { CANTON_RX_LEDGER_URL: world.sandbox.url }, out: failing('ENOSPC') });
+          expect([line, await run.code]).toEqual([line, 1]);
+          expect(run.err.text()).toBe('canton-rx: cannot write to stdout: ENOSPC\n');
+        }
+        const sandbox = runCli(['sandbox', '--port', '0'], { out: failing('ENOSPC') });
+        await sandbox.err.lines(1);
+        expect(await sandbox.code).toBe(1);
       },
     ],
     [

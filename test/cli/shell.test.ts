@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { quoteArgument } from '../../src/cli/shell.js';
+import { quoteArgument, quoteOption } from '../../src/cli/shell.js';
 
 const argument = fc
   .array(
@@ -59,5 +59,15 @@ describe('quoteArgument', () => {
     ['a\u001bb', String.raw`'a'"$(printf '\033')"'b'`],
   ])('writes %j as %s', (text, expected) => {
     expect(quoteArgument(text)).toBe(expected);
+  });
+});
+
+describe('quoteOption', () => {
+  it.each([
+    ['order #42', "--command-id 'order #42'"],
+    ['-x', '--command-id=-x'],
+    ['--since $(date)', "--command-id='--since $(date)'"],
+  ])('writes an option with the value %j as %s', (value, expected) => {
+    expect(quoteOption('command-id', value)).toBe(expected);
   });
 });

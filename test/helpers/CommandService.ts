@@ -1,5 +1,17 @@
-import { asyncScheduler, delay, map, NEVER, Observable, of, ReplaySubject, switchMap, throwError, timer } from 'rxjs';
-import type { Command, DeduplicationPeriod } from '../../src/index.js';
+import {
+  delay,
+  map,
+  NEVER,
+  Observable,
+  of,
+  queueScheduler,
+  ReplaySubject,
+  switchMap,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import type { Command, DeduplicationPeriod, ExecuteRequest } from '../../src/index.js';
 import type { Reply, ServiceRequest } from './scripted.js';
 import type { VirtualLedger } from './virtualLedger.js';
 import { brokenConnection, errorBody, errorReply, ok, refusedConnection, synchronizerId, timedOut } from './wire.js';
@@ -71,9 +83,13 @@ export interface SubmittedCommands {
   readonly commands: readonly Command[];
   readonly deduplicationPeriod: Period;
   readonly disclosedContracts: readonly { readonly contractId: string }[];
+  /** The participant works on an attempt no earlier than this after it has received it. */
+  readonly minLedgerTimeRel?: { readonly seconds: number };
+  /** Whether a party of its own has signed the transaction: it is not interpreted again. */
+  readonly isSigned?: boolean;
 }
 
-type Period = Exclude<DeduplicationPeriod, { readonly Empty: unknown }>;
+type Period = DeduplicationPeriod;
 
 /** What a completion shows of its commands. */
 export interface Completed extends Pick<SubmittedCommands, 'commandId' | 'userId' | 'submissionId' | 'actAs'> {
@@ -97,9 +113,15 @@ export interface ServiceOptions {
   /** Whether open-ended streams have checkpoints: since 3.5. */
   readonly hasCheckpoints: boolean;
   readonly completions: 'completions' | 'command-completions';
+  /** Whether attempts wait until their earliest ledger time; otherwise, only those of the fault `held` wait. */
+  readonly holds?: boolean;
 }
 
 export const submitPath = '/v2/commands/submit-and-wait-for-transaction';
+export const executePath = '/v2/interactive-submission/executeAndWaitForTransaction';
+
+/** The command id in all signed transactions. */
+export const signedCommandId = 'order-1';
 
 /** The longest time that the HTTP layer waits for a response, in milliseconds. */
 const httpTimeoutMs = 20_000;
@@ -138,15 +160,16 @@ export abstract class CommandService {
   /** Answers any other request. */
   protected abstract answer(request: ServiceRequest): Observable<Reply>;
 
-  /** Prunes everything so far. */
-  prune(): void {
-    this.prunedAt = asyncScheduler.now();
-    this.ledger.pruned = this.ledger.end;
+  /** Prunes everything up to an offset, or so far. `keptMs` is for how long the participant remembers what it has committed. */
+  prune(offset = this.ledger.end, keptMs = 0): void {
+    if (offset <= this.ledger.pruned) return;
+    this.prunedAt = queueScheduler.now() - keptMs;
+    this.ledger.pruned = offset;
   }
 
   /** For a while, no connection can be established. */
   goDown(ms: number): void {
-    this.downUntil = Math.max(this.downUntil, asyncScheduler.now() + ms);
+    this.downUntil = Math.max(this.downUntil, queueScheduler.now() + ms);
     this.ledger.disconnect();
   }
 
@@ -156,7 +179,8 @@ export abstract class CommandService {
     const later = (reply: () => Reply): Observable<Reply> => timer(this.behavior.latencyMs).pipe(map(reply));
     switch (request.path) {
       case submitPath:
-        return this.submit(request.body);
+      case executePath:
+        return this.submit(request);
       case '/v2/updates/update-by-offset':
         return later(() => this.updateAt(Number(request.body['offset'])));
       case '/v2/events/events-by-contract-id':
@@ -169,7 +193,7 @@ export abstract class CommandService {
   };
 
   protected isDown(): boolean {
-    return asyncScheduler.now() < this.downUntil;
+    return queueScheduler.now() < this.downUntil;
   }
 
   /** Forgets all commands: another ledger takes the place of this one. */
@@ -200,8 +224,8 @@ export abstract class CommandService {
     });
   }
 
-  private submit(body: ServiceRequest['body']): Observable<Reply> {
-    const { commands } = body as unknown as { readonly commands: SubmittedCommands };
+  private submit({ path, body }: ServiceRequest): Observable<Reply> {
+    const commands = path === executePath ? signedCommands(body) : (body['commands'] as SubmittedCommands);
     const fault = this.receive(body, commands);
     const { latencyMs } = this.behavior;
     switch (fault?.kind) {
@@ -236,12 +260,18 @@ export abstract class CommandService {
   private process(commands: SubmittedCommands, fault: CommandFault | undefined): Observable<Reply> {
     const reply$ = new ReplaySubject<Reply>(1);
     const { era } = this;
+    const stillHere = (): void => {
+      if (era !== this.era) throw refusedConnection;
+    };
+    const heldMs = this.behavior.holds === true ? (commands.minLedgerTimeRel?.seconds ?? 0) * 1_000 : 0;
     timer(fault?.kind === 'held' ? fault.ms : this.behavior.latencyMs)
       .pipe(
+        tap(stillHere),
         switchMap(() => {
-          if (era !== this.era) return throwError(() => refusedConnection);
           const refusal = this.interpret(commands);
-          return refusal === undefined ? this.register(commands, fault) : of(refusal);
+          if (refusal !== undefined) return of(refusal);
+          const due$ = heldMs === 0 ? of(0) : timer(heldMs).pipe(tap(stillHere));
+          return due$.pipe(switchMap(() => this.register(commands, fault)));
         }),
       )
       .subscribe(reply$);
@@ -282,7 +312,7 @@ export abstract class CommandService {
   private isPruned(period: Period): boolean {
     return 'DeduplicationOffset' in period
       ? period.DeduplicationOffset.value < this.ledger.pruned
-      : asyncScheduler.now() - period.DeduplicationDuration.value.seconds * 1_000 <= this.prunedAt;
+      : queueScheduler.now() - durationMs(period) <= this.prunedAt;
   }
 
   private decide(change: string, commands: SubmittedCommands, fault: CommandFault | undefined): Reply {
@@ -294,7 +324,7 @@ export abstract class CommandService {
     if (rejection !== undefined) return rejection;
     const { commandId, submissionId, userId, actAs } = commands;
     const offset = this.commit(commands);
-    this.commits.push({ commandId, change, submissionId, offset, atMs: asyncScheduler.now(), era: this.era });
+    this.commits.push({ commandId, change, submissionId, offset, atMs: queueScheduler.now(), era: this.era });
     this.complete({ offset, commandId, userId, actAs, submissionId });
     if (fault?.kind === 'failedAfterCommit')
       return errorReply(failureStatus[fault.code], errorBody(fault.code, failureCategory[fault.code]));
@@ -306,9 +336,14 @@ export abstract class CommandService {
     const begin = Number(body['beginExclusive']);
     if (begin < this.ledger.pruned) return errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9));
     const { hasCheckpoints, completions } = this.behavior;
-    const found = this.completions.filter((element) => {
-      const { offset, userId } = (element as CompletionElement).completionResponse.Completion.value;
-      return offset > begin && (completions === 'command-completions' || userId === body['userId']);
+    const parties = body['parties'] as readonly string[] | undefined;
+    const found = this.completions.flatMap((element) => {
+      const { value } = (element as CompletionElement).completionResponse.Completion;
+      const actAs = value.actAs.filter((party) => parties?.includes(party) ?? true);
+      const isOfUser = completions === 'command-completions' || value.userId === body['userId'];
+      // a completion does not show the parties that were not asked for
+      const shown = { completionResponse: { Completion: { value: { ...value, actAs } } } };
+      return value.offset > begin && isOfUser && actAs.length > 0 ? [shown] : [];
     });
     const end = {
       completionResponse: { OffsetCheckpoint: { value: { offset: this.ledger.end, synchronizerTimes: [] } } },
@@ -332,7 +367,28 @@ export abstract class CommandService {
 const isWithin = (period: Period, { offset, atMs }: CommandCommit): boolean =>
   'DeduplicationOffset' in period
     ? offset > period.DeduplicationOffset.value
-    : atMs >= asyncScheduler.now() - period.DeduplicationDuration.value.seconds * 1_000;
+    : atMs >= queueScheduler.now() - durationMs(period);
+
+/** The default is as short as participants have it. */
+const durationMs = (period: Period): number => {
+  if (!('DeduplicationDuration' in period)) return 30_000;
+  const { seconds, nanos } = period.DeduplicationDuration.value;
+  return seconds * 1_000 + (nanos ?? 0) / 1e6;
+};
+
+const signedCommands = (body: ServiceRequest['body']): SubmittedCommands => {
+  const { userId, submissionId, deduplicationPeriod, partySignatures } = body as unknown as ExecuteRequest;
+  return {
+    commandId: signedCommandId,
+    userId: userId ?? '',
+    submissionId: submissionId ?? '',
+    actAs: partySignatures.signatures.map(({ party }) => party),
+    commands: [],
+    deduplicationPeriod: deduplicationPeriod ?? { Empty: {} },
+    disclosedContracts: [],
+    isSigned: true,
+  };
+};
 
 /** The reply for a contract without known events. */
 export const noEvents: Reply = errorReply(404, errorBody('CONTRACT_EVENTS_NOT_FOUND', 11));

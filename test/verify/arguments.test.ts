@@ -18,6 +18,9 @@ import { effort } from '../helpers/effort.js';
 const { some } = v;
 const int1 = v.int('1');
 const large = '9999999999999999999999999999.9999999999';
+const fieldsOf = (...fields: (readonly [string, Value])[]): Value => ({
+  sum: { oneofKind: 'record', record: { fields: fields.map(([label, value]) => ({ label, value })) } },
+});
 const equal: readonly (readonly [string, unknown, Value])[] = [
   ['unit', {}, v.unit()],
   ['bool', true, v.bool(true)],
@@ -118,6 +121,9 @@ const different: readonly (readonly [string, unknown, Value])[] = [
   ['record by position, a missing field', ['1', '2'], v.record({ a: v.int('1') })],
   ['record by position, an additional field', ['1'], v.record({ a: v.int('1'), b: v.int('2') })],
   ['record without labels', { a: '1' }, v.record({ '': v.int('1') })],
+  ['record with a field that has no label', { '': '1' }, v.record({ '': v.int('1') })],
+  ['record with a label twice', { a: '1' }, fieldsOf(['a', v.int('1')], ['a', v.int('1')])],
+  ['record with a label twice, one of them None', { a: null }, fieldsOf(['a', v.none()], ['a', v.none()])],
   ['record as text', 'a', v.record({})],
   ['record as null', null, v.record({})],
   ['variant, another tag', { tag: 'Right', value: '1' }, v.variant('Left', v.int('1'))],

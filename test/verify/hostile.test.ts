@@ -38,6 +38,20 @@ const withTransaction = ({ transaction, metadata }: Decoded, change: Partial<Dec
   metadata,
 });
 const { nodes, nodeSeeds } = valid.transaction;
+/** An exercise with contracts of these arguments as inputs. */
+const withInputs = (...inputs: readonly Value[]): Decoded => {
+  const { transaction, metadata } = transactionOf(exerciseNode('0', v.record({ it: v.int('1') })));
+  const inputContracts = inputs.map((argument) => inputContract({ ...contract, argument }));
+  return { transaction, metadata: { ...metadata, inputContracts } };
+};
+const fetchNode = (nodeId: string, change: Partial<typeof contract> = {}) =>
+  nodeOf(nodeId, { oneofKind: 'fetch', fetch: { ...contract, actingParties: [alice], ...change } });
+/** A fetch has no seed. */
+const fetching = transactionOf(exerciseNode('0', empty, { children: ['1'] }), fetchNode('1'));
+// the vendor's types allow no undefined
+const noTemplate = { templateId: undefined } as unknown as { readonly templateId: typeof contract.templateId };
+const unknownInput = { ...inputContract({ ...contract, argument: empty }), contract: { oneofKind: undefined } };
+const seedOf = (nodeId: number) => ({ nodeId, seed: new Uint8Array(32).fill(nodeId + 1) });
 const noVersion = { nodeId: '0', versionedNode: { oneofKind: undefined } };
 const cycle = [exerciseNode('1', empty, { children: ['2'] }), exerciseNode('2', empty, { children: ['1'] })];
 
@@ -99,6 +113,11 @@ describe('a hostile prepared transaction', () => {
     ['no transaction', { metadata: valid.metadata }],
     ['no seeds', withTransaction(valid, { nodeSeeds: [] })],
     ['a seed twice', withTransaction(valid, { nodeSeeds: [...nodeSeeds, ...nodeSeeds] })],
+    [
+      'a seed twice, and none for a node that needs none',
+      withTransaction(fetching, { nodeSeeds: [seedOf(0), seedOf(0)] }),
+    ],
+    ['more seeds than nodes', withTransaction(valid, { nodeSeeds: [0, 1, 7].map(seedOf) })],
     ['a short seed', withTransaction(valid, { nodeSeeds: [{ nodeId: 0, seed: new Uint8Array(31) }] })],
     ['a missing root', withTransaction(valid, { roots: ['0', '7'] })],
     ['a root twice', withTransaction(valid, { roots: ['0', '0'] })],
@@ -110,6 +129,13 @@ describe('a hostile prepared transaction', () => {
     ['a node of no kind', withTransaction(valid, { nodes: [nodeOf('0', { oneofKind: undefined })] })],
     ['a node of no version', withTransaction(valid, { nodes: [noVersion] })],
     ['a value of no kind', transactionOf(exerciseNode('0', { sum: { oneofKind: undefined } }))],
+    ['a contract without a template', transactionOf(createNode('0', empty, noTemplate))],
+    ['an exercise without a template', transactionOf(exerciseNode('0', empty, noTemplate))],
+    [
+      'a fetch without a template',
+      transactionOf(exerciseNode('0', empty, { children: ['1'] }), fetchNode('1', noTemplate)),
+    ],
+    ['an input of no version', { ...valid, metadata: { ...valid.metadata, inputContracts: [unknownInput] } }],
     ['an invalid contract id', transactionOf(exerciseNode('0', empty, { contractId: '00zz' }))],
     ['a contract id of an odd length', transactionOf(exerciseNode('0', v.contract('00a')))],
   ])('with %s is rejected', async (_, transaction) => {
@@ -211,11 +237,31 @@ describe('a hostile prepared transaction', () => {
     expect(await verdict(prepared, createOf({ it: json }))).toBe(`hash commands[0].createArguments.${field}`);
   });
 
-  it('with an Int that the library rounds in a part that no command names is rejected without a field', async () => {
-    const [inner, outer] = [v.record({ it: v.int('9007199254740993') }), v.record({ it: v.int('1') })];
-    const prepared = await preparedOf(
-      transactionOf(exerciseNode('0', outer, { children: ['1'] }), createNode('1', inner)),
-    );
+  const large = v.int('9007199254740993');
+  const one = v.record({ it: v.int('1') });
+
+  it.each<[string, Decoded]>([
+    [
+      'the argument of a contract below',
+      transactionOf(exerciseNode('0', one, { children: ['1'] }), createNode('1', v.record({ it: large }))),
+    ],
+    [
+      'the argument of a choice below',
+      transactionOf(exerciseNode('0', one, { children: ['1'] }), exerciseNode('1', v.list(large))),
+    ],
+    ['the result of a choice', transactionOf(exerciseNode('0', one, { exerciseResult: v.some(large) }))],
+    [
+      'the result of a choice below',
+      transactionOf(exerciseNode('0', one, { children: ['1'] }), exerciseNode('1', empty, { exerciseResult: large })),
+    ],
+    ['an input', withInputs(v.record({ it: large }))],
+    ['an input, as the value of a map', withInputs(v.textMap(['a', large]))],
+    ['an input, as the key of a map', withInputs(v.genMap([large, empty]))],
+    ['an input, as the value of a map with keys', withInputs(v.genMap([empty, large]))],
+    ['an input, in a variant', withInputs(v.variant('A', large))],
+    ['the second of two inputs', withInputs(empty, v.list(v.int('1'), large))],
+  ])('with an Int that the library rounds in %s is rejected without a field', async (_, transaction) => {
+    const prepared = await preparedOf(transaction);
     expect(await verdict(prepared, exerciseOf({ it: '1' }))).toBe('hash');
   });
 

@@ -54,6 +54,16 @@ afterAll(async () => {
   expect(text).toBe('stopped\n');
 });
 
+describe('canton-rx', () => {
+  it.each(['--help', 'completion bash', 'check --ledger "$LEDGER"', 'tail --ledger "$LEDGER" --to 5'])(
+    'fails with a message if stdout cannot be written to: %s',
+    async (line) => {
+      const { stderr } = await bash(`! node "$BIN" ${line} > /dev/full`, url);
+      expect(stderr).toMatch(/^canton-rx: cannot write to stdout: ENOSPC[^\n]*\n$/);
+    },
+  );
+});
+
 describe('canton-rx tail', () => {
   it('ends without an error when its reader ends', async () => {
     const { stdout, stderr } = await bash('node "$BIN" tail --ledger "$LEDGER" | head -1', url);

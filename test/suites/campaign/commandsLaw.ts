@@ -1,0 +1,74 @@
+import { isLedgerError } from '../../../src/index.js';
+import { commitsSeen, type Lived, type Played, submissionIdOf } from './playCommands.js';
+
+/** What contradicts the guarantees in what happened; empty if nothing does. */
+export const findFlaws = (played: Played): readonly string[] => [
+  ...repeatedCommits(played),
+  ...played.lives.flatMap((lived) => flawsOf(played, lived)),
+  ...played.lives.filter((lived) => whyUnknown(played, lived) === 'for no reason').map(() => 'unknown for no reason'),
+];
+
+/** The changes that one ledger has committed more than once. */
+const repeatedCommits = ({ node }: Played): readonly string[] => {
+  const keys = node.commits.map(({ change, era }) => `${change} on ledger ${era}`);
+  return keys.filter((key, index) => keys.indexOf(key) < index);
+};
+
+/** What a life has said that is not true. */
+function flawsOf(played: Played, lived: Lived): readonly string[] {
+  const { seen } = lived;
+  const { hasCommandId, isSigned } = played.schedule;
+  // not meant are attempts of a later life, and those that the call cannot know of
+  const known = new Map(
+    played.lives.slice(lived.knowsFrom, played.lives.indexOf(lived) + 1).flatMap(({ attempts }) => [...attempts]),
+  );
+  // without a command id of the caller, a call after a known outcome is another change
+  const commandIds = [...(lived.attempts.size > 0 ? lived.attempts : known).values()];
+  const commits = commitsSeen(played, lived).filter(
+    ({ commandId }) => hasCommandId || isSigned || commandIds.includes(commandId),
+  );
+  if (seen.completed) {
+    const shown = seen.values.map(({ offset, updateId }) => `${offset} ${updateId}`);
+    const expected = commits.map(({ offset, era }) => `${offset} 1220${'ab'.repeat(era)}${offset}`);
+    const isOwn = shown.length === 1 && expected.includes(shown[0] ?? '');
+    return isOwn ? [] : [`emitted ${shown.join()}, not ${expected.join()}`];
+  }
+  if (seen.error === undefined || isLedgerError(seen.error, 'OutcomeUnknownError')) return [];
+  if (!isLedgerError(seen.error, 'SubmissionRejectedError', 'NotSentError', 'SubmissionExpiredError'))
+    return [`ended with ${nameOf(lived)}`];
+  return commits
+    .filter(({ submissionId, atMs }) => known.has(submissionId) && !isHeld(played, submissionId, atMs > lived.endedAt))
+    .map(({ offset }) => `${nameOf(lived)}, although committed at ${offset}`);
+}
+
+/** Whether a participant committed an attempt that it held before the registration, for longer than anybody waits. */
+const isHeld = ({ schedule, node }: Played, submissionId: string, isLate: boolean): boolean =>
+  isLate && schedule.faults[node.attempts.findIndex((body) => submissionIdOf(body) === submissionId)]?.kind === 'held';
+
+/** Why an outcome is unknown; `undefined` if it is known. */
+export function whyUnknown(
+  { schedule, node, replacedAt, disturbedUntil, isPruned }: Played,
+  lived: Lived,
+): string | undefined {
+  const { seen, startedAt } = lived;
+  if (!isLedgerError(seen.error, 'OutcomeUnknownError')) return undefined;
+  if (!schedule.recovers) return 'not recovered';
+  if (replacedAt.some((at) => at <= lived.endedAt)) return 'replaced';
+  if (isPruned) return 'pruned';
+  // nothing shows that time passes
+  if (!schedule.hasCheckpoints && !schedule.isSigned) return 'without checkpoints';
+  // each attempt is answered later than the HTTP layer waits, and only a commit of the call itself has a completion
+  const isLate = (schedule.minLedgerTimeRel ?? 0) >= 20;
+  const isElsewhere = lived.knowsFrom > 0 || node.commits.length === 0;
+  // without the ledger end before the first attempt, completions are not read beside the resends
+  const isUnread = schedule.events.some(({ kind }) => kind === 'ingress' || kind === 'down');
+  if (isLate && (isElsewhere || isUnread)) return 'answered later than the HTTP layer waits';
+  // every attempt waits, and an attempt in flight may be decided late
+  const waitMs = 150_000 + 2_000 * (schedule.minLedgerTimeRel ?? 0);
+  return lived.endedAt - Math.max(startedAt, disturbedUntil) < waitMs ? 'disturbed' : 'for no reason';
+}
+
+export function nameOf({ seen: { completed, values, error } }: Lived): string {
+  if (!completed) return error instanceof Error ? error.name : 'unsubscribed';
+  return values[0]?.isRepeated === true ? 'repeated' : 'committed';
+}

@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import type { DeduplicationPeriod } from '../../../src/index.js';
+import { type CommandFault, type Loss, refusalCodes, rejectionCodes } from '../../helpers/CommandService.js';
+import type { CommandPlan } from '../../helpers/virtualCommands.js';
+import { type Answer, answers } from './commandsIngress.js';
+
+/** What others do meanwhile, and when. */
+export type Event =
+  | { readonly kind: Happening; readonly atMs: number }
+  /** The connection is cut for a while. */
+  | { readonly kind: 'down'; readonly atMs: number; readonly forMs: number }
+  /** For a while, an ingress answers all requests itself. */
+  | ({ readonly kind: 'ingress'; readonly atMs: number; readonly forMs: number } & Replaced)
+  /** The machine's clock is set. */
+  | { readonly kind: 'clock'; readonly atMs: number; readonly byMs: number }
+  /** A life of the submission ends, and another one begins. */
+  | { readonly kind: 'live'; readonly atMs: number; readonly as: Life };
+
+type Happening = (typeof happenings)[number];
+
+const happenings = [
+  'archive',
+  'prune',
+  'pruneOld',
+  'other',
+  'otherUser',
+  'superset',
+  'supersetArchives',
+  'otherParties',
+  'reassign',
+  'restore',
+  'replace',
+  'replaceParticipant',
+] as const;
+
+/** How a submission goes on: the same Observable again, a new call on the same Ledger, or a new process with `since`. */
+export type Life = 'again' | 'call' | 'process';
+
+/** An answer in place of that of the participant. */
+export interface Replaced {
+  readonly by: Answer;
+  /** Whether the participant gets the request. */
+  readonly isForwarded: boolean;
+}
+
+export interface Schedule extends CommandPlan {
+  readonly seed: number;
+  /** Whether the transaction is signed by a party with its own key, or the commands are those of a hosted party. */
+  readonly isSigned: boolean;
+  readonly events: readonly Event[];
+  /** The answers to the first attempts that an ingress replaces. */
+  readonly replaced: readonly (Replaced | null)[];
+  readonly hasCommandId: boolean;
+  /** Whether the hash of a signed transaction is given. */
+  readonly knowsHash: boolean;
+  readonly recovers: boolean;
+  /** How long the participant must wait with each attempt. */
+  readonly minLedgerTimeRel: number | undefined;
+  /** The caller's deduplication period. */
+  readonly period: DeduplicationPeriod | undefined;
+}
+
+const keysOf = <K extends string>(record: Readonly<Record<K, unknown>>): readonly K[] => Object.keys(record) as K[];
+
+const loss = fc.constantFrom<Loss>('reset', 'silence', '503', '502', 'garbled');
+
+const fault: fc.Arbitrary<CommandFault> = fc.oneof(
+  fc.constant<CommandFault>({ kind: 'refusedConnection' }),
+  fc.record({ kind: fc.constant('lostRequest' as const), how: loss }),
+  fc.record({ kind: fc.constant('refused' as const), code: fc.constantFrom(...keysOf(refusalCodes)) }),
+  fc.record({
+    kind: fc.constant('rejected' as const),
+    code: fc.constantFrom(...keysOf(rejectionCodes)),
+    afterMs: fc.nat(5_000),
+  }),
+  fc.record({ kind: fc.constant('slow' as const), ms: fc.nat(110_000) }),
+  fc.record({ kind: fc.constant('held' as const), ms: fc.oneof(fc.nat(30_000), fc.nat(100_000)) }),
+  fc.record({ kind: fc.constant('lostResponse' as const), how: loss, afterMs: fc.nat(5_000) }),
+  fc.record({
+    kind: fc.constant('failedAfterCommit' as const),
+    code: fc.constantFrom('UPDATE_NOT_FOUND' as const, 'INDEX_DB_SQL_TRANSIENT_ERROR' as const, 'NA' as const),
+  }),
+);
+
+const atMs = fc.oneof(fc.nat(2_000), fc.nat(60_000), fc.nat(200_000));
+
+const replaced: fc.Arbitrary<Replaced> = fc.record({
+  by: fc.constantFrom(...keysOf(answers)),
+  isForwarded: fc.boolean(),
+});
+
+const event: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constantFrom(...happenings), atMs }) },
+  fc.record({ kind: fc.constant('down' as const), atMs, forMs: fc.nat(30_000) }),
+  fc
+    .tuple(replaced, atMs, fc.nat(30_000))
+    .map(([{ by }, at, forMs]): Event => ({ kind: 'ingress', atMs: at, forMs, by, isForwarded: false })),
+  fc.record({ kind: fc.constant('clock' as const), atMs, byMs: fc.integer({ min: -3_600_000, max: 3_600_000 }) }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('live' as const),
+      atMs,
+      as: fc.constantFrom<Life>('again', 'call', 'process'),
+    }),
+  },
+);
+
+const period: fc.Arbitrary<DeduplicationPeriod> = fc.oneof(
+  fc.constant({ Empty: {} }),
+  fc.constantFrom(0, 5, 10, 12, 999).map((value) => ({ DeduplicationOffset: { value } })),
+  fc
+    .record({ seconds: fc.constantFrom(0, 1, 10, 30, 60, 600, 86_400), nanos: fc.constantFrom(0, 1, 999_999_999) })
+    .map((value) => ({ DeduplicationDuration: { value } })),
+);
+
+export const schedule: fc.Arbitrary<Schedule> = fc
+  .record<Schedule>({
+    seed: fc.nat(),
+    isSigned: fc.boolean(),
+    kind: fc.constantFrom('create' as const, 'consume' as const, 'nonConsuming' as const),
+    latencyMs: fc.integer({ min: 1, max: 300 }),
+    hasCheckpoints: fc.boolean(),
+    completions: fc.constantFrom('completions' as const, 'command-completions' as const),
+    faults: fc.array(fc.option(fault, { freq: 8 }), { maxLength: 6 }),
+    replaced: fc.array(fc.option(replaced, { freq: 1 }), { maxLength: 4 }),
+    events: fc.array(event, { maxLength: 4 }),
+    hasCommandId: fc.boolean(),
+    knowsHash: fc.boolean(),
+    recovers: fc.boolean(),
+    minLedgerTimeRel: fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 1, 24, 60),
+    period: fc.option(period, { nil: undefined }),
+  })
+  .map(asPromised);
+
+/** Without what the library does not promise. */
+function asPromised(schedule: Schedule): Schedule {
+  const { isSigned, recovers, period = { Empty: {} } } = schedule;
+  const isDuration = 'DeduplicationDuration' in period;
+  // a submission without recovery sends the caller's period as it is, so that one that goes on needs a long one
+  const isShort = isDuration ? period.DeduplicationDuration.value.seconds < 600 : isSigned && 'Empty' in period;
+  const isOnce = !recovers && isShort;
+  // an offset of the caller is corrected only if the ledger end was read
+  const isLate = isSigned && 'DeduplicationOffset' in period && period.DeduplicationOffset.value > 0;
+  const events = schedule.events.filter(({ kind }) => !(isOnce && kind === 'live'));
+  // what a process with `since` finds may be that of other parties, whom a completion does not show
+  const hasProcess = events.some((event) => event.kind === 'live' && event.as === 'process');
+  const isAlone = hasProcess && !isSigned;
+  return {
+    ...schedule,
+    ...(isLate && { period: { DeduplicationOffset: { value: 0 } } }),
+    events: events.filter(({ kind }) => !(isAlone && (kind === 'superset' || kind === 'supersetArchives'))),
+  };
+}

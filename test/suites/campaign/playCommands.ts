@@ -1,0 +1,260 @@
+import { asyncScheduler, finalize, queueScheduler } from 'rxjs';
+import { createLedger, type Ledger, type SubmittedTransaction } from '../../../src/index.js';
+import { type CommandCommit, executePath, signedCommandId, submitPath } from '../../helpers/CommandService.js';
+import { observe, type Observed } from '../../helpers/observe.js';
+import { type Reply, scriptedService, type ServiceRequest } from '../../helpers/scripted.js';
+import { later, runVirtually } from '../../helpers/virtualTime.js';
+import { contractId, signedHash, VirtualCommands } from '../../helpers/virtualCommands.js';
+import { signedRequest } from '../../submission/support.js';
+import { replace } from './commandsIngress.js';
+import type { Event, Life, Replaced, Schedule } from './commandsSchedule.js';
+import { randomFrom } from './runs.js';
+import type { Observable } from 'rxjs';
+
+/** One life of a submission. */
+export interface Lived {
+  readonly seen: Observed<SubmittedTransaction>;
+  readonly startedAt: number;
+  /** By the clock of the ledger: that of the machine may be set. */
+  readonly endedAt: number;
+  /** The first life whose attempts it knows of. */
+  readonly knowsFrom: number;
+  /** The submission ids of its attempts, each with the command id. */
+  readonly attempts: Map<string, string>;
+}
+
+/** What happened in a schedule. */
+export interface Played {
+  readonly schedule: Schedule;
+  readonly node: VirtualCommands;
+  readonly lives: readonly Lived[];
+  /** When the ledger was restored or replaced. */
+  readonly replacedAt: readonly number[];
+  /** When the last fault that a schedule has was over. */
+  readonly disturbedUntil: number;
+  readonly isPruned: boolean;
+}
+
+/** Plays a schedule in virtual time, to its end. */
+export function play(schedule: Schedule): Played {
+  const random = Math.random;
+  const wallClock = asyncScheduler.now;
+  Math.random = randomFrom(schedule.seed);
+  try {
+    const game = new Game(schedule);
+    runVirtually(() => {
+      game.begin(wallClock);
+    });
+    return game.played;
+  } finally {
+    Math.random = random;
+    asyncScheduler.now = wallClock;
+  }
+}
+
+/** The commits of a life's ledger: the one that was there when it ended. */
+export const commitsSeen = ({ node, replacedAt }: Played, lived: Lived): readonly CommandCommit[] => {
+  const era = replacedAt.filter((at) => at <= lived.endedAt).length;
+  return node.commits.filter((commit) => commit.era === era);
+};
+
+export const submissionIdOf = (body: ServiceRequest['body']): string => attemptOf(body).submissionId;
+
+/** What an attempt of commands, or of a signed transaction, says of itself. */
+const attemptOf = (body: ServiceRequest['body']) =>
+  (body['commands'] ?? body) as { readonly submissionId: string; readonly commandId?: string };
+
+class Game {
+  private readonly node: VirtualCommands;
+  private readonly lives: Lived[] = [];
+  private readonly replacedAt: number[] = [];
+  private ledger: Ledger;
+  private transaction$: Observable<SubmittedTransaction>;
+  private submissions = 0;
+  private disturbedUntil = 0;
+  private isPruned = false;
+  private isGiven = false;
+  private ingress: Replaced | undefined;
+
+  constructor(private readonly schedule: Schedule) {
+    this.node = new VirtualCommands({ ...schedule, holds: true });
+    this.ledger = this.connect();
+    this.transaction$ = this.submit(undefined);
+  }
+
+  get played(): Played {
+    const { schedule, node, lives, replacedAt, disturbedUntil, isPruned } = this;
+    return { schedule, node, lives, replacedAt, disturbedUntil, isPruned };
+  }
+
+  begin(wallClock: () => number): void {
+    this.live(0);
+    for (const event of this.schedule.events) {
+      const until = event.atMs + ('forMs' in event ? event.forMs : 0);
+      if (event.kind !== 'live') this.disturbedUntil = Math.max(this.disturbedUntil, until);
+      later(event.atMs, () => {
+        if (event.kind === 'clock') asyncScheduler.now = () => wallClock() + event.byMs;
+        else this.happen(event);
+      });
+    }
+  }
+
+  private connect(): Ledger {
+    return createLedger({
+      baseUrl: 'http://ledger.example',
+      port: scriptedService((request) => this.exchange(request)).port,
+    });
+  }
+
+  private exchange(request: ServiceRequest): Observable<Reply> {
+    const isSubmission = request.path === submitPath || request.path === executePath;
+    if (!isSubmission)
+      return this.ingress === undefined
+        ? this.node.reply(request)
+        : replace(this.ingress, () => this.node.reply(request), 1);
+    this.record(request);
+    const count = this.submissions++;
+    const fault = this.schedule.faults[this.node.attempts.length] ?? undefined;
+    const replaced = this.ingress ?? this.schedule.replaced[count] ?? undefined;
+    const heldMs = fault !== undefined && 'ms' in fault ? fault.ms : 0;
+    const isDisturbed = fault !== undefined || replaced !== undefined;
+    if (isDisturbed) this.disturbedUntil = Math.max(this.disturbedUntil, queueScheduler.now() + heldMs);
+    const reply$ =
+      replaced === undefined
+        ? this.node.reply(request)
+        : replace(replaced, () => this.node.reply(request), this.schedule.latencyMs);
+    return reply$.pipe(
+      finalize(() => {
+        if (isDisturbed) this.disturbedUntil = Math.max(this.disturbedUntil, queueScheduler.now());
+      }),
+    );
+  }
+
+  private record({ body }: ServiceRequest): void {
+    const { commandId } = attemptOf(body);
+    this.lives.at(-1)?.attempts.set(submissionIdOf(body), commandId ?? signedCommandId);
+  }
+
+  /** A life begins. */
+  private live(knowsFrom: number): void {
+    const lived = {
+      startedAt: queueScheduler.now(),
+      endedAt: Infinity,
+      knowsFrom,
+      attempts: new Map<string, string>(),
+    };
+    // recorded before it begins: it may send at once
+    this.lives.push(lived as unknown as Lived);
+    const transaction$ = this.transaction$.pipe(
+      finalize(() => {
+        lived.endedAt = queueScheduler.now();
+      }),
+    );
+    Object.assign(lived, { seen: observe(transaction$) });
+  }
+
+  private submit(since: number | undefined): Observable<SubmittedTransaction> {
+    const { isSigned, recovers, period, minLedgerTimeRel, hasCommandId, kind, knowsHash } = this.schedule;
+    const recover = recovers ? {} : { recover: false as const };
+    const deduplicationPeriod = period === undefined ? {} : { deduplicationPeriod: period };
+    if (isSigned) {
+      const submissionId = `call-${this.lives.length}`;
+      return this.ledger.executeAndWaitForTransaction(
+        { ...signedRequest, submissionId, ...deduplicationPeriod },
+        { ...recover, ...(knowsHash && { transactionHash: signedHash.toString('base64') }) },
+      );
+    }
+    return this.ledger.submitAndWaitForTransaction(
+      {
+        actAs: ['alice::1220'],
+        userId: 'me',
+        ...(hasCommandId && { commandId: 'order-1' }),
+        ...deduplicationPeriod,
+        ...(minLedgerTimeRel !== undefined && { minLedgerTimeRel: { seconds: minLedgerTimeRel } }),
+        commands: [
+          kind === 'create'
+            ? { CreateCommand: { templateId: '#p:M:T', createArguments: {} } }
+            : { ExerciseCommand: { templateId: '#p:M:T', contractId, choice: 'Act', choiceArgument: {} } },
+        ],
+      },
+      { ...recover, ...(since !== undefined && { since }) },
+    );
+  }
+
+  private happen(event: Exclude<Event, { readonly kind: 'clock' }>): void {
+    const { node } = this;
+    const me = { userId: 'me', actAs: ['alice::1220', 'bob::1220'] };
+    switch (event.kind) {
+      case 'archive':
+        node.archive();
+        break;
+      case 'prune':
+        this.isPruned = true;
+        node.prune();
+        break;
+      case 'pruneOld':
+        this.isPruned = true;
+        node.pruneOlderThan(30_000);
+        break;
+      case 'other':
+        node.appendOther('');
+        break;
+      case 'otherUser':
+        node.appendOther('order-1');
+        break;
+      case 'superset':
+        node.appendOther('order-1', me);
+        break;
+      case 'supersetArchives':
+        node.archive('order-1', me);
+        break;
+      case 'otherParties':
+        node.appendOther('order-1', { userId: 'me', actAs: ['bob::1220'] });
+        break;
+      case 'reassign':
+        node.reassign('order-1');
+        break;
+      case 'restore':
+        this.replacedAt.push(queueScheduler.now());
+        node.restore();
+        break;
+      case 'replace':
+      case 'replaceParticipant':
+        this.replacedAt.push(queueScheduler.now());
+        node.replace(event.kind === 'replace' ? 'participant::1220' : 'participant::1221');
+        break;
+      case 'down':
+        node.goDown(event.forMs);
+        break;
+      case 'ingress':
+        this.ingress = event;
+        later(event.forMs, () => {
+          this.ingress = undefined;
+        });
+        break;
+      case 'live':
+        this.goOn(event.as);
+    }
+  }
+
+  /** The present life ends, and the next one begins as the caller's promises allow. */
+  private goOn(as: Life): void {
+    const { hasCommandId, isSigned, period = { Empty: {} } } = this.schedule;
+    this.lives.at(-1)?.seen.subscription.unsubscribe();
+    // a command id that only the call that ended has known is of no use to the next one, and the caller's own period is too short
+    const isShort = 'DeduplicationDuration' in period || ('DeduplicationOffset' in period && isSigned);
+    const isPossible = isSigned || hasCommandId;
+    const number = this.lives.length;
+    // the start that a process is given is not that of its Ledger
+    if (as === 'call' && isPossible && !isShort && !this.isGiven) {
+      this.transaction$ = this.submit(undefined);
+      this.live(number);
+    } else if (as === 'process' && isPossible && !(isShort && isSigned)) {
+      this.ledger = this.connect();
+      this.isGiven = !isSigned;
+      this.transaction$ = this.submit(10);
+      // a signed transaction has no option for it
+      this.live(isSigned ? number : 0);
+    } else this.live(this.lives.at(-1)?.knowsFrom ?? 0);
+  }
+}
