@@ -99,7 +99,7 @@ export class VirtualCommands extends CommandService {
   }
 
   protected contractEvents(): Reply {
-    return this.eventsOf(contractId, this.archivedAt, this.isBlobPruned);
+    return this.eventsOf(contractId, this.archivedAt, { isBlobPruned: this.isBlobPruned });
   }
 
   protected answer(request: ServiceRequest): Observable<Reply> {

@@ -144,7 +144,10 @@ export interface CommandOutbox {
    * it, it commits it again
    */
   retry(id: number, options?: { readonly forget?: boolean }): Observable<boolean>;
-  /** Gives up a parked command, so that the later ones of its key are sent. Emits whether it was parked. */
+  /**
+   * Gives up a command that is parked, waits or is being sent, so that the later ones of its key are sent. One that was sent may
+   * be committed nevertheless. Emits whether there was such a command.
+   */
   drop(id: number): Observable<boolean>;
 }
 
@@ -194,8 +197,8 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
       isReady = true;
     }),
   );
-  const change = (id: number, set: string): Observable<boolean> => {
-    const sql = `UPDATE ${commands} SET ${set}, changed_at = now() WHERE name = $1 AND id = $2 AND state = 'parked'
+  const change = (id: number, from: string, set: string): Observable<boolean> => {
+    const sql = `UPDATE ${commands} SET ${set}, changed_at = now() WHERE name = $1 AND id = $2 AND state IN (${from})
       RETURNING true`;
     return ready$.pipe(
       concatMap(() => query(pool, timeoutMs, sql, [name, id])),
@@ -239,9 +242,9 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
       ),
     retry: (id, { forget = false } = {}) => {
       const reset = forget ? ', may_be_committed = false, since = NULL, participant = NULL' : '';
-      return change(id, `state = 'pending', retry_at = NULL, failures = 0${reset}`);
+      return change(id, `'parked'`, `state = 'pending', retry_at = NULL, failures = 0${reset}`);
     },
-    drop: (id) => change(id, `state = 'dropped'`),
+    drop: (id) => change(id, `'pending', 'parked'`, `state = 'dropped'`),
   };
 }
 
