@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { defer, firstValueFrom, NEVER, type Observable, throwError } from 'rxjs';
 import { ConnectionError, type Ledger, OutcomeUnknownError, type SubmittedTransaction } from '../../src/index.js';
-import type { SubmitAllOptions } from '../../src/postgres/index.js';
+import type { OutboxStatus, SubmitAllOptions } from '../../src/postgres/index.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { until } from '../helpers/time.js';
 import { committedIds, outboxes, type OutboxWorld, soon } from './outboxSupport.js';
@@ -117,5 +117,46 @@ describeWithPostgres('commandOutbox, with commands that fail for ever', () => {
     await until(() => seen.includes('Unknown bad'));
     expect(await firstValueFrom(outbox.drop(1))).toBe(true);
     expect(await rows()).toMatchObject([{ state: 'dropped' }]);
+  });
+
+  it('has a status: what is parked, waits, is due and is sent, also while the database is away', async () => {
+    const here = await world();
+    const { outbox, ledger, create, inTransaction } = here;
+    const sending = outbox.submitAll(ledger, { ...soon, concurrency: 1 });
+    const status = (): Promise<OutboxStatus> => firstValueFrom(sending.status$);
+    expect(await status()).toMatchObject({
+      outbox: 'commands',
+      role: 'standby',
+      state: 'waiting',
+      due: 0,
+      oldestMs: 0,
+    });
+    await inTransaction(async (tx) => {
+      for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) await outbox.enqueue(tx, create(id), { key: 'k' });
+    });
+    const set = (id: string, change: string) =>
+      database.pool.query(`UPDATE canton_rx_outbox SET ${change} WHERE command_id = '${id}'`);
+    await set('a', `state = 'parked', key = NULL, enqueued_at = now() - interval '1 day'`);
+    await set('b', `retry_at = now() + interval '1 minute', key = NULL`);
+    await set('c', `may_be_committed = true, key = NULL, enqueued_at = now() - interval '1 hour'`);
+    await set('g', `state = 'committed'`);
+    // d is the first of its key
+    expect(await status()).toMatchObject({ parked: 1, running: 1, due: 1, waiting: 3 });
+    expect((await status()).oldestMs).toBeGreaterThanOrEqual(3_600_000);
+    await set('a', `state = 'dropped'`);
+    await database.pool.query('UPDATE canton_rx_outbox SET retry_at = NULL, may_be_committed = false');
+    const run = sending.subscribe();
+    ends.push(() => {
+      run.unsubscribe();
+    });
+    await until(async () => {
+      const { waiting, due, running } = await status();
+      return waiting + due + running === 0;
+    });
+    expect(await status()).toMatchObject({ role: 'leader', state: 'running', parked: 0, oldestMs: 0 });
+    run.unsubscribe();
+    expect(await status()).toMatchObject({ role: 'standby', state: 'waiting' });
+    await database.pool.query('DROP TABLE canton_rx_outbox CASCADE');
+    expect(await status()).toMatchObject({ state: 'disconnected', error: expect.stringContaining('canton_rx_outbox') });
   });
 });

@@ -9,7 +9,7 @@ import { randomUuid } from '../../submission/Execution.js';
 import { validateCommands } from '../../submission/submitCommands.js';
 import { query } from '../connection.js';
 import { ensureOutbox, ensureOutboxSql, type OutboxTables, outboxTablesIn } from './OutboxRows.js';
-import type { Submitted } from './outcome.js';
+import type { Submissions } from './OutboxStatus.js';
 import { submitAll, type SubmitAllOptions } from './submitAll.js';
 
 /**
@@ -132,7 +132,7 @@ export interface CommandOutbox {
    * @param ledger - the ledger, of `createLedger`, with the same participant and user at each start
    * @throws TypeError synchronously, for invalid options
    */
-  submitAll(ledger: Ledger, options?: SubmitAllOptions): Observable<Submitted>;
+  submitAll(ledger: Ledger, options?: SubmitAllOptions): Submissions;
   /** Emits the commands that are parked, oldest first. */
   parked(): Observable<ParkedCommand>;
   /**

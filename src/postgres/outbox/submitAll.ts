@@ -3,6 +3,7 @@ import {
   defer,
   filter,
   finalize,
+  ignoreElements,
   type Observable,
   switchMap,
   catchError,
@@ -42,6 +43,7 @@ import { asStoreError as asDatabaseError } from '../databaseErrors.js';
 import { holdLease, type Lease } from '../Lease.js';
 import { tablesIn } from '../postgresStore.js';
 import { attempt, type Submitted, toSubmitted } from './outcome.js';
+import { type OwnState, statusOf, type Submissions } from './OutboxStatus.js';
 import { OutboxRows, outboxTablesIn, type LedgerPosition, type OutboxRow } from './OutboxRows.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
 import { readParticipantId } from '../../history/participant.js';
@@ -114,7 +116,7 @@ export function submitAll(
   { pool, schema, name, timeoutMs, ready$ }: OutboxSettings,
   ledger: Ledger,
   options: SubmitAllOptions,
-): Observable<Submitted> {
+): Submissions {
   const { concurrency = 4, pollMs = 1_000, signal, stopWithinMs = 10_000, keepMs = thirtyDaysMs, recover } = options;
   checkPositive({ concurrency }, true);
   checkPositive({ pollMs, keepMs });
@@ -124,7 +126,7 @@ export function submitAll(
   const { service } = requireConnection(ledger);
   const tables = outboxTablesIn(schema);
   const lockName = `outbox ${name}`;
-  const state = { hasWorked: false };
+  const state: { hasWorked: boolean; places?: Places | undefined } = { hasWorked: false };
   const lastHolders = new Map<string, string>();
   const lease$ = defer(() => ready$).pipe(
     switchMap(() => {
@@ -138,18 +140,20 @@ export function submitAll(
       asStoreError('hold', lockName, asDatabaseError('hold', lockName, schema, error, state.hasWorked)),
     ),
   );
-  return defer(() => {
+  const submitted$ = defer(() => {
     let isSending = false;
     const stop = stopOn(signal);
     const send = ({ client, fence }: Lease): Observable<Submitted | undefined> =>
       defer(() => {
         isSending = true;
+        const places = (state.places = new Places(concurrency));
         const rows = new OutboxRows({ client, tables, name, lockName, fence, timeoutMs });
-        const settings = { ledger, service, concurrency, pollMs, keepMs, retry, recover, name };
+        const settings = { ledger, service, places, pollMs, keepMs, retry, recover, name };
         return sendCommands({ ...settings, ...stop, rows });
       }).pipe(
         finalize(() => {
           isSending = false;
+          state.places = undefined;
         }),
       );
     return whileHeld(lease$, send).pipe(
@@ -162,6 +166,11 @@ export function submitAll(
       endAtStop(stop, () => isSending, stopWithinMs),
     );
   });
+  const own = (): OwnState => {
+    if (state.places === undefined) return { role: 'standby', state: 'waiting' };
+    return { role: 'leader', state: state.places.isPaused ? 'paused' : 'running' };
+  };
+  return Object.assign(submitted$, { status$: statusOf({ pool, name, timeoutMs, ready$ }, tables, own) });
 }
 
 /** What the process that holds an outbox's name works with. */
@@ -171,7 +180,7 @@ interface Sending extends Stop {
   readonly name: string;
   readonly ledger: Ledger;
   readonly service: Service;
-  readonly concurrency: number;
+  readonly places: Places;
   readonly pollMs: number;
   readonly keepMs: number;
   /** The delays after failures. */
@@ -191,11 +200,10 @@ const deleteEveryMs = 60_000;
  */
 const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
   defer(() => {
-    const { rows, pollMs, keepMs, stop$, isStopped, service, retry } = sending;
+    const { rows, places, pollMs, keepMs, stop$, isStopped, service, retry } = sending;
     const running = new Set<number>();
     /** The submissions whose outcome is unknown. Subscribing to one again continues it. */
     const open = new Map<number, Observable<SubmittedTransaction>>();
-    const places = new Places(sending.concurrency);
     const position$ = positions(sending).pipe(
       catchError((cause: unknown) => {
         if (!isLedgerError(cause)) throw cause;
@@ -204,7 +212,12 @@ const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
         return EMPTY;
       }),
     );
-    const dropped$ = timer(pollMs, pollMs).pipe(
+    const looks$ = timer(pollMs, pollMs).pipe(
+      filter(() => running.size > 0),
+      takeUntil(stop$),
+    );
+    // also subscribed to below, so that no statement is abandoned when the last command ends
+    const dropped$ = looks$.pipe(
       exhaustMap(() => rows.dropped([...running])),
       share(),
     );
@@ -257,7 +270,7 @@ const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
       exhaustMap(() => (keepMs === Infinity ? rows.dropped([]) : rows.deleteOld(keepMs))),
       map(() => undefined),
     );
-    return merge(sent$, answered$);
+    return merge(sent$, answered$, dropped$.pipe(ignoreElements()));
   });
 
 /** A command that is due, and the position of the ledger before it is sent. */
