@@ -1,10 +1,10 @@
-import { asyncScheduler, type Observable, Subject } from 'rxjs';
+import { asyncScheduler } from 'rxjs';
 import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
-import { monotonicNow } from '../http/clock.js';
+import type { Places } from '../dispatch/Places.js';
 import { DueQueue } from './DueQueue.js';
 import { Entry } from './Entry.js';
 import type { Acted, Rule } from './Rule.js';
@@ -80,8 +80,6 @@ export class Agenda {
   /** How long nothing is due, in milliseconds. `Infinity` if only a change can help. */
   get waitMs(): number {
     if (!this.#isLive) return Infinity;
-    const { isFree, pauseMs } = this.places;
-    if (!isFree) return pauseMs > 0 ? pauseMs : Infinity;
     const now = asyncScheduler.now();
     const recheckAt = this.#recheckedAt + (this.#hasChanged ? recheckAfterMs : clockMs);
     return Math.max(1, Math.min(this.#queue.nextAt - now, recheckAt - now, clockMs));
@@ -126,6 +124,16 @@ export class Agenda {
       // the decision fails with the error
       this.#schedule(entry, asyncScheduler.now(), 'scheduled');
       entry.dueTime = Infinity;
+    }
+  }
+
+  /** Decides again on the contracts that were given up because the participant is pruned: their action is safe by now. */
+  reopen(): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.prunedRound === undefined) continue;
+      entry.endedRounds.delete(entry.prunedRound);
+      entry.prunedRound = undefined;
+      if (entry.state === 'idle') this.reconsider(entry);
     }
   }
 
@@ -232,75 +240,5 @@ export class Agenda {
   #schedule(entry: Entry, at: number, state: Entry['state']): void {
     entry.state = state;
     this.#queue.add(entry, at);
-  }
-}
-
-/** The maximum number of submissions and decisions in progress, with those that have given back their place. */
-const maxRunning = 1_000;
-
-/** How much a rule does at the same time: up to a number of places, less after a pause, and nothing during one. */
-export class Places {
-  #taken = 0;
-  #pauses = 0;
-  #pausedUntil = -Infinity;
-  readonly #freed = new Subject<void>();
-  /** The number of submissions and decisions in progress. */
-  running = 0;
-
-  constructor(private readonly concurrency: number) {}
-
-  /** Whether something may begin. After a pause, one attempt shows whether it is over. */
-  get isFree(): boolean {
-    const limit = this.#pauses > 0 ? 1 : this.concurrency;
-    return this.#taken < limit && this.running < maxRunning && !this.isPaused;
-  }
-
-  get isPaused(): boolean {
-    return this.pauseMs > 0;
-  }
-
-  /** How long the pause lasts, in milliseconds. */
-  get pauseMs(): number {
-    return Math.max(0, this.#pausedUntil - monotonicNow());
-  }
-
-  /** The number of pauses since the participant last showed that it is not overloaded. */
-  get pauses(): number {
-    return this.#pauses;
-  }
-
-  /** Emits when a place was given back, or something in progress has ended. */
-  get freed$(): Observable<void> {
-    return this.#freed.asObservable();
-  }
-
-  /** Takes a place. Returns how to give it back, and how to end what is in progress. */
-  take(): { readonly giveBack: () => void; readonly end: () => void } {
-    let taken = 1;
-    this.#taken += 1;
-    this.running += 1;
-    const giveBack = (): void => {
-      this.#taken -= taken;
-      taken = 0;
-      this.#freed.next();
-    };
-    const end = (): void => {
-      this.running -= 1;
-      giveBack();
-    };
-    return { giveBack, end };
-  }
-
-  /** Begins a pause, or prolongs it. */
-  pause(delayMs: number): void {
-    const leftMs = this.pauseMs;
-    // what was sent before it and is refused during it says nothing new
-    if (leftMs === 0) this.#pauses += 1;
-    this.#pausedUntil = monotonicNow() + Math.max(leftMs, delayMs);
-  }
-
-  /** The participant is not overloaded. */
-  resume(): void {
-    this.#pauses = 0;
   }
 }

@@ -31,8 +31,12 @@ export class Entry {
   dueTime = Infinity;
   /** Whether the view no longer has the contract. */
   isGone = false;
-  /** The offset of the creation; `undefined` if the contract was reassigned before it was seen. */
-  readonly createdOffset: Offset | undefined;
+  /** The offset of the creation; `undefined` if the contract was reassigned before it was seen, until it is read. */
+  createdOffset: Offset | undefined;
+  /** Whether the offset of the creation is known, as far as the participant has it. */
+  isCreationKnown: boolean;
+  /** The round that was given up because the participant is pruned. */
+  prunedRound: string | undefined;
   /** The rounds that need no further action. */
   readonly endedRounds = new Set<string>();
   /** The round in which there was nothing to do when the contracts last changed. */
@@ -53,7 +57,8 @@ export class Entry {
     /** The trace in which it was created; `undefined` if it is from a snapshot. */
     readonly traceContext?: TraceContext,
   ) {
-    this.createdOffset = contract.reassignmentCounter === 0 ? contract.offset : undefined;
+    this.isCreationKnown = contract.reassignmentCounter === 0;
+    this.createdOffset = this.isCreationKnown ? contract.offset : undefined;
   }
 
   /** Whether an action was sent whose outcome is not known. */

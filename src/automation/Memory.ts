@@ -215,12 +215,22 @@ export class Effects {
     return choice !== undefined && (choice.endsWith(':Archive') || this.#archiving.get(choice) === true);
   }
 
-  /** Notes whether a choice has archived its contract. If the transaction had other commands, they may have. */
-  learn({ contract: { contractId } }: Entry, { request }: Submission, { events }: SubmittedTransaction): void {
+  /**
+   * Notes whether a choice has archived its contract. If the transaction had other commands, they may have. Returns whether it is
+   * the first that shows that the choice does.
+   */
+  learn({ contract: { contractId } }: Entry, { request }: Submission, { events }: SubmittedTransaction): boolean {
     const choice = choiceOn(contractId, request);
-    if (choice === undefined || request.commands.length > 1) return;
+    if (choice === undefined || request.commands.length > 1) return false;
     const isArchived = events.some((event) => event._tag === 'ArchivedEvent' && event.contractId === contractId);
+    const isFirst = !this.#archiving.has(choice);
     this.#archiving.set(choice, isArchived && this.#archiving.get(choice) !== false);
+    return isFirst && isArchived;
+  }
+
+  /** Whether it depends on the creation of the contract, which is not known, whether the action is safe. */
+  needsCreation(entry: Entry, submission: Submission): boolean {
+    return this.#earliest > 0 && !entry.isCreationKnown && !this.isSafe(entry, submission);
   }
 
   /**

@@ -8,11 +8,13 @@ import { requireConnection, withAction } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { CheckpointStore, TransactionalStore } from '../process/CheckpointStore.js';
 import { endAtStop, stopOn } from '../process/Stop.js';
-import { Agenda, Places } from './Agenda.js';
+import { Places } from '../dispatch/Places.js';
+import { Agenda } from './Agenda.js';
 import { Effects, noMemory, whileElected, type Work } from './Memory.js';
+import { readCreatedOffset } from './readCreatedOffset.js';
 import type { Acted, ActionRequest, Rule } from './Rule.js';
 import type { RuleRun } from './submit.js';
-import { overload, workOn } from './work.js';
+import { workOn } from './work.js';
 
 /**
  * Options of {@link automate}.
@@ -146,12 +148,13 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
           const agenda = new Agenda(rule, new Places(concurrency));
           const memory = memoryOf((contractId) => agenda.contracts?.has(contractId) !== false);
           const run: RuleRun = {
-            ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop$: stop.stop$ },
+            ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop },
+            readCreatedOffset: (contractId) => readCreatedOffset(service.link, contractId, rule.query.parties),
             submit: (request, { contract: { contractId }, traceContext }) =>
               submit(withAction(request, { rule: rule.name, contractId, traceContext })),
           };
           watch(agenda);
-          return concat(workOn(run, view$, overload(service.diagnostics$, agenda)), memory.flush());
+          return concat(workOn(run, view$, service.diagnostics$), memory.flush());
         }).pipe(
           finalize(() => {
             isWorking = false;

@@ -1,5 +1,4 @@
 import {
-  asyncScheduler,
   catchError,
   defer,
   EMPTY,
@@ -15,7 +14,6 @@ import {
   tap,
   throwIfEmpty,
   timeout,
-  using,
 } from 'rxjs';
 import type { Command } from '../codecs/Command.js';
 import { LedgerString } from '../codecs/scalars.js';
@@ -26,11 +24,8 @@ import type { Entry, Submission } from './Entry.js';
 import { type Acted, type Action, type ActionContext, type Rule, RuleError } from './Rule.js';
 import { fail, type RuleRun } from './submit.js';
 
-/** How long a decision keeps its place, in milliseconds: one that never ends must not keep the others waiting. */
-const slowAfterMs = 20;
-
 /** Calls the rule for a contract, and notes for the agenda what to submit. Emits only a failure. */
-export function decide(run: RuleRun, entry: Entry, giveBack: () => void): Observable<Acted> {
+export function decide(run: RuleRun, entry: Entry): Observable<Acted> {
   const { rule, agenda, memory, actTimeoutMs } = run;
   const { contract, failures, races } = entry;
   const { contracts, offset } = agenda;
@@ -51,17 +46,13 @@ export function decide(run: RuleRun, entry: Entry, giveBack: () => void): Observ
     agenda.ready(entry);
   };
   const attempt = failures + races + 1;
-  const noted$ = defer(() =>
+  return defer(() =>
     agenda.confirm(entry) ? decisionOf(rule, contract, { contracts, attempt }, actTimeoutMs) : [],
   ).pipe(
     tap(note),
     ignoreElements(),
     catchError((error: unknown) => (entry.isGone ? [] : [fail(run, entry, explain(rule, contract, error))])),
-    takeUntil(run.stop$),
-  );
-  return using(
-    () => asyncScheduler.schedule(giveBack, slowAfterMs),
-    () => noted$,
+    takeUntil(run.stop.stop$),
   );
 }
 

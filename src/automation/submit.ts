@@ -1,9 +1,23 @@
-import { catchError, concat, concatMap, defer, EMPTY, type Observable, take, throwIfEmpty } from 'rxjs';
-import { Offset } from '../codecs/scalars.js';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  ignoreElements,
+  type Observable,
+  take,
+  tap,
+  throwIfEmpty,
+} from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
-import { isLedgerError, type LedgerError, type OutcomeUnknownError } from '../errors/LedgerError.js';
+import { delayAfter, halfJitter } from '../dispatch/Places.js';
+import { type Verdict, verdictOf } from '../dispatch/verdict.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import type { SubmissionRejectedError } from '../errors/submission.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
+import type { Stop } from '../process/Stop.js';
 import type { Agenda } from './Agenda.js';
 import type { Effects, Memory } from './Memory.js';
 import type { Entry, Submission } from './Entry.js';
@@ -18,25 +32,23 @@ export interface RuleRun {
   /** The delays after failures. */
   readonly retry: CompleteRetryPolicy;
   readonly actTimeoutMs: number;
+  /** Reads the offset at which a contract was created; `undefined` if the participant does not have it. */
+  readonly readCreatedOffset: (contractId: string) => Observable<Offset | undefined>;
   readonly submit: (request: ActionRequest, entry: Entry) => Observable<SubmittedTransaction>;
-  /** Emits once when the rule is stopped. */
-  readonly stop$: Observable<unknown>;
+  readonly stop: Stop;
 }
 
 /** Submits what was decided, or continues with a submission whose outcome was unknown. Fails only if the memory does. */
 export const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<Acted> => {
   const { agenda, memory, effects } = run;
   const { request } = submission;
-  return defer(() => {
-    submission.since ??= effects.isSafe(entry, submission) ? effects.earliest : 0;
-    const deduplicationPeriod = { DeduplicationOffset: { value: submission.since } };
-    submission.transaction$ ??= run.submit({ ...request, deduplicationPeriod }, entry);
-    const begun$ = effects.consumes(entry, submission) ? EMPTY : memory.begin(request.commandId, agenda.offset);
-    return concat(begun$, submission.transaction$.pipe(throwIfEmpty(), take(1)));
-  }).pipe(
+  return concat(
+    defer(() => learnCreation(run, entry, submission)),
+    defer(() => send(run, entry, submission)),
+  ).pipe(
     concatMap((transaction) => {
       memory.end(request.commandId, transaction);
-      effects.learn(entry, submission, transaction);
+      if (effects.learn(entry, submission, transaction)) agenda.reopen();
       // the memory may not be saved again for a long time
       const committed$ = defer(() => [commit(run, entry, transaction)]);
       return concat(memory.flush(), committed$);
@@ -44,6 +56,28 @@ export const submit = (run: RuleRun, entry: Entry, submission: Submission): Obse
     catchError((error: unknown) => refuse(run, entry, submission, error)),
   );
 };
+
+/** Sends the request when it is saved that it may be sent. */
+function send({ agenda, memory, effects, ...run }: RuleRun, entry: Entry, submission: Submission) {
+  const { request } = submission;
+  submission.since ??= effects.isSafe(entry, submission) ? effects.earliest : 0;
+  const deduplicationPeriod = { DeduplicationOffset: { value: submission.since } };
+  submission.transaction$ ??= run.submit({ ...request, deduplicationPeriod }, entry);
+  const begun$ = effects.consumes(entry, submission) ? EMPTY : memory.begin(request.commandId, agenda.offset);
+  return concat(begun$, submission.transaction$.pipe(throwIfEmpty(), take(1)));
+}
+
+/** Reads when the contract was created, if the period of the first attempt depends on it. */
+function learnCreation({ effects, readCreatedOffset }: RuleRun, entry: Entry, submission: Submission) {
+  if (submission.since !== undefined || !effects.needsCreation(entry, submission)) return EMPTY;
+  return readCreatedOffset(entry.contract.contractId).pipe(
+    tap((offset) => {
+      entry.createdOffset = offset;
+      entry.isCreationKnown = true;
+    }),
+    ignoreElements(),
+  );
+}
 
 /** The ledger committed the action. */
 function commit(run: RuleRun, entry: Entry, transaction: SubmittedTransaction): Acted {
@@ -65,19 +99,22 @@ function refuse(run: RuleRun, entry: Entry, submission: Submission, error: unkno
   const { contractId } = entry.contract;
   // of the memory: what is not saved must not be submitted
   if (isLedgerError(error, 'StoreError', 'CursorError')) throw error;
-  if (isLedgerError(error, 'OutcomeUnknownError')) {
-    if (error.completionOffset === undefined) return [unclear(run, entry, submission, error)];
-    // committed, but the transaction is pruned or cannot be decoded
-    run.memory.end(submission.request.commandId);
-    end(run, entry, error.completionOffset);
-    return [{ _tag: 'Failed', contractId, error }];
+  const verdict = verdictOf(error);
+  switch (verdict.kind) {
+    case 'committed':
+      run.memory.end(submission.request.commandId);
+      end(run, entry, verdict.offset);
+      return [{ _tag: 'Failed', contractId, error }];
+    case 'unknown':
+      return [unclear(run, entry, submission, error, verdict)];
+    case 'refused':
+      if (verdict.earliest !== undefined && verdict.earliest > (submission.since ?? 0))
+        return prune(run, entry, submission, verdict.earliest);
   }
-  const earliest = earliestOffset(error);
-  if (earliest !== undefined && earliest > (submission.since ?? 0)) return prune(run, entry, submission, earliest);
   entry.submission = undefined;
   // whatever the reason, there is nothing left to act on
   if (entry.isGone) return [{ _tag: 'Obsolete', contractId }];
-  if (isLedgerError(error) && concernsAll(error)) return [pause(run, entry, error)];
+  if (verdict.kind === 'refused' && verdict.concernsAll) return [pause(run, entry, error)];
   if (isLedgerError(error, 'SubmissionRejectedError')) {
     run.agenda.places.resume();
     if (error.isContention) return overtake(run, entry, error);
@@ -85,25 +122,19 @@ function refuse(run: RuleRun, entry: Entry, submission: Submission, error: unkno
   return [fail(run, entry, error)];
 }
 
-/** The smallest offset from which a participant that is pruned recognizes repetitions. */
-function earliestOffset(error: unknown): Offset | undefined {
-  if (!isLedgerError(error, 'SubmissionRejectedError') || error.code !== 'INVALID_DEDUPLICATION_PERIOD')
-    return undefined;
-  const earliest = Number(error.context['earliest_offset']);
-  return Offset.is(earliest) ? earliest : undefined;
-}
-
 /** The participant has forgotten what was committed before an offset. The action is submitted again if that is safe. */
 function prune({ agenda, effects, rule }: RuleRun, entry: Entry, submission: Submission, earliest: Offset): Acted[] {
   const { round, request, decidedAt } = submission;
   effects.forget(earliest);
-  if (effects.isSafe(entry, submission)) {
+  if (effects.isSafe(entry, submission) || effects.needsCreation(entry, submission)) {
     entry.submission = { round, request, decidedAt };
     agenda.ready(entry);
     return [];
   }
-  if (rule.done === undefined)
+  if (rule.done === undefined) {
+    entry.prunedRound = round;
     return [giveUp(entry, round, prunedError(rule.name, entry.contract.contractId, earliest))];
+  }
   // decided again once the contracts show whether an action before that offset took effect
   entry.submission = undefined;
   agenda.await(entry, earliest);
@@ -122,19 +153,23 @@ const prunedError = (rule: string, contractId: string, earliest: number): RuleEr
 const maxUnclear = 5;
 
 /** The outcome must be known before anything else is done. The submission continues later, with the same commands. */
-function unclear(run: RuleRun, entry: Entry, submission: Submission, error: OutcomeUnknownError): Acted {
-  const { lastError } = error;
-  if (isLedgerError(lastError, 'PrunedError')) return lose(run, entry, submission, error, lastError.earliestOffset);
-  // the submission began on another ledger, as far as it knows: only a new one learns of the present ledger
-  const isReset = isLedgerError(lastError, 'LedgerResetError');
+function unclear(
+  run: RuleRun,
+  entry: Entry,
+  submission: Submission,
+  error: unknown,
+  { isReset, prunedTo }: Extract<Verdict, { readonly kind: 'unknown' }>,
+): Acted {
+  if (prunedTo !== undefined) return lose(run, entry, submission, error, prunedTo);
   // nothing more can be done for the contract, and the participant may have pruned what would show the outcome
   if (entry.isGone && (isReset || entry.failures >= maxUnclear)) return giveUp(entry, submission.round, error);
+  // the submission began on another ledger, as far as it knows: only a new one learns of the present ledger
   if (isReset) submission.transaction$ = undefined;
   return fail(run, entry, error);
 }
 
 /** The participant has pruned the outcome. The action is decided again if the contracts show whether it was committed. */
-function lose(run: RuleRun, entry: Entry, submission: Submission, error: unknown, earliest: Offset = Infinity): Acted {
+function lose(run: RuleRun, entry: Entry, submission: Submission, error: unknown, earliest: Offset): Acted {
   const { rule, effects } = run;
   if (earliest < Infinity) effects.forget(earliest);
   const isShown =
@@ -152,17 +187,9 @@ function giveUp(entry: Entry, round: string, error: unknown): Acted {
   return { _tag: 'Failed', contractId: entry.contract.contractId, error };
 }
 
-/** Whether an error would also meet the actions on other contracts. */
-const concernsAll = (error: LedgerError): boolean =>
-  isLedgerError(error, 'NotSentError', 'UnauthorizedError') ||
-  (isLedgerError(error, 'SubmissionRejectedError') && ['traffic', 'backPressure'].includes(error.reason));
-
 /** The rule begins nothing for a while. */
-function pause({ agenda, retry }: RuleRun, entry: Entry, error: LedgerError): Acted {
-  const { places } = agenda;
-  if (!places.isPaused) places.pause(delayMs(retry, places.pauses));
-  return retryAfter(agenda, entry, error, places.pauseMs);
-}
+const pause = ({ agenda, retry }: RuleRun, entry: Entry, error: unknown): Acted =>
+  retryAfter(agenda, entry, error, agenda.places.beginPause(retry));
 
 /** How many times an action that lost a race is decided again before that counts as a failure. */
 const maxRaces = 5;
@@ -180,15 +207,9 @@ function overtake(run: RuleRun, entry: Entry, error: SubmissionRejectedError): A
 
 /** The action failed. It is tried again after a delay that grows. */
 export const fail = ({ agenda, retry }: RuleRun, entry: Entry, error: unknown): Acted =>
-  retryAfter(agenda, entry, error, delayMs(retry, entry.failures));
+  retryAfter(agenda, entry, error, delayAfter(retry, entry.failures));
 
 function retryAfter(agenda: Agenda, entry: Entry, error: unknown, delayMs: number): Acted {
   entry.failures += 1;
   return { _tag: 'Failed', contractId: entry.contract.contractId, error, retryAt: agenda.retry(entry, delayMs) };
 }
-
-const delayMs = ({ baseDelayMs, maxDelayMs }: CompleteRetryPolicy, failures: number): number =>
-  halfJitter(Math.min(maxDelayMs, baseDelayMs * 2 ** failures));
-
-/** Between half and all of a time: attempts neither come at once nor all at the same time. */
-const halfJitter = (ms: number): number => ms * (0.5 + Math.random() / 2);

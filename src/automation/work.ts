@@ -1,32 +1,20 @@
 import {
-  asapScheduler,
-  auditTime,
-  concat,
   connect,
   defer,
   endWith,
-  finalize,
   ignoreElements,
   map,
   merge,
   mergeAll,
-  mergeMap,
-  NEVER,
   type Observable,
-  repeat,
-  switchMap,
   takeUntil,
   takeWhile,
-  tap,
-  timer,
 } from 'rxjs';
 import type { AnyContract } from '../contracts/Contract.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
-import { isLedgerError } from '../errors/LedgerError.js';
-import { rejectionReason } from '../errors/rejectionReason.js';
-import { clampTimer } from '../http/retry.js';
-import type { Agenda } from './Agenda.js';
+import { dispatch } from '../dispatch/dispatch.js';
+import type { Place } from '../dispatch/Places.js';
 import { decide } from './decide.js';
 import type { Entry } from './Entry.js';
 import type { Acted } from './Rule.js';
@@ -36,25 +24,20 @@ import { type RuleRun, submit } from './submit.js';
 export const workOn = (
   run: RuleRun,
   view$: Observable<View<AnyContract>>,
-  overload$: Observable<never>,
+  diagnostics$: Observable<Diagnostic>,
 ): Observable<Acted> =>
   view$.pipe(
     takeWhile((view) => !isReplaced(view)),
     map((view) => run.agenda.apply(view)),
     connect((applied$) => {
+      const { agenda, stop } = run;
       const replaced$ = applied$.pipe(ignoreElements(), endWith(true));
-      const due$ = merge(applied$, run.agenda.places.freed$).pipe(
-        // once after the current work, so that actions that end at once do not nest
-        auditTime(0, asapScheduler),
-        switchMap(() => dueEntries(run.agenda)),
-        takeUntil(run.stop$),
-      );
-      const acted$ = due$.pipe(
-        mergeMap((entry) => act(run, entry)),
-        // once it is stopped, and what was in progress has ended
-        endWith(undefined),
-      );
-      return merge(applied$.pipe(mergeAll()), acted$, overload$).pipe(
+      const due = { take: () => agenda.take(), waitMs: () => agenda.waitMs, changed$: applied$ };
+      const work = (entry: Entry, place: Place): Observable<Acted> => act(run, entry, place);
+      const acted$ = dispatch({ places: agenda.places, due, stop, work, diagnostics$ });
+      // once it is stopped, and what was in progress has ended
+      const ended$ = acted$.pipe(endWith(undefined));
+      return merge(applied$.pipe(mergeAll()), ended$).pipe(
         takeWhile((acted) => acted !== undefined),
         takeUntil(replaced$),
       );
@@ -65,29 +48,17 @@ export const workOn = (
 const isReplaced = ({ known }: View<AnyContract>): boolean =>
   known?.reloads === 'ledgerReset' || (known !== undefined && resetOf(known)?.reason === 'ledgerReset');
 
-/** Emits the entries that are due, now and whenever one becomes due. */
-const dueEntries = (agenda: Agenda): Observable<Entry> =>
-  concat(
-    defer(() => agenda.take()),
-    defer(() => (agenda.waitMs === Infinity ? NEVER : timer(clampTimer(agenda.waitMs)).pipe(ignoreElements()))),
-  ).pipe(repeat());
-
 /** Decides on a contract, or submits what was decided. Emits what it did. */
-const act = (run: RuleRun, entry: Entry): Observable<Acted> =>
+const act = (run: RuleRun, entry: Entry, place: Place): Observable<Acted> =>
   defer(() => {
-    const { giveBack, end } = run.agenda.places.take();
     const { submission } = entry;
-    return (submission === undefined ? decide(run, entry, giveBack) : submit(run, entry, submission)).pipe(
-      finalize(end),
-    );
+    if (submission === undefined) {
+      place.giveBackAfter(slowDecisionMs);
+      return decide(run, entry);
+    }
+    place.giveBackIfSlow();
+    return submit(run, entry, submission);
   });
 
-/** Pauses the agenda while submissions are delayed because the participant is overloaded. */
-export const overload = (diagnostics$: Observable<Diagnostic>, { places }: Agenda): Observable<never> =>
-  diagnostics$.pipe(
-    tap((diagnostic) => {
-      if (diagnostic._tag !== 'SubmissionUnclear' || !isLedgerError(diagnostic.cause, 'ApiError')) return;
-      if (rejectionReason(diagnostic.cause) === 'backPressure') places.pause(diagnostic.delayMs);
-    }),
-    ignoreElements(),
-  );
+/** How long a decision keeps its place, in milliseconds: one that never ends must not keep the others waiting. */
+const slowDecisionMs = 20;

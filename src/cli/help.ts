@@ -13,6 +13,7 @@ Usage: canton-rx COMMAND [OPTIONS]
   project     Keep the active contracts and their history in PostgreSQL
   processors  List the processors of a service, start one over, or skip an update
   parked      List or drop the updates that a service has parked
+  outbox      List the commands of an outbox, send one again, or drop one
   sandbox     Run a ledger on this machine, for development and tests
   completion  Print a script that completes commands and options in bash, zsh or fish
   demo        Watch a feed and two signed submissions on such a ledger

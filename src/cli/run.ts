@@ -50,6 +50,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['project', async () => (await import('./project/project.js')).projectCommand],
   ['processors', async () => (await import('./processors.js')).processorsCommand],
   ['parked', async () => (await import('./processors.js')).parkedCommand],
+  ['outbox', async () => (await import('./outbox.js')).outboxCommand],
   ['sandbox', async () => (await import('./sandbox.js')).sandboxCommand],
   ['completion', async () => (await import('./completion.js')).completionCommand],
   ['demo', async () => (await import('./demo.js')).demoCommand],

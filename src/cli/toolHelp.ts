@@ -103,5 +103,29 @@ Example:
   canton-rx parked list --database postgres://app@127.0.0.1/app
 `;
 
+const outbox = `canton-rx outbox: list the commands of an outbox, send one again, or drop one
+
+Usage: canton-rx outbox list [--name NAME] [OPTIONS]
+       canton-rx outbox retry --id ID [--name NAME] [--forget] [OPTIONS]
+       canton-rx outbox drop --id ID [--name NAME] [OPTIONS]
+
+${store}
+  --name NAME      The outbox. Default: commands; list prints all
+  --id ID          The number of the command, which list prints
+  --forget         Forget that the command may have been committed, for a ledger that was
+                   replaced: if the ledger has committed it, it commits it again
+  -h, --help       Print this help
+
+For a service with a commandOutbox. list prints a line for each command that is not done:
+waiting, due, running or parked. retry sends a parked one again. drop gives one up, so that
+the later ones of its key are sent.
+
+Exit codes: 0 done; 1 refused; 2 bad arguments; 6 the database cannot be used.
+
+Examples:
+  canton-rx outbox list --database postgres://app@127.0.0.1/app
+  canton-rx outbox drop --id 7 --database postgres://app@127.0.0.1/app
+`;
+
 /** The texts of the commands that need no ledger. */
-export const toolHelp = { processors, parked, sandbox, completion, demo };
+export const toolHelp = { processors, parked, outbox, sandbox, completion, demo };

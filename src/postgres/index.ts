@@ -16,6 +16,7 @@ export {
   type ParkedCommand,
 } from './outbox/commandOutbox.js';
 export { outboxSql } from './outbox/OutboxRows.js';
+export type { OutboxStatus, Submissions } from './outbox/OutboxStatus.js';
 export type { Submitted } from './outbox/outcome.js';
 export type { SubmitAllOptions } from './outbox/submitAll.js';
 export {

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Places } from '../../src/automation/Agenda.js';
+import { Places } from '../../src/dispatch/Places.js';
 import { DueQueue } from '../../src/automation/DueQueue.js';
 import { later, runVirtually } from '../helpers/virtualTime.js';
 

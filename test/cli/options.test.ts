@@ -49,6 +49,7 @@ describe('the options of the command line', () => {
   it.each([
     ['processors', ['list', 'reset', 'skip']],
     ['parked', ['list', 'drop']],
+    ['outbox', ['list', 'retry', 'drop']],
   ])('of the actions of %s are those of its help', async (command, actions) => {
     const all = await Promise.all(actions.map((action) => accepted(command, action)));
     expect(sorted(...all)).toEqual(sorted(await inHelp(command)));

@@ -215,9 +215,13 @@ export abstract class CommandService {
   }
 
   /** The events of a contract that was archived at an offset, or not at all. */
-  protected eventsOf(contractId: string, archivedAt: number | undefined, isBlobPruned = false): Reply {
+  protected eventsOf(
+    contractId: string,
+    archivedAt: number | undefined,
+    { isBlobPruned = false, createdAt }: { readonly isBlobPruned?: boolean; readonly createdAt?: number } = {},
+  ): Reply {
     if (archivedAt !== undefined && archivedAt <= this.ledger.pruned) return noEvents;
-    const createdEvent = { contractId, templateId: 'p:M:T', createdEventBlob: 'AAAA' };
+    const createdEvent = { contractId, templateId: 'p:M:T', createdEventBlob: 'AAAA', offset: createdAt };
     return ok({
       created: isBlobPruned ? null : { createdEvent, synchronizerId },
       archived: archivedAt === undefined ? null : { archivedEvent: { contractId, offset: archivedAt }, synchronizerId },

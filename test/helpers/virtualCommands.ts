@@ -138,7 +138,7 @@ export class VirtualCommands extends CommandService {
   }
 
   protected contractEvents(): Reply {
-    return this.isMissing ? noEvents : this.eventsOf(contractId, this.archivedAt, this.isBlobPruned);
+    return this.isMissing ? noEvents : this.eventsOf(contractId, this.archivedAt, { isBlobPruned: this.isBlobPruned });
   }
 
   protected answer(request: ServiceRequest): Observable<Reply> {

@@ -41,6 +41,7 @@ export interface TaskAttempt {
 interface Task {
   readonly contractId: string;
   readonly createdAt: string;
+  readonly createdOffset: number;
   /** The offset of its creation or its last assignment. */
   activeAt: number;
   counter: number;
@@ -204,7 +205,9 @@ export class VirtualTasks extends CommandService {
 
   protected contractEvents(contractId: string): Reply {
     const task = this.task(contractId);
-    return task === undefined ? noEvents : this.eventsOf(contractId, task.archivedAt);
+    return task === undefined
+      ? noEvents
+      : this.eventsOf(contractId, task.archivedAt, { createdAt: task.createdOffset });
   }
 
   protected answer(request: ServiceRequest): Observable<Reply> {
@@ -225,6 +228,7 @@ export class VirtualTasks extends CommandService {
     const task: Task = {
       contractId,
       createdAt: this.recordTime(),
+      createdOffset: offset,
       activeAt: offset,
       counter: 0,
       unassignedAt: undefined,

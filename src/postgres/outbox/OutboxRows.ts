@@ -76,22 +76,25 @@ export class OutboxRows {
   }
 
   /**
-   * Emits the commands that are due, oldest first: of each key the first one that is not committed, unless it is parked.
+   * Emits the commands that are due, the one that has been due longest first: of each key the first one that is not committed,
+   * unless it is parked.
    *
    * @param sending - the ids of the commands that are being sent
+   * @param maxDelayMs - the maximum delay of a retry. One that is further away was planned before the clock was set back
    */
-  due(limit: number, sending: readonly number[]): Observable<readonly OutboxRow[]> {
+  due(limit: number, sending: readonly number[], maxDelayMs: number): Observable<readonly OutboxRow[]> {
     const { commands } = this.holder.tables;
     const sql = `SELECT id::text AS id, command_id AS "commandId", key, request::text AS request,
         may_be_committed AS "mayBeCommitted", since::text AS since, participant, failures
       FROM ${commands} AS c
-      WHERE name = $1 AND state = 'pending' AND (retry_at IS NULL OR retry_at <= now()) AND id <> ALL ($2::bigint[])
+      WHERE name = $1 AND state = 'pending' AND id <> ALL ($2::bigint[])
+        AND (retry_at IS NULL OR retry_at NOT BETWEEN now() AND now() + $4 * interval '1 millisecond')
         AND (key IS NULL OR NOT EXISTS (
           SELECT FROM ${commands} AS earlier
           WHERE earlier.name = c.name AND earlier.key = c.key AND earlier.id < c.id
             AND earlier.state IN ('pending', 'parked')))
-      ORDER BY c.id LIMIT $3`;
-    return this.#run('load', sql, [this.holder.name, sending, limit]).pipe(map((rows) => rows.map(toRow)));
+      ORDER BY coalesce(retry_at, enqueued_at), c.id LIMIT $3`;
+    return this.#run('load', sql, [this.holder.name, sending, limit, maxDelayMs]).pipe(map((rows) => rows.map(toRow)));
   }
 
   /**
@@ -125,14 +128,15 @@ export class OutboxRows {
     );
   }
 
-  /** Records the outcome of an attempt. Fails if another process has taken over the name. */
+  /** Records the outcome of an attempt. One that was dropped meanwhile can only be committed. Fails if another process has taken over the name. */
   record({ id, failures }: OutboxRow, change: RowChange): Observable<unknown> {
     const { state, mayBeCommitted, reason, error, updateId, offset, delayMs, forgetsSince = false } = change;
     const sql = `WITH ${this.#held}, changed AS (
         UPDATE ${this.holder.tables.commands} SET state = $4, may_be_committed = $5, reason = $6, error = $7,
           update_id = $8, "offset" = $9, failures = $10, retry_at = now() + $11 * interval '1 millisecond',
           since = CASE WHEN $12 THEN NULL ELSE since END, changed_at = now()
-        WHERE id = $3 AND state <> 'committed' AND EXISTS (SELECT FROM held))
+        WHERE id = $3 AND EXISTS (SELECT FROM held)
+          AND (state IN ('pending', 'parked') OR (state = 'dropped' AND $4 = 'committed')))
       SELECT EXISTS (SELECT FROM held) AS "isHeld"`;
     return this.#runHeld(sql, [
       id,
@@ -151,6 +155,13 @@ export class OutboxRows {
           throw new StoreError('hold', this.holder.lockName, 'another process holds the name now');
       }),
     );
+  }
+
+  /** Emits which of the commands that are being sent were dropped meanwhile. */
+  dropped(sending: readonly number[]): Observable<readonly number[]> {
+    const sql = `SELECT id::text AS id FROM ${this.holder.tables.commands}
+      WHERE id = ANY ($1::bigint[]) AND state = 'dropped'`;
+    return this.#run('load', sql, [sending]).pipe(map((rows) => rows.map((row) => Number(row['id']))));
   }
 
   /** Deletes commands that were committed or dropped long ago. */

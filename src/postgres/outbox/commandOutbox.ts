@@ -9,7 +9,7 @@ import { randomUuid } from '../../submission/Run.js';
 import { validateCommands } from '../../submission/submitCommands.js';
 import { query } from '../connection.js';
 import { ensureOutbox, ensureOutboxSql, type OutboxTables, outboxTablesIn } from './OutboxRows.js';
-import type { Submitted } from './outcome.js';
+import type { Submissions } from './OutboxStatus.js';
 import { submitAll, type SubmitAllOptions } from './submitAll.js';
 
 /**
@@ -132,7 +132,7 @@ export interface CommandOutbox {
    * @param ledger - the ledger, of `createLedger`, with the same participant and user at each start
    * @throws TypeError synchronously, for invalid options
    */
-  submitAll(ledger: Ledger, options?: SubmitAllOptions): Observable<Submitted>;
+  submitAll(ledger: Ledger, options?: SubmitAllOptions): Submissions;
   /** Emits the commands that are parked, oldest first. */
   parked(): Observable<ParkedCommand>;
   /**
@@ -144,7 +144,10 @@ export interface CommandOutbox {
    * it, it commits it again
    */
   retry(id: number, options?: { readonly forget?: boolean }): Observable<boolean>;
-  /** Gives up a parked command, so that the later ones of its key are sent. Emits whether it was parked. */
+  /**
+   * Gives up a command that is parked, waits or is being sent, so that the later ones of its key are sent. One that was sent may
+   * be committed nevertheless. Emits whether there was such a command.
+   */
   drop(id: number): Observable<boolean>;
 }
 
@@ -194,8 +197,8 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
       isReady = true;
     }),
   );
-  const change = (id: number, set: string): Observable<boolean> => {
-    const sql = `UPDATE ${commands} SET ${set}, changed_at = now() WHERE name = $1 AND id = $2 AND state = 'parked'
+  const change = (id: number, from: string, set: string): Observable<boolean> => {
+    const sql = `UPDATE ${commands} SET ${set}, changed_at = now() WHERE name = $1 AND id = $2 AND state IN (${from})
       RETURNING true`;
     return ready$.pipe(
       concatMap(() => query(pool, timeoutMs, sql, [name, id])),
@@ -239,9 +242,9 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
       ),
     retry: (id, { forget = false } = {}) => {
       const reset = forget ? ', may_be_committed = false, since = NULL, participant = NULL' : '';
-      return change(id, `state = 'pending', retry_at = NULL, failures = 0${reset}`);
+      return change(id, `'parked'`, `state = 'pending', retry_at = NULL, failures = 0${reset}`);
     },
-    drop: (id) => change(id, `state = 'dropped'`),
+    drop: (id) => change(id, `'pending', 'parked'`, `state = 'dropped'`),
   };
 }
 

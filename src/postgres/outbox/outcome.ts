@@ -1,9 +1,9 @@
 import { asyncScheduler, catchError, defer, map, type Observable, of, take, throwIfEmpty } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
+import { verdictOf } from '../../dispatch/verdict.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
-import type { SubmissionRejectedError } from '../../errors/submission.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import type { LedgerPosition, OutboxRow, RowChange } from './OutboxRows.js';
@@ -106,60 +106,33 @@ const commitOf = (transaction: SubmittedTransaction): Outcome => {
  */
 function failureOf(error: unknown, row: OutboxRow): Outcome {
   const failed = { cause: error, error: textOf(error) };
-  if (isLedgerError(error, 'OutcomeUnknownError')) {
-    const { completionOffset, lastError } = error;
-    if (completionOffset !== undefined) return { state: 'committed', mayBeCommitted: false, offset: completionOffset };
-    if (isLedgerError(lastError, 'LedgerResetError'))
-      return { ...failed, state: 'parked', mayBeCommitted: true, reason: 'replaced', error: textOf(lastError) };
-    // time does not bring back what is pruned
-    const state = isLedgerError(lastError, 'PrunedError') ? 'parked' : 'pending';
-    return { ...failed, state, mayBeCommitted: true, reason: 'unknown' };
+  const verdict = verdictOf(error);
+  switch (verdict.kind) {
+    case 'committed':
+      return { state: 'committed', mayBeCommitted: false, offset: verdict.offset };
+    case 'unknown': {
+      // time does not bring back what is pruned
+      const state = verdict.isReset || verdict.prunedTo !== undefined ? 'parked' : 'pending';
+      return { ...failed, state, mayBeCommitted: true, reason: verdict.isReset ? 'replaced' : 'unknown' };
+    }
+    case 'refused': {
+      const { reason, concernsAll } = verdict;
+      // the caller's own start is kept, whatever is pruned
+      const forgetsSince = verdict.isPeriod && periodStart(row) === row.since;
+      const passes = forgetsSince || (verdict.passes && !(verdict.mayBePermanent && row.failures >= maxFailures));
+      const state = passes ? 'pending' : 'parked';
+      return { ...failed, state, mayBeCommitted: false, reason, concernsAll, forgetsSince };
+    }
+    case 'other':
+      if (isLedgerError(error, 'InvalidRequestError'))
+        return { ...failed, state: 'parked', mayBeCommitted: row.mayBeCommitted, reason: 'invalid' };
+      // the program's own code failed, at a moment that is not known
+      return { ...failed, state: 'pending', mayBeCommitted: true, reason: 'unknown' };
   }
-  if (isLedgerError(error, 'SubmissionRejectedError')) {
-    const { reason } = error;
-    // the caller's own start is kept, whatever is pruned
-    const forgetsSince = error.code === 'INVALID_DEDUPLICATION_PERIOD' && periodStart(row) === row.since;
-    const isPassing = passing.has(reason) && !(mayBePermanent(error) && row.failures >= maxFailures);
-    const passes = forgetsSince || isPassing || isOfProxy(error);
-    const concernsAll = reason === 'traffic' || reason === 'backPressure' || isOfProxy(error);
-    return {
-      ...failed,
-      state: passes ? 'pending' : 'parked',
-      mayBeCommitted: false,
-      reason,
-      concernsAll,
-      forgetsSince,
-    };
-  }
-  if (isLedgerError(error, 'NotSentError', 'UnauthorizedError', 'TokenError'))
-    return { ...failed, state: 'pending', mayBeCommitted: false, reason: 'notSent', concernsAll: true };
-  if (isLedgerError(error, 'InvalidRequestError'))
-    return { ...failed, state: 'parked', mayBeCommitted: row.mayBeCommitted, reason: 'invalid' };
-  // the program's own code failed, at a moment that is not known
-  return { ...failed, state: 'pending', mayBeCommitted: true, reason: 'unknown' };
 }
-
-/**
- * The reasons that pass by themselves. A contract that is archived or unknown is none: a stored command names its contracts, so
- * it would be refused again. One that is in flight is contention.
- */
-const passing: ReadonlySet<SubmissionRejectedError['reason']> = new Set([
-  'contention',
-  'traffic',
-  'backPressure',
-  'topology',
-  'timeout',
-]);
 
 /** How often a command is sent again after a refusal that looks as if it passed, and may be permanent: for about a quarter of an hour. */
 const maxFailures = 20;
-
-/** A sequencer that is away refuses all commands so, and one that is not refuses a command so that is too large. */
-const mayBePermanent = ({ code }: SubmissionRejectedError): boolean => code === 'SEQUENCER_REQUEST_FAILED';
-
-/** Whether a proxy refused the command: it says nothing about the command, unless that is malformed or too large. */
-const isOfProxy = ({ code, status }: SubmissionRejectedError): boolean =>
-  code === undefined && status !== 400 && status !== 413;
 
 /** The start of the deduplication period of a command: before every attempt, and not after the one in its request. */
 function periodStart({ request, since }: OutboxRow): Offset {

@@ -3,27 +3,25 @@ import {
   defer,
   filter,
   finalize,
+  ignoreElements,
   type Observable,
   switchMap,
   catchError,
   concatMap,
-  defaultIfEmpty,
   EMPTY,
   exhaustMap,
   forkJoin,
-  ignoreElements,
   map,
   merge,
-  mergeMap,
+  NEVER,
   of,
-  race,
-  repeat,
-  Subject,
-  take,
+  share,
   takeUntil,
   tap,
   timer,
 } from 'rxjs';
+import { dispatch } from '../../dispatch/dispatch.js';
+import { delayAfter, type Place, Places } from '../../dispatch/Places.js';
 import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
 import { monotonicNow } from '../../http/clock.js';
 import {
@@ -33,7 +31,6 @@ import {
   type RetryPolicy,
   retryPolicy,
   retryTransient,
-  clampTimer,
   type CompleteRetryPolicy,
 } from '../../http/retry.js';
 import { requireConnection } from '../../ledger/connection.js';
@@ -46,6 +43,7 @@ import { asStoreError as asDatabaseError } from '../databaseErrors.js';
 import { holdLease, type Lease } from '../Lease.js';
 import { tablesIn } from '../postgresStore.js';
 import { attempt, type Submitted, toSubmitted } from './outcome.js';
+import { type OwnState, statusOf, type Submissions } from './OutboxStatus.js';
 import { OutboxRows, outboxTablesIn, type LedgerPosition, type OutboxRow } from './OutboxRows.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
 import { readParticipantId } from '../../history/participant.js';
@@ -118,7 +116,7 @@ export function submitAll(
   { pool, schema, name, timeoutMs, ready$ }: OutboxSettings,
   ledger: Ledger,
   options: SubmitAllOptions,
-): Observable<Submitted> {
+): Submissions {
   const { concurrency = 4, pollMs = 1_000, signal, stopWithinMs = 10_000, keepMs = thirtyDaysMs, recover } = options;
   checkPositive({ concurrency }, true);
   checkPositive({ pollMs, keepMs });
@@ -128,7 +126,7 @@ export function submitAll(
   const { service } = requireConnection(ledger);
   const tables = outboxTablesIn(schema);
   const lockName = `outbox ${name}`;
-  const state = { hasWorked: false };
+  const state: { hasWorked: boolean; places?: Places | undefined } = { hasWorked: false };
   const lastHolders = new Map<string, string>();
   const lease$ = defer(() => ready$).pipe(
     switchMap(() => {
@@ -142,18 +140,20 @@ export function submitAll(
       asStoreError('hold', lockName, asDatabaseError('hold', lockName, schema, error, state.hasWorked)),
     ),
   );
-  return defer(() => {
+  const submitted$ = defer(() => {
     let isSending = false;
     const stop = stopOn(signal);
     const send = ({ client, fence }: Lease): Observable<Submitted | undefined> =>
       defer(() => {
         isSending = true;
+        const places = (state.places = new Places(concurrency));
         const rows = new OutboxRows({ client, tables, name, lockName, fence, timeoutMs });
-        const settings = { ledger, service, concurrency, pollMs, keepMs, retry, recover, name };
+        const settings = { ledger, service, places, pollMs, keepMs, retry, recover, name };
         return sendCommands({ ...settings, ...stop, rows });
       }).pipe(
         finalize(() => {
           isSending = false;
+          state.places = undefined;
         }),
       );
     return whileHeld(lease$, send).pipe(
@@ -166,6 +166,11 @@ export function submitAll(
       endAtStop(stop, () => isSending, stopWithinMs),
     );
   });
+  const own = (): OwnState => {
+    if (state.places === undefined) return { role: 'standby', state: 'waiting' };
+    return { role: 'leader', state: state.places.isPaused ? 'paused' : 'running' };
+  };
+  return Object.assign(submitted$, { status$: statusOf({ pool, name, timeoutMs, ready$ }, tables, own) });
 }
 
 /** What the process that holds an outbox's name works with. */
@@ -175,7 +180,7 @@ interface Sending extends Stop {
   readonly name: string;
   readonly ledger: Ledger;
   readonly service: Service;
-  readonly concurrency: number;
+  readonly places: Places;
   readonly pollMs: number;
   readonly keepMs: number;
   /** The delays after failures. */
@@ -191,36 +196,43 @@ const deleteEveryMs = 60_000;
 
 /**
  * Sends the commands of an outbox until it is stopped. Then finishes those that are being sent, and completes. Emits what was
- * recorded, and `undefined` whenever the database has answered.
+ * recorded, and `undefined` from time to time, when the database has answered.
  */
 const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
   defer(() => {
-    const { rows, concurrency, pollMs, keepMs, stop$, isStopped, service } = sending;
+    const { rows, places, pollMs, keepMs, stop$, isStopped, service, retry } = sending;
     const running = new Set<number>();
     /** The submissions whose outcome is unknown. Subscribing to one again continues it. */
     const open = new Map<number, Observable<SubmittedTransaction>>();
-    const pause = new Pause(sending.retry);
     const position$ = positions(sending).pipe(
       catchError((cause: unknown) => {
         if (!isLedgerError(cause)) throw cause;
-        const delayMs = pause.begin();
-        service.link.report(() => ({ _tag: 'RetryScheduled', cause, delayMs, failures: pause.count, spentMs: 0 }));
+        const delayMs = places.beginPause(retry);
+        service.link.report(() => ({ _tag: 'RetryScheduled', cause, delayMs, failures: places.pauses, spentMs: 0 }));
         return EMPTY;
       }),
     );
-    const wake$ = new Subject<void>();
-    let isWoken = false;
-    const send = (row: OutboxRow, position: LedgerPosition): Observable<Submitted> =>
+    const looks$ = timer(pollMs, pollMs).pipe(
+      filter(() => running.size > 0),
+      takeUntil(stop$),
+    );
+    // also subscribed to below, so that no statement is abandoned when the last command ends
+    const dropped$ = looks$.pipe(
+      exhaustMap(() => rows.dropped([...running])),
+      share(),
+    );
+    const send = ({ row, position }: DueCommand, place: Place): Observable<Submitted> =>
       defer(() => {
         running.add(row.id);
-        return attempt(sending, row, position, open).pipe(
+        place.giveBackIfSlow();
+        const isDropped$ = dropped$.pipe(filter((ids) => ids.includes(row.id)));
+        const outcome$ = attempt(sending, row, position, open).pipe(takeUntil(isDropped$));
+        return outcome$.pipe(
           concatMap((outcome) => {
             const { concernsAll = false, ...change } = outcome;
-            const isAgain = outcome.state === 'pending';
-            if (concernsAll) pause.begin();
-            else if (!outcome.mayBeCommitted) pause.end();
-            const delayMs = concernsAll ? pause.leftMs : delayAfter(sending.retry, row.failures);
-            const delay = isAgain && { delayMs };
+            if (!concernsAll && !outcome.mayBeCommitted) places.resume();
+            const delayMs = concernsAll ? places.beginPause(retry) : delayAfter(retry, row.failures);
+            const delay = outcome.state === 'pending' && { delayMs };
             return rows.record(row, { ...change, ...delay }).pipe(map(() => toSubmitted(row, outcome, delay)));
           }),
           tap((submitted) => {
@@ -230,46 +242,42 @@ const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
       }).pipe(
         finalize(() => {
           running.delete(row.id);
-          isWoken = true;
-          wake$.next();
         }),
       );
-    /** Saves the intent of commands that are due, and emits what sends them. */
-    const takeDue$ = defer((): Observable<readonly Observable<Submitted>[]> => {
-      isWoken = false;
-      // after a pause, one attempt shows whether it is over
-      const places = (pause.count > 0 ? 1 : concurrency) - running.size;
-      if (isStopped() || pause.leftMs > 0 || places <= 0) return of([]);
-      return rows.due(places, [...running]).pipe(
-        concatMap((due) =>
-          due.length === 0
-            ? of([])
-            : position$.pipe(
-                concatMap((position) => {
-                  if (isStopped()) return of([]);
-                  return rows.begin(due, position).pipe(map((begun) => begun.map((row) => send(row, position))));
-                }),
-                defaultIfEmpty([]),
+    /** Saves the intent of commands that are due, and emits them. */
+    const due$ = defer(() => rows.due(places.free, [...running], retry.maxDelayMs)).pipe(
+      concatMap((due) =>
+        due.length === 0
+          ? []
+          : position$.pipe(
+              concatMap((position) =>
+                isStopped()
+                  ? []
+                  : rows.begin(due, position).pipe(concatMap((begun) => begun.map((row) => ({ row, position })))),
               ),
-        ),
-      );
+            ),
+      ),
+    );
+    const sent$ = dispatch({
+      places,
+      due: { take: () => due$, waitMs: () => pollMs, changed$: NEVER },
+      stop: sending,
+      work: send,
+      diagnostics$: service.diagnostics$,
     });
-    const next = (): Observable<unknown> => {
-      if (isStopped()) return EMPTY;
-      const idleMs = pause.leftMs > 0 ? pause.leftMs : pollMs;
-      return isWoken ? timer(0) : race(wake$, stop$, timer(clampTimer(idleMs))).pipe(take(1));
-    };
-    const sent$ = takeDue$.pipe(
-      repeat({ delay: next }),
-      mergeMap((sends) => merge(of(undefined), ...sends)),
-    );
     const deletions$ = timer(0, deleteEveryMs).pipe(takeUntil(stop$));
-    const deleted$ = deletions$.pipe(
-      exhaustMap(() => (keepMs === Infinity ? EMPTY : rows.deleteOld(keepMs))),
-      ignoreElements(),
+    const answered$ = deletions$.pipe(
+      exhaustMap(() => (keepMs === Infinity ? rows.dropped([]) : rows.deleteOld(keepMs))),
+      map(() => undefined),
     );
-    return merge(sent$, deleted$);
+    return merge(sent$, answered$, dropped$.pipe(ignoreElements()));
   });
+
+/** A command that is due, and the position of the ledger before it is sent. */
+interface DueCommand {
+  readonly row: OutboxRow;
+  readonly position: LedgerPosition;
+}
 
 /** Emits the position of the ledger once, read a short time ago at most. */
 function positions({ ledger, service }: Sending): Observable<LedgerPosition> {
@@ -292,34 +300,3 @@ function reportParked({ service, name }: Sending, submitted: Submitted): void {
   const { id, commandId, error } = submitted;
   service.link.report(() => ({ _tag: 'CommandParked', outbox: name, id, commandId, cause: error }));
 }
-
-/** A pause of all commands, because none of them would succeed at the moment. */
-class Pause {
-  #until = -Infinity;
-  /** The number of pauses since the participant last answered. */
-  count = 0;
-
-  constructor(private readonly retry: CompleteRetryPolicy) {}
-
-  /** How long the pause lasts, in milliseconds. */
-  get leftMs(): number {
-    return Math.max(0, this.#until - monotonicNow());
-  }
-
-  /** Begins a pause, unless there is one. Returns how long it lasts. */
-  begin(): number {
-    if (this.leftMs > 0) return this.leftMs;
-    const delayMs = delayAfter(this.retry, this.count);
-    this.count += 1;
-    this.#until = monotonicNow() + delayMs;
-    return delayMs;
-  }
-
-  end(): void {
-    this.count = 0;
-  }
-}
-
-/** A delay between half and all of the back-off: commands neither come at once nor all at the same time. */
-const delayAfter = ({ baseDelayMs, maxDelayMs }: CompleteRetryPolicy, failures: number): number =>
-  Math.min(maxDelayMs, baseDelayMs * 2 ** failures) * (0.5 + Math.random() / 2);

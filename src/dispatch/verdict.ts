@@ -1,0 +1,74 @@
+import { Offset } from '../codecs/scalars.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import type { RejectionReason } from '../errors/rejectionReason.js';
+import type { SubmissionRejectedError } from '../errors/submission.js';
+
+/**
+ * What the error of a submission means for the work:
+ *
+ * - `committed`: it is done. Only its transaction cannot be read.
+ * - `unknown`: it may be done. `isReset` if the ledger is another one, `prunedTo` if what would show it is pruned.
+ * - `refused`: it is not done, and will not be.
+ * - `other`: an error of another kind, such as of a function of the caller.
+ */
+export type Verdict =
+  | { readonly kind: 'committed'; readonly offset: Offset }
+  | { readonly kind: 'unknown'; readonly isReset: boolean; readonly prunedTo: Offset | undefined }
+  | {
+      readonly kind: 'refused';
+      readonly reason: RejectionReason | 'notSent';
+      /** Whether the same commands may be accepted later. */
+      readonly passes: boolean;
+      /** Whether all other work would be refused, too. */
+      readonly concernsAll: boolean;
+      /** Whether a sequencer refuses the commands so that are too large, too. */
+      readonly mayBePermanent: boolean;
+      /** Whether the participant is pruned after the start of the deduplication period. */
+      readonly isPeriod: boolean;
+      /** The smallest offset at which the period may begin, if the participant names it. */
+      readonly earliest: Offset | undefined;
+    }
+  | { readonly kind: 'other' };
+
+/**
+ * The reasons that pass by themselves. A contract that is archived or unknown is none: the same commands name it, so they would
+ * be refused again. One that is in flight is contention.
+ */
+const passing: ReadonlySet<RejectionReason> = new Set(['contention', 'traffic', 'backPressure', 'topology', 'timeout']);
+
+/** Returns what the error of a submission means. */
+export function verdictOf(error: unknown): Verdict {
+  if (isLedgerError(error, 'OutcomeUnknownError')) {
+    const { completionOffset, lastError } = error;
+    if (completionOffset !== undefined) return { kind: 'committed', offset: completionOffset };
+    const isReset = isLedgerError(lastError, 'LedgerResetError');
+    const prunedTo = isLedgerError(lastError, 'PrunedError') ? (lastError.earliestOffset ?? Infinity) : undefined;
+    return { kind: 'unknown', isReset, prunedTo };
+  }
+  if (isLedgerError(error, 'NotSentError', 'UnauthorizedError', 'TokenError'))
+    return { ...refused, reason: 'notSent', passes: true, concernsAll: true };
+  if (!isLedgerError(error, 'SubmissionRejectedError')) return { kind: 'other' };
+  const { reason, code } = error;
+  const isPeriod = code === 'INVALID_DEDUPLICATION_PERIOD';
+  return {
+    ...refused,
+    reason,
+    passes: passing.has(reason) || isOfProxy(error),
+    concernsAll: reason === 'traffic' || reason === 'backPressure' || isOfProxy(error),
+    mayBePermanent: code === 'SEQUENCER_REQUEST_FAILED',
+    isPeriod,
+    earliest: isPeriod ? earliestOf(error) : undefined,
+  };
+}
+
+const refused = { kind: 'refused', mayBePermanent: false, isPeriod: false, earliest: undefined } as const;
+
+/** Whether a proxy refused the command: it says nothing about the command, unless that is malformed or too large. */
+const isOfProxy = ({ code, status }: SubmissionRejectedError): boolean =>
+  code === undefined && status !== 400 && status !== 413;
+
+/** The smallest offset from which a participant that is pruned recognizes repetitions. */
+function earliestOf({ context }: SubmissionRejectedError): Offset | undefined {
+  const earliest = Number(context['earliest_offset']);
+  return Offset.is(earliest) ? earliest : undefined;
+}

@@ -1,0 +1,52 @@
+import { expect, it } from '@jest/globals';
+import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { outboxes } from '../postgres/outboxSupport.js';
+import { withDatabase } from '../postgres/support.js';
+import { runCli } from './runCli.js';
+
+describeWithPostgres('canton-rx outbox', () => {
+  const database = withDatabase();
+  const world = outboxes(database);
+
+  const cli = async (...line: readonly string[]): Promise<readonly [number, string]> => {
+    const { options } = database.pool;
+    const url = options.connectionString ?? '';
+    const run = runCli(['outbox', ...line], { env: { CANTON_RX_DATABASE_URL: url } });
+    return [await run.code, run.out.text() + run.err.text()];
+  };
+
+  it('lists what is not done, sends a parked command again, and drops one', async () => {
+    const { outbox, create, inTransaction, rows } = await world();
+    await inTransaction(async (tx) => {
+      for (const id of ['a', 'b', 'c', 'd', 'e']) await outbox.enqueue(tx, create(id), { key: `key-${id}` });
+    });
+    const set = (id: string, change: string) =>
+      database.pool.query(`UPDATE canton_rx_outbox SET ${change} WHERE command_id = '${id}'`);
+    await set('a', `state = 'parked', reason = 'invalid', error = 'a field is missing'`);
+    await set('b', `retry_at = now() + interval '1 minute', failures = 2, reason = 'timeout'`);
+    await set('c', `may_be_committed = true`);
+    await set('e', `state = 'committed'`);
+    const [code, text] = await cli('list');
+    expect(code).toBe(0);
+    expect(text.split('\n').map((line) => line.split('\t').filter((_, n) => [1, 2, 4, 5].includes(n)))).toEqual([
+      ['id 1', 'a', 'parked', 'failures 0'],
+      ['id 2', 'b', 'waiting', 'failures 2'],
+      ['id 3', 'c', 'running', 'failures 0'],
+      ['id 4', 'd', 'due', 'failures 0'],
+      [],
+    ]);
+    expect(text).toContain('a field is missing');
+    expect(await cli('list', '--name', 'other')).toEqual([0, '']);
+    expect(await cli('retry', '--id', '1')).toEqual([0, 'command 1 of commands is sent again\n']);
+    expect(await cli('retry', '--id', '1')).toEqual([
+      1,
+      expect.stringContaining('command 1 of commands is not parked'),
+    ]);
+    expect(await cli('drop', '--id', '3')).toEqual([0, 'dropped command 3 of commands\n']);
+    expect((await cli('drop', '--id', '5'))[0]).toBe(1);
+    expect((await rows()).map(({ state }) => state)).toEqual(['pending', 'pending', 'dropped', 'pending', 'committed']);
+    expect((await cli('retry'))[0]).toBe(2);
+    expect((await cli('drop', '--id', 'x'))[0]).toBe(2);
+    expect((await cli())[0]).toBe(2);
+  });
+});
