@@ -17,7 +17,17 @@ export interface Batch<A, P = LedgerPosition> {
   /** Whether the source ends with them. */
   readonly isLast?: boolean | undefined;
   /** The error with which the source ends after them. */
-  readonly failure?: { readonly error: unknown } | undefined;
+  readonly failure?: Failure | undefined;
+}
+
+/**
+ * An error that ends a source of batches.
+ *
+ * @inline
+ */
+interface Failure {
+  /** What failed. */
+  readonly error: unknown;
 }
 
 /** Where the updates of a page are in the history of a ledger. */
