@@ -1,5 +1,6 @@
-import { concatMap, map, type Observable, type OperatorFunction } from 'rxjs';
+import { catchError, concatMap, map, type Observable, type OperatorFunction } from 'rxjs';
 import type { AnyFeed } from '../feed/LedgerFeed.js';
+import { isEndBeforeCursor } from '../feed/pageRequest.js';
 import { hasContract, positionAt } from '../feed/positionAt.js';
 import { bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
@@ -27,7 +28,11 @@ export const withPosition = (
     concatMap((read) => {
       const newest = newestOf(read.fold.contracts);
       const begin = Math.max(0, (newest?.offset ?? 0) - 1);
-      const position$ = positionAt(feed, { offset: read.offset, begin, participantId: undefined });
+      const position$ = positionAt(feed, { offset: read.offset, begin, participantId: undefined }).pipe(
+        catchError((error: unknown) => {
+          throw isEndBeforeCursor(error) ? new MovedError() : error;
+        }),
+      );
       return position$.pipe(
         concatMap((position) => hasContract(feed, newest).pipe(map((isThere) => ({ position, isThere })))),
         map(({ position, isThere }) => {

@@ -6,7 +6,7 @@ import { retryTransient } from '../http/retry.js';
 import { historyOf } from './historyOf.js';
 import type { AnyFeed } from './LedgerFeed.js';
 import type { FeedElement, Page, Range } from './Page.js';
-import { isEndBeforeCursor, requestPage } from './pageRequest.js';
+import { isEndBeforeCursor, requestPage, resetIfBeyondEnd } from './pageRequest.js';
 import { reportWithout } from './Service.js';
 
 /** In how many updates before an offset the last one of each synchronizer is looked for. */
@@ -22,7 +22,7 @@ interface SnapshotOffset extends Pick<LedgerPosition, 'offset' | 'participantId'
 
 /**
  * Emits the position at an offset of a ledger of which nothing was read so far: with the last updates of the request, as far as
- * the participant can show them.
+ * the participant can show them. Fails with a `LedgerResetError` if the ledger ends before the offset.
  */
 export const positionAt = (
   feed: AnyFeed,
@@ -32,7 +32,8 @@ export const positionAt = (
   const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
   const readPage = (range: Range, limit: number): Observable<Page<FeedElement>> => {
     const request = { ...feed.request, ...range } as AnyFeed['request'];
-    return requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit, isProof: true });
+    const page$ = requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit, isProof: true });
+    return page$.pipe(resetIfBeyondEnd(offset));
   };
   const limit = Math.min(maxLastUpdates, Math.max(2, feed.maxPageSize));
   const down = (beginExclusive: Offset): Observable<LedgerPosition> =>
@@ -70,7 +71,7 @@ export const positionAt = (
       if (earliest === undefined || earliest >= offset) throw error;
       return down(earliest);
     }),
-    retryTransient(feed),
+    retryTransient(feed, (error) => !isEndBeforeCursor(error)),
     catchError((error: unknown) => {
       // pruned, or an order that the participant refuses, or two updates are too large for a page
       const isUnreadable = isLedgerError(error, 'PrunedError', 'PageLimitError');

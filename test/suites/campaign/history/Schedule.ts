@@ -139,7 +139,9 @@ function isBeyondPromise(steps: readonly Action[]): boolean {
   const restores = steps.filter((step) => step.does === 'restore');
   const firstOther = restores.findIndex(({ isSame }) => !isSame);
   const isMixed = firstOther >= 0 && restores.slice(firstOther).some(({ isSame }) => isSame);
-  return isMixed || (has('lose') && has('prune'));
+  const isLost = steps.some((step) => step.does === 'replace' && !step.isOtherParticipant);
+  const isLostAndPruned = isLost && steps.some((step) => step.does === 'prune' && step.to === 'past');
+  return isMixed || isLostAndPruned || (has('lose') && has('prune'));
 }
 
 /** Actions of a kind. */

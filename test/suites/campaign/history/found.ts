@@ -165,6 +165,19 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
     },
   ],
   [
+    'an empty ledger takes the place of the first between the contracts and their position',
+    {
+      ...plain,
+      reader: 'view',
+      synchronizers: 1,
+      latencyMs: 80,
+      steps: [
+        { does: 'stop', forMs: 400, afterMs: 0 },
+        { does: 'replace', isOtherParticipant: false, growth: [], downMs: 0, afterMs: 700 },
+      ],
+    },
+  ],
+  [
     'the last update is back while the page that has it is proven',
     {
       ...plain,
