@@ -157,12 +157,12 @@ interface RateLimit {
  */
 const rateLimits = (schedule: Schedule, quietMs: number): readonly RateLimit[] => [
   // a position that is not at its offset is searched, and again if a request of the search fails
-  { ms: 1_000, requests: 90, perNews: 4, fromMs: 0 },
+  { ms: 1_000, requests: 150, perNews: 4, fromMs: 0 },
   // twenty requests, each with its proof, and two searches; a proof is sent with a second token, too
-  { ms: 10_000, requests: schedule.token === null ? 260 : 300, perNews: 4, fromMs: 0 },
+  { ms: 10_000, requests: schedule.token === null ? 300 : 340, perNews: 4, fromMs: 0 },
   {
     ms: 10_000,
-    requests: (schedule.bound === null ? 14 : 24) * requestsPerToken(schedule),
+    requests: (schedule.bound === null ? 18 : 28) * requestsPerToken(schedule),
     perNews: 4,
     fromMs: quietMs + 25_000 + deafSocketMs(schedule),
   },

@@ -10,6 +10,10 @@ export const isBounded = ({ body }: ServiceRequest): boolean => 'endInclusive' i
 export const isDownward = ({ body }: ServiceRequest): boolean => body['descendingOrder'] === true;
 export const isPoll = (request: ServiceRequest): boolean => isPage(request) && !isBounded(request);
 
+/** Whether a request looks for the place of a position in what was read before a cursor. */
+export const isSearch = (request: ServiceRequest, cursor: number): boolean =>
+  isPage(request) && boundOf(request) <= cursor && Number(request.query['limit']) > 2;
+
 /** The end of the requested range; `Infinity` for a poll. */
 export const boundOf = ({ body }: ServiceRequest): number =>
   typeof body['endInclusive'] === 'number' ? body['endInclusive'] : Infinity;
