@@ -18,7 +18,11 @@ export interface LastUpdate {
   readonly updateId: string;
 }
 
-/** Codec of `LastUpdate`. */
+/**
+ * Codec of `LastUpdate`.
+ *
+ * @category Updates
+ */
 export const LastUpdate: t.Type<LastUpdate, unknown> = message<LastUpdate>('LastUpdate', {
   offset: Offset,
   updateId: text,

@@ -1,14 +1,4 @@
-import {
-  catchError,
-  concatMap,
-  defer,
-  from,
-  map,
-  type MonoTypeOperatorFunction,
-  type Observable,
-  of,
-  toArray,
-} from 'rxjs';
+import { catchError, concatMap, defer, from, map, type Observable, of, toArray } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -75,7 +65,7 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
           if (found === 'there') return of({ _tag: 'Here', after: lastUpdate.offset, isProven: true });
           if (found === 'unknown') return atEnd(reader, position, isSame);
           const place$ = findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
-          return isSame && !mayRelocate ? place$.pipe(stillOn(reader, position)) : place$;
+          return isSame && !mayRelocate ? place$.pipe(concatMap((place) => onSame(reader, position, place))) : place$;
         }),
       );
     }),
@@ -85,23 +75,16 @@ const otherThan = (expected: string | undefined, participantId: string): string 
   `the participant is ${participantId}, not ${expected ?? '?'}`;
 
 /** Fails if the address has come to lead to another participant since the search began: then that one was searched. */
-const stillOn =
-  (reader: HistoryReader, position: LedgerPosition): MonoTypeOperatorFunction<Place> =>
-  (place$) =>
-    place$.pipe(
-      concatMap((place) =>
-        place._tag === 'Here'
-          ? of(place)
-          : participantOf(reader, position).pipe(
-              map((participantId) => {
-                const { offset, participantId: expected } = position;
-                if (participantId !== undefined && participantId !== expected)
-                  throw new LedgerResetError(offset, undefined, otherThan(expected, participantId));
-                return place;
-              }),
-            ),
-      ),
-    );
+const onSame = (reader: HistoryReader, position: LedgerPosition, place: Place): Observable<Place> =>
+  place._tag === 'Here'
+    ? of(place)
+    : participantOf(reader, position).pipe(
+        map((participantId) => {
+          const { offset, participantId: expected } = position;
+          if (participantId === undefined || participantId === expected) return place;
+          throw new LedgerResetError(offset, undefined, otherThan(expected, participantId));
+        }),
+      );
 
 /** Without an update that proves it, the ledger must at least have reached the position. */
 const atEnd = (reader: HistoryReader, { offset }: LedgerPosition, isProven: boolean): Observable<Here> =>

@@ -259,7 +259,7 @@ function batchesOf(
     return [{ position, content: change }];
   });
   const reached = { ...position, ...read };
-  // a feed that reads again what follows its last update is behind the contracts
+  // the contracts may be newer than what a feed has read again after its last update
   const end = origin.isAddressed ? { ...reached, offset } : reached;
   return [{ items, position: end, isCaughtUp }];
 }
