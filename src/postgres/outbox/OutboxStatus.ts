@@ -47,7 +47,7 @@ export interface Submissions extends Observable<Submitted> {
   readonly status$: Observable<OutboxStatus>;
 }
 
-/** What the process knows of its own part. */
+/** What the process does itself. */
 export type OwnState = Pick<OutboxStatus, 'role' | 'state'>;
 
 type Counts = Pick<OutboxStatus, 'waiting' | 'due' | 'running' | 'parked' | 'oldestMs'>;
