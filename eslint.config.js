@@ -55,7 +55,7 @@ const house = {
   operators: ['codecs', 'errors'],
   contracts: ['codecs', 'errors', 'diagnostics', 'http', 'history', 'feed', 'ledger'],
   process: ['codecs', 'errors', 'diagnostics', 'http', 'history', 'feed', 'operators', 'ledger', 'contracts'],
-  dispatch: ['codecs', 'errors', 'diagnostics', 'http', 'process'],
+  dispatch: ['codecs', 'errors', 'diagnostics', 'http', 'submission', 'process'],
   automation: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'ledger', 'contracts', 'process', 'dispatch'],
   ledger: ['codecs', 'errors', 'diagnostics', 'http', 'history', 'feed', 'submission'],
   file: ['codecs', 'errors', 'process'],

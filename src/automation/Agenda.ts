@@ -5,6 +5,7 @@ import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
 import type { Places } from '../dispatch/Places.js';
+import { monotonicNow } from '../http/clock.js';
 import { DueQueue } from './DueQueue.js';
 import { Entry } from './Entry.js';
 import type { Acted, Rule } from './Rule.js';
@@ -14,6 +15,9 @@ const recheckAfterMs = 250;
 
 /** How often the clock is read while nothing happens, in milliseconds: it may be set. Rounds and times may depend on it. */
 const clockMs = 60_000;
+
+/** By how many milliseconds the clock may differ before it counts as set. */
+const toleratedMs = 1_000;
 
 /** What there is to do for a rule, by the contracts of its view: what is due, what is in progress, and what failed. */
 export class Agenda {
@@ -25,6 +29,8 @@ export class Agenda {
   /** Whether the contracts have changed since idle contracts were last looked at. */
   #hasChanged = false;
   #recheckedAt = -Infinity;
+  /** How far the clock of the machine, which may be set, is ahead of the one that cannot be. */
+  #aheadMs = asyncScheduler.now() - monotonicNow();
 
   constructor(
     private readonly rule: Rule,
@@ -70,7 +76,7 @@ export class Agenda {
     if (!this.#isLive) return;
     this.#recheck();
     while (this.places.isFree) {
-      const entry = this.#queue.take(asyncScheduler.now());
+      const entry = this.#queue.take(this.#now());
       if (entry === undefined) return;
       entry.state = 'busy';
       yield entry;
@@ -80,7 +86,7 @@ export class Agenda {
   /** How long nothing is due, in milliseconds. `Infinity` if only a change can help. */
   get waitMs(): number {
     if (!this.#isLive) return Infinity;
-    const now = asyncScheduler.now();
+    const now = this.#now();
     const recheckAt = this.#recheckedAt + (this.#hasChanged ? recheckAfterMs : clockMs);
     return Math.max(1, Math.min(this.#queue.nextAt - now, recheckAt - now, clockMs));
   }
@@ -139,8 +145,7 @@ export class Agenda {
 
   /** The contract is due again after a delay, because its action failed. Returns when. */
   retry(entry: Entry, delayMs: number): number {
-    const at = asyncScheduler.now() + delayMs;
-    entry.delayMs = delayMs;
+    const at = this.#now() + delayMs;
     this.#schedule(entry, at, 'retrying');
     return at;
   }
@@ -156,7 +161,7 @@ export class Agenda {
 
   /** What a status shows of this. */
   status() {
-    const now = asyncScheduler.now();
+    const now = this.#now();
     const due = this.#queue.countDue(now);
     const active = this.places.isPaused ? 'paused' : 'running';
     return {
@@ -211,7 +216,7 @@ export class Agenda {
 
   /** Looks at contracts again whose time has not come, or for which there was nothing to do. */
   #recheck(): void {
-    const now = asyncScheduler.now();
+    const now = this.#now();
     const hasChanged = this.#hasChanged;
     // the clock may have been set back
     if (Math.abs(now - this.#recheckedAt) < (hasChanged ? recheckAfterMs : clockMs)) return;
@@ -222,8 +227,17 @@ export class Agenda {
       const at = this.#queue.timeOf(entry) ?? -Infinity;
       // what is due stays due, even if the rule now names the next time
       if (entry.state === 'idle' || (entry.state === 'scheduled' && at > now)) this.reconsider(entry);
-      else if (entry.state === 'retrying' && at > now + entry.delayMs) this.retry(entry, entry.delayMs);
     }
+  }
+
+  /** The time of the machine. If its clock was set, what is tried again later keeps its delay. */
+  #now(): number {
+    const now = asyncScheduler.now();
+    const byMs = now - monotonicNow() - this.#aheadMs;
+    if (Math.abs(byMs) < toleratedMs) return now;
+    this.#aheadMs += byMs;
+    for (const [entry, at] of this.#queue.times()) if (entry.state === 'retrying') this.#queue.add(entry, at + byMs);
+    return now;
   }
 
   /** Schedules a contract for the time that the rule names. */

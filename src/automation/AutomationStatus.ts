@@ -14,8 +14,7 @@ import {
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { checkPositive } from '../http/retry.js';
-import type { Agenda } from './Agenda.js';
-import { runOf } from './automate.js';
+import { type RunState, runOf } from './automate.js';
 import type { Acted } from './Rule.js';
 
 /**
@@ -24,13 +23,14 @@ import type { Acted } from './Rule.js';
  * @category Automation
  */
 export interface AutomationStatus {
-  /** `'standby'` while another process acts or the store cannot be reached, `'starting'` until the contracts are known. */
+  /** `'standby'` while another process acts, `'starting'` until the store has answered and the contracts are known. */
   readonly role: 'standby' | 'starting' | 'leader';
   /**
    * `'running'` if it acts on what is due. `'stale'` while the contracts are not current, and `'paused'` while the participant
-   * is overloaded or lacks traffic: nothing is begun then. `'waiting'` if another process acts.
+   * is overloaded or lacks traffic: nothing is begun then. `'waiting'` if another process acts. `'disconnected'` while the store
+   * cannot be reached: it is not ready then.
    */
-  readonly state: 'waiting' | 'running' | 'stale' | 'paused';
+  readonly state: 'waiting' | 'running' | 'stale' | 'paused' | 'disconnected';
   /** The number of contracts that are due and not begun. */
   readonly due: number;
   /** The number of decisions and submissions in progress. */
@@ -51,6 +51,8 @@ export interface AutomationStatus {
   readonly offset?: Offset;
   /** The last action. */
   readonly last?: Acted;
+  /** Why the store cannot be reached. */
+  readonly error?: string;
   /** When this status was taken, in milliseconds since the epoch. */
   readonly at: number;
 }
@@ -106,11 +108,9 @@ export function toAutomationStatus({ everyMs = 1_000 }: { readonly everyMs?: num
   return (acted$) => {
     const run = runOf(acted$);
     return defer(() => {
-      let agenda: Agenda | undefined;
+      const state: RunState = {};
       let tally: Tally = { failures: [], committed: 0, obsolete: 0 };
-      const counted$ = run((current) => {
-        agenda = current;
-      }).pipe(
+      const counted$ = run(state).pipe(
         tap((acted) => {
           tally = count(tally, acted);
         }),
@@ -122,7 +122,7 @@ export function toAutomationStatus({ everyMs = 1_000 }: { readonly everyMs?: num
             interval(everyMs).pipe(takeUntil(each$.pipe(ignoreElements(), endWith(true)))),
           ),
         ),
-        map(() => ({ ...(agenda?.status() ?? standby), ...tally, at: asyncScheduler.now() })),
+        map(() => ({ ...now(state), ...tally, at: asyncScheduler.now() })),
       );
     });
   };
@@ -151,5 +151,11 @@ const toFailure = ({ contractId, error, retryAt }: Extract<Acted, { _tag: 'Faile
   ...(retryAt !== undefined && { retryAt }),
 });
 
-/** The status while another process acts. */
-const standby = { role: 'standby', state: 'waiting', due: 0, running: 0, waiting: 0, failed: 0, lagMs: 0 } as const;
+/** What a status shows of a run. */
+function now({ agenda, isStandby = false, storeError }: RunState) {
+  const status = agenda?.status() ?? { ...nothing, role: isStandby ? 'standby' : 'starting' };
+  return storeError === undefined ? status : ({ ...status, state: 'disconnected', error: storeError.message } as const);
+}
+
+/** The status while nothing is done. */
+const nothing = { state: 'waiting', due: 0, running: 0, waiting: 0, failed: 0, lagMs: 0 } as const;

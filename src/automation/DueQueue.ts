@@ -51,6 +51,11 @@ export class DueQueue<A> {
     return this.#places.get(item)?.at;
   }
 
+  /** The items and when they are due, in no order. */
+  times(): (readonly [item: A, at: number])[] {
+    return [...this.#places.values()].map(({ item, at }) => [item, at]);
+  }
+
   /** The number of items that are due. */
   countDue(now: number): number {
     return [...this.#places.values()].filter(({ at }) => at <= now).length;

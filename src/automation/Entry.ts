@@ -45,8 +45,6 @@ export class Entry {
   failures = 0;
   /** The number of lost races since the last success. */
   races = 0;
-  /** The delay after the last of them, in milliseconds. */
-  delayMs = 0;
   /** What is submitted, from the decision until its outcome is known. */
   submission: Submission | undefined;
   /** The offset that the view must pass before the contract is looked at again. */

@@ -1,12 +1,25 @@
 import * as t from 'io-ts';
-import { concat, concatMap, defer, EMPTY, filter, ignoreElements, map, type Observable, of, shareReplay } from 'rxjs';
+import {
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  filter,
+  ignoreElements,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  shareReplay,
+  tap,
+} from 'rxjs';
 import { ledgerEffects } from '../codecs/UpdateFormat.js';
 import { optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
-import { isLedgerError } from '../errors/LedgerError.js';
-import { type CompleteRetryPolicy, mapError, retryTransient } from '../http/retry.js';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { type CompleteRetryPolicy, mapError, type RetrySettings, retryTransient } from '../http/retry.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import {
   type CheckpointStore,
@@ -47,28 +60,57 @@ export const noMemory: Memory = {
 /** Works with a memory until the rule is stopped or the ledger is replaced. */
 export type Work = (memoryOf: (isActive: (contractId: string) => boolean) => Memory) => Observable<Acted>;
 
+/** What is known of a store. */
+export interface StoreState {
+  /** Whether another process holds the name. */
+  isStandby?: boolean;
+  /** Why the store cannot be reached, until it is. */
+  storeError?: LedgerError | undefined;
+}
+
+/** The store of a rule, and how it is used. */
+interface StoreSettings {
+  readonly store: CheckpointStore | TransactionalStore<unknown>;
+  readonly retry: CompleteRetryPolicy;
+  readonly state: StoreState;
+}
+
 /** Works while the store is held, with what the rule has saved in it. If the store fails, both begin again. */
 export function whileElected(
   ledger: LedgerReader,
   { name, actAs }: Rule,
-  store: CheckpointStore | TransactionalStore<unknown>,
-  retry: CompleteRetryPolicy,
+  { store, retry, state }: StoreSettings,
   workWith: Work,
 ): Observable<Acted> {
   // shows whether the ledger is the one of the record: also actions that neither create nor archive
   const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: ledgerEffects({ parties: actAs }) });
   return defer(() => {
     const reader = feed.open({ emitUndecoded: true });
-    const retrying = { retry, report: reader.report };
+    const report: RetrySettings['report'] = (make) => {
+      const diagnostic = make();
+      if (diagnostic._tag === 'RetryScheduled')
+        Object.assign(state, { isStandby: false, storeError: diagnostic.cause });
+      reader.report(() => diagnostic);
+    };
+    const retrying = { retry, report };
+    const answered = <A>(): MonoTypeOperatorFunction<A> =>
+      tap(() => {
+        state.storeError = undefined;
+      });
     const leader$ = acquireStore({ name, store }, retrying, lastCalls(storeTimeoutMs)).pipe(
+      answered(),
+      tap(({ isStandby }) => {
+        state.isStandby = isStandby;
+      }),
       filter(({ isStandby }) => !isStandby),
     );
     return whileHeld(leader$, ({ load$, save, transactions }) =>
-      resumePoint(reader, name, load$).pipe(
+      resumePoint(reader, name, load$.pipe(answered())).pipe(
         concatMap((point) => (reader.prove?.(point.cursor) ?? of(undefined)).pipe(map(() => point))),
         mapError((error) => rejectedCursor(name, error)),
         concatMap(({ cursor }) => {
-          const saveRecord = (record: Cursor): Observable<unknown> => transactions.transact((tx) => save(record, tx));
+          const saveRecord = (record: Cursor): Observable<unknown> =>
+            transactions.transact((tx) => save(record, tx).pipe(answered()));
           return workWith((isActive) => new StoredMemory(name, cursor, saveRecord, isActive));
         }),
       ),

@@ -10,7 +10,7 @@ import type { CheckpointStore, TransactionalStore } from '../process/CheckpointS
 import { endAtStop, stopOn } from '../process/Stop.js';
 import { Places } from '../dispatch/Places.js';
 import { Agenda } from './Agenda.js';
-import { Effects, noMemory, whileElected, type Work } from './Memory.js';
+import { Effects, noMemory, type StoreState, whileElected, type Work } from './Memory.js';
 import { readCreatedOffset } from './readCreatedOffset.js';
 import type { Acted, ActionRequest, Rule } from './Rule.js';
 import type { RuleRun } from './submit.js';
@@ -110,13 +110,19 @@ export function automate<M extends ContractTypes>(
   options: AutomationOptions = {},
 ): Observable<Acted> {
   const run = ruleRun(ledger, rule as unknown as Rule, options);
-  const acted$ = run(() => undefined);
+  const acted$ = defer(() => run({}));
   runs.set(acted$, run);
   return acted$;
 }
 
-/** Runs a rule. Calls `watch` with its agenda while it acts, and with `undefined` while another process does. */
-type Run = (watch: (agenda: Agenda | undefined) => void) => Observable<Acted>;
+/** What a run shows of itself. */
+export interface RunState extends StoreState {
+  /** Present while it acts. */
+  agenda?: Agenda | undefined;
+}
+
+/** Runs a rule, and keeps its state up to date. */
+type Run = (state: RunState) => Observable<Acted>;
 
 /** The runs of automations, for their status. */
 const runs = new WeakMap<Observable<Acted>, Run>();
@@ -138,14 +144,12 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
   const retry = retryPolicy({ baseDelayMs: 1_000, maxDelayMs: 300_000 }, options.retry);
   const { service } = requireConnection(ledger);
   const { view$ } = liveContracts(ledger, rule.query);
-  return (watch) =>
+  return (state) =>
     defer(() => {
       const stop = stopOn(signal);
-      let isWorking = false;
       const workWith: Work = (memoryOf) =>
         defer(() => {
-          isWorking = true;
-          const agenda = new Agenda(rule, new Places(concurrency));
+          const agenda = (state.agenda = new Agenda(rule, new Places(concurrency)));
           const memory = memoryOf((contractId) => agenda.contracts?.has(contractId) !== false);
           const run: RuleRun = {
             ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop },
@@ -153,23 +157,21 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
             submit: (request, { contract: { contractId }, traceContext }) =>
               submit(withAction(request, { rule: rule.name, contractId, traceContext })),
           };
-          watch(agenda);
           return concat(workOn(run, view$, service.diagnostics$), memory.flush());
         }).pipe(
           finalize(() => {
-            isWorking = false;
-            watch(undefined);
+            state.agenda = undefined;
           }),
         );
       const acted$ =
-        store === undefined ? workWith(() => noMemory) : whileElected(ledger, rule, store, retry, workWith);
+        store === undefined ? workWith(() => noMemory) : whileElected(ledger, rule, { store, retry, state }, workWith);
       return acted$.pipe(
         // another ledger has taken the place of the first: begins again with nothing that was learned
         repeat({ delay: () => (stop.isStopped() ? EMPTY : timer(0)) }),
         tap((acted) => {
           service.link.report(() => toDiagnostic(rule.name, acted));
         }),
-        endAtStop(stop, () => isWorking, stopWithinMs),
+        endAtStop(stop, () => state.agenda !== undefined, stopWithinMs),
       );
     });
 }

@@ -108,7 +108,7 @@ function refuse(run: RuleRun, entry: Entry, submission: Submission, error: unkno
     case 'unknown':
       return [unclear(run, entry, submission, error, verdict)];
     case 'refused':
-      if (verdict.earliest !== undefined && verdict.earliest > (submission.since ?? 0))
+      if (verdict.earliest !== undefined && verdict.earliest < Infinity && verdict.earliest > (submission.since ?? 0))
         return prune(run, entry, submission, verdict.earliest);
   }
   entry.submission = undefined;

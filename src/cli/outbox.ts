@@ -68,7 +68,7 @@ const list = ({ pool, schema, name }: Request): Result =>
     pool,
     `SELECT name, format('id %s', id) AS id, command_id, coalesce('key ' || key, 'no key') AS key,
       CASE WHEN state = 'parked' THEN 'parked' WHEN retry_at > now() THEN 'waiting'
-        WHEN may_be_committed AND reason IS NULL THEN 'running' ELSE 'due' END AS state,
+        WHEN may_be_committed AND retry_at IS NULL THEN 'running' ELSE 'due' END AS state,
       format('failures %s', failures) AS failures,
       to_char(enqueued_at AT TIME ZONE 'UTC', '"enqueued" YYYY-MM-DD"T"HH24:MI:SS"Z"') AS enqueued,
       CASE WHEN may_be_committed THEN 'may be committed' ELSE 'not committed' END AS outcome,

@@ -29,7 +29,7 @@ import type { Stop } from '../process/Stop.js';
 import type { Place, Places } from './Places.js';
 
 /** The work, and when it is due. */
-export interface DueWork<W> {
+interface DueWork<W> {
   /** Emits what is due, the one that has been due longest first, as far as there are places; then completes. */
   readonly take: () => ObservableInput<W>;
   /** How long nothing will be due, in milliseconds. `Infinity` if only a change can help. */

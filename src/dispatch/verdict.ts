@@ -1,7 +1,9 @@
-import { Offset } from '../codecs/scalars.js';
+import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import type { RejectionReason } from '../errors/rejectionReason.js';
 import type { SubmissionRejectedError } from '../errors/submission.js';
+import { meaningOf } from '../submission/codes.js';
+import { earliestOffset } from '../submission/outcome.js';
 
 /**
  * What the error of a submission means for the work:
@@ -21,11 +23,9 @@ export type Verdict =
       readonly passes: boolean;
       /** Whether all other work would be refused, too. */
       readonly concernsAll: boolean;
-      /** Whether a sequencer refuses the commands so that are too large, too. */
+      /** Whether the cause may also be the commands, such as their size. */
       readonly mayBePermanent: boolean;
-      /** Whether the participant is pruned after the start of the deduplication period. */
-      readonly isPeriod: boolean;
-      /** The smallest offset at which the period may begin, if the participant names it. */
+      /** The first offset at which the deduplication period may begin, if that is pruned; `Infinity` if it is not named. */
       readonly earliest: Offset | undefined;
     }
   | { readonly kind: 'other' };
@@ -48,27 +48,20 @@ export function verdictOf(error: unknown): Verdict {
   if (isLedgerError(error, 'NotSentError', 'UnauthorizedError', 'TokenError'))
     return { ...refused, reason: 'notSent', passes: true, concernsAll: true };
   if (!isLedgerError(error, 'SubmissionRejectedError')) return { kind: 'other' };
-  const { reason, code } = error;
-  const isPeriod = code === 'INVALID_DEDUPLICATION_PERIOD';
+  const { reason, code = '' } = error;
+  const meaning = meaningOf(code);
   return {
     ...refused,
     reason,
     passes: passing.has(reason) || isOfProxy(error),
-    concernsAll: reason === 'traffic' || reason === 'backPressure' || isOfProxy(error),
-    mayBePermanent: code === 'SEQUENCER_REQUEST_FAILED',
-    isPeriod,
-    earliest: isPeriod ? earliestOf(error) : undefined,
+    concernsAll: meaning?.concerns === 'all' || isOfProxy(error),
+    mayBePermanent: meaning?.hosted.again === 'thrice' && reason !== 'contention',
+    earliest: meaning?.hosted.outcome === 'pruned' ? (earliestOffset(error) ?? Infinity) : undefined,
   };
 }
 
-const refused = { kind: 'refused', mayBePermanent: false, isPeriod: false, earliest: undefined } as const;
+const refused = { kind: 'refused', mayBePermanent: false, earliest: undefined } as const;
 
 /** Whether a proxy refused the command: it says nothing about the command, unless that is malformed or too large. */
 const isOfProxy = ({ code, status }: SubmissionRejectedError): boolean =>
   code === undefined && status !== 400 && status !== 413;
-
-/** The smallest offset from which a participant that is pruned recognizes repetitions. */
-function earliestOf({ context }: SubmissionRejectedError): Offset | undefined {
-  const earliest = Number(context['earliest_offset']);
-  return Offset.is(earliest) ? earliest : undefined;
-}

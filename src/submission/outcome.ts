@@ -97,7 +97,8 @@ export const isAwaited = (error: LedgerError): boolean => !isLedgerError(error, 
  * it.
  */
 export function earliestOffset(error: LedgerError): Offset | undefined {
-  if (!isLedgerError(error, 'ApiError') || error.code !== 'INVALID_DEDUPLICATION_PERIOD') return undefined;
+  if (!isLedgerError(error, 'ApiError', 'SubmissionRejectedError')) return undefined;
+  if (error.code !== 'INVALID_DEDUPLICATION_PERIOD') return undefined;
   const digits = /^\d+$/.exec(error.context['earliest_offset'] ?? '')?.[0];
   const earliest = digits === undefined ? undefined : Number(digits);
   return Offset.is(earliest) ? earliest : undefined;

@@ -296,6 +296,31 @@ describe('a clock that is set back', () => {
   });
 });
 
+describe('a clock that is set forward', () => {
+  it.each([0, 30 * day])(
+    'does not make a failed action due before its delay is over, whatever the clock was: %i',
+    (first) => {
+      const { acted, tasks } = run(['a'], {
+        forMs: hour,
+        retry: { baseDelayMs: 20 * minute, maxDelayMs: 20 * minute },
+        faultOf: (commandId, attempt) =>
+          commandId === 'rule:a' && attempt === 1 ? { kind: 'refused', code: 'DAML_FAILURE' } : undefined,
+        before: setClock(first),
+        later: [
+          [1_000, setClock(first + 30 * day)],
+          [2_000, 'create', 'b'],
+          [3 * minute, setClock(first)],
+        ],
+      });
+      expect(acted).toEqual(['Failed a: SubmissionRejectedError refusal', 'Committed b', 'Committed a']);
+      // the clock is the first one again
+      const againMs = (tasks.attempts[2]?.atMs ?? 0) - first;
+      expect(againMs).toBeGreaterThanOrEqual(10 * minute);
+      expect(againMs).toBeLessThanOrEqual(22 * minute);
+    },
+  );
+});
+
 describe('a rule that never acts', () => {
   it.each<[string, Partial<TaskRule>]>([
     ['selects nothing', { where: () => false }],

@@ -1,6 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import { concatMap, delay, NEVER, of, throwError, timer } from 'rxjs';
-import { automate, type AutomationOptions, toAutomationStatus } from '../../src/automation/index.js';
+import {
+  asyncScheduler,
+  concatMap,
+  defer,
+  delay,
+  map,
+  mergeWith,
+  NEVER,
+  type ObservableInput,
+  of,
+  throwError,
+  timer,
+} from 'rxjs';
+import {
+  automate,
+  type AutomationOptions,
+  type AutomationStatus,
+  toAutomationStatus,
+} from '../../src/automation/index.js';
 import { isLedgerError } from '../../src/index.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { committedIds } from '../helpers/virtualTasks.js';
@@ -433,6 +450,57 @@ describe('the status of an automation', () => {
     expect(at(5_000)).toMatchObject({ role: 'leader', state: 'paused', due: 0, waiting: 1, failed: 1 });
     expect(at(25_000)).toMatchObject({ role: 'leader', state: 'stale' });
     expect(others[0]?.[5]).toMatchObject({ role: 'standby', state: 'waiting', due: 0 });
+  });
+
+  /** The roles and states, each once in a row. */
+  const rolesOf = (values: readonly AutomationStatus[]): readonly string[] =>
+    values.map(({ role, state }) => `${role} ${state}`).filter((text, index, all) => text !== all[index - 1]);
+
+  /** A store whose database is away for a while. */
+  function awayStore(fromMs: number, toMs: number, isTransactional = false) {
+    const memory = memoryStore();
+    const isAway = (): boolean => asyncScheduler.now() >= fromMs && asyncScheduler.now() < toMs;
+    const failIfAway = <A>(call: () => A): A => {
+      if (isAway()) throw new Error('no route');
+      return call();
+    };
+    const lost$ = timer(new Date(fromMs)).pipe(concatMap(() => throwError(() => new Error('no route'))));
+    const transactions = { transact: <A>(work: (tx: unknown) => ObservableInput<A>) => defer(() => work(undefined)) };
+    const hold = (name: string, standBy?: () => void) =>
+      defer(() => failIfAway(() => memory.hold(name, standBy))).pipe(
+        mergeWith(asyncScheduler.now() < fromMs ? lost$ : NEVER),
+        map(() => transactions),
+      );
+    const save: typeof memory.save = (name, cursor) => failIfAway(() => memory.save(name, cursor));
+    return { ...memory, save, ...(isTransactional ? { hold, transactions } : {}) };
+  }
+
+  it.each<[string, number, readonly string[]]>([
+    ['acts', 5_000, ['leader running', 'starting disconnected', 'leader running']],
+    ['starts', 0, ['starting disconnected', 'leader running']],
+  ])('says that the database is away while it %s, and recovers', (_, fromMs, expected) => {
+    const store = awayStore(fromMs, 20_000, true);
+    const { values, error } = statusOf(['a'], { store, act: touchIt });
+    expect(error).toBeUndefined();
+    expect(rolesOf(values)).toEqual(expected);
+    const { error: text } = values.find(({ state }) => state === 'disconnected') ?? {};
+    expect(text).toContain('no route');
+    expect(values.at(-1)).toMatchObject({ state: 'running', committed: 1 });
+    expect(values.at(-1)).not.toHaveProperty('error');
+  });
+
+  it('says that the store is away that cannot save, and recovers', () => {
+    const { values } = statusOf(['a'], {
+      store: awayStore(0, 20_000),
+      act: touchIt,
+      prepare: ({ tasks, at }) => {
+        at(1_000, () => {
+          tasks.create('b');
+        });
+      },
+    });
+    expect(rolesOf(values)).toEqual(['leader disconnected', 'leader running']);
+    expect(values.at(-1)).toMatchObject({ committed: 2 });
   });
 
   it('does not count contracts that are archived before they are due', () => {

@@ -24,14 +24,14 @@ describeWithPostgres('canton-rx outbox', () => {
       database.pool.query(`UPDATE canton_rx_outbox SET ${change} WHERE command_id = '${id}'`);
     await set('a', `state = 'parked', reason = 'invalid', error = 'a field is missing'`);
     await set('b', `retry_at = now() + interval '1 minute', failures = 2, reason = 'timeout'`);
-    await set('c', `may_be_committed = true`);
+    await set('c', `may_be_committed = true, reason = 'unknown', failures = 1`);
     await set('e', `state = 'committed'`);
     const [code, text] = await cli('list');
     expect(code).toBe(0);
     expect(text.split('\n').map((line) => line.split('\t').filter((_, n) => [1, 2, 4, 5].includes(n)))).toEqual([
       ['id 1', 'a', 'parked', 'failures 0'],
       ['id 2', 'b', 'waiting', 'failures 2'],
-      ['id 3', 'c', 'running', 'failures 0'],
+      ['id 3', 'c', 'running', 'failures 1'],
       ['id 4', 'd', 'due', 'failures 0'],
       [],
     ]);

@@ -119,6 +119,22 @@ describeWithPostgres('commandOutbox, with commands that fail for ever', () => {
     expect(await rows()).toMatchObject([{ state: 'dropped' }]);
   });
 
+  it('counts a command as running while it is sent, also again after an unknown outcome', async () => {
+    const here = await world();
+    const { outbox, ledger } = here;
+    await enqueue(here, 'bad');
+    let sent = 0;
+    const bad$ = defer(() => ((sent += 1) < 3 ? throwError(() => unknown('bad')) : NEVER));
+    sendBad(here, bad$);
+    const status$ = outbox.submitAll(ledger).status$;
+    await until(() => sent === 3);
+    expect(await firstValueFrom(status$)).toMatchObject({ due: 0, running: 1, waiting: 0 });
+    expect(await here.rows()).toMatchObject([{ failures: 2, reason: 'unknown' }]);
+    await database.pool.query("UPDATE canton_rx_outbox SET state = 'parked'");
+    expect(await firstValueFrom(outbox.retry(1))).toBe(true);
+    expect(await firstValueFrom(status$)).toMatchObject({ due: 1, running: 0 });
+  });
+
   it('has a status: what is parked, waits, is due and is sent, also while the database is away', async () => {
     const here = await world();
     const { outbox, ledger, create, inTransaction } = here;

@@ -109,7 +109,7 @@ export class OutboxRows {
         participant = CASE WHEN ${isKept} THEN c.participant ELSE $5 END,
         reason = CASE WHEN c.may_be_committed THEN c.reason END,
         error = CASE WHEN c.may_be_committed THEN c.error END,
-        may_be_committed = true, changed_at = now()
+        may_be_committed = true, retry_at = NULL, changed_at = now()
       FROM held
       WHERE c.id = ANY ($3::bigint[]) AND c.state = 'pending' AND c.may_be_committed = (c.id = ANY ($6::bigint[]))
       RETURNING c.id::text AS id, c.since::text AS since, c.participant`;
@@ -206,6 +206,9 @@ const toRow = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
   participant: textOf(row['participant']),
   failures: Number(row['failures']),
 });
+
+/** Whether a pending command is being sent, for SQL: it was begun, and no time is set for another attempt. */
+export const isRunning = `(may_be_committed AND retry_at IS NULL)`;
 
 /** The names of an outbox's tables, for SQL. */
 export interface OutboxTables {

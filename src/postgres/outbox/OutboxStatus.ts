@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { asyncScheduler, catchError, concatMap, defer, exhaustMap, map, type Observable, of, timer } from 'rxjs';
 import { quotable } from '../../errors/internal/message.js';
 import { query } from '../connection.js';
-import type { OutboxTables } from './OutboxRows.js';
+import { isRunning, type OutboxTables } from './OutboxRows.js';
 import type { Submitted } from './outcome.js';
 
 /**
@@ -47,7 +47,7 @@ export interface Submissions extends Observable<Submitted> {
   readonly status$: Observable<OutboxStatus>;
 }
 
-/** What the process knows of its own part. */
+/** What the process does itself. */
 export type OwnState = Pick<OutboxStatus, 'role' | 'state'>;
 
 type Counts = Pick<OutboxStatus, 'waiting' | 'due' | 'running' | 'parked' | 'oldestMs'>;
@@ -97,7 +97,7 @@ interface Reading {
 
 const countsSql = ({ commands }: OutboxTables): string => `WITH open AS (
     SELECT state, enqueued_at,
-      may_be_committed AND reason IS NULL AS "isRunning",
+      ${isRunning} AS "isRunning",
       retry_at > now() OR (key IS NOT NULL AND EXISTS (SELECT FROM ${commands} AS earlier
         WHERE earlier.name = c.name AND earlier.key = c.key AND earlier.id < c.id
           AND earlier.state IN ('pending', 'parked'))) AS "isWaiting"

@@ -118,7 +118,7 @@ function failureOf(error: unknown, row: OutboxRow): Outcome {
     case 'refused': {
       const { reason, concernsAll } = verdict;
       // the caller's own start is kept, whatever is pruned
-      const forgetsSince = verdict.isPeriod && periodStart(row) === row.since;
+      const forgetsSince = verdict.earliest !== undefined && periodStart(row) === row.since;
       const passes = forgetsSince || (verdict.passes && !(verdict.mayBePermanent && row.failures >= maxFailures));
       const state = passes ? 'pending' : 'parked';
       return { ...failed, state, mayBeCommitted: false, reason, concernsAll, forgetsSince };
