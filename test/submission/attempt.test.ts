@@ -600,7 +600,7 @@ describe('a change with two subscriptions', () => {
       flush();
       const bodies = service.requests.filter(({ path }) => path === executePath).map(({ body }) => body);
       expect(bodies.map((body) => body['deduplicationPeriod'])).toEqual([
-        { Empty: {} },
+        { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } },
         { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } },
       ]);
       expect(new Set(bodies.map((body) => body['submissionId'])).size).toBe(2);

@@ -245,11 +245,12 @@ class Game {
     const isShort = 'DeduplicationDuration' in period || ('DeduplicationOffset' in period && isSigned);
     const isPossible = isSigned || hasCommandId;
     const number = this.lives.length;
+    // a participant that is pruned does not know what was committed before, unless the start is given
     // the start that a process is given is not that of its Ledger
-    if (as === 'call' && isPossible && !isShort && !this.isGiven) {
+    if (as === 'call' && isPossible && !isShort && !this.isPruned && !this.isGiven) {
       this.transaction$ = this.submit(undefined);
       this.live(number);
-    } else if (as === 'process' && isPossible && !(isShort && isSigned)) {
+    } else if (as === 'process' && isPossible && !((isShort || this.isPruned) && isSigned)) {
       this.ledger = this.connect();
       this.isGiven = !isSigned;
       this.transaction$ = this.submit(10);
