@@ -86,10 +86,12 @@ export class Change {
             this.#checkStart(transaction, starts);
           },
           unsubscribe: () => {
+            this.#keepStart(starts);
             leave(true);
           },
           error: (error: unknown) => {
             if (!isLedgerError(error, 'SubmissionRejectedError')) starts.forget();
+            if (!isDecided(error)) this.#keepStart(starts);
             leave(!isDecided(error));
           },
         }),
@@ -143,7 +145,8 @@ export class Change {
       mayBeCommittedElsewhere: () => this.#active > 1 || this.#left > left,
       beginAt: (since) => {
         starts.prunedTo(since);
-        this.#start = { ...start, since };
+        // the participant has named it
+        this.#start = { ...start, since, isUnread: false };
         return beginAt(this.#start);
       },
     });
@@ -152,9 +155,18 @@ export class Change {
 
   /** A commit that is not after the start shows that the start is of another ledger. */
   #checkStart({ offset, isRepeated }: SubmittedTransaction, starts: LedgerStarts): void {
-    if (isRepeated === true || this.#start === undefined || offset > this.#start.since) return;
+    if (isRepeated === true || this.#start === undefined || offset > this.#start.since) {
+      starts.precede(offset);
+      return;
+    }
     starts.contradictedBy(offset);
     this.#start = { since: offset - 1 };
+  }
+
+  /** A start that was given or not read is before a commit that may still follow: later calls begin there, too. */
+  #keepStart(starts: LedgerStarts): void {
+    const { since, isGiven = false, isUnread = false } = this.#start ?? { since: Infinity };
+    if (isGiven || isUnread) starts.precede(since + 1);
   }
 
   /** Records that a subscription ends. If it knows that nothing was committed, that includes those that ended before. */

@@ -75,6 +75,16 @@ export class LedgerStarts {
     this.#shared$ = this.#read();
   }
 
+  /** Begins before a commit of this ledger whose change had another start, so that a later call finds it. */
+  precede(offset: Offset): void {
+    if (this.#last === undefined) {
+      this.#atMost = Math.min(this.#atMost, offset - 1);
+    } else if (this.#last.since >= offset) {
+      this.#last = { ...this.#last, since: offset - 1 };
+      if (this.#shared$ !== undefined) this.#shared$ = of(this.#last);
+    }
+  }
+
   /** Reads the start once for all changes that need it meanwhile or later, unless that fails. */
   #read(): Observable<LedgerStart> {
     const shared$ = readStart(this.service).pipe(

@@ -22,21 +22,24 @@ interface Reach {
  * the attempt, so that a fixed duration looks less far back with each attempt. The law of this function: however long an
  * attempt takes, its period reaches back to before the first attempt, and as far beyond that as the caller requests.
  *
- * An offset does so at any time. A requested duration is therefore extended by the time that has passed. The first attempt,
+ * An offset before the start does so at any time. One that the caller requests proves nothing if the start is unknown: the
+ * longest period takes its place. A requested duration is therefore extended by the time that has passed. The first attempt,
  * too, may be checked after a later one was committed: its duration is at least as long as an attempt may take. The default
  * of the participant is never used, because it can be as short as 30 seconds.
  */
 export function deduplicationPeriod(reach: Reach): DeduplicationPeriod {
-  const { requested, since = Infinity, earliest, isLater, ageMs, attemptMs } = reach;
-  if (requested != null && 'DeduplicationOffset' in requested)
-    return offsetPeriod(Math.min(requested.DeduplicationOffset.value, since));
+  const { requested, since, earliest, isLater, ageMs, attemptMs } = reach;
+  const offset =
+    requested != null && 'DeduplicationOffset' in requested ? requested.DeduplicationOffset.value : undefined;
+  // without the ledger end, an offset may be after what this ledger commits, unless it is its beginning
+  if (offset !== undefined && (since !== undefined || offset === 0)) return offsetPeriod(Math.min(offset, since ?? 0));
   const passedSeconds = 1 + Math.ceil(((isLater ? ageMs : 0) + attemptMs) / 1_000);
   if (requested != null && 'DeduplicationDuration' in requested) {
     const { seconds } = requested.DeduplicationDuration.value;
     if (!isLater && seconds >= passedSeconds) return requested;
     return durationPeriod(isLater ? seconds + passedSeconds : passedSeconds);
   }
-  if (earliest !== undefined) return offsetPeriod(Math.min(earliest, since));
+  if (earliest !== undefined) return offsetPeriod(Math.min(earliest, since ?? earliest));
   return durationPeriod(Math.max(longestSeconds, passedSeconds));
 }
 

@@ -46,19 +46,17 @@ import type { HeldTimes, Run } from './Run.js';
  * value if the completions cannot be read. It does not end by itself otherwise, and proves nothing by that.
  */
 export const watch = (run: Run, withinMs: number): Observable<Offset> =>
-  run.start.isUnread === true
-    ? EMPTY
-    : completionsAfter(run, run.start.since, withinMs).pipe(
-        filter(
-          (element) =>
-            element._tag === 'Completion' &&
-            element.outcome === 'committed' &&
-            run.change.submissionIds.has(element.submissionId ?? ''),
-        ),
-        map(({ offset }) => offset),
-        take(1),
-        catchError(() => EMPTY),
-      );
+  completionsAfter(run, run.start.since, withinMs).pipe(
+    filter(
+      (element) =>
+        element._tag === 'Completion' &&
+        element.outcome === 'committed' &&
+        run.change.submissionIds.has(element.submissionId ?? ''),
+    ),
+    map(({ offset }) => offset),
+    take(1),
+    catchError(() => EMPTY),
+  );
 
 const completionsAfter = (
   { service, submission, retry }: Run,

@@ -89,7 +89,7 @@ const hasNames = ({ transactionFormat }: CommandsRequest): boolean =>
 /** The caller's period, extended to the start of the change. If the caller names the start, no duration is needed to reach it. */
 function periodOf(request: CommandsRequest, run: Run, isLater: boolean): DeduplicationPeriod {
   const { deduplicationPeriod: requested } = request;
-  const { start, retry, service } = run;
+  const { start, service } = run;
   const { since, isGiven = false } = start;
   // no earlier attempt was before the start
   const isSinceStart = requested == null || 'Empty' in requested || (isGiven && 'DeduplicationDuration' in requested);
@@ -98,8 +98,8 @@ function periodOf(request: CommandsRequest, run: Run, isLater: boolean): Dedupli
     since,
     isLater,
     ageMs: run.ageMs(),
-    // without a later attempt, nothing can be committed before this one is checked
-    attemptMs: retry.giveUpAfterMs > 0 || isLater ? heldMs(request) + attemptMs(service.link.requestTimeoutMs) : 0,
+    // also without recovery: another subscription, call or process may commit the change before this attempt is checked
+    attemptMs: heldMs(request) + attemptMs(service.link.requestTimeoutMs),
   });
 }
 

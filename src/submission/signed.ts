@@ -38,28 +38,25 @@ export const signed = (request: ExecuteRequest, transactionHash: Base64 | undefi
 });
 
 /**
- * Creates the body of an attempt. Each attempt after the first has its own submission id, and a deduplication period that
- * covers the earlier ones. A single attempt has the period that the caller requests.
+ * Creates the body of an attempt. Each attempt after the first has its own submission id, and all have a deduplication period
+ * that covers the earlier ones. So does a single attempt of a call: another call or process may send the same bytes.
  */
 function executeBody(request: ExecuteRequest, run: Run, { number, isResent, earliest }: AttemptKey): ExecuteRequest {
-  const { change, retry, start, service } = run;
+  const { change, start, service } = run;
   const { submissionIds } = change;
   const isLater = number > 1 || isResent || submissionIds.size > 0;
   const submissionId = isLater ? randomUuid() : run.submission.submissionId;
   submissionIds.add(submissionId);
-  const isSingle = !isLater && retry.giveUpAfterMs === 0;
-  const { deduplicationPeriod: requested } = request;
-  if (isSingle && isLongest(requested)) return { ...request, submissionId };
   return {
     ...request,
     submissionId,
     deduplicationPeriod: deduplicationPeriod({
-      requested,
+      requested: request.deduplicationPeriod,
       since: start.isUnread === true ? undefined : start.since,
       earliest,
       isLater,
       ageMs: run.ageMs(),
-      attemptMs: isSingle ? 0 : attemptMs(service.link.requestTimeoutMs),
+      attemptMs: attemptMs(service.link.requestTimeoutMs),
     }),
   };
 }

@@ -118,14 +118,15 @@ describe('before a submission is sent', () => {
     expect(seen).toMatchObject({ completed: true, times: [atMs], error: undefined });
   });
 
-  it('a deduplication offset of the caller is sent as it is if the ledger end is unknown', () => {
+  it('a week takes the place of an offset of the caller if the ledger end is unknown', () => {
     const service = serviceWith({ execute: [[committedAnswer(11)]], end: [notFound] });
     const deduplicationPeriod = { DeduplicationOffset: { value: 5 } };
     marbles(({ flush }) => {
       observe(ledgerOf(service).executeAndWaitForTransaction({ ...signedRequest, deduplicationPeriod }));
       flush();
     });
-    expect(service.requests.at(-1)?.body).toMatchObject({ deduplicationPeriod });
+    const week = { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } };
+    expect(service.requests.at(-1)?.body).toMatchObject({ deduplicationPeriod: week });
   });
 
   it('a ledger end within 5 seconds is awaited', () => {
@@ -600,7 +601,7 @@ describe('a change with two subscriptions', () => {
       flush();
       const bodies = service.requests.filter(({ path }) => path === executePath).map(({ body }) => body);
       expect(bodies.map((body) => body['deduplicationPeriod'])).toEqual([
-        { Empty: {} },
+        { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } },
         { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } },
       ]);
       expect(new Set(bodies.map((body) => body['submissionId'])).size).toBe(2);

@@ -68,14 +68,13 @@ describe('the deduplication period of an attempt', () => {
   it('reaches back to before the first attempt could have been accepted, whenever it is checked', () => {
     fc.assert(
       fc.property(world, (its) => {
-        const { requested, since = 0, sentAt, heldMs, perSecond } = its;
-        // without a known ledger end, the offset of the caller was known before the first attempt
-        const known = its.since ?? ('DeduplicationOffset' in requested ? requested.DeduplicationOffset.value : since);
+        // without a known ledger end, an offset of the caller may be one of another ledger
+        const { since = 0, sentAt, heldMs, perSecond } = its;
         for (const [index, sent] of sentAt.entries()) {
           const checkedAt = sent + (heldMs[index] ?? 0);
           // any attempt may have been accepted, at any time from the first one on
           for (const atMs of [0, ...sentAt.map((at, i) => at + (heldMs[i] ?? 0))].filter((at) => at <= checkedAt)) {
-            const commit = { atMs, offset: known + 1 + Math.floor((atMs / 1_000) * perSecond) };
+            const commit = { atMs, offset: since + 1 + Math.floor((atMs / 1_000) * perSecond) };
             expect(finds(periodOf(its, index), checkedAt, commit)).toBe(true);
           }
         }
@@ -90,7 +89,8 @@ describe('the deduplication period of an attempt', () => {
         const { requested, since, sentAt, earlierLifeMs } = its;
         for (const [index, checkedAt] of sentAt.entries()) {
           const commit = { atMs: -earlierLifeMs, offset: Math.max(0, (since ?? 1_000) - 3) };
-          const isRequested = !isLongest(requested) && finds(requested, 0, commit);
+          const isProven = since !== undefined || !('DeduplicationOffset' in requested);
+          const isRequested = isProven && !isLongest(requested) && finds(requested, 0, commit);
           // checked at once, as the caller has counted on
           if (isRequested) expect(finds(periodOf(its, index), checkedAt, commit)).toBe(true);
         }
@@ -104,6 +104,8 @@ describe('the deduplication period of an attempt', () => {
     DeduplicationDuration: { value: { seconds: s, nanos } },
   });
 
+  const at = (value: number): DeduplicationPeriod => ({ DeduplicationOffset: { value } });
+
   it.each<[string, Parameters<typeof deduplicationPeriod>[0], DeduplicationPeriod]>([
     ['a week by default', base, duration(604_800)],
     ['longer after more than a week', { ...base, isLater: true, ageMs: 700_000_000 }, duration(700_121)],
@@ -113,6 +115,14 @@ describe('the deduplication period of an attempt', () => {
       { DeduplicationOffset: { value: 30 } },
     ],
     ['never an offset after the start', { ...base, since: 20, earliest: 30 }, { DeduplicationOffset: { value: 20 } }],
+    ['the offset that the caller requests', { ...base, requested: at(9), since: 20 }, at(9)],
+    ['never an offset of the caller after the start', { ...base, requested: at(30), since: 20 }, at(20)],
+    [
+      'a week instead of an offset of the caller if the start is unknown',
+      { ...base, requested: at(9) },
+      duration(604_800),
+    ],
+    ['the beginning if the caller requests that', { ...base, requested: at(0) }, at(0)],
     [
       'never weaker than the caller requests',
       { ...base, requested: duration(600), since: 77, earliest: 30 },
@@ -120,7 +130,6 @@ describe('the deduplication period of an attempt', () => {
     ],
     ['at least as long as an attempt may take', { ...base, requested: duration(3) }, duration(121)],
     ['as requested if that is long enough', { ...base, requested: duration(121, 5) }, duration(121, 5)],
-    ['as requested for a single attempt', { ...base, requested: duration(3), attemptMs: 0 }, duration(3)],
     [
       'one that JSON can hold',
       { ...base, isLater: true, requested: duration(Number.MAX_SAFE_INTEGER) },

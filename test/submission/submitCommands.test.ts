@@ -719,14 +719,14 @@ describe('commands with a deduplication duration', () => {
       observe(committed$);
       asyncScheduler.schedule(() => observe(committed$), 5_000);
     });
-    expect(secondsOf(node)).toEqual([3, 3 + 1 + 5 + 120]);
+    expect(secondsOf(node)).toEqual([121, 3 + 1 + 5 + 120]);
     expect(node.commits).toHaveLength(1);
   });
 
   it.each([
     ['as long as an attempt may take', 3, {}, 121],
     ['as requested if that is longer', 500, {}, 500],
-    ['as requested if there is only one', 3, { recover: false }, 3],
+    ['as long as an attempt may take, also without recovery', 3, { recover: false }, 121],
   ] as const)('have a first attempt with a duration %s', (_, seconds, options, sent) => {
     const { node } = submit([], { request: withDuration(seconds), ...options });
     expect(secondsOf(node)).toEqual([sent]);

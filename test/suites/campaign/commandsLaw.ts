@@ -60,9 +60,7 @@ export function whyUnknown(
   // each attempt is answered later than the HTTP layer waits, and only a commit of the call itself has a completion
   const isLate = (schedule.minLedgerTimeRel ?? 0) >= 20;
   const isElsewhere = lived.knowsFrom > 0 || node.commits.length === 0;
-  // without the ledger end before the first attempt, completions are not read beside the resends
-  const isUnread = schedule.events.some(({ kind }) => kind === 'ingress' || kind === 'down');
-  if (isLate && (isElsewhere || isUnread)) return 'answered later than the HTTP layer waits';
+  if (isLate && isElsewhere) return 'answered later than the HTTP layer waits';
   // every attempt waits, and an attempt in flight may be decided late
   const waitMs = 150_000 + 2_000 * (schedule.minLedgerTimeRel ?? 0);
   return lived.endedAt - Math.max(startedAt, disturbedUntil) < waitMs ? 'disturbed' : 'for no reason';

@@ -135,20 +135,11 @@ export const schedule: fc.Arbitrary<Schedule> = fc
 
 /** Without what the library does not promise. */
 function asPromised(schedule: Schedule): Schedule {
-  const { isSigned, recovers, period = { Empty: {} } } = schedule;
-  const isDuration = 'DeduplicationDuration' in period;
-  // a submission without recovery sends the caller's period as it is, so that one that goes on needs a long one
-  const isShort = isDuration ? period.DeduplicationDuration.value.seconds < 600 : isSigned && 'Empty' in period;
-  const isOnce = !recovers && isShort;
-  // an offset of the caller is corrected only if the ledger end was read
-  const isLate = isSigned && 'DeduplicationOffset' in period && period.DeduplicationOffset.value > 0;
-  const events = schedule.events.filter(({ kind }) => !(isOnce && kind === 'live'));
   // what a process with `since` finds may be that of other parties, whom a completion does not show
-  const hasProcess = events.some((event) => event.kind === 'live' && event.as === 'process');
-  const isAlone = hasProcess && !isSigned;
-  return {
-    ...schedule,
-    ...(isLate && { period: { DeduplicationOffset: { value: 0 } } }),
-    events: events.filter(({ kind }) => !(isAlone && (kind === 'superset' || kind === 'supersetArchives'))),
-  };
+  const hasProcess = schedule.events.some((event) => event.kind === 'live' && event.as === 'process');
+  const isAlone = hasProcess && !schedule.isSigned;
+  const events = schedule.events.filter(
+    ({ kind }) => !(isAlone && (kind === 'superset' || kind === 'supersetArchives')),
+  );
+  return { ...schedule, events };
 }

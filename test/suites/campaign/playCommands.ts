@@ -73,7 +73,6 @@ class Game {
   private submissions = 0;
   private disturbedUntil = 0;
   private isPruned = false;
-  private isGiven = false;
   private ingress: Replaced | undefined;
 
   constructor(private readonly schedule: Schedule) {
@@ -245,13 +244,12 @@ class Game {
     const isShort = 'DeduplicationDuration' in period || ('DeduplicationOffset' in period && isSigned);
     const isPossible = isSigned || hasCommandId;
     const number = this.lives.length;
-    // the start that a process is given is not that of its Ledger
-    if (as === 'call' && isPossible && !isShort && !this.isGiven) {
+    // a participant that is pruned does not know what was committed before, unless the start is given
+    if (as === 'call' && isPossible && !isShort && !this.isPruned) {
       this.transaction$ = this.submit(undefined);
       this.live(number);
-    } else if (as === 'process' && isPossible && !(isShort && isSigned)) {
+    } else if (as === 'process' && isPossible && !((isShort || this.isPruned) && isSigned)) {
       this.ledger = this.connect();
-      this.isGiven = !isSigned;
       this.transaction$ = this.submit(10);
       // a signed transaction has no option for it
       this.live(isSigned ? number : 0);
