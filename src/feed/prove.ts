@@ -56,7 +56,6 @@ export const proveSteps =
 function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> {
   const { history } = feed;
   const proves = step.page?.proves;
-  if (proves === 'yes') history.confirmed();
   if (proves === 'no' || history.lacksRead(step.page?.updates ?? [])) history.interrupted();
   if (!history.isDoubtful) return of(step);
   return findPlace(feed).pipe(

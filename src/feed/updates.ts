@@ -113,6 +113,9 @@ function toTurn<A extends FeedElement>(feed: AnyFeed, before: Position, step: St
   const known = page?.updates.filter((update) => history.wasRead(update)) ?? [];
   if (moved === undefined) history.read(position.cursor, page?.updates);
   const repeated = known.length === 0 ? undefined : new Set<FeedElement>(known);
+  // pages of several participants in turn have only what was read before
+  const isNews = page?.updates.some((update) => update._tag !== 'OffsetCheckpoint' && repeated?.has(update) !== true);
+  if (isNews === true) history.advanced();
   const hasCaughtUp = isCaughtUp(feed, before, step);
   const after = {
     ...step,

@@ -32,6 +32,11 @@ const maxSilenceMs = 60_000;
 /** After what time the ID of the participant is read again if nothing else proves the ledger, in milliseconds. */
 const participantMaxAgeMs = 60_000;
 
+/** After so many milliseconds without a contradiction, the next one is the first. */
+const contradictionMaxAgeMs = 60_000;
+
+const agreement = { count: 0, since: 0, last: 0 };
+
 /**
  * What one subscription has read of a ledger, and whether it may trust that it still reads the same one: after an outage,
  * another ledger, or another participant, may have taken the place of the first.
@@ -54,8 +59,8 @@ export class ReaderHistory {
   #isUnproven = false;
   /** When the ID of the participant was read, in milliseconds. */
   #participantReadAt: number | undefined;
-  /** The number of answers in a row that contradict the ledger, and when the first of them was, in milliseconds. */
-  #contradictions = { count: 0, since: 0 };
+  /** The number of answers that contradict the ledger, without anything new between them, and when the first and the last came. */
+  #contradictions = agreement;
   #answeredAt = asyncScheduler.now();
   readonly #maxSilenceMs: number;
 
@@ -210,14 +215,15 @@ export class ReaderHistory {
   /** Records an answer that contradicts the ledger. Returns how many there were in a row, and for how long, in milliseconds. */
   contradicted(): { readonly count: number; readonly forMs: number } {
     const now = asyncScheduler.now();
-    const { count, since } = this.#contradictions;
-    this.#contradictions = { count: count + 1, since: count === 0 ? now : since };
-    return { count: count + 1, forMs: now - this.#contradictions.since };
+    const { count, since, last } = this.#contradictions;
+    const isFirst = count === 0 || Math.abs(now - last) > contradictionMaxAgeMs;
+    this.#contradictions = { count: isFirst ? 1 : count + 1, since: isFirst ? now : since, last: now };
+    return { count: this.#contradictions.count, forMs: now - this.#contradictions.since };
   }
 
-  /** Records an answer that proves itself. */
-  confirmed(): void {
-    this.#contradictions = { count: 0, since: 0 };
+  /** Records something new: the answers do not contradict each other without end. */
+  advanced(): void {
+    this.#contradictions = agreement;
   }
 
   /**

@@ -43,6 +43,8 @@ export class World {
     readonly participantId: string;
     readonly at: number;
   }[] = [];
+  /** The participants whose IDs were asked for. */
+  readonly told: string[] = [];
   /** How many requests there were. */
   requests = 0;
   failure: Reply | undefined;
@@ -112,6 +114,7 @@ export class World {
       case '/v2/state/ledger-end':
         return of(ok({ offset: node.end }));
       case '/v2/parties/participant-id':
+        this.told.push(node.participantId);
         return of(ok({ participantId: node.participantId }));
       case '/v2/state/connected-synchronizers':
         return of(ok({ connectedSynchronizers: [] }));

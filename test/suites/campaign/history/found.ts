@@ -178,6 +178,24 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
     },
   ],
   [
+    'two participants answer in turn, each with what was read before, and nothing new ends the pauses',
+    {
+      ...plain,
+      onOtherNode: 'relocate',
+      nodes: [
+        { firstOffset: 0, seed: 0 },
+        { firstOffset: 0, seed: 0 },
+      ],
+      synchronizers: 3,
+      steps: [
+        { ...create(1), afterMs: 0 },
+        { does: 'turn', node: 0, forMs: 1_500, afterMs: 0 },
+        { does: 'move', node: 1, isFailing: false, afterMs: 0 },
+        { does: 'stop', forMs: 0, afterMs: 0 },
+      ],
+    },
+  ],
+  [
     'the last update is back while the page that has it is proven',
     {
       ...plain,

@@ -73,6 +73,8 @@ function unnoticed({ reading, world, schedule }: HistoryOutcome): readonly strin
   if (last === undefined || schedule.onOtherNode === 'relocate') return [];
   const { participantId } = world.node;
   const isOther = world.led.every((led) => led.at > last.at || led.participantId !== participantId);
+  // it was not told which one it read before the switch
+  if (world.told.every((id) => id === participantId)) return [];
   // at the same offset it cannot be told from the former
   const isAlike = world.node.listing.some(
     ({ offset, record }) => record.updateId === last.updateId && offset === last.offset,
@@ -172,7 +174,8 @@ function flawsOfStates(outcome: HistoryOutcome): readonly string[] {
   const orders = world.nodes.flatMap((node) => node.orders);
   const goesElsewhere = schedule.steps.some(changesLedger);
   const wrong = reading.states.flatMap(({ contractIds, offset, at }, i) =>
-    // at other offsets, the state is ahead of them until what was read before was passed
+    // at other offsets, the state is ahead of them until what was read before was passed, and the position has those of before
+    (goesElsewhere && reading.states[i - 1]?.offset === offset) ||
     orders.some((order) => isStateOf(order, contractIds, offset, goesElsewhere ? reading.states[i - 1] : undefined))
       ? []
       : [`at ${at} it has [${contractIds.join()}], as of ${offset}`],
