@@ -143,8 +143,8 @@ export class Audit {
     const forced = this.forcedEndOf(request, reply);
     const cover = this.coverOf(request, reply, forced);
     if (cover !== undefined && request === this.repetition?.request) this.repetition = undefined;
-    // a range beyond the end raises doubt: what was delivered before it may wait for a proof
-    if (isBeyondEnd(reply)) this.hasProven = true;
+    // a failure raises doubt: what is delivered, and what was before it, may wait for a proof
+    if (reply instanceof Error || reply.status >= 400) this.hasProven = true;
     const completed = this.shortPages.find(({ state }) => state === request);
     if (!isPage(request) || isDownward(request)) {
       this.descend(reply);
@@ -166,7 +166,8 @@ export class Audit {
 
   /** A request has ended, answered or not. */
   requestClosed(request: ServiceRequest): void {
-    this.open.delete(request);
+    // without an answer, it has failed
+    if (this.open.delete(request)) this.hasProven = true;
     const page = this.shortPages.find(({ state }) => state === request);
     if (page !== undefined) this.reopen(page);
     if (request !== this.repetition?.request) return;
@@ -352,7 +353,9 @@ export class Audit {
   /** The end that an answer forces. A last update that does not decode is no proof, and needs none. */
   private forcedEndOf(request: ServiceRequest, reply: Reply): ForcedEnd | undefined {
     const forced = forcedEnd(request, reply);
-    const { _tag, offset } = forced?.error ?? {};
+    const { _tag, offset, earliestOffset } = forced?.error ?? {};
+    // the last update may be pruned: the feed has read all up to its cursor
+    if (_tag === 'PrunedError' && this.isAfterLast(request) && Number(earliestOffset) <= this.cursor) return undefined;
     return _tag === 'DecodeError' && !this.feed.isDownward && Number(offset) <= this.cursor ? undefined : forced;
   }
 

@@ -97,6 +97,8 @@ export function findReplacementFlaws(outcome: Outcome): readonly string[] {
   const mustNotice = isReplacementVisible(outcome);
   const { error, completed, endedAt = Infinity } = seen;
   const isReset = hasFacts(error, { _tag: 'LedgerResetError' });
+  // an address that has never answered may be a wrong one
+  if (hasFacts(error, { _tag: 'ApiError', status: 501 }) && outcome.audit.cursor === begin) return [];
   if (error !== undefined && !isReset) return [`ends with ${describeError(error)}`];
   const isSame = reachedBy(outcome) <= sharedEnd && !replacement.isOtherParticipant;
   if (isReset && isSame) return [`takes the same ledger for another: ${describeError(error)}`];
