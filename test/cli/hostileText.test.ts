@@ -47,7 +47,7 @@ const lines: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
 };
 
 /** The commands that read a database, which have their tests next to it (`project` and `project verify` in `project/`), and those that read no foreign ledger. */
-const others = ['project', 'processors', 'parked', 'sandbox', 'completion', 'demo'];
+const others = ['project', 'processors', 'parked', 'outbox', 'sandbox', 'completion', 'demo'];
 
 describe('a ledger full of control characters', () => {
   it('is read by each command in a test of this file', async () => {

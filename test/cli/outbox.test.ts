@@ -36,6 +36,8 @@ describeWithPostgres('canton-rx outbox', () => {
       [],
     ]);
     expect(text).toContain('a field is missing');
+    await set('a', `error = E'\\x1b[31mred\\x07'`);
+    expect((await cli('list'))[1]).toContain(String.raw`\u{1b}[31mred\u{7}`);
     expect(await cli('list', '--name', 'other')).toEqual([0, '']);
     expect(await cli('retry', '--id', '1')).toEqual([0, 'command 1 of commands is sent again\n']);
     expect(await cli('retry', '--id', '1')).toEqual([
