@@ -3,10 +3,13 @@ import {
   concat,
   concatMap,
   defaultIfEmpty,
+  defer,
   EMPTY,
+  endWith,
   filter,
   first,
   from,
+  ignoreElements,
   map,
   merge,
   mergeAll,
@@ -17,6 +20,7 @@ import {
   repeat,
   take,
   takeWhile,
+  tap,
   timer,
   toArray,
 } from 'rxjs';
@@ -118,15 +122,29 @@ const findUpTo = (run: Run, endInclusive: Offset): Observable<Offset> => {
   return readUpdates(run, { beginExclusive, endInclusive }).pipe(findOwn(run));
 };
 
+/** The updates do not wait for the ledger end, which a gateway may block: without it, only a commit decides. */
 const findUntilDecided = (run: Run, withinMs: number): Observable<Offset> =>
-  ledgerEnd(run.service.link).pipe(
-    mergeMap((end) =>
-      readUpdates(run, { beginExclusive: run.start.since }, withinMs).pipe(
-        takeWhile(isOpenUntil(end, run.strategy.held)),
-      ),
-    ),
-    findOwn(run),
-  );
+  defer(() => {
+    const { service, strategy, start, retry } = run;
+    let end: Offset = Infinity;
+    const isOpen = isOpenUntil(() => end, strategy.held);
+    const end$ = ledgerEnd(service.link).pipe(
+      retryTransient({ retry: { ...retry, giveUpAfterMs: withinMs }, report: silent }),
+      tap((offset) => {
+        end = offset;
+      }),
+      ignoreElements(),
+      catchError(() => EMPTY),
+    );
+    const updates$ = readUpdates(run, { beginExclusive: start.since }, withinMs).pipe(
+      takeWhile(isOpen),
+      endWith(undefined),
+    );
+    return merge(end$, updates$).pipe(
+      takeWhile((update) => update !== undefined),
+      findOwn(run),
+    );
+  });
 
 const findOwn =
   (run: Run) =>
@@ -172,10 +190,11 @@ const decidedAfterMs = 130_000;
  * Returns whether an attempt before an offset may still be committed after an update. Only checkpoints show the time of all
  * synchronizers.
  */
-function isOpenUntil(end: Offset, held: HeldTimes): (update: Update | UndecodedUpdate) => boolean {
+function isOpenUntil(end: () => Offset, held: HeldTimes): (update: Update | UndecodedUpdate) => boolean {
   let first: OffsetCheckpoint | undefined;
   return (update) => {
-    if (update._tag !== 'OffsetCheckpoint' || update.offset < end || update.synchronizerTimes.length === 0) return true;
+    if (update._tag !== 'OffsetCheckpoint' || update.offset < end() || update.synchronizerTimes.length === 0)
+      return true;
     first ??= update;
     const { synchronizerTimes } = first;
     return !synchronizerTimes.every(({ synchronizerId, recordTime }) =>

@@ -65,11 +65,17 @@ function findContradictions(
 
 /** A refusal after a lost response decides nothing, because another participant may have committed the submission. */
 const canBeDecided = (schedule: Schedule): boolean =>
-  isReadable(schedule) && !schedule.isForged && schedule.expiresAtMs === null;
+  isReadable(schedule) && isSearchable(schedule) && !schedule.isForged && schedule.expiresAtMs === null;
+
+/** Once another participant has refused the bytes, their transaction is searched among the updates up to the ledger end. */
+const isSearchable = (schedule: Schedule): boolean =>
+  !isEndLate(schedule) || !schedule.faults.some((fault) => fault?.kind === 'elsewhere');
 
 /** A transaction can be read without one of the endpoints, but not without both. */
-const isReadable = ({ byOffset, ledgerEnd, requestTimeoutMs }: Schedule): boolean =>
-  byOffset === 'served' || !(ledgerEnd === 'silent' || (ledgerEnd === 'slow' && requestTimeoutMs < 4_500));
+const isReadable = (schedule: Schedule): boolean => schedule.byOffset === 'served' || !isEndLate(schedule);
+
+const isEndLate = ({ ledgerEnd, requestTimeoutMs }: Schedule): boolean =>
+  ledgerEnd === 'silent' || (ledgerEnd === 'slow' && requestTimeoutMs < 4_500);
 
 /** The errors after which nothing was committed. */
 const definite: readonly LedgerError['_tag'][] = [
