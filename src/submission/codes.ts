@@ -88,7 +88,11 @@ const sequencing = 'ProtocolProcessor: sent to the sequencer after the registrat
 const confirmation = 'verdict of the mediator or of a confirming participant, after the registration';
 const reading = 'CommandServiceImpl: the transaction is read after the commit';
 
-/** The codes of releases 3.3 to 3.6 whose meaning is not that of their category. */
+/**
+ * The codes of releases 3.3 to 3.6 whose meaning is not that of their category.
+ *
+ * @internal
+ */
 export const codeMeanings: Readonly<Record<string, CodeMeaning>> = {
   DUPLICATE_COMMAND: both('committed', 'never', 'CommandDeduplicator: the change is committed at completion_offset'),
   SUBMISSION_ALREADY_IN_FLIGHT: both('inFlight', 'always', inFlightCheck),
