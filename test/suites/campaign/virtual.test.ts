@@ -64,8 +64,8 @@ const continuesOverReset = (outcome: Outcome): readonly string[] => {
   const restoredAt = schedule.changes[0]?.atMs ?? 0;
   const early = gaps.length > 0 || seen.error !== undefined ? resetReportedBefore(outcome, restoredAt + 10_000) : [];
   if (audit.cursor <= ledger.end) return [...continues(outcome), ...early];
-  // only what a checkpoint or an empty page had passed is gone: the feed continues after its last update
-  const lastUpdate = audit.expected.at(-1)?.offset ?? 0;
+  // only what was not emitted is gone: the feed continues after its last update
+  const lastUpdate = seen.values.findLast(({ _tag }) => _tag !== 'OffsetCheckpoint')?.offset ?? 0;
   if (seen.error === undefined && lastUpdate > 0 && lastUpdate <= ledger.end) return early;
   return hasFacts(seen.error, { _tag: 'LedgerResetError', cursor: audit.cursor })
     ? early
