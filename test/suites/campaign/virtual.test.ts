@@ -20,6 +20,8 @@ import {
 import { statuses } from './statuses.js';
 
 const hours = 3_600_000;
+/** The model follows the order of requests. What is guaranteed, the campaign of histories checks with other seeds each time. */
+const steadySeed = 2;
 const tally = new Tally();
 
 /** Schedules, their number in CI, what is wrong with an outcome, and schedules that are always played. */
@@ -156,7 +158,7 @@ describe('a subscriber receives exactly the ledger', () => {
     '%s',
     (_, ...campaigns) => {
       for (const [full, schedules, find, examples = []] of campaigns) {
-        const { seed, numRuns, endOnFailure } = campaignRuns(Math.ceil(full / 50), full);
+        const { seed, numRuns, endOnFailure } = campaignRuns(Math.ceil(full / 50), full, undefined, steadySeed);
         const property = fc.property(schedules, (schedule) => {
           const outcome = play(schedule);
           tally.add(outcome);
