@@ -111,5 +111,5 @@ describeWithPostgres('the projection of a participant that mispairs contracts in
       }),
       { numRuns: effort(3, 100) },
     );
-  }, 60_000);
+  }, 240_000);
 });
