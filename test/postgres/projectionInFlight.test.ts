@@ -109,7 +109,7 @@ describeWithPostgres('the projection of a participant that mispairs contracts in
         append(second, Infinity);
         await check(history);
       }),
-      { numRuns: effort(3, 100) },
+      { numRuns: effort(3, 100, 3) },
     );
   }, 240_000);
 });
