@@ -109,6 +109,7 @@ describeWithPostgres('the projection of a participant that mispairs contracts in
         append(second, Infinity);
         await check(history);
       }),
+      // a plan waits for minutes if the list lacks the half of a contract in flight, and the update that has it is pruned
       { numRuns: effort(3, 100, 3) },
     );
   }, 240_000);
