@@ -11,7 +11,7 @@ describe('bad arguments', () => {
   it.each([
     [
       [],
-      'no command: use one of check, contracts, tail, replay, submit, project, processors, parked, sandbox, completion, demo',
+      'no command: use one of check, contracts, tail, replay, submit, project, processors, parked, outbox, sandbox, completion, demo',
     ],
     [['tial'], "unknown command 'tial': did you mean tail?"],
     [['contract'], 'did you mean contracts?'],

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { NEVER, type Observable, take, takeUntil, timer } from 'rxjs';
+import { map, NEVER, type Observable, take, takeUntil, timer } from 'rxjs';
 import type { Update } from '../../src/codecs/Update.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { scriptedService } from '../helpers/scripted.js';
+import { type Reply, scriptedService } from '../helpers/scripted.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { checkpoint, invalid, ok, transaction, unknownVariant } from '../helpers/wire.js';
 import { fill, updateFormat, upTo, world, type World } from '../helpers/world.js';
@@ -15,6 +15,12 @@ const setEnd =
   ({ ledger }: World): void => {
     ledger.end = end;
   };
+/** A response with each element twice in a row. */
+const eachTwice = (reply: Reply): Reply => {
+  if (reply instanceof Error) return reply;
+  const elements = JSON.parse(reply.text) as readonly unknown[];
+  return ok(elements.flatMap((element) => [element, element]));
+};
 const add =
   (element: (offset: number) => object, offset: number) =>
   ({ ledger }: World): void => {
@@ -286,6 +292,18 @@ describe('a page', () => {
       { updates: upTo(300), request, ...(forMs !== undefined && { forMs }), at: { 6: append(301, 302) } },
     );
     expect(offsets(seen.values)).toEqual(emitted);
+  });
+
+  it('that has each of its updates twice counts each once, also the one with which a page begins as a proof', () => {
+    const { seen } = play(
+      (its) => ({
+        fault: (request) => (isPage(request) ? its().ledger.reply(request).pipe(map(eachTwice)) : undefined),
+      }),
+      // one of the pages up to 5 has no update but the proof
+      { updates: [1, 2], forMs: 60_000, at: { 3: setEnd(5), 20_000: append(9) } },
+    );
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([1, 2, 9]);
   });
 
   it.each([

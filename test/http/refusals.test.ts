@@ -143,8 +143,8 @@ describe('a 403 without a code', () => {
     expect(sent.slice(0, 2)).toEqual([ended, fresh]);
   });
 
-  it('of an expired token in the middle of a submission does not show what the ledger did', () => {
-    const expired = errorReply(403, errorBody('ACCESS_TOKEN_EXPIRED', 6));
+  it('does not show what the ledger did, if the token ended in the middle of a submission', () => {
+    const expired = errorReply(409, errorBody('ACCESS_TOKEN_EXPIRED', 2));
     const gone = errorReply(404, errorBody('CONTRACT_NOT_FOUND', 11));
     const answers = [expired, gone, gone, gone];
     const { seen } = play(({ path }) => (path === submitPath ? answers.shift() : undefined), replacing, 'submission');
