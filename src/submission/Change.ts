@@ -26,7 +26,7 @@ interface Subscriber {
 export class Change {
   /** Whether a subscription that has ended, or an earlier process, may have committed it. */
   mayBeCommitted: boolean;
-  /** The submission ids of all attempts of this process. Only their completions are certain to be those of the change. */
+  /** The submission ids of all attempts of this process. Their completions are certain to be those of the change. */
   readonly submissionIds = new Set<string>();
   /** Absent until it is first sent. */
   #start: LedgerStart | undefined;

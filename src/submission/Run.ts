@@ -9,6 +9,7 @@ import type { Submission } from '../errors/submission.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
 import type { Service } from '../feed/Service.js';
 import type { Kind } from './codes.js';
+import type { UsedContracts } from './usedContracts.js';
 import type { LedgerStart } from './LedgerStart.js';
 
 /** What the attempts of one subscription share. */
@@ -19,7 +20,7 @@ export interface Run {
   readonly change: {
     /** Identifies the transaction when it is read back; `undefined` if only the signed bytes have it. */
     readonly commandId: string | undefined;
-    /** The submission ids of all attempts of this process. Only their completions are certain to be those of the change. */
+    /** The submission ids of all attempts of this process. Their completions are certain to be those of the change. */
     readonly submissionIds: Set<string>;
   };
   readonly strategy: Strategy;
@@ -64,12 +65,14 @@ export interface Strategy {
   readonly hasNames: boolean;
   /** Whether the caller leaves the deduplication period to the library. */
   readonly isPeriodOpen: boolean;
+  /** Whether the ledger refuses all commits of the change after the start as duplicates, with the requested period. */
+  readonly isSinceStart: boolean;
   /** Whether reading can show that nothing was committed. */
   readonly canSettle: boolean;
   /** Creates the body of an attempt. */
   readonly body: (run: Run, attempt: AttemptKey) => object;
-  /** Before a change is sent again: proves that the ledger is the same, and emits the contracts to disclose. */
-  readonly prepareResend: (run: Run) => Observable<readonly DisclosedContract[]>;
+  /** Before a change is sent again: proves that the ledger is the same, and emits what its contracts show. */
+  readonly prepareResend: (run: Run) => Observable<UsedContracts>;
   /** Emits the offset of the commit, if one request shows it. Completes otherwise, which proves nothing. */
   readonly lookUp: (run: Run, withinMs: number) => Observable<Offset>;
   /** Completes the transaction of a response, or emits it as it is. */

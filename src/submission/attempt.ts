@@ -5,6 +5,7 @@ import {
   defaultIfEmpty,
   defer,
   EMPTY,
+  filter,
   map,
   merge,
   type MonoTypeOperatorFunction,
@@ -30,7 +31,8 @@ import { monotonicNow } from '../http/clock.js';
 import type { Link } from '../http/Link.js';
 import { clampTimer, retryAfterOf, type RetryBudget } from '../http/retry.js';
 import type { Again, Outcome, Proof } from './codes.js';
-import { settle, watch } from './findOut.js';
+import { noContracts, type UsedContracts } from './usedContracts.js';
+import { findUpTo, settle, watch } from './findOut.js';
 import { earliestOffset, prove } from './outcome.js';
 import { readCommitted, readDuplicate, unknownAfter } from './readCommitted.js';
 import type { Run } from './Run.js';
@@ -65,23 +67,43 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
     const { strategy } = run;
     // a participant that shows the commit need not receive the change again
     const found$ = isResent ? strategy.lookUp(run, withinMs / 2) : EMPTY;
-    const send$ = defer(() => (isResent ? strategy.prepareResend(run) : of([]))).pipe(
-      concatMap((disclosed) => {
-        const number = attempts.sent + 1;
-        const named = { ...run.submission, attempts: number };
-        const makeBody = (): object => strategy.body(run, { number, isResent, disclosed, earliest: attempts.earliest });
-        const request = { path: strategy.path, makeBody };
-        const timeoutMs = Math.min(run.service.link.requestTimeoutMs, leftMs());
-        return sendAttempt(run.service.link, named, request, timeoutMs).pipe(
-          concatMap((transaction) => strategy.finish(run, named, isResent, transaction, withinMs)),
-        );
-      }),
-      catchError((error: unknown) => {
-        // the time starts at the first failure, and counts in full because it is a deadline
-        const tookMs = attempts.sent > 0 ? monotonicNow() - startedAt : 0;
-        const budget = attempts.budget.spend(tookMs, Infinity);
-        return retryOrEnd(run, { ...attempts, sent: attempts.sent + 1, budget }, error);
-      }),
+    const named = { ...run.submission, attempts: attempts.sent + 1 };
+    const fail = (error: unknown): Observable<SubmittedTransaction> => {
+      // the time starts at the first failure, and counts in full because it is a deadline
+      const tookMs = attempts.sent > 0 ? monotonicNow() - startedAt : 0;
+      return retryOrEnd(
+        run,
+        { ...attempts, sent: named.attempts, budget: attempts.budget.spend(tookMs, Infinity) },
+        error,
+      );
+    };
+    const send = ({ disclosed, archivedAt }: UsedContracts): Observable<SubmittedTransaction> => {
+      const key = { number: named.attempts, isResent, disclosed, earliest: attempts.earliest };
+      const request = { path: strategy.path, makeBody: (): object => strategy.body(run, key) };
+      const timeoutMs = Math.min(run.service.link.requestTimeoutMs, leftMs());
+      const sent$ = sendAttempt(run.service.link, named, request, timeoutMs).pipe(
+        concatMap((transaction) => strategy.finish(run, named, isResent, transaction, withinMs)),
+        catchError(fail),
+      );
+      if (archivedAt === undefined || run.mayBeCommittedElsewhere()) return sent$;
+      return unlessFound(
+        sent$,
+        defer(() => findUpTo(run, archivedAt)).pipe(
+          defaultIfEmpty(undefined),
+          filter((found) => found !== 'unclear'),
+          map((offset) => {
+            if (offset !== undefined) return readCommitted(run, named, offset, leftMs());
+            const budget = attempts.budget.spend(monotonicNow() - startedAt, Infinity);
+            return attempt(run, { ...attempts, sent: named.attempts, isOpen: false, budget });
+          }),
+          catchError(() => EMPTY),
+        ),
+      );
+    };
+    const send$ = defer(() => (isResent ? strategy.prepareResend(run) : of(noContracts))).pipe(
+      map(send),
+      catchError((error: unknown) => of(fail(error))),
+      concatAll(),
     );
     return found$.pipe(
       map((offset) => readCommitted(run, { ...run.submission, attempts: attempts.sent }, offset, leftMs())),
@@ -179,7 +201,7 @@ function mayRepeat(again: Again, limited: number, mayBeCommitted: boolean): bool
 const minDelayMs = (error: LedgerError): number =>
   isLedgerError(error, 'ApiError') && rejectionReason(error) === 'backPressure' ? 1_000 : 0;
 
-/** After this time without a clear answer, the completions are read, in milliseconds: the next attempt usually decides. */
+/** After this time without a clear answer, the ledger is read, in milliseconds: the next attempt usually decides. */
 const watchAfterMs = 2_000;
 
 /** Reads the completions during the next attempts. Whichever decides first decides. */
@@ -190,12 +212,23 @@ const readMeanwhile = (
   resend$: Observable<SubmittedTransaction>,
 ): Observable<SubmittedTransaction> => {
   const endsAt = monotonicNow() + leftMs;
-  const found$ = timer(watchAfterMs).pipe(
-    concatMap(() => watch(run, leftMs)),
-    map((offset) => readCommitted(run, named, offset, Math.max(minReadMs, endsAt - monotonicNow()))),
+  return unlessFound(
+    resend$,
+    watch(run, leftMs).pipe(
+      map((offset) => readCommitted(run, named, offset, Math.max(minReadMs, endsAt - monotonicNow()))),
+    ),
   );
-  return merge(resend$.pipe(map((transaction) => of(transaction))), found$).pipe(take(1), concatAll());
 };
+
+/** Continues with what reading finds unless the attempt in flight is decided first. */
+const unlessFound = (
+  attempt$: Observable<SubmittedTransaction>,
+  found$: Observable<Observable<SubmittedTransaction>>,
+): Observable<SubmittedTransaction> =>
+  merge(attempt$.pipe(map((transaction) => of(transaction))), timer(watchAfterMs).pipe(concatMap(() => found$))).pipe(
+    take(1),
+    concatAll(),
+  );
 
 /** Determines whether an earlier attempt was committed, after an answer that does not say. */
 const settleWithin = (
@@ -209,9 +242,10 @@ const settleWithin = (
   return settle(run, refusal, withinMs).pipe(
     defaultIfEmpty(undefined),
     unknownAfter(withinMs, named, refusal),
-    concatMap((offset) => {
-      if (offset === undefined) throw refusalOf(refusal, named, outcome);
-      return readCommitted(run, named, offset, Math.max(minReadMs, endsAt - monotonicNow()));
+    concatMap((found) => {
+      if (found === undefined) throw refusalOf(refusal, named, outcome);
+      if (found === 'unclear') throw new OutcomeUnknownError(named, refusal);
+      return readCommitted(run, named, found, Math.max(minReadMs, endsAt - monotonicNow()));
     }),
   );
 };

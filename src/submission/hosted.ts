@@ -1,12 +1,13 @@
-import { concat, map, type Observable, of } from 'rxjs';
+import { concat, of } from 'rxjs';
 import type { Command } from '../codecs/Command.js';
 import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
-import type { CommandsRequest, DisclosedContract } from '../codecs/SubmissionRequest.js';
-import { readContracts } from './findOut.js';
+import type { CommandsRequest } from '../codecs/SubmissionRequest.js';
+import { readContracts } from './usedContracts.js';
 import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
 import { proveStart } from './LedgerStart.js';
+import { submissionIdFor } from './ownership.js';
 import { readTransaction } from './readCommitted.js';
-import { type AttemptKey, type HeldTimes, randomUuid, type Run, type Strategy } from './Run.js';
+import { type AttemptKey, type HeldTimes, type Run, type Strategy } from './Run.js';
 
 /** The path that submits commands. */
 const path = '/v2/commands/submit-and-wait-for-transaction';
@@ -23,9 +24,11 @@ export const hosted = (request: CommandsRequest): Strategy => ({
   held: request,
   hasNames: hasNames(request),
   isPeriodOpen: isLongest(request.deduplicationPeriod),
+  isSinceStart: !('DeduplicationDuration' in (request.deduplicationPeriod ?? {})),
   canSettle: true,
   body: (run, attempt) => commandsBody(request, run, attempt),
-  prepareResend: (run) => discloseUsed(run, request),
+  // what an earlier attempt may have archived is disclosed
+  prepareResend: (run) => concat(proveStart(run.service, run.start), readContracts(run, contractIdsOf(request))),
   lookUp: () => of(),
   finish: (run, named, isResent, transaction, withinMs) =>
     request.transactionFormat == null || usesFormat(request, isResent)
@@ -36,15 +39,6 @@ export const hosted = (request: CommandsRequest): Strategy => ({
   // a random command id is unique
   isCertain: request.commandId == null,
 });
-
-/** Proves that the ledger is the same, and discloses the contracts that an earlier attempt may have archived. */
-const discloseUsed = (run: Run, request: CommandsRequest): Observable<readonly DisclosedContract[]> =>
-  concat(
-    proveStart(run.service, run.start),
-    readContracts(run, contractIdsOf(request)).pipe(
-      map((contracts) => contracts.flatMap(({ disclosed }) => (disclosed === undefined ? [] : [disclosed]))),
-    ),
-  );
 
 const contractIdsOf = ({ commands }: CommandsRequest): readonly string[] => [
   ...new Set(
@@ -58,7 +52,7 @@ const contractIdsOf = ({ commands }: CommandsRequest): readonly string[] => [
  */
 function commandsBody(request: CommandsRequest, run: Run, { number, isResent, disclosed }: AttemptKey): object {
   const { commandId, submissionIds } = run.change;
-  const submissionId = number === 1 ? run.submission.submissionId : randomUuid();
+  const submissionId = number === 1 ? run.submission.submissionId : submissionIdFor(request.actAs);
   submissionIds.add(submissionId);
   const { transactionFormat, disclosedContracts, ...rest } = request;
   const known = disclosedContracts ?? [];

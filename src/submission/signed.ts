@@ -1,11 +1,13 @@
-import { catchError, concatMap, EMPTY, type Observable, of, takeUntil, timer } from 'rxjs';
+import { catchError, concat, concatMap, EMPTY, type Observable, of, takeUntil, timer } from 'rxjs';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import { fromBase64, toHex } from '../codecs/internal/field.js';
 import type { Base64, Offset } from '../codecs/scalars.js';
 import { CompletionsByHash } from '../codecs/Transaction.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import { clampTimer } from '../http/retry.js';
+import { noContracts } from './usedContracts.js';
 import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
+import { proveStart } from './LedgerStart.js';
 import { type AttemptKey, randomUuid, type Run, type Strategy } from './Run.js';
 
 /** The path that executes signed submissions. */
@@ -23,9 +25,14 @@ export const signed = (request: ExecuteRequest, transactionHash: Base64 | undefi
   held: {},
   hasNames: false,
   isPeriodOpen: isLongest(request.deduplicationPeriod),
+  isSinceStart: false,
   canSettle: transactionHash !== undefined,
   body: (run, attempt) => executeBody(request, run, attempt),
-  prepareResend: () => of([]),
+  // an offset of another ledger would not cover the attempts that this one has received
+  prepareResend: ({ service, start }) =>
+    'DeduplicationOffset' in (request.deduplicationPeriod ?? {})
+      ? concat(proveStart(service, start), of(noContracts))
+      : of(noContracts),
   lookUp: (run, withinMs) => completedAt(run, transactionHash).pipe(takeUntil(timer(clampTimer(withinMs)))),
   finish: (_run, _named, _isResent, transaction) => of(transaction),
   // other refusals name contracts that the transaction creates

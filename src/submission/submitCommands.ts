@@ -11,6 +11,7 @@ import { Change } from './Change.js';
 import { type ExecuteOptions, recoveryTimeMs, submissionRetry } from './execute.js';
 import { hosted } from './hosted.js';
 import type { StartsOf } from './LedgerStart.js';
+import { submissionIdFor } from './ownership.js';
 import { randomUuid } from './Run.js';
 
 /**
@@ -48,8 +49,8 @@ export function commandSubmitter(
     return defer(() => {
       const validated = validateCommands(request, since);
       const change = changes.take();
-      const submissionId = randomUuid();
       const { userId, actAs } = validated;
+      const submissionId = submissionIdFor(actAs);
       const named = { submissionId, commandId: change.commandId ?? '', userId: userId ?? '', actAs };
       return change
         .submit({ named, retry, strategy: hosted(validated) }, () => {
