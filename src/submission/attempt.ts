@@ -81,7 +81,7 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
       const key = { number: named.attempts, isResent, disclosed, earliest: attempts.earliest };
       const request = { path: strategy.path, makeBody: (): object => strategy.body(run, key) };
       const timeoutMs = Math.min(run.service.link.requestTimeoutMs, leftMs());
-      const sent$ = sendAttempt(run.service.link, named, request, timeoutMs).pipe(
+      const sent$ = sendAttempt(run.service, named, request, timeoutMs).pipe(
         concatMap((transaction) => strategy.finish(run, named, isResent, transaction, withinMs)),
         catchError(fail),
       );

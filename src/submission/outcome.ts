@@ -34,7 +34,7 @@ export function prove(error: LedgerError, kind: Kind, hasNames = false): Proof {
     if (meaning !== undefined) return meaning[kind];
     const outcome = errorCategory < 1 || code === 'NA' ? outcomeOfStatus(answer) : outcomeOfCategory(errorCategory);
     if (outcome === 'unknown') return { outcome, again: errorCategory === 4 ? 'twice' : 'always' };
-    return { outcome, again: kind === 'signed' ? signedAgain(errorCategory) : hostedAgain(answer) };
+    return { outcome, again: kind === 'signed' ? signedAgain(answer) : hostedAgain(answer) };
   }
 }
 
@@ -50,9 +50,9 @@ const refusedStatuses: readonly number[] = [400, 401, 403, 404, 405, 413, 501];
 
 const outcomeOfStatus = ({ status }: ApiError): Outcome => (refusedStatuses.includes(status) ? 'refused' : 'unknown');
 
-/** The same bytes stay insecure and invalid. The state of the participant, and the rights of the user, may change. */
-const signedAgain = (errorCategory: number): Again =>
-  errorCategory === 5 || errorCategory === 8 ? 'never' : 'whileOpen';
+/** The same bytes stay insecure, invalid and too large. The state of the participant, and the rights of the user, may change. */
+const signedAgain = ({ errorCategory, status }: ApiError): Again =>
+  errorCategory === 5 || errorCategory === 8 || status === 413 ? 'never' : 'whileOpen';
 
 function hostedAgain(error: ApiError): Again {
   const reason = rejectionReason(error);
