@@ -1,9 +1,21 @@
-import { asyncScheduler, concatMap, defer, finalize, map, type Observable, of, tap } from 'rxjs';
+import {
+  asyncScheduler,
+  concatMap,
+  defer,
+  finalize,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  pipe,
+  tap,
+} from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { NotSentError, type Submission } from '../errors/submission.js';
 import type { Service } from '../feed/Service.js';
 import { startAge } from '../http/clock.js';
+import type { Link } from '../http/Link.js';
 import { type CompleteRetryPolicy, mapError, RetryBudget } from '../http/retry.js';
 import { attempt } from './attempt.js';
 import type { LedgerStart, LedgerStarts, StartsOf } from './LedgerStart.js';
@@ -104,6 +116,7 @@ export class Change {
         finalize(() => {
           this.#subscriptions -= 1;
         }),
+        reportOutcome(this.service.link, subscriber.named.submissionId),
       );
     });
   }
@@ -179,3 +192,26 @@ export class Change {
 
 const isDecided = (error: unknown): error is LedgerError =>
   isLedgerError(error) && !isLedgerError(error, 'OutcomeUnknownError');
+
+/** Reports the outcome of a submission. */
+const reportOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<SubmittedTransaction> =>
+  pipe(
+    tap(({ updateId, offset, isRepeated }) => {
+      link.report(() => ({
+        _tag: 'SubmissionCommitted',
+        submissionId,
+        updateId,
+        offset,
+        ...(isRepeated && { isRepeated }),
+      }));
+    }),
+    reportFailure(link, submissionId),
+  );
+
+/** Reports that a submission failed. */
+export const reportFailure = <A>({ report }: Link, submissionId: string): MonoTypeOperatorFunction<A> =>
+  tap({
+    error: (error: unknown) => {
+      report(() => ({ _tag: 'SubmissionFailed', submissionId, ...(isLedgerError(error) && { error }) }));
+    },
+  });

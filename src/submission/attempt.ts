@@ -8,12 +8,9 @@ import {
   filter,
   map,
   merge,
-  type MonoTypeOperatorFunction,
   type Observable,
   of,
-  pipe,
   take,
-  tap,
   timer,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
@@ -277,26 +274,3 @@ function refusalOf(error: LedgerError, submission: Submission, outcome: Outcome)
     return new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
   return error;
 }
-
-/** Reports the outcome of a submission. */
-export const reportOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<SubmittedTransaction> =>
-  pipe(
-    tap(({ updateId, offset, isRepeated }) => {
-      link.report(() => ({
-        _tag: 'SubmissionCommitted',
-        submissionId,
-        updateId,
-        offset,
-        ...(isRepeated && { isRepeated }),
-      }));
-    }),
-    reportFailure(link, submissionId),
-  );
-
-/** Reports that a submission failed. */
-export const reportFailure = <A>({ report }: Link, submissionId: string): MonoTypeOperatorFunction<A> =>
-  tap({
-    error: (error: unknown) => {
-      report(() => ({ _tag: 'SubmissionFailed', submissionId, ...(isLedgerError(error) && { error }) }));
-    },
-  });
