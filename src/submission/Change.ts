@@ -158,8 +158,7 @@ export class Change {
       mayBeCommittedElsewhere: () => this.#active > 1 || this.#left > left,
       beginAt: (since) => {
         starts.prunedTo(since);
-        // the participant has named it
-        this.#start = { ...start, since, isUnread: false };
+        this.#start = { ...start, since };
         return beginAt(this.#start);
       },
     });
@@ -167,8 +166,8 @@ export class Change {
   }
 
   /** A commit that is not after the start shows that the start is of another ledger. */
-  #checkStart({ offset, isRepeated }: SubmittedTransaction, starts: LedgerStarts): void {
-    if (isRepeated === true || this.#start === undefined || offset > this.#start.since) {
+  #checkStart({ offset }: SubmittedTransaction, starts: LedgerStarts): void {
+    if (this.#start === undefined || offset > this.#start.since) {
       starts.precede(offset);
       return;
     }

@@ -38,8 +38,6 @@ export interface Run {
 
 /** What differs between the attempts of a change. */
 export interface AttemptKey {
-  /** The number of the attempt, from 1. */
-  readonly number: number;
   /** Whether an earlier attempt may have been committed. */
   readonly isResent: boolean;
   /** Contracts that an earlier attempt may have archived. */
@@ -89,6 +87,14 @@ export interface Strategy {
   readonly isCandidate: (run: Run, update: Update) => boolean;
   /** Whether a candidate that decodes needs no completion to show that it is the change's own. */
   readonly isCertain: boolean;
+}
+
+/** Returns the submission id of the next attempt, and whether there was an earlier one. No two have the same id. */
+export function nextId({ change: { submissionIds }, submission }: Run, create: () => string) {
+  const isLater = submissionIds.size > 0;
+  const submissionId = submissionIds.has(submission.submissionId) ? create() : submission.submissionId;
+  submissionIds.add(submissionId);
+  return { submissionId, isLater };
 }
 
 /** Returns a random UUID, version 4. Pages loaded over plain HTTP lack `crypto.randomUUID`. */

@@ -17,7 +17,6 @@ import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { ApiError } from '../errors/ApiError.js';
 import { OutcomeUnknownError, isLedgerError, type LedgerError } from '../errors/LedgerError.js';
-import { rejectionReason } from '../errors/rejectionReason.js';
 import {
   NotSentError,
   type Submission,
@@ -26,11 +25,11 @@ import {
 } from '../errors/submission.js';
 import { monotonicNow } from '../http/clock.js';
 import type { Link } from '../http/Link.js';
-import { clampTimer, retryAfterOf, type RetryBudget } from '../http/retry.js';
-import type { Again, Outcome, Proof } from './codes.js';
+import { clampTimer, type RetryBudget } from '../http/retry.js';
+import type { Outcome, Proof } from './codes.js';
 import { noContracts, type UsedContracts } from './usedContracts.js';
 import { findUpTo, settle, watch } from './findOut.js';
-import { earliestOffset, prove } from './outcome.js';
+import { earliestOffset, mayRepeat, minDelayMs, prove } from './outcome.js';
 import { readCommitted, readDuplicate, unknownAfter } from './readCommitted.js';
 import type { Run } from './Run.js';
 import { sendAttempt } from './send.js';
@@ -41,6 +40,8 @@ interface Attempts {
   readonly sent: number;
   /** Whether one of them, or an attempt before this subscription, may have been committed. */
   readonly isOpen: boolean;
+  /** Whether reading has shown that none was and none will be committed. */
+  readonly isClosed?: boolean;
   /** How many of them ended with an error that is only repeated a few times. */
   readonly limited: number;
   /** Where a period begins that the participant accepts, after it was pruned within the requested one. */
@@ -65,37 +66,23 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
     // a participant that shows the commit need not receive the change again
     const found$ = isResent ? strategy.lookUp(run, withinMs / 2) : EMPTY;
     const named = { ...run.submission, attempts: attempts.sent + 1 };
-    const fail = (error: unknown): Observable<SubmittedTransaction> => {
+    const after = (): Attempts => {
       // the time starts at the first failure, and counts in full because it is a deadline
       const tookMs = attempts.sent > 0 ? monotonicNow() - startedAt : 0;
-      return retryOrEnd(
-        run,
-        { ...attempts, sent: named.attempts, budget: attempts.budget.spend(tookMs, Infinity) },
-        error,
-      );
+      return { ...attempts, sent: named.attempts, budget: attempts.budget.spend(tookMs, Infinity) };
     };
+    const fail = (error: unknown): Observable<SubmittedTransaction> => retryOrEnd(run, after(), error);
     const send = ({ disclosed, archivedAt }: UsedContracts): Observable<SubmittedTransaction> => {
-      const key = { number: named.attempts, isResent, disclosed, earliest: attempts.earliest };
+      const key = { isResent, disclosed, earliest: attempts.earliest };
       const request = { path: strategy.path, makeBody: (): object => strategy.body(run, key) };
       const timeoutMs = Math.min(run.service.link.requestTimeoutMs, leftMs());
       const sent$ = sendAttempt(run.service, named, request, timeoutMs).pipe(
         concatMap((transaction) => strategy.finish(run, named, isResent, transaction, withinMs)),
         catchError(fail),
       );
-      if (archivedAt === undefined || run.mayBeCommittedElsewhere()) return sent$;
-      return unlessFound(
-        sent$,
-        defer(() => findUpTo(run, archivedAt)).pipe(
-          defaultIfEmpty(undefined),
-          filter((found) => found !== 'unclear'),
-          map((offset) => {
-            if (offset !== undefined) return readCommitted(run, named, offset, leftMs());
-            const budget = attempts.budget.spend(monotonicNow() - startedAt, Infinity);
-            return attempt(run, { ...attempts, sent: named.attempts, isOpen: false, budget });
-          }),
-          catchError(() => EMPTY),
-        ),
-      );
+      if (archivedAt === undefined || run.retry.giveUpAfterMs === 0) return sent$;
+      const resend = (): Observable<SubmittedTransaction> => attempt(run, { ...after(), isClosed: true });
+      return unlessFound(sent$, searchUpTo(run, named, archivedAt, leftMs, resend));
     };
     const send$ = defer(() => (isResent ? strategy.prepareResend(run) : of(noContracts))).pipe(
       map(send),
@@ -109,7 +96,8 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
     );
   });
 
-const isOpen = (run: Run, attempts: Attempts): boolean => attempts.isOpen || run.mayBeCommittedElsewhere();
+const isOpen = (run: Run, attempts: Attempts): boolean =>
+  attempts.isClosed !== true && (attempts.isOpen || run.mayBeCommittedElsewhere());
 
 /** The minimum time for an attempt, in milliseconds, even if the total time is nearly used up. */
 const minAttemptMs = 5_000;
@@ -135,14 +123,15 @@ function retryOrEnd(run: Run, attempts: Attempts, error: unknown): Observable<Su
   const canSettle = isLedgerError(error, 'ApiError') && strategy.canSettle;
   // bytes whose hash is unknown cannot be found, but the ledger refuses them as a duplicate
   const isEnd = budget.leftMs <= 0 || (isAnswered && (canSettle || !mayBeCommitted));
-  if (isEnd && !mayBeCommitted) throw refusalOf(error, named, proof.outcome);
+  if (isEnd && !mayBeCommitted)
+    throw proof.outcome === 'unknown' ? new OutcomeUnknownError(named, error) : refusalOf(error, named, proof.outcome);
   if (isEnd) {
     // a participant that refuses to answer may still show what it has committed
     const isLate = !isAnswered && (strategy.kind === 'signed' || retry.giveUpAfterMs === 0);
     if (!canSettle || isLate) throw new OutcomeUnknownError(named, error);
     return settleWithin(run, named, error, proof.outcome, timeLeftMs(attempts));
   }
-  const delayMs = budget.nextDelayMs(Math.max(retryAfterOf(error) ?? 0, minDelayMs(error)));
+  const delayMs = budget.nextDelayMs(minDelayMs(error));
   const resent: Attempts = { ...next, budget: budget.countFailure(delayMs) };
   if (!mayBeCommitted || resent.isWatched === true)
     return resendAfter(delayMs, service.link, named, error, () => attempt(run, resent));
@@ -178,26 +167,6 @@ function beginLater(
   return mayBeCommitted ? undefined : attempt(run.beginAt(earliest), { ...attempts, earliest });
 }
 
-/** Whether to send the same change again after a delay. */
-function mayRepeat(again: Again, limited: number, mayBeCommitted: boolean): boolean {
-  switch (again) {
-    case 'always':
-      return true;
-    case 'thrice':
-      return limited <= 3;
-    case 'twice':
-      return limited <= 2;
-    case 'whileOpen':
-      return mayBeCommitted;
-    case 'never':
-      return false;
-  }
-}
-
-/** The minimum delay after a refusal because of load, in milliseconds. */
-const minDelayMs = (error: LedgerError): number =>
-  isLedgerError(error, 'ApiError') && rejectionReason(error) === 'backPressure' ? 1_000 : 0;
-
 /** After this time without a clear answer, the ledger is read, in milliseconds: the next attempt usually decides. */
 const watchAfterMs = 2_000;
 
@@ -225,6 +194,26 @@ const unlessFound = (
   merge(attempt$.pipe(map((transaction) => of(transaction))), timer(watchAfterMs).pipe(concatMap(() => found$))).pipe(
     take(1),
     concatAll(),
+  );
+
+/**
+ * Searches up to the archival of a contract. If the change was not committed until then, no attempt will be: it is sent once
+ * more without that contract, so that the ledger says why.
+ */
+const searchUpTo = (
+  run: Run,
+  named: Submission,
+  archivedAt: Offset,
+  leftMs: () => number,
+  resend: () => Observable<SubmittedTransaction>,
+): Observable<Observable<SubmittedTransaction>> =>
+  findUpTo(run, archivedAt).pipe(
+    defaultIfEmpty(undefined),
+    filter((found) => found !== 'unclear'),
+    map((offset) =>
+      offset === undefined ? resend() : readCommitted(run, named, offset, Math.max(minReadMs, leftMs())),
+    ),
+    catchError(() => EMPTY),
   );
 
 /** Determines whether an earlier attempt was committed, after an answer that does not say. */

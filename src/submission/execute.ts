@@ -9,7 +9,7 @@ import { checkPositive, clampTimer, type CompleteRetryPolicy, retryPolicy, type 
 import { Change, reportFailure } from './Change.js';
 import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
 import { proveStart, type StartsOf } from './LedgerStart.js';
-import { type AttemptKey, randomUuid, type Run, type Strategy } from './Run.js';
+import { type AttemptKey, nextId, randomUuid, type Run, type Strategy } from './Run.js';
 import { noContracts } from './usedContracts.js';
 
 /**
@@ -111,7 +111,7 @@ const signed = (request: ExecuteRequest, transactionHash: Base64 | undefined): S
   body: (run, attempt) => executeBody(request, run, attempt),
   // an offset of another ledger would not cover the attempts that this one has received
   prepareResend: ({ service, start }) =>
-    'DeduplicationOffset' in (request.deduplicationPeriod ?? {})
+    'DeduplicationOffset' in (request.deduplicationPeriod ?? {}) && start.isUnread !== true
       ? concat(proveStart(service, start), of(noContracts))
       : of(noContracts),
   lookUp: (run, withinMs) => completedAt(run, transactionHash).pipe(takeUntil(timer(clampTimer(withinMs)))),
@@ -126,15 +126,12 @@ const signed = (request: ExecuteRequest, transactionHash: Base64 | undefined): S
 });
 
 /**
- * Creates the body of an attempt. Each attempt after the first has its own submission id, and all have a deduplication period
- * that covers the earlier ones. So does a single attempt of a call: another call or process may send the same bytes.
+ * Creates the body of an attempt. Its deduplication period covers the earlier ones, also if it is the single attempt of a call:
+ * another call or process may send the same bytes.
  */
-function executeBody(request: ExecuteRequest, run: Run, { number, isResent, earliest }: AttemptKey): ExecuteRequest {
-  const { change, start, service } = run;
-  const { submissionIds } = change;
-  const isLater = number > 1 || isResent || submissionIds.size > 0;
-  const submissionId = isLater ? randomUuid() : run.submission.submissionId;
-  submissionIds.add(submissionId);
+function executeBody(request: ExecuteRequest, run: Run, { earliest }: AttemptKey): ExecuteRequest {
+  const { start, service } = run;
+  const { submissionId, isLater } = nextId(run, randomUuid);
   return {
     ...request,
     submissionId,

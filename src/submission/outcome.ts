@@ -3,6 +3,7 @@ import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
 import { isUndecodedRequest, rejectionReason } from '../errors/rejectionReason.js';
 import type { ConnectionError } from '../errors/request.js';
+import { retryAfterOf } from '../http/retry.js';
 import { type Again, isAboutNames, type Kind, meaningOf, type Outcome, type Proof } from './codes.js';
 
 /**
@@ -85,6 +86,29 @@ const isWithheld = (error: ApiError): boolean =>
 
 /** A body that is too large stays so, whatever refuses it, and an error that is withheld may be a bug. */
 const againAfter = (error: ApiError): Again => (isOfNetwork(error) && error.status !== 413 ? 'always' : 'twice');
+
+/** Whether to send the same change again after a delay. */
+export function mayRepeat(again: Again, limited: number, mayBeCommitted: boolean): boolean {
+  switch (again) {
+    case 'always':
+      return true;
+    case 'thrice':
+      return limited <= 3;
+    case 'twice':
+      return limited <= 2;
+    case 'whileOpen':
+      return mayBeCommitted;
+    case 'never':
+      return false;
+  }
+}
+
+/** The minimum delay before a change is sent again, in milliseconds: a participant under load needs time. */
+export const minDelayMs = (error: LedgerError): number =>
+  Math.max(
+    retryAfterOf(error) ?? 0,
+    isLedgerError(error, 'ApiError') && rejectionReason(error) === 'backPressure' ? 1_000 : 0,
+  );
 
 /**
  * Whether a submission is repeated after a transient error. After one about the token, only if the participant has accepted a

@@ -13,7 +13,7 @@ import { type ExecuteOptions, recoveryTimeMs, submissionRetry } from './execute.
 import { proveStart, type StartsOf } from './LedgerStart.js';
 import { submissionIdFor } from './ownership.js';
 import { readTransaction } from './readCommitted.js';
-import { type AttemptKey, type HeldTimes, randomUuid, type Run, type Strategy } from './Run.js';
+import { type AttemptKey, type HeldTimes, nextId, randomUuid, type Run, type Strategy } from './Run.js';
 import { readContracts } from './usedContracts.js';
 
 /**
@@ -135,23 +135,18 @@ const contractIdsOf = ({ commands }: CommandsRequest): readonly string[] => [
   ...new Set(commands.flatMap((command) => ('ExerciseCommand' in command ? [command.ExerciseCommand.contractId] : []))),
 ];
 
-/**
- * Creates the body of an attempt. All attempts have the same command id and a deduplication period that covers the first
- * one. Each has its own submission id.
- */
-function commandsBody(request: CommandsRequest, run: Run, { number, isResent, disclosed }: AttemptKey): object {
-  const { commandId, submissionIds } = run.change;
-  const submissionId = number === 1 ? run.submission.submissionId : submissionIdFor(request.actAs);
-  submissionIds.add(submissionId);
+/** Creates the body of an attempt. All have the same command id and a deduplication period that covers the first one. */
+function commandsBody(request: CommandsRequest, run: Run, { isResent, disclosed }: AttemptKey): object {
+  const { submissionId, isLater } = nextId(run, () => submissionIdFor(request.actAs));
   const { transactionFormat, disclosedContracts, ...rest } = request;
   const known = disclosedContracts ?? [];
   const added = disclosed.filter(({ contractId }) => known.every((contract) => contract.contractId !== contractId));
   return {
     commands: {
       ...rest,
-      commandId,
+      commandId: run.change.commandId,
       submissionId,
-      deduplicationPeriod: periodOf(request, run, number > 1 || isResent),
+      deduplicationPeriod: periodOf(request, run, isLater),
       disclosedContracts: [...known, ...added],
     },
     ...(usesFormat(request, isResent) && { transactionFormat }),

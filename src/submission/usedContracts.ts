@@ -8,7 +8,7 @@ import type { Run } from './Run.js';
 export interface UsedContracts {
   /** What interpretation needs, even if a contract is archived by now. Without what the participant has pruned. */
   readonly disclosed: readonly DisclosedContract[];
-  /** The offset of the first archival of one of them. No attempt is committed after it. */
+  /** The offset of the archival of one of them. No attempt is committed after it. */
   readonly archivedAt?: Offset | undefined;
 }
 
@@ -32,9 +32,7 @@ export const readContracts = (
       disclosed: contracts.flatMap(({ contractId, created: { templateId, createdEventBlob } = {} }) =>
         templateId && createdEventBlob ? [{ templateId, contractId, createdEventBlob, synchronizerId: '' }] : [],
       ),
-      archivedAt: contracts
-        .flatMap(({ archived }) => archived ?? [])
-        .reduce<Offset | undefined>((first, { offset }) => Math.min(first ?? offset, offset), undefined),
+      archivedAt: contracts.find(({ archived }) => archived !== undefined)?.archived?.offset,
     })),
   );
 };

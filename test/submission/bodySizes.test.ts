@@ -5,7 +5,9 @@ import { submitPath } from '../helpers/CommandService.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { type Reply, scriptedService } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
-import { brokenConnection, errorReply, ok, transactionValue } from '../helpers/wire.js';
+import { signedHash } from '../helpers/virtualCommands.js';
+import { brokenConnection, errorBody, errorReply, ok, transactionValue } from '../helpers/wire.js';
+import { signedRequest } from './support.js';
 
 const tooLarge = 'exceeded size limit (8388608 bytes)!';
 
@@ -28,7 +30,7 @@ const play = (answer: (kilobytes: number) => Observable<Reply>, run: (submit: Su
     const ledger: Ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
     run((kilobytes) => observe(ledger.submitAndWaitForTransaction(commandsOf(kilobytes), { recover: false })));
     flush();
-    return service.requests.filter(({ path }) => path === submitPath).length;
+    return sentTo(service.requests, submitPath);
   });
 
 const after = (ms: number, step: () => void): void => {
@@ -71,10 +73,13 @@ describe('commands that are too large', () => {
     expect(sent).toBe(2);
   });
 
-  it('are sent if more was accepted meanwhile', () => {
+  it.each([
+    ['committed', committed],
+    ['refused for another reason', errorReply(400, errorBody('DAML_FAILURE', 9))],
+  ])('are sent if more was accepted meanwhile: %s', (_, accepted) => {
     let isFirst = true;
     const answer = (): Observable<Reply> => {
-      const reply$ = isFirst ? of(committed).pipe(delay(5_000)) : of(errorReply(413, tooLarge));
+      const reply$ = isFirst ? of(accepted).pipe(delay(5_000)) : of(errorReply(413, tooLarge));
       isFirst = false;
       return reply$;
     };
@@ -85,6 +90,23 @@ describe('commands that are too large', () => {
       after(6_000, () => submit(110));
     });
     expect(sent).toBe(3);
+  });
+
+  it('are not said to be smaller than what was accepted before the limit was lowered', () => {
+    let limit = 300;
+    const seen: Observed<SubmittedTransaction>[] = [];
+    play(
+      (kilobytes) => limited(limit)(kilobytes),
+      (submit) => {
+        submit(200);
+        after(1_000, () => {
+          limit = 100;
+          submit(110);
+        });
+        after(2_000, () => seen.push(submit(120)));
+      },
+    );
+    expect((seen[0]?.error as { explanation: string }).explanation).toMatch(/was refused$/);
   });
 
   it('are sent if what was refused is so small that its size is not the reason', () => {
@@ -105,3 +127,25 @@ describe('commands that are too large', () => {
     ).toBe(2);
   });
 });
+
+describe('signed bytes that are too large', () => {
+  it('are not sent again, because they stay so, and are settled by reading', () => {
+    const executePath = '/v2/interactive-submission/executeAndWaitForTransaction';
+    const sent = marbles(({ flush }) => {
+      const service = scriptedService(({ path }) => {
+        if (path === executePath)
+          return sentTo(service.requests, path) === 1 ? [brokenConnection] : [errorReply(413, tooLarge)];
+        return path === '/v2/state/ledger-end' ? [ok({ offset: 10 })] : [errorReply(404, '')];
+      });
+      const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+      const transactionHash = signedHash.toString('base64');
+      observe(ledger.executeAndWaitForTransaction(signedRequest, { transactionHash }));
+      flush();
+      return sentTo(service.requests, executePath);
+    });
+    expect(sent).toBe(2);
+  });
+});
+
+const sentTo = (requests: readonly { readonly path: string }[], to: string): number =>
+  requests.filter(({ path }) => path === to).length;

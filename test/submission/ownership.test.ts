@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler } from 'rxjs';
-import { type CommandsOptions, type CommandsRequest, createLedger, type Ledger } from '../../src/index.js';
+import {
+  type CommandsOptions,
+  type CommandsRequest,
+  createLedger,
+  type Ledger,
+  type SubmittedTransaction,
+} from '../../src/index.js';
 import type { CommandFault } from '../helpers/CommandService.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { scriptedService } from '../helpers/scripted.js';
@@ -21,20 +27,28 @@ const exercise: CommandsRequest = {
 type Steps = Readonly<Record<number, (node: VirtualCommands, ledger: Ledger) => void>>;
 
 /** Submits to a participant in virtual time, to the end of all that it starts. */
-function submit(request: CommandsRequest, options: CommandsOptions, plan: Partial<CommandPlan>, at: Steps = {}) {
+function submit(
+  request: CommandsRequest,
+  options: CommandsOptions,
+  plan: Partial<CommandPlan>,
+  at: Steps = {},
+  count = 1,
+) {
   return marbles(({ flush }) => {
     const defaults = { kind: 'create', latencyMs: 10, hasCheckpoints: true, completions: 'completions' } as const;
     const node = new VirtualCommands({ ...defaults, faults: [], ...plan });
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port: scriptedService(node.reply).port });
     at[0]?.(node, ledger);
-    const seen = observe(ledger.submitAndWaitForTransaction(request, options));
+    const transaction$ = ledger.submitAndWaitForTransaction(request, options);
+    const all = Array.from({ length: count }, () => observe(transaction$));
     for (const [ms, step] of Object.entries(at))
       if (ms !== '0')
         asyncScheduler.schedule(() => {
           step(node, ledger);
         }, Number(ms));
     flush();
-    return { node, seen };
+    const [seen] = all as [Observed<SubmittedTransaction>];
+    return { node, seen, all };
   });
 }
 
@@ -48,6 +62,14 @@ describe('a commit with the command id of a change, that a process with its star
   it.each([
     ['is the change', 'of an earlier process', create, ['alice::1220'], 'canton-rx/1/a', 11],
     ['is the change', 'of an earlier process, whose parties have another order', both, both, 'canton-rx/2/a', 11],
+    [
+      'is the change',
+      'of an earlier process, with a party twice',
+      ['alice::1220', 'alice::1220'],
+      ['alice::1220'],
+      'canton-rx/1/a',
+      11,
+    ],
     ['is another one', 'of more parties', create, both, 'canton-rx/2/a', 'SubmissionRejectedError'],
     [
       'is another one',
@@ -97,6 +119,13 @@ describe('a commit with the command id of a change, that a process with its star
   });
 });
 
+it('a commit that follows the one of another user with the same command id is found', () => {
+  const lost: CommandFault = { kind: 'lostResponse', how: 'reset', afterMs: 100 };
+  const another: Steps = { 20: (node) => node.appendOther('order-1') };
+  const { seen } = submit(create, {}, { latencyMs: 50, faults: [lost, refused] }, another);
+  expect(seen.values).toMatchObject([{ offset: 12, isRepeated: true }]);
+});
+
 describe('an attempt for which the participant waits longer than its client', () => {
   const waiting = { ...create, minLedgerTimeRel: { seconds: 24 } };
   const held = { holds: true } as const;
@@ -112,6 +141,14 @@ describe('an attempt for which the participant waits longer than its client', ()
     expect(node.commits).toHaveLength(1);
     expect(seen.values).toMatchObject([{ offset: node.commits[0]?.offset, isRepeated: true }]);
     expect(seen.endedAt).toBeLessThan(30_000);
+  });
+
+  it('is not that of another command id', () => {
+    const other: Steps = {
+      1_000: (node) => node.appendOther('order-2', { userId: 'me', submissionId: 'canton-rx/1/other' }),
+    };
+    const { node, seen } = submit(waiting, {}, held, other);
+    expect(seen.values).toMatchObject([{ offset: node.commits[0]?.offset }]);
   });
 
   it('is not that of an earlier call if the caller limits how far back the same change counts', () => {
@@ -131,16 +168,48 @@ describe('an attempt for which the participant waits longer than its client', ()
     'is refused soon after another party has archived its contract: %s',
     (kind) => {
       const request = { ...exercise, minLedgerTimeRel: { seconds: 24 } };
-      const { node, seen } = submit(request, {}, { ...held, kind }, { 5_000: (its) => { its.archive(); } });
+      const { node, seen } = submit(
+        request,
+        {},
+        { ...held, kind },
+        {
+          5_000: (its) => {
+            its.archive();
+          },
+        },
+      );
       expect(node.commits).toHaveLength(0);
       expect(seen.error).toMatchObject({ name: 'SubmissionRejectedError', code: 'CONTRACT_NOT_FOUND' });
       expect(seen.endedAt).toBeLessThan(30_000);
     },
   );
 
+  it('is refused in the same way if it has two subscriptions', () => {
+    const request = { ...exercise, minLedgerTimeRel: { seconds: 24 } };
+    const archival: Steps = {
+      5_000: (node) => {
+        node.archive();
+      },
+    };
+    const { all } = submit(request, {}, { ...held, kind: 'consume' }, archival, 2);
+    for (const { error, endedAt } of all) {
+      expect(error).toMatchObject({ name: 'SubmissionRejectedError', code: 'CONTRACT_NOT_FOUND' });
+      expect(endedAt).toBeLessThan(60_000);
+    }
+  });
+
   it('is found although another party has archived its contract afterwards', () => {
     const request = { ...exercise, minLedgerTimeRel: { seconds: 24 } };
-    const { node, seen } = submit(request, {}, { ...held, kind: 'nonConsuming' }, { 30_000: (its) => { its.archive(); } });
+    const { node, seen } = submit(
+      request,
+      {},
+      { ...held, kind: 'nonConsuming' },
+      {
+        30_000: (its) => {
+          its.archive();
+        },
+      },
+    );
     expect(seen.values).toMatchObject([{ offset: node.commits[0]?.offset }]);
   });
 });

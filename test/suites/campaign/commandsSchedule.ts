@@ -23,6 +23,7 @@ const happenings = [
   'prune',
   'pruneOld',
   'other',
+  'otherCommand',
   'otherUser',
   'superset',
   'supersetArchives',

@@ -208,6 +208,9 @@ class Game {
       case 'other':
         node.appendOther('');
         break;
+      case 'otherCommand':
+        node.appendOther('order-2', { userId: 'me', submissionId: 'canton-rx/1/other' });
+        break;
       case 'otherUser':
         node.appendOther('order-1');
         break;
