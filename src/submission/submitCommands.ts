@@ -1,5 +1,6 @@
 import { concat, defer, type Observable, of } from 'rxjs';
 import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
+import { submissionIdOf } from '../codecs/internal/submissionId.js';
 import { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
@@ -11,7 +12,6 @@ import { Change } from './Change.js';
 import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
 import { type ExecuteOptions, recoveryTimeMs, submissionRetry } from './execute.js';
 import { proveStart, type StartsOf } from './LedgerStart.js';
-import { submissionIdFor } from './ownership.js';
 import { readTransaction } from './readCommitted.js';
 import { type AttemptKey, type HeldTimes, nextId, randomUuid, type Run, type Strategy } from './Run.js';
 import { readContracts } from './usedContracts.js';
@@ -52,7 +52,7 @@ export function commandSubmitter(
       const validated = validateCommands(request, since);
       const change = changes.take();
       const { userId, actAs } = validated;
-      const submissionId = submissionIdFor(actAs);
+      const submissionId = submissionIdOf(actAs, randomUuid());
       const named = { submissionId, commandId: change.commandId ?? '', userId: userId ?? '', actAs };
       return change.submit({ named, retry, strategy: hosted(validated) }, () => {
         changes.putBack(change);
@@ -137,7 +137,7 @@ const contractIdsOf = ({ commands }: CommandsRequest): readonly string[] => [
 
 /** Creates the body of an attempt. All have the same command id and a deduplication period that covers the first one. */
 function commandsBody(request: CommandsRequest, run: Run, { isResent, disclosed }: AttemptKey): object {
-  const { submissionId, isLater } = nextId(run, () => submissionIdFor(request.actAs));
+  const { submissionId, isLater } = nextId(run, () => submissionIdOf(request.actAs, randomUuid()));
   const { transactionFormat, disclosedContracts, ...rest } = request;
   const known = disclosedContracts ?? [];
   const added = disclosed.filter(({ contractId }) => known.every((contract) => contract.contractId !== contractId));
