@@ -9,7 +9,6 @@ import type { Submission } from '../errors/submission.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
 import type { Service } from '../feed/Service.js';
 import type { Kind } from './codes.js';
-import type { UsedContracts } from './usedContracts.js';
 import type { LedgerStart } from './LedgerStart.js';
 
 /** What the attempts of one subscription share. */
@@ -44,6 +43,14 @@ export interface AttemptKey {
   readonly disclosed: readonly DisclosedContract[];
   /** The earliest offset that a deduplication period may have, if the participant has named it. */
   readonly earliest: Offset | undefined;
+}
+
+/** What the participant knows of the contracts that commands use. */
+export interface UsedContracts {
+  /** What interpretation needs, even if a contract is archived by now. Without what the participant has pruned. */
+  readonly disclosed: readonly DisclosedContract[];
+  /** The offset of the archival of one of them. No attempt is committed after it. */
+  readonly archivedAt?: Offset | undefined;
 }
 
 /** The times that a request sets, for which a participant holds an attempt. */

@@ -27,11 +27,11 @@ import { monotonicNow } from '../http/clock.js';
 import type { Link } from '../http/Link.js';
 import { clampTimer, type RetryBudget } from '../http/retry.js';
 import type { Outcome, Proof } from './codes.js';
-import { noContracts, type UsedContracts } from './usedContracts.js';
+import { noContracts } from './usedContracts.js';
 import { findUpTo, settle, watch } from './findOut.js';
 import { earliestOffset, mayRepeat, minDelayMs, prove } from './outcome.js';
 import { readCommitted, readDuplicate, unknownAfter } from './readCommitted.js';
-import type { Run } from './Run.js';
+import type { Run, UsedContracts } from './Run.js';
 import { sendAttempt } from './send.js';
 
 /** The state of the attempts of one subscription. */

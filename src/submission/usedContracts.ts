@@ -1,16 +1,6 @@
 import { from, map, mergeMap, type Observable, toArray } from 'rxjs';
-import type { Offset } from '../codecs/scalars.js';
-import type { DisclosedContract } from '../codecs/SubmissionRequest.js';
 import { readContractEvents } from '../feed/contractEvents.js';
-import type { Run } from './Run.js';
-
-/** What the participant knows of the contracts that commands use. */
-export interface UsedContracts {
-  /** What interpretation needs, even if a contract is archived by now. Without what the participant has pruned. */
-  readonly disclosed: readonly DisclosedContract[];
-  /** The offset of the archival of one of them. No attempt is committed after it. */
-  readonly archivedAt?: Offset | undefined;
-}
+import type { Run, UsedContracts } from './Run.js';
 
 /** What is known if nothing was read. */
 export const noContracts: UsedContracts = { disclosed: [] };
