@@ -1,8 +1,9 @@
-import { concat, defer, EMPTY, finalize, type Observable, repeat, tap, timer } from 'rxjs';
+import { concat, defer, EMPTY, finalize, map, type Observable, repeat, tap, timer } from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { ContractTypes } from '../contracts/Contract.js';
 import { liveContracts } from '../contracts/liveContracts.js';
 import type { DiagnosticBody } from '../diagnostics/Diagnostic.js';
+import { readContractEvents } from '../feed/contractEvents.js';
 import { checkNotNegative, checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { requireConnection, withAction } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
@@ -11,7 +12,6 @@ import { endAtStop, stopOn } from '../process/Stop.js';
 import { Places } from '../dispatch/Places.js';
 import { Agenda } from './Agenda.js';
 import { Effects, noMemory, type StoreState, whileElected, type Work } from './Memory.js';
-import { readCreatedOffset } from './readCreatedOffset.js';
 import type { Acted, ActionRequest, Rule } from './Rule.js';
 import type { RuleRun } from './submit.js';
 import { workOn } from './work.js';
@@ -143,6 +143,7 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
   checkNotNegative({ stopWithinMs });
   const retry = retryPolicy({ baseDelayMs: 1_000, maxDelayMs: 300_000 }, options.retry);
   const { service } = requireConnection(ledger);
+  const { parties } = rule.query;
   const { view$ } = liveContracts(ledger, rule.query);
   return (state) =>
     defer(() => {
@@ -153,7 +154,8 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
           const memory = memoryOf((contractId) => agenda.contracts?.has(contractId) !== false);
           const run: RuleRun = {
             ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop },
-            readCreatedOffset: (contractId) => readCreatedOffset(service.link, contractId, rule.query.parties),
+            readCreatedOffset: (contractId) =>
+              readContractEvents(service.link, contractId, { parties }).pipe(map(({ created }) => created?.offset)),
             submit: (request, { contract: { contractId }, traceContext }) =>
               submit(withAction(request, { rule: rule.name, contractId, traceContext })),
           };

@@ -1,6 +1,7 @@
 import { asyncScheduler, map, type Observable, of, Subject } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic, DiagnosticBody, DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
+import { BodySizes } from '../http/BodySizes.js';
 import { type Link, locate } from '../http/Link.js';
 import { PageLimit } from './PageLimit.js';
 
@@ -126,6 +127,8 @@ export const reportWithout =
 
 /** What the feeds of a ledger have learned about a participant. A method that has something to report returns it. */
 class Learned {
+  /** The sizes of submissions. */
+  readonly bodySizes = new BodySizes();
   #updatesPath: UpdatesPath;
   readonly #maySwitchPath: boolean;
   #completionsPath: CompletionsPath = '/v2/commands/completions';

@@ -42,6 +42,8 @@ export interface Call {
   readonly body?: unknown;
   /** Creates the body each time the request is sent. Only without `body`. */
   readonly makeBody?: () => unknown;
+  /** Is called with the JSON of the body before it is sent, and may throw. */
+  readonly checkBody?: (json: string) => void;
   /** How long the participant waits before it answers a poll, in milliseconds. */
   readonly idleMs?: number;
   /** Default: the link's `requestTimeoutMs`, and `idleMs` in addition. */

@@ -92,21 +92,23 @@ function timeLimit(link: Link, path: string, timeoutMs: number, waitedMs: number
 
 function toRequest(
   link: Link,
-  { method, path, query, idleMs = 0, makeBody, body = makeBody?.() }: Call,
+  { method, path, query, idleMs = 0, makeBody, body = makeBody?.(), checkBody }: Call,
   token: string | undefined,
 ): HttpRequest {
   const { serverTimeoutMs = 0 } = link;
+  const json = body === undefined ? undefined : toJson(body);
+  if (json !== undefined) checkBody?.(json);
   const pairs = Object.entries(query ?? {}).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return {
     method,
     url: `${link.baseUrl}${path}${pairs.length === 0 ? '' : '?'}${pairs.join('&')}`,
     headers: {
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(json !== undefined && { 'content-type': 'application/json' }),
       // not if the participant would end the wait of a poll
       ...(serverTimeoutMs > idleMs && { 'request-timeout': String(serverTimeoutMs) }),
       ...requestHeaders(link, token),
     },
-    ...(body !== undefined && { body: toJson(body) }),
+    ...(json !== undefined && { body: json }),
   };
 }
 

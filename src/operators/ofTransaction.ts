@@ -4,6 +4,7 @@ import type { Update } from '../codecs/Update.js';
 import type { Completion, CompletionResponse } from '../codecs/Completion.js';
 import type { Offset, Party } from '../codecs/scalars.js';
 import { checkNotNegative } from '../codecs/internal/field.js';
+import { hasPartiesOf } from '../codecs/internal/submissionId.js';
 
 /**
  * Finds a committed transaction in a feed: emits the feed's transaction with the same update id, and completes. If the
@@ -64,7 +65,9 @@ interface ChangeOptions {
  * transaction.
  *
  * Committed reassignments are left out: an automatic one has the command id of the transaction that needs it, and that
- * transaction is still open.
+ * transaction is still open. A completion does not show parties that the request does not name. The submission ids of this
+ * library have the number of parties, so that the change of more parties is left out. With other programs, use each command
+ * id for one change.
  *
  * @example
  * ```ts
@@ -93,7 +96,8 @@ export function ofChange(
       element.commandId === commandId &&
       (userId === undefined || element.userId === userId) &&
       element.outcome !== 'reassigned' &&
-      hasParties(element.actAs),
+      hasParties(element.actAs) &&
+      hasPartiesOf(element, actAs) !== false,
   );
 }
 

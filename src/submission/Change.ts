@@ -1,9 +1,21 @@
-import { asyncScheduler, concatMap, defer, finalize, map, type Observable, of, tap } from 'rxjs';
+import {
+  asyncScheduler,
+  concatMap,
+  defer,
+  finalize,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  pipe,
+  tap,
+} from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { NotSentError, type Submission } from '../errors/submission.js';
 import type { Service } from '../feed/Service.js';
 import { startAge } from '../http/clock.js';
+import type { Link } from '../http/Link.js';
 import { type CompleteRetryPolicy, mapError, RetryBudget } from '../http/retry.js';
 import { attempt } from './attempt.js';
 import type { LedgerStart, LedgerStarts, StartsOf } from './LedgerStart.js';
@@ -26,7 +38,7 @@ interface Subscriber {
 export class Change {
   /** Whether a subscription that has ended, or an earlier process, may have committed it. */
   mayBeCommitted: boolean;
-  /** The submission ids of all attempts of this process. Only their completions are certain to be those of the change. */
+  /** The submission ids of all attempts of this process. Their completions are certain to be those of the change. */
   readonly submissionIds = new Set<string>();
   /** Absent until it is first sent. */
   #start: LedgerStart | undefined;
@@ -104,6 +116,7 @@ export class Change {
         finalize(() => {
           this.#subscriptions -= 1;
         }),
+        reportOutcome(this.service.link, subscriber.named.submissionId),
       );
     });
   }
@@ -145,8 +158,7 @@ export class Change {
       mayBeCommittedElsewhere: () => this.#active > 1 || this.#left > left,
       beginAt: (since) => {
         starts.prunedTo(since);
-        // the participant has named it
-        this.#start = { ...start, since, isUnread: false };
+        this.#start = { ...start, since };
         return beginAt(this.#start);
       },
     });
@@ -154,8 +166,8 @@ export class Change {
   }
 
   /** A commit that is not after the start shows that the start is of another ledger. */
-  #checkStart({ offset, isRepeated }: SubmittedTransaction, starts: LedgerStarts): void {
-    if (isRepeated === true || this.#start === undefined || offset > this.#start.since) {
+  #checkStart({ offset }: SubmittedTransaction, starts: LedgerStarts): void {
+    if (this.#start === undefined || offset > this.#start.since) {
       starts.precede(offset);
       return;
     }
@@ -179,3 +191,26 @@ export class Change {
 
 const isDecided = (error: unknown): error is LedgerError =>
   isLedgerError(error) && !isLedgerError(error, 'OutcomeUnknownError');
+
+/** Reports the outcome of a submission. */
+const reportOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<SubmittedTransaction> =>
+  pipe(
+    tap(({ updateId, offset, isRepeated }) => {
+      link.report(() => ({
+        _tag: 'SubmissionCommitted',
+        submissionId,
+        updateId,
+        offset,
+        ...(isRepeated && { isRepeated }),
+      }));
+    }),
+    reportFailure(link, submissionId),
+  );
+
+/** Reports that a submission failed. */
+export const reportFailure = <A>({ report }: Link, submissionId: string): MonoTypeOperatorFunction<A> =>
+  tap({
+    error: (error: unknown) => {
+      report(() => ({ _tag: 'SubmissionFailed', submissionId, ...(isLedgerError(error) && { error }) }));
+    },
+  });

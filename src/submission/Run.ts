@@ -19,7 +19,7 @@ export interface Run {
   readonly change: {
     /** Identifies the transaction when it is read back; `undefined` if only the signed bytes have it. */
     readonly commandId: string | undefined;
-    /** The submission ids of all attempts of this process. Only their completions are certain to be those of the change. */
+    /** The submission ids of all attempts of this process. Their completions are certain to be those of the change. */
     readonly submissionIds: Set<string>;
   };
   readonly strategy: Strategy;
@@ -37,14 +37,20 @@ export interface Run {
 
 /** What differs between the attempts of a change. */
 export interface AttemptKey {
-  /** The number of the attempt, from 1. */
-  readonly number: number;
   /** Whether an earlier attempt may have been committed. */
   readonly isResent: boolean;
   /** Contracts that an earlier attempt may have archived. */
   readonly disclosed: readonly DisclosedContract[];
   /** The earliest offset that a deduplication period may have, if the participant has named it. */
   readonly earliest: Offset | undefined;
+}
+
+/** What the participant knows of the contracts that commands use. */
+export interface UsedContracts {
+  /** What interpretation needs, even if a contract is archived by now. Without what the participant has pruned. */
+  readonly disclosed: readonly DisclosedContract[];
+  /** The offset of the archival of one of them. No attempt is committed after it. */
+  readonly archivedAt?: Offset | undefined;
 }
 
 /** The times that a request sets, for which a participant holds an attempt. */
@@ -64,12 +70,14 @@ export interface Strategy {
   readonly hasNames: boolean;
   /** Whether the caller leaves the deduplication period to the library. */
   readonly isPeriodOpen: boolean;
+  /** Whether the ledger refuses all commits of the change after the start as duplicates, with the requested period. */
+  readonly isSinceStart: boolean;
   /** Whether reading can show that nothing was committed. */
   readonly canSettle: boolean;
   /** Creates the body of an attempt. */
   readonly body: (run: Run, attempt: AttemptKey) => object;
-  /** Before a change is sent again: proves that the ledger is the same, and emits the contracts to disclose. */
-  readonly prepareResend: (run: Run) => Observable<readonly DisclosedContract[]>;
+  /** Before a change is sent again: proves that the ledger is the same, and emits what its contracts show. */
+  readonly prepareResend: (run: Run) => Observable<UsedContracts>;
   /** Emits the offset of the commit, if one request shows it. Completes otherwise, which proves nothing. */
   readonly lookUp: (run: Run, withinMs: number) => Observable<Offset>;
   /** Completes the transaction of a response, or emits it as it is. */
@@ -86,6 +94,14 @@ export interface Strategy {
   readonly isCandidate: (run: Run, update: Update) => boolean;
   /** Whether a candidate that decodes needs no completion to show that it is the change's own. */
   readonly isCertain: boolean;
+}
+
+/** Returns the submission id of the next attempt, and whether there was an earlier one. No two have the same id. */
+export function nextId({ change: { submissionIds }, submission }: Run, create: () => string) {
+  const isLater = submissionIds.size > 0;
+  const submissionId = submissionIds.has(submission.submissionId) ? create() : submission.submissionId;
+  submissionIds.add(submissionId);
+  return { submissionId, isLater };
 }
 
 /** Returns a random UUID, version 4. Pages loaded over plain HTTP lack `crypto.randomUUID`. */

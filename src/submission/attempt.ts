@@ -5,21 +5,18 @@ import {
   defaultIfEmpty,
   defer,
   EMPTY,
+  filter,
   map,
   merge,
-  type MonoTypeOperatorFunction,
   type Observable,
   of,
-  pipe,
   take,
-  tap,
   timer,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { ApiError } from '../errors/ApiError.js';
 import { OutcomeUnknownError, isLedgerError, type LedgerError } from '../errors/LedgerError.js';
-import { rejectionReason } from '../errors/rejectionReason.js';
 import {
   NotSentError,
   type Submission,
@@ -28,12 +25,13 @@ import {
 } from '../errors/submission.js';
 import { monotonicNow } from '../http/clock.js';
 import type { Link } from '../http/Link.js';
-import { clampTimer, retryAfterOf, type RetryBudget } from '../http/retry.js';
-import type { Again, Outcome, Proof } from './codes.js';
-import { settle, watch } from './findOut.js';
-import { earliestOffset, prove } from './outcome.js';
+import { clampTimer, type RetryBudget } from '../http/retry.js';
+import type { Outcome, Proof } from './codes.js';
+import { noContracts } from './usedContracts.js';
+import { findUpTo, settle, watch } from './findOut.js';
+import { earliestOffset, mayRepeat, minDelayMs, prove } from './outcome.js';
 import { readCommitted, readDuplicate, unknownAfter } from './readCommitted.js';
-import type { Run } from './Run.js';
+import type { Run, UsedContracts } from './Run.js';
 import { sendAttempt } from './send.js';
 
 /** The state of the attempts of one subscription. */
@@ -42,6 +40,8 @@ interface Attempts {
   readonly sent: number;
   /** Whether one of them, or an attempt before this subscription, may have been committed. */
   readonly isOpen: boolean;
+  /** Whether reading has shown that none was and none will be committed. */
+  readonly isClosed?: boolean;
   /** How many of them ended with an error that is only repeated a few times. */
   readonly limited: number;
   /** Where a period begins that the participant accepts, after it was pruned within the requested one. */
@@ -65,23 +65,29 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
     const { strategy } = run;
     // a participant that shows the commit need not receive the change again
     const found$ = isResent ? strategy.lookUp(run, withinMs / 2) : EMPTY;
-    const send$ = defer(() => (isResent ? strategy.prepareResend(run) : of([]))).pipe(
-      concatMap((disclosed) => {
-        const number = attempts.sent + 1;
-        const named = { ...run.submission, attempts: number };
-        const makeBody = (): object => strategy.body(run, { number, isResent, disclosed, earliest: attempts.earliest });
-        const request = { path: strategy.path, makeBody };
-        const timeoutMs = Math.min(run.service.link.requestTimeoutMs, leftMs());
-        return sendAttempt(run.service.link, named, request, timeoutMs).pipe(
-          concatMap((transaction) => strategy.finish(run, named, isResent, transaction, withinMs)),
-        );
-      }),
-      catchError((error: unknown) => {
-        // the time starts at the first failure, and counts in full because it is a deadline
-        const tookMs = attempts.sent > 0 ? monotonicNow() - startedAt : 0;
-        const budget = attempts.budget.spend(tookMs, Infinity);
-        return retryOrEnd(run, { ...attempts, sent: attempts.sent + 1, budget }, error);
-      }),
+    const named = { ...run.submission, attempts: attempts.sent + 1 };
+    const after = (): Attempts => {
+      // the time starts at the first failure, and counts in full because it is a deadline
+      const tookMs = attempts.sent > 0 ? monotonicNow() - startedAt : 0;
+      return { ...attempts, sent: named.attempts, budget: attempts.budget.spend(tookMs, Infinity) };
+    };
+    const fail = (error: unknown): Observable<SubmittedTransaction> => retryOrEnd(run, after(), error);
+    const send = ({ disclosed, archivedAt }: UsedContracts): Observable<SubmittedTransaction> => {
+      const key = { isResent, disclosed, earliest: attempts.earliest };
+      const request = { path: strategy.path, makeBody: (): object => strategy.body(run, key) };
+      const timeoutMs = Math.min(run.service.link.requestTimeoutMs, leftMs());
+      const sent$ = sendAttempt(run.service, named, request, timeoutMs).pipe(
+        concatMap((transaction) => strategy.finish(run, named, isResent, transaction, withinMs)),
+        catchError(fail),
+      );
+      if (archivedAt === undefined || run.retry.giveUpAfterMs === 0) return sent$;
+      const resend = (): Observable<SubmittedTransaction> => attempt(run, { ...after(), isClosed: true });
+      return unlessFound(sent$, searchUpTo(run, named, archivedAt, leftMs, resend));
+    };
+    const send$ = defer(() => (isResent ? strategy.prepareResend(run) : of(noContracts))).pipe(
+      map(send),
+      catchError((error: unknown) => of(fail(error))),
+      concatAll(),
     );
     return found$.pipe(
       map((offset) => readCommitted(run, { ...run.submission, attempts: attempts.sent }, offset, leftMs())),
@@ -90,7 +96,8 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
     );
   });
 
-const isOpen = (run: Run, attempts: Attempts): boolean => attempts.isOpen || run.mayBeCommittedElsewhere();
+const isOpen = (run: Run, attempts: Attempts): boolean =>
+  attempts.isClosed !== true && (attempts.isOpen || run.mayBeCommittedElsewhere());
 
 /** The minimum time for an attempt, in milliseconds, even if the total time is nearly used up. */
 const minAttemptMs = 5_000;
@@ -116,14 +123,15 @@ function retryOrEnd(run: Run, attempts: Attempts, error: unknown): Observable<Su
   const canSettle = isLedgerError(error, 'ApiError') && strategy.canSettle;
   // bytes whose hash is unknown cannot be found, but the ledger refuses them as a duplicate
   const isEnd = budget.leftMs <= 0 || (isAnswered && (canSettle || !mayBeCommitted));
-  if (isEnd && !mayBeCommitted) throw refusalOf(error, named, proof.outcome);
+  if (isEnd && !mayBeCommitted)
+    throw proof.outcome === 'unknown' ? new OutcomeUnknownError(named, error) : refusalOf(error, named, proof.outcome);
   if (isEnd) {
     // a participant that refuses to answer may still show what it has committed
     const isLate = !isAnswered && (strategy.kind === 'signed' || retry.giveUpAfterMs === 0);
     if (!canSettle || isLate) throw new OutcomeUnknownError(named, error);
     return settleWithin(run, named, error, proof.outcome, timeLeftMs(attempts));
   }
-  const delayMs = budget.nextDelayMs(Math.max(retryAfterOf(error) ?? 0, minDelayMs(error)));
+  const delayMs = budget.nextDelayMs(minDelayMs(error));
   const resent: Attempts = { ...next, budget: budget.countFailure(delayMs) };
   if (!mayBeCommitted || resent.isWatched === true)
     return resendAfter(delayMs, service.link, named, error, () => attempt(run, resent));
@@ -159,27 +167,7 @@ function beginLater(
   return mayBeCommitted ? undefined : attempt(run.beginAt(earliest), { ...attempts, earliest });
 }
 
-/** Whether to send the same change again after a delay. */
-function mayRepeat(again: Again, limited: number, mayBeCommitted: boolean): boolean {
-  switch (again) {
-    case 'always':
-      return true;
-    case 'thrice':
-      return limited <= 3;
-    case 'twice':
-      return limited <= 2;
-    case 'whileOpen':
-      return mayBeCommitted;
-    case 'never':
-      return false;
-  }
-}
-
-/** The minimum delay after a refusal because of load, in milliseconds. */
-const minDelayMs = (error: LedgerError): number =>
-  isLedgerError(error, 'ApiError') && rejectionReason(error) === 'backPressure' ? 1_000 : 0;
-
-/** After this time without a clear answer, the completions are read, in milliseconds: the next attempt usually decides. */
+/** After this time without a clear answer, the ledger is read, in milliseconds: the next attempt usually decides. */
 const watchAfterMs = 2_000;
 
 /** Reads the completions during the next attempts. Whichever decides first decides. */
@@ -190,12 +178,43 @@ const readMeanwhile = (
   resend$: Observable<SubmittedTransaction>,
 ): Observable<SubmittedTransaction> => {
   const endsAt = monotonicNow() + leftMs;
-  const found$ = timer(watchAfterMs).pipe(
-    concatMap(() => watch(run, leftMs)),
-    map((offset) => readCommitted(run, named, offset, Math.max(minReadMs, endsAt - monotonicNow()))),
+  return unlessFound(
+    resend$,
+    watch(run, leftMs).pipe(
+      map((offset) => readCommitted(run, named, offset, Math.max(minReadMs, endsAt - monotonicNow()))),
+    ),
   );
-  return merge(resend$.pipe(map((transaction) => of(transaction))), found$).pipe(take(1), concatAll());
 };
+
+/** Continues with what reading finds unless the attempt in flight is decided first. */
+const unlessFound = (
+  attempt$: Observable<SubmittedTransaction>,
+  found$: Observable<Observable<SubmittedTransaction>>,
+): Observable<SubmittedTransaction> =>
+  merge(attempt$.pipe(map((transaction) => of(transaction))), timer(watchAfterMs).pipe(concatMap(() => found$))).pipe(
+    take(1),
+    concatAll(),
+  );
+
+/**
+ * Searches up to the archival of a contract. If the change was not committed until then, no attempt will be: it is sent once
+ * more without that contract, so that the ledger says why.
+ */
+const searchUpTo = (
+  run: Run,
+  named: Submission,
+  archivedAt: Offset,
+  leftMs: () => number,
+  resend: () => Observable<SubmittedTransaction>,
+): Observable<Observable<SubmittedTransaction>> =>
+  findUpTo(run, archivedAt).pipe(
+    defaultIfEmpty(undefined),
+    filter((found) => found !== 'unclear'),
+    map((offset) =>
+      offset === undefined ? resend() : readCommitted(run, named, offset, Math.max(minReadMs, leftMs())),
+    ),
+    catchError(() => EMPTY),
+  );
 
 /** Determines whether an earlier attempt was committed, after an answer that does not say. */
 const settleWithin = (
@@ -209,9 +228,10 @@ const settleWithin = (
   return settle(run, refusal, withinMs).pipe(
     defaultIfEmpty(undefined),
     unknownAfter(withinMs, named, refusal),
-    concatMap((offset) => {
-      if (offset === undefined) throw refusalOf(refusal, named, outcome);
-      return readCommitted(run, named, offset, Math.max(minReadMs, endsAt - monotonicNow()));
+    concatMap((found) => {
+      if (found === undefined) throw refusalOf(refusal, named, outcome);
+      if (found === 'unclear') throw new OutcomeUnknownError(named, refusal);
+      return readCommitted(run, named, found, Math.max(minReadMs, endsAt - monotonicNow()));
     }),
   );
 };
@@ -243,26 +263,3 @@ function refusalOf(error: LedgerError, submission: Submission, outcome: Outcome)
     return new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
   return error;
 }
-
-/** Reports the outcome of a submission. */
-export const reportOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<SubmittedTransaction> =>
-  pipe(
-    tap(({ updateId, offset, isRepeated }) => {
-      link.report(() => ({
-        _tag: 'SubmissionCommitted',
-        submissionId,
-        updateId,
-        offset,
-        ...(isRepeated && { isRepeated }),
-      }));
-    }),
-    reportFailure(link, submissionId),
-  );
-
-/** Reports that a submission failed. */
-export const reportFailure = <A>({ report }: Link, submissionId: string): MonoTypeOperatorFunction<A> =>
-  tap({
-    error: (error: unknown) => {
-      report(() => ({ _tag: 'SubmissionFailed', submissionId, ...(isLedgerError(error) && { error }) }));
-    },
-  });

@@ -1,15 +1,16 @@
-import { defer, type Observable } from 'rxjs';
+import { catchError, concat, concatMap, defer, EMPTY, type Observable, of, takeUntil, timer } from 'rxjs';
 import { ExecuteRequest } from '../codecs/ExecuteRequest.js';
-import type { Base64 } from '../codecs/scalars.js';
-import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import { fromBase64, toHex } from '../codecs/internal/field.js';
+import type { Base64, Offset } from '../codecs/scalars.js';
+import { CompletionsByHash, type SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Service } from '../feed/Service.js';
-import { validateRequest } from '../http/exchange.js';
-import { checkPositive, type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http/retry.js';
-import { reportOutcome } from './attempt.js';
-import { Change } from './Change.js';
-import type { StartsOf } from './LedgerStart.js';
-import { randomUuid } from './Run.js';
-import { signed } from './signed.js';
+import { decodeWith, exchange, validateRequest } from '../http/exchange.js';
+import { checkPositive, clampTimer, type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http/retry.js';
+import { Change, reportFailure } from './Change.js';
+import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
+import { proveStart, type StartsOf } from './LedgerStart.js';
+import { type AttemptKey, nextId, randomUuid, type Run, type Strategy } from './Run.js';
+import { noContracts } from './usedContracts.js';
 
 /**
  * Options for the recovery from a lost response.
@@ -59,16 +60,18 @@ export function executor(
   return (request, transactionHash = options.transactionHash) =>
     defer(() => {
       const submissionId = request.submissionId ?? randomUuid();
-      return defer(() => {
-        const validated = validateRequest(ExecuteRequest, request);
-        const named = {
-          submissionId,
-          userId: validated.userId ?? '',
-          actAs: validated.partySignatures.signatures.map(({ party }) => party),
-          ...(transactionHash !== undefined && { transactionHash }),
-        };
-        return change.submit({ named, retry, strategy: signed(validated, transactionHash) });
-      }).pipe(reportOutcome(service.link, submissionId));
+      return defer(() => [validateRequest(ExecuteRequest, request)]).pipe(
+        reportFailure(service.link, submissionId),
+        concatMap((validated) => {
+          const named = {
+            submissionId,
+            userId: validated.userId ?? '',
+            actAs: validated.partySignatures.signatures.map(({ party }) => party),
+            ...(transactionHash !== undefined && { transactionHash }),
+          };
+          return change.submit({ named, retry, strategy: signed(validated, transactionHash) });
+        }),
+      );
     });
 }
 
@@ -87,3 +90,80 @@ export function recoveryTimeMs({ recover = { withinMs: 120_000 } }: Pick<Execute
   checkPositive({ 'recover.withinMs': recover.withinMs });
   return recover.withinMs;
 }
+
+/** The path that executes signed submissions. */
+const path = '/v2/interactive-submission/executeAndWaitForTransaction';
+
+/**
+ * Submits bytes that a party has signed. All attempts have the same bytes, which are the change. Their transaction has the hash
+ * of the bytes, on all participants of the party.
+ */
+const signed = (request: ExecuteRequest, transactionHash: Base64 | undefined): Strategy => ({
+  kind: 'signed',
+  path,
+  format: request.transactionFormat,
+  readAs: [],
+  held: {},
+  hasNames: false,
+  isPeriodOpen: isLongest(request.deduplicationPeriod),
+  isSinceStart: false,
+  canSettle: transactionHash !== undefined,
+  body: (run, attempt) => executeBody(request, run, attempt),
+  // an offset of another ledger would not cover the attempts that this one has received
+  prepareResend: ({ service, start }) =>
+    'DeduplicationOffset' in (request.deduplicationPeriod ?? {}) && start.isUnread !== true
+      ? concat(proveStart(service, start), of(noContracts))
+      : of(noContracts),
+  lookUp: (run, withinMs) => completedAt(run, transactionHash).pipe(takeUntil(timer(clampTimer(withinMs)))),
+  finish: (_run, _named, _isResent, transaction) => of(transaction),
+  // other refusals name contracts that the transaction creates
+  inputs: ({ code = '', contractIds }) => (/INACTIVE_CONTRACTS$|^CONTRACT_NOT_/.test(code) ? contractIds : []),
+  isCandidate: (_run, update) =>
+    transactionHash !== undefined &&
+    update._tag === 'Transaction' &&
+    update.externalTransactionHash === toHex(fromBase64(transactionHash)),
+  isCertain: true,
+});
+
+/**
+ * Creates the body of an attempt. Its deduplication period covers the earlier ones, also if it is the single attempt of a call:
+ * another call or process may send the same bytes.
+ */
+function executeBody(request: ExecuteRequest, run: Run, { earliest }: AttemptKey): ExecuteRequest {
+  const { start, service } = run;
+  const { submissionId, isLater } = nextId(run, randomUuid);
+  return {
+    ...request,
+    submissionId,
+    deduplicationPeriod: deduplicationPeriod({
+      requested: request.deduplicationPeriod,
+      since: start.isUnread === true ? undefined : start.since,
+      earliest,
+      isLater,
+      ageMs: run.ageMs(),
+      attemptMs: attemptMs(service.link.requestTimeoutMs),
+    }),
+  };
+}
+
+const completionPath = '/v2/commands/completion-by-hash';
+
+/** How long to wait for a completion, in milliseconds. It must not delay the next attempt for long. */
+const completionTimeoutMs = 5_000;
+
+/**
+ * Emits the offset of the completion with a hash. Completes without a value if the participant does not know it, or does not
+ * serve the path, as before 3.6. That proves nothing: it may lag, or another participant may have received the submission.
+ */
+const completedAt = ({ service }: Run, transactionHash: Base64 | undefined): Observable<Offset> =>
+  transactionHash === undefined
+    ? EMPTY
+    : exchange(
+        service.link,
+        { method: 'POST', path: completionPath, body: { transactionHash } },
+        decodeWith(completionPath, CompletionsByHash),
+      ).pipe(
+        concatMap(({ acceptedCompletion }) => (acceptedCompletion === undefined ? [] : [acceptedCompletion.offset])),
+        catchError(() => EMPTY),
+        takeUntil(timer(completionTimeoutMs)),
+      );

@@ -3,6 +3,7 @@ import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
 import { isUndecodedRequest, rejectionReason } from '../errors/rejectionReason.js';
 import type { ConnectionError } from '../errors/request.js';
+import { retryAfterOf } from '../http/retry.js';
 import { type Again, isAboutNames, type Kind, meaningOf, type Outcome, type Proof } from './codes.js';
 
 /**
@@ -34,7 +35,7 @@ export function prove(error: LedgerError, kind: Kind, hasNames = false): Proof {
     if (meaning !== undefined) return meaning[kind];
     const outcome = errorCategory < 1 || code === 'NA' ? outcomeOfStatus(answer) : outcomeOfCategory(errorCategory);
     if (outcome === 'unknown') return { outcome, again: errorCategory === 4 ? 'twice' : 'always' };
-    return { outcome, again: kind === 'signed' ? signedAgain(errorCategory) : hostedAgain(answer) };
+    return { outcome, again: kind === 'signed' ? signedAgain(answer) : hostedAgain(answer) };
   }
 }
 
@@ -50,9 +51,9 @@ const refusedStatuses: readonly number[] = [400, 401, 403, 404, 405, 413, 501];
 
 const outcomeOfStatus = ({ status }: ApiError): Outcome => (refusedStatuses.includes(status) ? 'refused' : 'unknown');
 
-/** The same bytes stay insecure and invalid. The state of the participant, and the rights of the user, may change. */
-const signedAgain = (errorCategory: number): Again =>
-  errorCategory === 5 || errorCategory === 8 ? 'never' : 'whileOpen';
+/** The same bytes stay insecure, invalid and too large. The state of the participant, and the rights of the user, may change. */
+const signedAgain = ({ errorCategory, status }: ApiError): Again =>
+  errorCategory === 5 || errorCategory === 8 || status === 413 ? 'never' : 'whileOpen';
 
 function hostedAgain(error: ApiError): Again {
   const reason = rejectionReason(error);
@@ -85,6 +86,29 @@ const isWithheld = (error: ApiError): boolean =>
 
 /** A body that is too large stays so, whatever refuses it, and an error that is withheld may be a bug. */
 const againAfter = (error: ApiError): Again => (isOfNetwork(error) && error.status !== 413 ? 'always' : 'twice');
+
+/** Whether to send the same change again after a delay. */
+export function mayRepeat(again: Again, limited: number, mayBeCommitted: boolean): boolean {
+  switch (again) {
+    case 'always':
+      return true;
+    case 'thrice':
+      return limited <= 3;
+    case 'twice':
+      return limited <= 2;
+    case 'whileOpen':
+      return mayBeCommitted;
+    case 'never':
+      return false;
+  }
+}
+
+/** The minimum delay before a change is sent again, in milliseconds: a participant under load needs time. */
+export const minDelayMs = (error: LedgerError): number =>
+  Math.max(
+    retryAfterOf(error) ?? 0,
+    isLedgerError(error, 'ApiError') && rejectionReason(error) === 'backPressure' ? 1_000 : 0,
+  );
 
 /**
  * Whether a submission is repeated after a transient error. After one about the token, only if the participant has accepted a

@@ -1,24 +1,46 @@
-import { catchError, map, merge, type Observable, take, timer } from 'rxjs';
+import { catchError, map, merge, type Observable, take, tap, timer } from 'rxjs';
 import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
-import type { ApiError } from '../errors/ApiError.js';
+import { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, verdict } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
 import type { Submission } from '../errors/submission.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
+import type { Service } from '../feed/Service.js';
 import { decodeWith, exchange } from '../http/exchange.js';
-import type { Call, Link } from '../http/Link.js';
+import { type Call, hostOf, type Link } from '../http/Link.js';
 import { isUnsent } from './outcome.js';
 
-/** Sends an attempt. Fails as a connection that was never established if another server answers at a wrong address. */
+/**
+ * Sends an attempt. Fails as a connection that was never established if another server answers at a wrong address. A body
+ * of a size that was refused before is not sent.
+ */
 export function sendAttempt(
-  link: Link,
+  { link, learned: { bodySizes } }: Service,
   { submissionId, attempts }: Submission,
-  request: Pick<Call, 'path' | 'makeBody'>,
+  { path, makeBody }: Required<Pick<Call, 'path' | 'makeBody'>>,
   timeoutMs: number,
 ): Observable<SubmittedTransaction> {
   link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
-  const call: Call = { method: 'POST', ...request, isSubmission: true, timeoutMs };
-  return exchange(link, call, decodeWith(request.path, ExecuteResponse)).pipe(
+  // 0 for a body that is not sent
+  let size = 0;
+  const checkBody = (json: string): void => {
+    const bytes = new TextEncoder().encode(json).length;
+    const text = bodySizes.problemOf(bytes);
+    if (text !== undefined) throw new ApiError({ path, status: 413, answeredBy: 'ledger', text, host: hostOf(link) });
+    size = bytes;
+  };
+  const call: Call = { method: 'POST', path, makeBody, checkBody, isSubmission: true, timeoutMs };
+  return exchange(link, call, decodeWith(path, ExecuteResponse)).pipe(
+    tap({
+      next: () => {
+        bodySizes.accept(size);
+      },
+      error: (error: unknown) => {
+        if (!isLedgerError(error, 'ApiError')) return;
+        if (error.status === 413) bodySizes.refuse(size);
+        else if (error.code !== undefined) bodySizes.accept(size);
+      },
+    }),
     catchError((error: unknown) => {
       if (!isOfOtherServer(error)) throw error;
       return confirmAddress(link, error);

@@ -12,7 +12,7 @@ import type { Service } from '../feed/Service.js';
 import { decodeWith, exchange, validateRequest } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
-import { reportFailure } from './attempt.js';
+import { reportFailure } from './Change.js';
 import { type ExecuteOptions, executor, recoveryTimeMs } from './execute.js';
 import { randomUuid } from './Run.js';
 import type { StartsOf } from './LedgerStart.js';

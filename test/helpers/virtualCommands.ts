@@ -28,7 +28,7 @@ export interface CommandPlan {
 }
 
 /** Who submitted the transaction of another. */
-type Submitter = Partial<Pick<Completed, 'userId' | 'actAs'>>;
+type Submitter = Partial<Pick<Completed, 'userId' | 'actAs' | 'submissionId'>>;
 
 /** The contract on which the commands exercise a choice. */
 export const contractId = `00${'c'.repeat(64)}`;
@@ -64,10 +64,13 @@ export class VirtualCommands extends CommandService {
   }
 
   /** Another transaction. With a command id, it is that of another user, or of the same user for other parties. */
-  appendOther(commandId: string, { userId = 'somebody-else', actAs = ['alice::1220'] }: Submitter = {}): number {
+  appendOther(
+    commandId: string,
+    { userId = 'somebody-else', actAs = ['alice::1220'], submissionId = 'other' }: Submitter = {},
+  ): number {
     const offset = this.ledger.end + 1;
     this.ledger.append(offset, this.transaction(offset, commandId));
-    if (commandId !== '') this.complete({ offset, commandId, userId, actAs, submissionId: 'other' });
+    if (commandId !== '') this.complete({ offset, commandId, userId, actAs, submissionId });
     return offset;
   }
 
@@ -94,12 +97,12 @@ export class VirtualCommands extends CommandService {
     this.ledger.replace(entries, 3, participantId);
   }
 
-  /** An automatic reassignment for the commands: its completion has their ids. */
-  reassign(commandId: string): void {
+  /** An automatic reassignment for the commands: its completion has the ids of an attempt. */
+  reassign(commandId: string, submissionId = 'reassigned'): void {
     const offset = this.ledger.end + 1;
     this.ledger.append(offset, reassignmentWith(offset, { commandId }));
     const submitter = { userId: 'me', actAs: ['alice::1220'] };
-    this.complete({ offset, commandId, ...submitter, submissionId: 'reassigned', isReassignment: true });
+    this.complete({ offset, commandId, ...submitter, submissionId, isReassignment: true });
   }
 
   protected recordTime(): string {
@@ -138,7 +141,9 @@ export class VirtualCommands extends CommandService {
   }
 
   protected contractEvents(): Reply {
-    return this.isMissing ? noEvents : this.eventsOf(contractId, this.archivedAt, { isBlobPruned: this.isBlobPruned });
+    return this.isMissing
+      ? noEvents
+      : this.eventsOf(contractId, this.archivedAt, { isBlobPruned: this.isBlobPruned, createdAt: 1 });
   }
 
   protected answer(request: ServiceRequest): Observable<Reply> {

@@ -50,18 +50,21 @@ describe('ofChange', () => {
     f: at(completion(6, { ...own, actAs: ['alice::1'] })),
     g: at(completion(7, { ...own, actAs: ['alice::1', 'bob::2', 'carol::3'] })),
     h: at(completionCheckpoint(8)),
+    // of as many parties as the change, and of more
+    i: at(completion(9, { ...own, submissionId: 'canton-rx/2/x' })),
+    j: at(completion(10, { ...own, submissionId: 'canton-rx/3/x' })),
   };
 
   it.each([
-    ['the completions of all attempts of the change, without reassignments', ofChange(change), 'a-c-----|'],
-    ['those of any user if it names none', ofChange({ ...change, userId: undefined }), 'a-c-e---|'],
+    ['the completions of all attempts of the change, without reassignments', ofChange(change), 'a-c-----i-|'],
+    ['those of any user if it names none', ofChange({ ...change, userId: undefined }), 'a-c-e---i-|'],
     [
       'those of the parties that the request names',
       ofChange(change, { parties: ['alice::1', 'dave::4'] }),
-      '-----f--|',
+      '-----f----|',
     ],
   ])('emits %s', (_, operator, to) => {
-    emits(operator, completions, { from: 'abcdefgh|', to });
+    emits(operator, completions, { from: 'abcdefghij|', to });
   });
 });
 

@@ -187,6 +187,13 @@ describe('an attempt', () => {
     expect(seen.values).toMatchObject(found);
   });
 
+  it('looks its contracts up for all parties that act or read', () => {
+    const { service } = submit([lost], { request: { ...exercise, readAs: ['carol::1220'] } });
+    const { body } = service.requests.find(({ path }) => path === '/v2/events/events-by-contract-id') ?? {};
+    const { filtersByParty } = body?.['eventFormat'] as { readonly filtersByParty: object };
+    expect(Object.keys(filtersByParty)).toEqual(['alice::1220', 'carol::1220']);
+  });
+
   it('requests names in a format only once, because an error about them is the same before and after the commit', () => {
     const filters = { cumulative: [{ identifierFilter: { TemplateFilter: { value: { templateId: '#q:M:T' } } } }] };
     const transactionFormat = {

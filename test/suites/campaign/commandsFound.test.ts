@@ -72,6 +72,22 @@ const found: readonly (readonly [string, Partial<Schedule>])[] = [
       ],
     },
   ],
+  [
+    'signed with an offset of a ledger that is replaced between two attempts',
+    {
+      isSigned: true,
+      ...offset(12),
+      faults: [
+        { kind: 'lostResponse', how: 'silence', afterMs: 475 },
+        { kind: 'failedAfterCommit', code: 'INDEX_DB_SQL_TRANSIENT_ERROR' },
+      ],
+      events: [
+        { kind: 'live', atMs: 59_991, as: 'call' },
+        { kind: 'down', atMs: 50_407, forMs: 16_159 },
+        { kind: 'replace', atMs: 1_998 },
+      ],
+    },
+  ],
   ['hosted with a given start, then a call without it', lives([1_000, 'call'], [0, 'process'])],
   [
     'hosted at a ledger that is replaced before its end is read, then another call',

@@ -1,4 +1,5 @@
 import { isLedgerError } from '../../../src/index.js';
+import type { CommandCommit } from '../../helpers/CommandService.js';
 import { commitsSeen, type Lived, type Played, submissionIdOf } from './playCommands.js';
 
 /** What contradicts the guarantees in what happened; empty if nothing does. */
@@ -8,11 +9,19 @@ export const findFlaws = (played: Played): readonly string[] => [
   ...played.lives.filter((lived) => whyUnknown(played, lived) === 'for no reason').map(() => 'unknown for no reason'),
 ];
 
-/** The changes that one ledger has committed more than once. */
-const repeatedCommits = ({ node }: Played): readonly string[] => {
-  const keys = node.commits.map(({ change, era }) => `${change} on ledger ${era}`);
-  return keys.filter((key, index) => keys.indexOf(key) < index);
-};
+/** The changes that one ledger has committed more than once. A new call does not find what is pruned. */
+function repeatedCommits({ node, lives, prunings }: Played): readonly string[] {
+  const keyOf = ({ change, era }: CommandCommit): string => `${change} on ledger ${era}`;
+  return node.commits.flatMap((commit, index) => {
+    const life = lives.find(({ attempts }) => attempts.has(commit.submissionId));
+    const known = lives.slice(life?.knowsFrom);
+    const isKnown = ({ submissionId, offset }: CommandCommit): boolean =>
+      known.some(({ attempts }) => attempts.has(submissionId)) ||
+      !prunings.some((pruning) => pruning.atMs <= commit.atMs && pruning.offset >= offset);
+    const earlier = node.commits.slice(0, index).filter((one) => keyOf(one) === keyOf(commit));
+    return earlier.some(isKnown) ? [keyOf(commit)] : [];
+  });
+}
 
 /** What a life has said that is not true. */
 function flawsOf(played: Played, lived: Lived): readonly string[] {
@@ -47,20 +56,19 @@ const isHeld = ({ schedule, node }: Played, submissionId: string, isLate: boolea
 
 /** Why an outcome is unknown; `undefined` if it is known. */
 export function whyUnknown(
-  { schedule, node, replacedAt, disturbedUntil, isPruned }: Played,
+  { schedule, replacedAt, disturbedUntil, prunings }: Played,
   lived: Lived,
 ): string | undefined {
   const { seen, startedAt } = lived;
   if (!isLedgerError(seen.error, 'OutcomeUnknownError')) return undefined;
   if (!schedule.recovers) return 'not recovered';
   if (replacedAt.some((at) => at <= lived.endedAt)) return 'replaced';
-  if (isPruned) return 'pruned';
+  if (prunings.length > 0) return 'pruned';
   // nothing shows that time passes
   if (!schedule.hasCheckpoints && !schedule.isSigned) return 'without checkpoints';
-  // each attempt is answered later than the HTTP layer waits, and only a commit of the call itself has a completion
-  const isLate = (schedule.minLedgerTimeRel ?? 0) >= 20;
-  const isElsewhere = lived.knowsFrom > 0 || node.commits.length === 0;
-  if (isLate && isElsewhere) return 'answered later than the HTTP layer waits';
+  // a completion does not show whether it is the change of an earlier process, or that of more parties
+  const isForeign = schedule.events.some(({ kind, atMs }) => kind === 'foreignSuperset' && atMs <= lived.endedAt);
+  if (isForeign && lived.isGiven) return 'of another program';
   // every attempt waits, and an attempt in flight may be decided late
   const waitMs = 150_000 + 2_000 * (schedule.minLedgerTimeRel ?? 0);
   return lived.endedAt - Math.max(startedAt, disturbedUntil) < waitMs ? 'disturbed' : 'for no reason';

@@ -19,6 +19,8 @@ export interface Lived {
   readonly endedAt: number;
   /** The first life whose attempts it knows of. */
   readonly knowsFrom: number;
+  /** Whether it has the start of the change from its caller. */
+  readonly isGiven: boolean;
   /** The submission ids of its attempts, each with the command id. */
   readonly attempts: Map<string, string>;
 }
@@ -32,7 +34,13 @@ export interface Played {
   readonly replacedAt: readonly number[];
   /** When the last fault that a schedule has was over. */
   readonly disturbedUntil: number;
-  readonly isPruned: boolean;
+  /** When the participant was pruned, and up to which offset. */
+  readonly prunings: readonly Pruning[];
+}
+
+interface Pruning {
+  readonly atMs: number;
+  readonly offset: number;
 }
 
 /** Plays a schedule in virtual time, to its end. */
@@ -72,7 +80,7 @@ class Game {
   private transaction$: Observable<SubmittedTransaction>;
   private submissions = 0;
   private disturbedUntil = 0;
-  private isPruned = false;
+  private readonly prunings: Pruning[] = [];
   private ingress: Replaced | undefined;
 
   constructor(private readonly schedule: Schedule) {
@@ -82,8 +90,8 @@ class Game {
   }
 
   get played(): Played {
-    const { schedule, node, lives, replacedAt, disturbedUntil, isPruned } = this;
-    return { schedule, node, lives, replacedAt, disturbedUntil, isPruned };
+    const { schedule, node, lives, replacedAt, disturbedUntil, prunings } = this;
+    return { schedule, node, lives, replacedAt, disturbedUntil, prunings };
   }
 
   begin(wallClock: () => number): void {
@@ -135,11 +143,12 @@ class Game {
   }
 
   /** A life begins. */
-  private live(knowsFrom: number): void {
+  private live(knowsFrom: number, isGiven = false): void {
     const lived = {
       startedAt: queueScheduler.now(),
       endedAt: Infinity,
       knowsFrom,
+      isGiven,
       attempts: new Map<string, string>(),
     };
     // recorded before it begins: it may send at once
@@ -182,21 +191,25 @@ class Game {
 
   private happen(event: Exclude<Event, { readonly kind: 'clock' }>): void {
     const { node } = this;
-    const me = { userId: 'me', actAs: ['alice::1220', 'bob::1220'] };
+    const byUs = { userId: 'me', actAs: ['alice::1220', 'bob::1220'] };
+    const me = { ...byUs, submissionId: 'canton-rx/2/other' };
     switch (event.kind) {
       case 'archive':
         node.archive();
         break;
       case 'prune':
-        this.isPruned = true;
         node.prune();
+        this.prunings.push({ atMs: queueScheduler.now(), offset: node.ledger.pruned });
         break;
       case 'pruneOld':
-        this.isPruned = true;
         node.pruneOlderThan(30_000);
+        this.prunings.push({ atMs: queueScheduler.now(), offset: node.ledger.pruned });
         break;
       case 'other':
         node.appendOther('');
+        break;
+      case 'otherCommand':
+        node.appendOther('order-2', { userId: 'me', submissionId: 'canton-rx/1/other' });
         break;
       case 'otherUser':
         node.appendOther('order-1');
@@ -207,11 +220,14 @@ class Game {
       case 'supersetArchives':
         node.archive('order-1', me);
         break;
+      case 'foreignSuperset':
+        node.appendOther('order-1', byUs);
+        break;
       case 'otherParties':
         node.appendOther('order-1', { userId: 'me', actAs: ['bob::1220'] });
         break;
       case 'reassign':
-        node.reassign('order-1');
+        node.reassign('order-1', [...(this.lives.at(-1)?.attempts.keys() ?? [])].at(-1));
         break;
       case 'restore':
         this.replacedAt.push(queueScheduler.now());
@@ -244,15 +260,14 @@ class Game {
     const isShort = 'DeduplicationDuration' in period || ('DeduplicationOffset' in period && isSigned);
     const isPossible = isSigned || hasCommandId;
     const number = this.lives.length;
-    // a participant that is pruned does not know what was committed before, unless the start is given
-    if (as === 'call' && isPossible && !isShort && !this.isPruned) {
+    if (as === 'call' && isPossible && !isShort) {
       this.transaction$ = this.submit(undefined);
       this.live(number);
-    } else if (as === 'process' && isPossible && !((isShort || this.isPruned) && isSigned)) {
+    } else if (as === 'process' && isPossible && !(isShort && isSigned)) {
       this.ledger = this.connect();
       this.transaction$ = this.submit(10);
       // a signed transaction has no option for it
-      this.live(isSigned ? number : 0);
-    } else this.live(this.lives.at(-1)?.knowsFrom ?? 0);
+      this.live(isSigned ? number : 0, !isSigned);
+    } else this.live(this.lives.at(-1)?.knowsFrom ?? 0, this.lives.at(-1)?.isGiven);
   }
 }
