@@ -7,13 +7,17 @@ import { mapError } from '../../http/retry.js';
 import { asStoreError } from '../../process/heldStore.js';
 import { query } from '../connection.js';
 import { postgresStoreSql, quoteSchema, tablesIn } from '../postgresStore.js';
+import type { DecideRequest } from './requests.js';
 
 /** A command that must be sent. */
-export interface OutboxRow {
+export interface OutboxRow<R = CommandsRequest | DecideRequest> {
   readonly id: number;
   readonly commandId: string;
   readonly key: string | undefined;
-  readonly request: CommandsRequest;
+  /** What to send, or how to decide it. What may be committed is decided. */
+  readonly request: R;
+  /** The name of the function that decides; `undefined` for a command that was enqueued with its content. */
+  readonly decide: string | undefined;
   /** Whether an earlier attempt may have been committed. */
   readonly mayBeCommitted: boolean;
   /** A ledger end before the first attempt. */
@@ -32,7 +36,7 @@ export interface LedgerPosition {
 
 /** What an attempt changes in its row. */
 export interface RowChange {
-  readonly state: 'pending' | 'committed' | 'parked';
+  readonly state: 'pending' | 'committed' | 'parked' | 'dropped';
   readonly mayBeCommitted: boolean;
   readonly reason?: string;
   readonly error?: string;
@@ -84,8 +88,8 @@ export class OutboxRows {
    */
   due(limit: number, sending: readonly number[], maxDelayMs: number): Observable<readonly OutboxRow[]> {
     const { commands } = this.holder.tables;
-    const sql = `SELECT id::text AS id, command_id AS "commandId", key, request::text AS request,
-        may_be_committed AS "mayBeCommitted", since::text AS since, participant, failures
+    const sql = `SELECT id::text AS id, command_id AS "commandId", key, decide,
+        coalesce(CASE WHEN may_be_committed THEN decided END, request)::text AS request, may_be_committed AS "mayBeCommitted", since::text AS since, participant, failures
       FROM ${commands} AS c
       WHERE name = $1 AND state = 'pending' AND id <> ALL ($2::bigint[])
         AND (retry_at IS NULL OR retry_at NOT BETWEEN now() AND now() + $4 * interval '1 millisecond')
@@ -98,10 +102,13 @@ export class OutboxRows {
   }
 
   /**
-   * Saves that commands may be committed after an offset, before any of them is sent. Emits those to send. A start that was
-   * saved before is kept, as long as it belongs to this ledger.
+   * Saves that commands may be committed after an offset, and what was decided for them, before any of them is sent. Emits those
+   * to send. A start that was saved before is kept, as long as it belongs to this ledger.
    */
-  begin(due: readonly OutboxRow[], { since, participantId }: LedgerPosition): Observable<readonly OutboxRow[]> {
+  begin(
+    due: readonly OutboxRow<CommandsRequest>[],
+    { since, participantId }: LedgerPosition,
+  ): Observable<readonly OutboxRow<CommandsRequest>[]> {
     const isKept = `(c.may_be_committed OR (c.since <= $4 AND c.participant IS NOT DISTINCT FROM $5))`;
     const sql = `WITH ${this.#held}
       UPDATE ${this.holder.tables.commands} AS c SET
@@ -109,12 +116,14 @@ export class OutboxRows {
         participant = CASE WHEN ${isKept} THEN c.participant ELSE $5 END,
         reason = CASE WHEN c.may_be_committed THEN c.reason END,
         error = CASE WHEN c.may_be_committed THEN c.error END,
+        decided = ($7::text[])[array_position($3::bigint[], c.id)]::json,
         may_be_committed = true, retry_at = NULL, changed_at = now()
       FROM held
       WHERE c.id = ANY ($3::bigint[]) AND c.state = 'pending' AND c.may_be_committed = (c.id = ANY ($6::bigint[]))
       RETURNING c.id::text AS id, c.since::text AS since, c.participant`;
     const open = due.filter(({ mayBeCommitted }) => mayBeCommitted);
-    const values = [due.map(({ id }) => id), since, participantId ?? null, open.map(({ id }) => id)];
+    const decided = due.map(({ decide, request }) => (decide === undefined ? null : JSON.stringify(request)));
+    const values = [due.map(({ id }) => id), since, participantId ?? null, open.map(({ id }) => id), decided];
     return this.#runHeld(sql, values).pipe(
       map((rows) => {
         const begun = new Map(rows.map((row) => [Number(row['id']), row]));
@@ -200,7 +209,8 @@ const toRow = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
   id: Number(row['id']),
   commandId: String(row['commandId']),
   key: textOf(row['key']),
-  request: JSON.parse(String(row['request'])) as CommandsRequest,
+  request: JSON.parse(String(row['request'])) as OutboxRow['request'],
+  decide: textOf(row['decide']),
   mayBeCommitted: row['mayBeCommitted'] === true,
   since: Number(row['since'] ?? 0),
   participant: textOf(row['participant']),
@@ -250,6 +260,8 @@ CREATE TABLE IF NOT EXISTS ${commands} (
   key text,
   command_id text NOT NULL,
   request json NOT NULL,
+  decide text,
+  decided json,
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'committed', 'parked', 'dropped')),
   may_be_committed boolean NOT NULL DEFAULT false,
   since bigint,

@@ -1,8 +1,10 @@
 import type { Pool } from 'pg';
 import {
+  concat,
   defer,
   filter,
   finalize,
+  from,
   ignoreElements,
   type Observable,
   switchMap,
@@ -42,9 +44,12 @@ import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { asStoreError as asDatabaseError } from '../databaseErrors.js';
 import { holdLease, type Lease } from '../Lease.js';
 import { tablesIn } from '../postgresStore.js';
-import { attempt, type Submitted, toSubmitted } from './outcome.js';
+import { type Decide, decideRow, type Deciding } from './decide.js';
+import { attempt, type Outcome, type Submitted, toSubmitted } from './outcome.js';
 import { type OwnState, statusOf, type Submissions } from './OutboxStatus.js';
 import { OutboxRows, outboxTablesIn, type LedgerPosition, type OutboxRow } from './OutboxRows.js';
+import { isUndecided } from './requests.js';
+import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
 import { readParticipantId } from '../../history/participant.js';
 import type { Service } from '../../feed/Service.js';
@@ -96,6 +101,18 @@ export interface SubmitAllOptions {
    * @defaultValue within 240000 ms
    */
   readonly recover?: CommandsOptions['recover'] | undefined;
+  /**
+   * The functions that decide the commands which were enqueued with `decide`, by name. A command with another name is parked.
+   *
+   * @defaultValue none
+   */
+  readonly decide?: Readonly<Record<string, Decide>> | undefined;
+  /**
+   * How long a function of `decide` may take, in milliseconds.
+   *
+   * @defaultValue 30000
+   */
+  readonly decideTimeoutMs?: number | undefined;
 }
 
 /** The outbox whose commands to send. */
@@ -118,8 +135,11 @@ export function submitAll(
   options: SubmitAllOptions,
 ): Submissions {
   const { concurrency = 4, pollMs = 1_000, signal, stopWithinMs = 10_000, keepMs = thirtyDaysMs, recover } = options;
+  const { decide = {}, decideTimeoutMs = 30_000 } = options;
   checkPositive({ concurrency }, true);
-  checkPositive({ pollMs, keepMs });
+  checkPositive({ pollMs, keepMs, decideTimeoutMs });
+  for (const [each, fn] of Object.entries(decide))
+    if (typeof fn !== 'function') throw new TypeError(`decide.${each} must be a function`);
   checkNotNegative({ stopWithinMs });
   recoveryTimeMs({ recover });
   const retry = retryPolicy({ baseDelayMs: 1_000, maxDelayMs: 60_000 }, options.retry);
@@ -148,7 +168,7 @@ export function submitAll(
         isSending = true;
         const places = (state.places = new Places(concurrency));
         const rows = new OutboxRows({ client, tables, name, lockName, fence, timeoutMs });
-        const settings = { ledger, service, places, pollMs, keepMs, retry, recover, name };
+        const settings = { ledger, service, places, pollMs, keepMs, retry, recover, name, decide, decideTimeoutMs };
         return sendCommands({ ...settings, ...stop, rows });
       }).pipe(
         finalize(() => {
@@ -174,7 +194,7 @@ export function submitAll(
 }
 
 /** What the process that holds an outbox's name works with. */
-interface Sending extends Stop {
+interface Sending extends Stop, Deciding {
   readonly rows: OutboxRows;
   /** The name of the outbox, for diagnostics. */
   readonly name: string;
@@ -221,16 +241,36 @@ const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
       exhaustMap(() => rows.dropped([...running])),
       share(),
     );
+    /** Saves the intent of commands, and emits them. */
+    const begin = (decided: readonly OutboxRow<CommandsRequest>[]): Observable<BegunCommand> =>
+      position$.pipe(
+        concatMap((position) =>
+          isStopped()
+            ? []
+            : rows.begin(decided, position).pipe(concatMap((begun) => begun.map((row) => ({ row, position })))),
+        ),
+      );
+    /** Decides what a command does, and sends it. */
+    const decideAndSend = (row: OutboxRow): Observable<Outcome> =>
+      decideRow(sending, row).pipe(
+        takeUntil(stop$),
+        concatMap((decided) =>
+          'outcome' in decided
+            ? of(decided.outcome)
+            : begin([decided.row]).pipe(concatMap((begun) => attempt(sending, begun.row, begun.position, open))),
+        ),
+      );
     const send = ({ row, position }: DueCommand, place: Place): Observable<Submitted> =>
       defer(() => {
         running.add(row.id);
         place.giveBackIfSlow();
         const isDropped$ = dropped$.pipe(filter((ids) => ids.includes(row.id)));
-        const outcome$ = attempt(sending, row, position, open).pipe(takeUntil(isDropped$));
+        const outcome$ = position === undefined ? decideAndSend(row) : attempt(sending, row, position, open);
         return outcome$.pipe(
+          takeUntil(isDropped$),
           concatMap((outcome) => {
             const { concernsAll = false, ...change } = outcome;
-            if (!concernsAll && !outcome.mayBeCommitted) places.resume();
+            if (!concernsAll && !outcome.mayBeCommitted && outcome.reason !== 'decide') places.resume();
             const delayMs = concernsAll ? places.beginPause(retry) : delayAfter(retry, row.failures);
             const delay = outcome.state === 'pending' && { delayMs };
             return rows.record(row, { ...change, ...delay }).pipe(map(() => toSubmitted(row, outcome, delay)));
@@ -244,19 +284,16 @@ const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
           running.delete(row.id);
         }),
       );
-    /** Saves the intent of commands that are due, and emits them. */
+    /** Emits commands that are due: those to decide first, which takes time, and the others when their intent is saved. */
     const due$ = defer(() => rows.due(places.free, [...running], retry.maxDelayMs)).pipe(
-      concatMap((due) =>
-        due.length === 0
-          ? []
-          : position$.pipe(
-              concatMap((position) =>
-                isStopped()
-                  ? []
-                  : rows.begin(due, position).pipe(concatMap((begun) => begun.map((row) => ({ row, position })))),
-              ),
-            ),
-      ),
+      concatMap((due): Observable<DueCommand> => {
+        const decided = due.filter(isDecided);
+        const undecided$ = from(due).pipe(
+          filter((row) => !isDecided(row)),
+          map((row) => ({ row, position: undefined })),
+        );
+        return decided.length === 0 ? undecided$ : concat(undecided$, begin(decided));
+      }),
     );
     const sent$ = dispatch({
       places,
@@ -273,11 +310,16 @@ const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
     return merge(sent$, answered$, dropped$.pipe(ignoreElements()));
   });
 
-/** A command that is due, and the position of the ledger before it is sent. */
-interface DueCommand {
-  readonly row: OutboxRow;
+/** A command whose intent is saved, and the position of the ledger before it is sent. */
+interface BegunCommand {
+  readonly row: OutboxRow<CommandsRequest>;
   readonly position: LedgerPosition;
 }
+
+/** A command that is due. */
+type DueCommand = BegunCommand | { readonly row: OutboxRow; readonly position: undefined };
+
+const isDecided = (row: OutboxRow): row is OutboxRow<CommandsRequest> => !isUndecided(row.request);
 
 /** Emits the position of the ledger once, read a short time ago at most. */
 function positions({ ledger, service }: Sending): Observable<LedgerPosition> {
@@ -296,7 +338,7 @@ function positions({ ledger, service }: Sending): Observable<LedgerPosition> {
 
 /** Reports a command that waits for a person. */
 function reportParked({ service, name }: Sending, submitted: Submitted): void {
-  if (submitted._tag === 'Committed' || submitted.retryAt !== undefined) return;
+  if (submitted._tag === 'Committed' || submitted._tag === 'Dropped' || submitted.retryAt !== undefined) return;
   const { id, commandId, error } = submitted;
   service.link.report(() => ({ _tag: 'CommandParked', outbox: name, id, commandId, cause: error }));
 }
