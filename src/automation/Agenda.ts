@@ -4,6 +4,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
+import type { WorkCounts } from '../diagnostics/Diagnostic.js';
 import type { Places } from '../dispatch/Places.js';
 import { monotonicNow } from '../http/clock.js';
 import { DueQueue } from './DueQueue.js';
@@ -133,12 +134,12 @@ export class Agenda {
     }
   }
 
-  /** Decides again on the contracts that were given up because the participant is pruned: their action is safe by now. */
+  /** Decides again on the contracts that were given up because the participant is pruned: it is known by now that this is safe. */
   reopen(): void {
     for (const entry of this.#entries.values()) {
-      if (entry.prunedRound === undefined) continue;
-      entry.endedRounds.delete(entry.prunedRound);
-      entry.prunedRound = undefined;
+      if (entry.parkedRound === undefined) continue;
+      entry.endedRounds.delete(entry.parkedRound);
+      entry.parkedRound = undefined;
       if (entry.state === 'idle') this.reconsider(entry);
     }
   }
@@ -159,21 +160,33 @@ export class Agenda {
     if (this.offset >= offset) this.#passed(entry);
   }
 
-  /** What a status shows of this. */
-  status() {
+  /** How much there is to do. */
+  counts(): WorkCounts {
     const now = this.#now();
     const due = this.#queue.countDue(now);
+    return {
+      waiting: this.#queue.size - due,
+      due,
+      running: this.places.running,
+      parked: this.#count(({ parkedRound }) => parkedRound !== undefined),
+      oldestMs: due === 0 ? 0 : now - this.#queue.nextAt,
+    };
+  }
+
+  /** What a status shows of this. */
+  status() {
     const active = this.places.isPaused ? 'paused' : 'running';
     return {
       role: this.#known === undefined ? 'starting' : 'leader',
       state: this.#isLive ? active : 'stale',
-      due,
-      running: this.places.running,
-      waiting: this.#queue.size - due,
-      failed: [...this.#entries.values()].filter(({ failures }) => failures > 0).length,
-      lagMs: due === 0 ? 0 : now - this.#queue.nextAt,
+      ...this.counts(),
+      failed: this.#count(({ failures }) => failures > 0),
       ...(this.#known !== undefined && { offset: this.#known.offset }),
     } as const;
+  }
+
+  #count(is: (entry: Entry) => boolean): number {
+    return [...this.#entries.values()].filter(is).length;
   }
 
   /** Adds a contract, which may have been created in a trace, or the new state of one. */

@@ -2,11 +2,13 @@ import type { Pool, PoolClient } from 'pg';
 import { AsyncSubject, concat, defer, EMPTY, finalize, ignoreElements, map, type Observable, timeout } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { Offset } from '../../codecs/scalars.js';
+import type { WorkCounts } from '../../diagnostics/Diagnostic.js';
 import { StoreError, type StoreOperation } from '../../errors/process.js';
 import { mapError } from '../../http/retry.js';
 import { asStoreError } from '../../process/heldStore.js';
 import { query } from '../connection.js';
 import { postgresStoreSql, quoteSchema, tablesIn } from '../postgresStore.js';
+import { countsOf, countsSql, isRunning } from './counts.js';
 import type { DecideRequest } from './requests.js';
 
 /** A command that must be sent. */
@@ -173,6 +175,11 @@ export class OutboxRows {
     return this.#run('load', sql, [sending]).pipe(map((rows) => rows.map((row) => Number(row['id']))));
   }
 
+  /** Emits how much there is to do. */
+  counts(): Observable<WorkCounts> {
+    return this.#run('load', countsSql(this.holder.tables), [this.holder.name]).pipe(map(countsOf));
+  }
+
   /** Deletes commands that were committed or dropped long ago. */
   deleteOld(keepMs: number): Observable<unknown> {
     const { commands } = this.holder.tables;
@@ -216,9 +223,6 @@ const toRow = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
   participant: textOf(row['participant']),
   failures: Number(row['failures']),
 });
-
-/** Whether a pending command is being sent, for SQL: it was begun, and no time is set for another attempt. */
-export const isRunning = `(may_be_committed AND retry_at IS NULL)`;
 
 /** The names of an outbox's tables, for SQL. */
 export interface OutboxTables {
@@ -282,8 +286,8 @@ CREATE INDEX IF NOT EXISTS canton_rx_outbox_ended ON ${commands} (name, changed_
 CREATE OR REPLACE VIEW ${commands}_status AS SELECT
   name,
   count(*) FILTER (WHERE state = 'pending' AND NOT may_be_committed) AS pending,
-  count(*) FILTER (WHERE state = 'pending' AND may_be_committed AND reason IS NULL) AS sending,
-  count(*) FILTER (WHERE state = 'pending' AND may_be_committed AND reason IS NOT NULL) AS unknown,
+  count(*) FILTER (WHERE state = 'pending' AND ${isRunning}) AS sending,
+  count(*) FILTER (WHERE state = 'pending' AND may_be_committed AND NOT ${isRunning}) AS unknown,
   count(*) FILTER (WHERE state = 'parked') AS parked,
   count(*) FILTER (WHERE state = 'committed') AS committed,
   count(*) FILTER (WHERE state = 'dropped') AS dropped,

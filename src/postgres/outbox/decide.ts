@@ -6,8 +6,8 @@ import type { OutboxRow } from './OutboxRows.js';
 import { type Outcome, textOf } from './outcome.js';
 
 /**
- * A function that decides what a command of an outbox does, right before it is sent. An error is no outcome: the function is
- * called again after a delay. What it returns without commands, or `undefined`, drops the command.
+ * A function that decides what a command of an outbox does, right before it is sent. After an error, it is called again after a
+ * delay. What it returns without commands, or `undefined`, drops the command.
  *
  * It is called again only if nothing of an earlier attempt can be committed any more.
  *

@@ -2,6 +2,7 @@ import { asyncScheduler, catchError, defer, map, type Observable, of, take, thro
 import type { Offset } from '../../codecs/scalars.js';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
+import type { DiagnosticBody } from '../../diagnostics/Diagnostic.js';
 import { verdictOf } from '../../dispatch/verdict.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
@@ -177,3 +178,21 @@ export function toSubmitted(row: OutboxRow, outcome: Outcome, delay: false | { r
 
 export const textOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
+
+/** Returns the diagnostic of an outcome that has been recorded. */
+export function toDiagnostic(outbox: string, submitted: Submitted): DiagnosticBody {
+  const { id, commandId } = submitted;
+  const command = { outbox, id, commandId };
+  switch (submitted._tag) {
+    case 'Committed':
+      return { _tag: 'CommandCommitted', ...command, offset: submitted.offset, isRepeated: submitted.isRepeated };
+    case 'Dropped':
+      return { _tag: 'CommandDropped', ...command };
+    default: {
+      const { error: cause, retryAt } = submitted;
+      return retryAt === undefined
+        ? { _tag: 'CommandParked', ...command, cause }
+        : { _tag: 'CommandFailed', ...command, cause, retryAt };
+    }
+  }
+}

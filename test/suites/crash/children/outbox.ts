@@ -69,7 +69,7 @@ const sending$ = outbox.submitAll(
     pollMs: 20,
     retry: { baseDelayMs: 20, maxDelayMs: 200 },
     recover: { withinMs: 2_000 },
-    decide: { asset: (serial) => timer(5 * Math.random()).pipe(map(() => assetOf(`${String(serial)}-${life}`))) },
+    decide: { asset: (serial) => timer(5 * Math.random()).pipe(map(() => assetOf(`${String(serial)}${life}`))) },
   },
 );
 
