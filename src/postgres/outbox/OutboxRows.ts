@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { AsyncSubject, concat, defer, EMPTY, finalize, ignoreElements, map, type Observable, timeout } from 'rxjs';
+import { defer, map, type Observable, timeout } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { WorkCounts } from '../../diagnostics/Diagnostic.js';
@@ -72,8 +72,6 @@ const maxDeleted = 10_000;
  */
 export class OutboxRows {
   readonly #held: string;
-  /** Completes after the last statement. */
-  #last$: Observable<unknown> = EMPTY;
 
   constructor(private readonly holder: Holder) {
     // locked, so that a statement and a takeover wait for each other
@@ -196,17 +194,7 @@ export class OutboxRows {
 
   #run(operation: StoreOperation, sql: string, values: readonly unknown[]): ReturnType<typeof query> {
     const { client, timeoutMs, lockName } = this.holder;
-    return defer(() => {
-      // one after the other, because a connection has one statement at a time
-      const before$ = this.#last$.pipe(ignoreElements());
-      const ended$ = new AsyncSubject<never>();
-      this.#last$ = ended$;
-      return concat(before$, query(client, timeoutMs, sql, values)).pipe(
-        finalize(() => {
-          ended$.complete();
-        }),
-      );
-    }).pipe(mapError((error) => asStoreError(operation, lockName, error)));
+    return query(client, timeoutMs, sql, values).pipe(mapError((error) => asStoreError(operation, lockName, error)));
   }
 }
 

@@ -9,7 +9,6 @@ import {
   finalize,
   forkJoin,
   from,
-  ignoreElements,
   map,
   merge,
   NEVER,
@@ -81,7 +80,6 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
       filter(() => running.size > 0),
       takeUntil(stop$),
     );
-    // also subscribed to below, so that no statement is abandoned when the last command ends
     const dropped$ = looks$.pipe(
       exhaustMap(() => rows.dropped([...running])),
       share(),
@@ -157,7 +155,7 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
       exhaustMap(() => (keepMs === Infinity ? rows.dropped([]) : rows.deleteOld(keepMs))),
       map(() => undefined),
     );
-    return merge(sent$, answered$, dropped$.pipe(ignoreElements()));
+    return merge(sent$, answered$);
   });
 
 /** A command whose intent is saved, and the position of the ledger before it is sent. */
