@@ -87,9 +87,7 @@ export class Agenda {
   /** How long nothing is due, in milliseconds. `Infinity` if only a change can help. */
   get waitMs(): number {
     if (!this.#isLive) return Infinity;
-    const now = this.#now();
-    const recheckAt = this.#recheckedAt + (this.#hasChanged ? recheckAfterMs : clockMs);
-    return Math.max(1, Math.min(this.#queue.nextAt - now, recheckAt - now, clockMs));
+    return Math.max(1, Math.min(this.#queue.nextAt - this.#now(), this.#recheckInMs));
   }
 
   /**
@@ -155,7 +153,6 @@ export class Agenda {
   await(entry: Entry, offset: Offset): void {
     entry.state = 'waiting';
     entry.awaits = offset;
-    if (entry.isGone) return;
     this.#waiting.add(entry);
     if (this.offset >= offset) this.#passed(entry);
   }
@@ -212,7 +209,6 @@ export class Agenda {
     const entry = this.#entries.get(contractId);
     if (entry === undefined) return [];
     this.#entries.delete(contractId);
-    this.#waiting.delete(entry);
     entry.isGone = true;
     // only an open outcome is still of interest
     if (!entry.isOpen) this.#queue.remove(entry);
@@ -227,13 +223,16 @@ export class Agenda {
     this.#hasChanged = true;
   }
 
+  get #recheckInMs(): number {
+    return this.#recheckedAt + (this.#hasChanged ? recheckAfterMs : clockMs) - monotonicNow();
+  }
+
   /** Looks at contracts again whose time has not come, or for which there was nothing to do. */
   #recheck(): void {
+    if (this.#recheckInMs > 0) return;
     const now = this.#now();
     const hasChanged = this.#hasChanged;
-    // the clock may have been set back
-    if (Math.abs(now - this.#recheckedAt) < (hasChanged ? recheckAfterMs : clockMs)) return;
-    this.#recheckedAt = now;
+    this.#recheckedAt = monotonicNow();
     this.#hasChanged = false;
     for (const entry of this.#entries.values()) {
       if (hasChanged) entry.idleRound = undefined;

@@ -103,7 +103,7 @@ const connectionLost = (client: PoolClient): Observable<never> =>
     return () => client.off('error', fail);
   });
 
-/** What connections execute: a statement that was unsubscribed from goes on. */
+/** What connections execute, also if it was unsubscribed from. */
 const executing = new WeakMap<object, Promise<unknown>>();
 
 /** Sends a statement. A connection has one at a time, so that one waits for those before it, and is not sent if it is given up. */

@@ -320,6 +320,21 @@ describe('a rule on a participant that was pruned', () => {
     expect(others).toEqual([['Committed a again']]);
   });
 
+  it('keeps its position in its store, although an older transaction is found later', () => {
+    const store = memoryStore();
+    const { tasks } = run(['a', 'b'], {
+      act: touchIt,
+      store,
+      faultOf: (commandId, attempt) =>
+        commandId === 'rule:a' && attempt === 1 ? { kind: 'lostResponse', how: 'silence', afterMs: 1 } : undefined,
+      later: [[5_000, 'create', 'c']],
+      forMs: 10 * minute,
+    });
+    const [record] = [...(store.load('rule') as readonly { readonly offset: number }[])];
+    expect(tasks.commits.map(({ commandId }) => commandId)).toEqual(['rule:a', 'rule:b', 'rule:c']);
+    expect(record?.offset).toBe(tasks.commits.at(-1)?.offset);
+  });
+
   it('keeps in its store only what concerns active contracts', () => {
     const store = memoryStore();
     run(['a', 'b'], {
@@ -487,7 +502,8 @@ describe('the status of an automation', () => {
     ['starts', 0, ['starting disconnected', 'leader running']],
   ])('says that the database is away while it %s, and recovers', (_, fromMs, expected) => {
     const store = awayStore(fromMs, 20_000, true);
-    const { values, error } = statusOf(['a'], { store, act: touchIt });
+    // or a random delay may last longer than the test
+    const { values, error } = statusOf(['a'], { store, act: touchIt, retry: { maxDelayMs: 10_000 } });
     expect(error).toBeUndefined();
     expect(rolesOf(values)).toEqual(expected);
     const { error: text } = values.find(({ state }) => state === 'disconnected') ?? {};

@@ -123,7 +123,7 @@ export class OutboxRows {
       RETURNING c.id::text AS id, c.since::text AS since, c.participant`;
     const open = due.filter(({ mayBeCommitted }) => mayBeCommitted);
     const decided = due.map(({ decide, request }) => (decide === undefined ? null : JSON.stringify(request)));
-    const values = [due.map(({ id }) => id), since, participantId ?? null, open.map(({ id }) => id), decided];
+    const values = [due.map(({ id }) => id), since, participantId, open.map(({ id }) => id), decided];
     return this.#runHeld(sql, values).pipe(
       map((rows) => {
         const begun = new Map(rows.map((row) => [Number(row['id']), row]));
@@ -147,18 +147,9 @@ export class OutboxRows {
         WHERE id = $3 AND EXISTS (SELECT FROM held)
           AND (state IN ('pending', 'parked') OR (state = 'dropped' AND $4 = 'committed')))
       SELECT EXISTS (SELECT FROM held) AS "isHeld"`;
-    return this.#runHeld(sql, [
-      id,
-      state,
-      mayBeCommitted,
-      reason ?? null,
-      error ?? null,
-      updateId ?? null,
-      offset ?? null,
-      state === 'committed' ? 0 : failures + 1,
-      delayMs ?? null,
-      forgetsSince,
-    ]).pipe(
+    const nextFailures = state === 'committed' ? 0 : failures + 1;
+    const values = [id, state, mayBeCommitted, reason, error, updateId, offset, nextFailures, delayMs, forgetsSince];
+    return this.#runHeld(sql, values).pipe(
       map(([row]) => {
         if (row?.['isHeld'] !== true)
           throw new StoreError('hold', this.holder.lockName, 'another process holds the name now');

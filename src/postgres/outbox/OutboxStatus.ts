@@ -5,7 +5,7 @@ import { noWork } from '../../dispatch/WorkStatus.js';
 import { quotable } from '../../errors/internal/message.js';
 import { query } from '../connection.js';
 import { countsOf, countsSql } from './counts.js';
-import type { OutboxTables } from './OutboxRows.js';
+import { outboxTablesIn } from './OutboxRows.js';
 import type { Submitted } from './outcome.js';
 
 /**
@@ -45,16 +45,25 @@ export interface Submissions extends Observable<Submitted> {
 /** What the process does itself. */
 export type OwnState = Pick<OutboxStatus, 'role' | 'state'>;
 
+/** An outbox in a database. */
+export interface OutboxPlace {
+  readonly pool: Pool;
+  readonly schema: string;
+  readonly name: string;
+  readonly timeoutMs: number;
+  /** Emits once when the tables exist. */
+  readonly ready$: Observable<unknown>;
+}
+
 /** Returns a function that reads the status of an outbox. While the database is away, it has the last known counts. */
 export function statusReader(
-  { pool, name, timeoutMs, ready$ }: Reading,
-  tables: OutboxTables,
+  { pool, schema, name, timeoutMs, ready$ }: OutboxPlace,
   own: () => OwnState,
 ): () => Observable<OutboxStatus> {
   let last = noWork;
   return () =>
     ready$.pipe(
-      concatMap(() => query(pool, timeoutMs, countsSql(tables), [name])),
+      concatMap(() => query(pool, timeoutMs, countsSql(outboxTablesIn(schema)), [name])),
       map((rows) => {
         last = countsOf(rows);
         return own();
@@ -65,12 +74,4 @@ export function statusReader(
       }),
       map((state) => ({ outbox: name, ...state, ...last, at: asyncScheduler.now() })),
     );
-}
-
-/** Where the status is read. */
-interface Reading {
-  readonly pool: Pool;
-  readonly name: string;
-  readonly timeoutMs: number;
-  readonly ready$: Observable<unknown>;
 }

@@ -241,13 +241,7 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
     parked: () =>
       ready$.pipe(
         concatMap(() => query(pool, timeoutMs, parkedSql(commands), [name])),
-        concatMap((rows) => rows as unknown as readonly ParkedRow[]),
-        map(({ id, key, decide, ...parked }) => ({
-          id: Number(id),
-          ...parked,
-          ...(key !== null && { key }),
-          ...(decide !== null && { decide }),
-        })),
+        concatMap((rows) => rows.map((row) => row['command'] as ParkedCommand)),
       ),
     retry: (id, { forget = false } = {}) => {
       const reset = forget ? ', may_be_committed = false, since = NULL, participant = NULL' : '';
@@ -269,15 +263,11 @@ function insertSql({ commands, id }: OutboxTables, values: readonly string[]): s
     ON CONFLICT (name, command_id) DO NOTHING RETURNING id::text AS id`;
 }
 
-/** A row of {@link parkedSql}. */
-interface ParkedRow extends Omit<ParkedCommand, 'id' | 'key' | 'decide'> {
-  readonly id: string;
-  readonly key: string | null;
-  readonly decide: string | null;
-}
-
-const parkedSql = (commands: string): string => `SELECT id::text AS id, command_id AS "commandId", key, decide,
-    coalesce(reason, 'other') AS reason, coalesce(error, '') AS error, may_be_committed AS "mayBeCommitted"
+const parkedSql = (
+  commands: string,
+): string => `SELECT json_strip_nulls(json_build_object('id', id, 'commandId', command_id,
+    'key', key, 'reason', coalesce(reason, 'other'), 'decide', decide, 'error', coalesce(error, ''),
+    'mayBeCommitted', may_be_committed)) AS command
   FROM ${commands} AS c WHERE name = $1 AND state = 'parked' ORDER BY c.id`;
 
 /** Throws a TypeError for a text that is empty, or that PostgreSQL cannot store. */

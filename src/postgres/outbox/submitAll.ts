@@ -1,4 +1,3 @@
-import type { Pool } from 'pg';
 import { defer, filter, finalize, type Observable, switchMap, tap } from 'rxjs';
 import type { Report } from '../../diagnostics/Diagnostic.js';
 import { Places } from '../../dispatch/Places.js';
@@ -24,7 +23,7 @@ import { tablesIn } from '../postgresStore.js';
 import type { Decide } from './decide.js';
 import type { Submitted } from './outcome.js';
 import { OutboxRows, outboxTablesIn } from './OutboxRows.js';
-import { type OwnState, statusReader, type Submissions } from './OutboxStatus.js';
+import { type OutboxPlace, type OwnState, statusReader, type Submissions } from './OutboxStatus.js';
 import { sendCommands } from './sendCommands.js';
 
 /**
@@ -88,27 +87,14 @@ export interface SubmitAllOptions {
   readonly decideTimeoutMs?: number | undefined;
 }
 
-/** The outbox whose commands to send. */
-interface OutboxSettings {
-  readonly pool: Pool;
-  readonly schema: string;
-  readonly name: string;
-  readonly timeoutMs: number;
-  /** Emits once when the tables exist. */
-  readonly ready$: Observable<unknown>;
-}
-
 /** How long the retention is by default, in milliseconds. */
 const thirtyDaysMs = 30 * 24 * 3_600_000;
 
 /** Sends the commands of an outbox while this process holds its name. If the database fails, begins again. */
-export function submitAll(
-  { pool, schema, name, timeoutMs, ready$ }: OutboxSettings,
-  ledger: Ledger,
-  options: SubmitAllOptions,
-): Submissions {
+export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAllOptions): Submissions {
   const { concurrency = 4, pollMs = 1_000, signal, stopWithinMs = 10_000, keepMs = thirtyDaysMs, recover } = options;
   const { decide = {}, decideTimeoutMs = 30_000 } = options;
+  const { pool, schema, name, timeoutMs, ready$ } = place;
   checkPositive({ concurrency }, true);
   checkPositive({ pollMs, keepMs, decideTimeoutMs });
   for (const [each, fn] of Object.entries(decide))
@@ -166,5 +152,5 @@ export function submitAll(
     if (state.places === undefined) return { role: 'standby', state: 'waiting' };
     return { role: 'leader', state: state.places.isPaused ? 'paused' : 'running' };
   };
-  return withStatus(submitted$, statusReader({ pool, name, timeoutMs, ready$ }, tables, own));
+  return withStatus(submitted$, statusReader(place, own));
 }
