@@ -4,6 +4,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
+import type { WorkCounts } from '../diagnostics/Diagnostic.js';
 import type { Places } from '../dispatch/Places.js';
 import { monotonicNow } from '../http/clock.js';
 import { DueQueue } from './DueQueue.js';
@@ -86,9 +87,7 @@ export class Agenda {
   /** How long nothing is due, in milliseconds. `Infinity` if only a change can help. */
   get waitMs(): number {
     if (!this.#isLive) return Infinity;
-    const now = this.#now();
-    const recheckAt = this.#recheckedAt + (this.#hasChanged ? recheckAfterMs : clockMs);
-    return Math.max(1, Math.min(this.#queue.nextAt - now, recheckAt - now, clockMs));
+    return Math.max(1, Math.min(this.#queue.nextAt - this.#now(), this.#recheckInMs));
   }
 
   /**
@@ -133,12 +132,12 @@ export class Agenda {
     }
   }
 
-  /** Decides again on the contracts that were given up because the participant is pruned: their action is safe by now. */
+  /** Decides again on the contracts that were given up because the participant is pruned: it is known by now that this is safe. */
   reopen(): void {
     for (const entry of this.#entries.values()) {
-      if (entry.prunedRound === undefined) continue;
-      entry.endedRounds.delete(entry.prunedRound);
-      entry.prunedRound = undefined;
+      if (entry.parkedRound === undefined) continue;
+      entry.endedRounds.delete(entry.parkedRound);
+      entry.parkedRound = undefined;
       if (entry.state === 'idle') this.reconsider(entry);
     }
   }
@@ -154,26 +153,37 @@ export class Agenda {
   await(entry: Entry, offset: Offset): void {
     entry.state = 'waiting';
     entry.awaits = offset;
-    if (entry.isGone) return;
     this.#waiting.add(entry);
     if (this.offset >= offset) this.#passed(entry);
   }
 
-  /** What a status shows of this. */
-  status() {
+  /** How much there is to do. */
+  counts(): WorkCounts {
     const now = this.#now();
     const due = this.#queue.countDue(now);
+    return {
+      waiting: this.#queue.size - due,
+      due,
+      running: this.places.running,
+      parked: this.#count(({ parkedRound }) => parkedRound !== undefined),
+      oldestMs: due === 0 ? 0 : now - this.#queue.nextAt,
+    };
+  }
+
+  /** What a status shows of this. */
+  status() {
     const active = this.places.isPaused ? 'paused' : 'running';
     return {
       role: this.#known === undefined ? 'starting' : 'leader',
       state: this.#isLive ? active : 'stale',
-      due,
-      running: this.places.running,
-      waiting: this.#queue.size - due,
-      failed: [...this.#entries.values()].filter(({ failures }) => failures > 0).length,
-      lagMs: due === 0 ? 0 : now - this.#queue.nextAt,
+      ...this.counts(),
+      failed: this.#count(({ failures }) => failures > 0),
       ...(this.#known !== undefined && { offset: this.#known.offset }),
     } as const;
+  }
+
+  #count(is: (entry: Entry) => boolean): number {
+    return [...this.#entries.values()].filter(is).length;
   }
 
   /** Adds a contract, which may have been created in a trace, or the new state of one. */
@@ -199,7 +209,6 @@ export class Agenda {
     const entry = this.#entries.get(contractId);
     if (entry === undefined) return [];
     this.#entries.delete(contractId);
-    this.#waiting.delete(entry);
     entry.isGone = true;
     // only an open outcome is still of interest
     if (!entry.isOpen) this.#queue.remove(entry);
@@ -214,13 +223,16 @@ export class Agenda {
     this.#hasChanged = true;
   }
 
+  get #recheckInMs(): number {
+    return this.#recheckedAt + (this.#hasChanged ? recheckAfterMs : clockMs) - monotonicNow();
+  }
+
   /** Looks at contracts again whose time has not come, or for which there was nothing to do. */
   #recheck(): void {
+    if (this.#recheckInMs > 0) return;
     const now = this.#now();
     const hasChanged = this.#hasChanged;
-    // the clock may have been set back
-    if (Math.abs(now - this.#recheckedAt) < (hasChanged ? recheckAfterMs : clockMs)) return;
-    this.#recheckedAt = now;
+    this.#recheckedAt = monotonicNow();
     this.#hasChanged = false;
     for (const entry of this.#entries.values()) {
       if (hasChanged) entry.idleRound = undefined;

@@ -1,28 +1,20 @@
-import {
-  asyncScheduler,
-  connect,
-  defer,
-  endWith,
-  ignoreElements,
-  interval,
-  map,
-  merge,
-  type Observable,
-  takeUntil,
-  tap,
-  throttleTime,
-} from 'rxjs';
+import { asyncScheduler, type Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { checkPositive } from '../http/retry.js';
-import { type RunState, runOf } from './automate.js';
+import type { WorkCounts } from '../diagnostics/Diagnostic.js';
+import { noWork } from '../dispatch/WorkStatus.js';
+import type { Agenda } from './Agenda.js';
+import type { StoreState } from './Memory.js';
 import type { Acted } from './Rule.js';
 
 /**
- * The status of an automation: plain JSON, but for `last`, for a health endpoint.
+ * The status of an automation: plain JSON, but for `last`, for a health endpoint. `waiting` counts the contracts whose time has not
+ * come, or whose action is tried again later; `parked` those whose action this run does not try again in the same round.
  *
  * @category Automation
  */
-export interface AutomationStatus {
+export interface AutomationStatus extends WorkCounts {
+  /** The name of the rule. */
+  readonly rule: string;
   /** `'standby'` while another process acts, `'starting'` until the store has answered and the contracts are known. */
   readonly role: 'standby' | 'starting' | 'leader';
   /**
@@ -31,18 +23,10 @@ export interface AutomationStatus {
    * cannot be reached: it is not ready then.
    */
   readonly state: 'waiting' | 'running' | 'stale' | 'paused' | 'disconnected';
-  /** The number of contracts that are due and not begun. */
-  readonly due: number;
-  /** The number of decisions and submissions in progress. */
-  readonly running: number;
-  /** The number of contracts whose time has not come, or whose action is tried again later. */
-  readonly waiting: number;
   /** The number of contracts whose last action failed. */
   readonly failed: number;
   /** The last failures, at most ten, newest first. */
   readonly failures: readonly ActionFailure[];
-  /** How long the oldest contract has been due, in milliseconds; 0 if none is. */
-  readonly lagMs: number;
   /** The number of committed actions since the subscription. */
   readonly committed: number;
   /** The number of actions that another transaction overtook since the subscription. */
@@ -72,69 +56,32 @@ interface ActionFailure {
 }
 
 /**
- * Runs an automation and emits its status: after each action, but at most every `everyMs`, and every `everyMs`. It must be the
- * first operator after `automate`. Completes and fails with the automation.
- *
- * @param options - `everyMs`: the time between two statuses, in milliseconds; default: 1000
- * @throws TypeError for another source than `automate`
- * @example
- * ```ts
- * import { createLedger, exercise } from 'canton-rx';
- * import { automate, type Rule, toAutomationStatus } from 'canton-rx/automation';
- *
- * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
- * const rule: Rule = {
- *   name: 'archive',
- *   query: { parties: ['alice::1220ab'] },
- *   actAs: ['alice::1220ab'],
- *   act: ({ contractId, templateId }) => ({
- *     ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: {} },
- *   }),
- * };
- * const watching = automate(ledger, rule)
- *   .pipe(toAutomationStatus())
- *   .subscribe(({ role, due, failed, lagMs }) => {
- *     console.log(role, due, failed, lagMs);
- *   });
- * watching.unsubscribe();
- * ```
+ * What {@link automate} returns: the outcomes of the actions, and the status of the rule.
  *
  * @category Automation
  */
-export function toAutomationStatus({ everyMs = 1_000 }: { readonly everyMs?: number } = {}): (
-  acted$: Observable<Acted>,
-) => Observable<AutomationStatus> {
-  checkPositive({ everyMs });
-  return (acted$) => {
-    const run = runOf(acted$);
-    return defer(() => {
-      const state: RunState = {};
-      let tally: Tally = { failures: [], committed: 0, obsolete: 0 };
-      const counted$ = run(state).pipe(
-        tap((acted) => {
-          tally = count(tally, acted);
-        }),
-      );
-      return counted$.pipe(
-        connect((each$) =>
-          merge(
-            each$.pipe(throttleTime(everyMs)),
-            interval(everyMs).pipe(takeUntil(each$.pipe(ignoreElements(), endWith(true)))),
-          ),
-        ),
-        map(() => ({ ...now(state), ...tally, at: asyncScheduler.now() })),
-      );
-    });
-  };
+export interface Automation extends Observable<Acted> {
+  /** Emits the status at once, and every second. Endless; subscribing to it does not act. */
+  readonly status$: Observable<AutomationStatus>;
+}
+
+/** What a run shows of itself. */
+export interface RunState extends StoreState {
+  /** Present while it acts. */
+  agenda?: Agenda | undefined;
+  tally: Tally;
 }
 
 /** What the actions of a run came to. */
 type Tally = Pick<AutomationStatus, 'failures' | 'committed' | 'obsolete' | 'last'>;
 
+/** The tally before the first action. */
+export const noTally: Tally = { failures: [], committed: 0, obsolete: 0 };
+
 /** The number of failures in a status. */
 const maxFailures = 10;
 
-function count({ failures, committed, obsolete }: Tally, last: Acted): Tally {
+export function tallyOf({ failures, committed, obsolete }: Tally, last: Acted): Tally {
   // an older failure of the same contract is out of date
   const others = failures.filter(({ contractId }) => contractId !== last.contractId);
   return {
@@ -151,11 +98,14 @@ const toFailure = ({ contractId, error, retryAt }: Extract<Acted, { _tag: 'Faile
   ...(retryAt !== undefined && { retryAt }),
 });
 
-/** What a status shows of a run. */
-function now({ agenda, isStandby = false, storeError }: RunState) {
-  const status = agenda?.status() ?? { ...nothing, role: isStandby ? 'standby' : 'starting' };
-  return storeError === undefined ? status : ({ ...status, state: 'disconnected', error: storeError.message } as const);
+/** The present status of a rule. */
+export function statusOf(rule: string, { agenda, isStandby = false, storeError, tally }: RunState): AutomationStatus {
+  const status = agenda?.status() ?? {
+    ...noWork,
+    role: isStandby ? 'standby' : 'starting',
+    state: 'waiting',
+    failed: 0,
+  };
+  const lost = storeError && ({ state: 'disconnected', error: storeError.message } as const);
+  return { rule, ...status, ...tally, ...lost, at: asyncScheduler.now() };
 }
-
-/** The status while nothing is done. */
-const nothing = { state: 'waiting', due: 0, running: 0, waiting: 0, failed: 0, lagMs: 0 } as const;

@@ -35,8 +35,8 @@ export class Entry {
   createdOffset: Offset | undefined;
   /** Whether the offset of the creation is known, as far as the participant has it. */
   isCreationKnown: boolean;
-  /** The round that was given up because the participant is pruned. */
-  prunedRound: string | undefined;
+  /** The round that was given up, because the participant has pruned what would make the action safe. */
+  parkedRound: string | undefined;
   /** The rounds that need no further action. */
   readonly endedRounds = new Set<string>();
   /** The round in which there was nothing to do when the contracts last changed. */

@@ -90,7 +90,7 @@ export function whileElected(
       const diagnostic = make();
       if (diagnostic._tag === 'RetryScheduled')
         Object.assign(state, { isStandby: false, storeError: diagnostic.cause });
-      reader.report(() => diagnostic);
+      reader.report(() => ({ ...diagnostic, rule: name }));
     };
     const retrying = { retry, report };
     const answered = <A>(): MonoTypeOperatorFunction<A> =>

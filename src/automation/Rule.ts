@@ -1,11 +1,10 @@
-import type { ObservableInput } from 'rxjs';
-import type { Command } from '../codecs/Command.js';
 import type { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import type { Party, Timestamp } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Contract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
+import type { Decision } from '../dispatch/decision.js';
 import { hasTag, TaggedError } from '../errors/internal/message.js';
 
 /**
@@ -14,22 +13,6 @@ import { hasTag, TaggedError } from '../errors/internal/message.js';
  * @category Automation
  */
 export type RuleContract<M extends ContractTypes = ContractTypes> = Extract<ContractOf<M>, Contract>;
-
-/**
- * What a rule submits for a contract: a command, several commands as one transaction, or a request with further fields. The
- * library adds the user, the parties, the command id and the deduplication period.
- *
- * @category Automation
- */
-export type Action =
-  Command | readonly Command[] | (Omit<CommandsRequest, RuleField> & Readonly<Partial<Record<RuleField, never>>>);
-
-/**
- * The fields of a request by which the ledger recognizes a repetition. They must not depend on the decision.
- *
- * @inline
- */
-type RuleField = 'userId' | 'actAs' | 'commandId' | 'deduplicationPeriod';
 
 /**
  * What `act` gets in addition to the contract.
@@ -88,7 +71,7 @@ export interface Rule<M extends ContractTypes = ContractTypes> {
    * Decides what to submit; `undefined` if there is nothing to do until the contract or the contracts change. Only the first
    * value of an Observable counts. An error concerns this contract alone, which is tried again later.
    */
-  act(contract: RuleContract<M>, context: ActionContext<M>): Action | undefined | ObservableInput<Action | undefined>;
+  act(contract: RuleContract<M>, context: ActionContext<M>): Decision;
 }
 
 /**

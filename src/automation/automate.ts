@@ -10,8 +10,10 @@ import type { Ledger } from '../ledger/Ledger.js';
 import type { CheckpointStore, TransactionalStore } from '../process/CheckpointStore.js';
 import { endAtStop, stopOn } from '../process/Stop.js';
 import { Places } from '../dispatch/Places.js';
+import { withStatus } from '../dispatch/WorkStatus.js';
 import { Agenda } from './Agenda.js';
-import { Effects, noMemory, type StoreState, whileElected, type Work } from './Memory.js';
+import { type Automation, noTally, type RunState, statusOf, tallyOf } from './AutomationStatus.js';
+import { Effects, noMemory, whileElected, type Work } from './Memory.js';
 import type { Acted, ActionRequest, Rule } from './Rule.js';
 import type { RuleRun } from './submit.js';
 import { workOn } from './work.js';
@@ -65,8 +67,8 @@ export interface AutomationOptions {
 
 /**
  * Acts on contracts: whenever a contract of the rule's query is active, selected and due, calls `act` and submits what it
- * returns. Emits the outcome of each action. Cold and endless: each subscription is a separate run, and unsubscribing aborts
- * it at once.
+ * returns. Emits the outcome of each action, and has its status in `status$`. Cold and endless: it is one run, which all subscriptions
+ * at the same time share, and which ends at once when the last of them unsubscribes.
  *
  * What there is to do follows from the active contracts, so nothing is forgotten, whenever the process starts. The command id
  * follows from the name of the rule, the contract and the round, so the ledger commits each action once, over any crash,
@@ -108,33 +110,11 @@ export function automate<M extends ContractTypes>(
   ledger: Ledger,
   rule: Rule<M>,
   options: AutomationOptions = {},
-): Observable<Acted> {
-  const run = ruleRun(ledger, rule as unknown as Rule, options);
-  const acted$ = defer(() => run({}));
-  runs.set(acted$, run);
-  return acted$;
+): Automation {
+  return ruleRun(ledger, rule as unknown as Rule, options);
 }
 
-/** What a run shows of itself. */
-export interface RunState extends StoreState {
-  /** Present while it acts. */
-  agenda?: Agenda | undefined;
-}
-
-/** Runs a rule, and keeps its state up to date. */
-type Run = (state: RunState) => Observable<Acted>;
-
-/** The runs of automations, for their status. */
-const runs = new WeakMap<Observable<Acted>, Run>();
-
-/** Returns the run of an Observable that `automate` has returned. Throws a TypeError for another one. */
-export function runOf(acted$: Observable<Acted>): Run {
-  const run = runs.get(acted$);
-  if (run === undefined) throw new TypeError('toAutomationStatus must be the first operator after automate');
-  return run;
-}
-
-function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
+function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automation {
   const { store, signal, stopWithinMs = 10_000, concurrency = 4, actTimeoutMs = 30_000 } = options;
   const { submit = (request: ActionRequest) => ledger.submitAndWaitForTransaction(request) } = options;
   checkRule(rule);
@@ -145,37 +125,40 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Run {
   const { service } = requireConnection(ledger);
   const { parties } = rule.query;
   const { view$ } = liveContracts(ledger, rule.query);
-  return (state) =>
-    defer(() => {
-      const stop = stopOn(signal);
-      const workWith: Work = (memoryOf) =>
-        defer(() => {
-          const agenda = (state.agenda = new Agenda(rule, new Places(concurrency)));
-          const memory = memoryOf((contractId) => agenda.contracts?.has(contractId) !== false);
-          const run: RuleRun = {
-            ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop },
-            readCreatedOffset: (contractId) =>
-              readContractEvents(service.link, contractId, { parties }).pipe(map(({ created }) => created?.offset)),
-            submit: (request, { contract: { contractId }, traceContext }) =>
-              submit(withAction(request, { rule: rule.name, contractId, traceContext })),
-          };
-          return concat(workOn(run, view$, service.diagnostics$), memory.flush());
-        }).pipe(
-          finalize(() => {
-            state.agenda = undefined;
-          }),
-        );
-      const acted$ =
-        store === undefined ? workWith(() => noMemory) : whileElected(ledger, rule, { store, retry, state }, workWith);
-      return acted$.pipe(
-        // another ledger has taken the place of the first: begins again with nothing that was learned
-        repeat({ delay: () => (stop.isStopped() ? EMPTY : timer(0)) }),
-        tap((acted) => {
-          service.link.report(() => toDiagnostic(rule.name, acted));
+  const state: RunState = { tally: noTally };
+  const acted$ = defer(() => {
+    const stop = stopOn(signal);
+    state.tally = noTally;
+    const workWith: Work = (memoryOf) =>
+      defer(() => {
+        const agenda = (state.agenda = new Agenda(rule, new Places(concurrency)));
+        const memory = memoryOf((contractId) => agenda.contracts?.has(contractId) !== false);
+        const run: RuleRun = {
+          ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop },
+          readCreatedOffset: (contractId) =>
+            readContractEvents(service.link, contractId, { parties }).pipe(map(({ created }) => created?.offset)),
+          submit: (request, { contract: { contractId }, traceContext }) =>
+            submit(withAction(request, { rule: rule.name, contractId, traceContext })),
+        };
+        return concat(workOn(run, view$, service), memory.flush());
+      }).pipe(
+        finalize(() => {
+          state.agenda = undefined;
         }),
-        endAtStop(stop, () => state.agenda !== undefined, stopWithinMs),
       );
-    });
+    const worked$ =
+      store === undefined ? workWith(() => noMemory) : whileElected(ledger, rule, { store, retry, state }, workWith);
+    return worked$.pipe(
+      // another ledger has taken the place of the first: begins again with nothing that was learned
+      repeat({ delay: () => (stop.isStopped() ? EMPTY : timer(0)) }),
+      tap((acted) => {
+        state.tally = tallyOf(state.tally, acted);
+        service.link.report(() => toDiagnostic(rule.name, acted));
+      }),
+      endAtStop(stop, () => state.agenda !== undefined, stopWithinMs),
+    );
+  });
+  return withStatus(acted$, () => [statusOf(rule.name, state)]);
 }
 
 /** Throws a TypeError for a rule that cannot work. */

@@ -2,26 +2,19 @@ import {
   catchError,
   defer,
   EMPTY,
-  from,
   ignoreElements,
-  isObservable,
   map,
   type Observable,
   type ObservableInput,
-  of,
-  take,
   takeUntil,
   tap,
-  throwIfEmpty,
-  timeout,
 } from 'rxjs';
-import type { Command } from '../codecs/Command.js';
 import { LedgerString } from '../codecs/scalars.js';
 import type { Contract } from '../contracts/Contract.js';
+import { decisionOf } from '../dispatch/decision.js';
 import { quotable } from '../errors/internal/message.js';
-import { clampTimer } from '../http/retry.js';
 import type { Entry, Submission } from './Entry.js';
-import { type Acted, type Action, type ActionContext, type Rule, RuleError } from './Rule.js';
+import { type Acted, type ActionContext, type Rule, RuleError } from './Rule.js';
 import { fail, type RuleRun } from './submit.js';
 
 /** Calls the rule for a contract, and notes for the agenda what to submit. Emits only a failure. */
@@ -30,7 +23,7 @@ export function decide(run: RuleRun, entry: Entry): Observable<Acted> {
   const { contract, failures, races } = entry;
   const { contracts, offset } = agenda;
   if (contracts === undefined) return EMPTY;
-  const note = ({ round, request }: Decision): void => {
+  const note = ({ round, request }: RoundDecision): void => {
     if (entry.isGone) return;
     if (entry.contract !== contract) {
       agenda.reconsider(entry);
@@ -47,7 +40,7 @@ export function decide(run: RuleRun, entry: Entry): Observable<Acted> {
   };
   const attempt = failures + races + 1;
   return defer(() =>
-    agenda.confirm(entry) ? decisionOf(rule, contract, { contracts, attempt }, actTimeoutMs) : [],
+    agenda.confirm(entry) ? decideRound(rule, contract, { contracts, attempt }, actTimeoutMs) : [],
   ).pipe(
     tap(note),
     ignoreElements(),
@@ -57,36 +50,33 @@ export function decide(run: RuleRun, entry: Entry): Observable<Acted> {
 }
 
 /** What a rule wants to do with a contract: a request, or nothing until the contracts change. */
-interface Decision {
+interface RoundDecision {
   readonly round: string;
   readonly request: Submission['request'] | undefined;
 }
 
 /** Calls the functions of a rule for a contract. Throws, or fails with, whatever they throw. */
-function decisionOf(
+function decideRound(
   rule: Rule,
   contract: Contract,
   context: ActionContext,
   actTimeoutMs: number,
-): ObservableInput<Decision> {
+): ObservableInput<RoundDecision> {
   const { contractId } = contract;
   const round = rule.round?.(contract) ?? '';
   if (rule.done?.(contract, context.contracts) ?? false) return [{ round, request: undefined }];
-  const commandId = commandIdOf(rule, contractId, round);
-  const result = rule.act(contract, context);
-  const action$ = isInput(result)
-    ? from(result).pipe(
-        take(1),
-        timeout({
-          first: clampTimer(actTimeoutMs),
-          with: () => {
-            throw new RuleError('timeout', rule.name, contractId, `act did not answer within ${actTimeoutMs} ms`);
-          },
-        }),
-        throwIfEmpty(() => invalid(rule, contractId, 'act completed without a value')),
-      )
-    : of(result);
-  return action$.pipe(map((action) => ({ round, request: requestOf(rule, contractId, commandId, action) })));
+  const [first = '', ...others] = rule.actAs;
+  // the ledger recognizes a repetition by user, parties and command id, so that they must not depend on the decision
+  const fixed = {
+    userId: rule.userId,
+    actAs: [first, ...others],
+    commandId: commandIdOf(rule, contractId, round),
+  } as const;
+  return decisionOf(
+    () => rule.act(contract, context),
+    actTimeoutMs,
+    (reason, explanation) => new RuleError(reason, rule.name, contractId, `act ${explanation}`),
+  ).pipe(map((request) => ({ round, request: request && { ...request, ...fixed } })));
 }
 
 /** Returns the error for what a function of a rule threw. */
@@ -95,10 +85,6 @@ function explain({ name }: Rule, { contractId }: Contract, thrown: unknown): Rul
   const said = thrown instanceof Error ? quotable(thrown.message, []) : 'no Error was thrown';
   return new RuleError('act', name, contractId, `it failed: ${said}`, thrown);
 }
-
-/** Returns the error for an action that is not what its type says. */
-const invalid = ({ name }: Rule, contractId: string, explanation: string): RuleError =>
-  new RuleError('act', name, contractId, explanation);
 
 /**
  * The command id of an action. The ledger commits it once, so it is the same in every process and after every restart. A name
@@ -114,21 +100,3 @@ function commandIdOf({ name }: Rule, contractId: string, round: string): string 
     'its command id has more than 255 characters, or others than A-Z a-z 0-9 # : . - _ / and space; choose another round',
   );
 }
-
-function requestOf(rule: Rule, contractId: string, commandId: string, action: Action | undefined): Decision['request'] {
-  if (action === undefined) return undefined;
-  // JavaScript callers may return anything
-  if (Object(action) !== action) throw invalid(rule, contractId, 'act returned neither a command nor a request');
-  const request = 'commands' in action ? action : { commands: [action].flat() as readonly Command[] };
-  if (request.commands.length === 0) return undefined;
-  const [first = '', ...others] = rule.actAs;
-  // the ledger recognizes a repetition by user, parties and command id, so that they must not depend on the decision
-  return { ...request, userId: rule.userId, actAs: [first, ...others], commandId };
-}
-
-/** Whether a value is an Observable, a Promise or an iterable that is not a list of commands. */
-const isInput = (
-  u: Action | undefined | ObservableInput<Action | undefined>,
-): u is ObservableInput<Action | undefined> =>
-  isObservable(u) ||
-  (typeof u === 'object' && ('then' in u || Symbol.asyncIterator in u || (Symbol.iterator in u && !Array.isArray(u))));

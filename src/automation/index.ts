@@ -6,6 +6,7 @@
  */
 
 export { automate, type AutomationOptions } from './automate.js';
-export type { Acted, Action, ActionContext, ActionRequest, Rule, RuleContract } from './Rule.js';
+export type { Action } from '../dispatch/decision.js';
+export type { Acted, ActionContext, ActionRequest, Rule, RuleContract } from './Rule.js';
 export { isRuleError, RuleError } from './Rule.js';
-export { type AutomationStatus, toAutomationStatus } from './AutomationStatus.js';
+export type { Automation, AutomationStatus } from './AutomationStatus.js';

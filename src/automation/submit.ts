@@ -89,7 +89,7 @@ function commit(run: RuleRun, entry: Entry, transaction: SubmittedTransaction): 
 /** The action is committed at an offset. */
 function end({ agenda }: RuleRun, entry: Entry, offset: Offset): void {
   entry.endedRounds.add(entry.submission?.round ?? '');
-  Object.assign(entry, { submission: undefined, failures: 0, races: 0 });
+  Object.assign(entry, { submission: undefined, parkedRound: undefined, failures: 0, races: 0 });
   agenda.await(entry, offset);
   agenda.places.resume();
 }
@@ -131,10 +131,8 @@ function prune({ agenda, effects, rule }: RuleRun, entry: Entry, submission: Sub
     agenda.ready(entry);
     return [];
   }
-  if (rule.done === undefined) {
-    entry.prunedRound = round;
+  if (rule.done === undefined)
     return [giveUp(entry, round, prunedError(rule.name, entry.contract.contractId, earliest))];
-  }
   // decided again once the contracts show whether an action before that offset took effect
   entry.submission = undefined;
   agenda.await(entry, earliest);
@@ -182,7 +180,7 @@ function lose(run: RuleRun, entry: Entry, submission: Submission, error: unknown
 
 /** The action failed, and is not tried again in its round. */
 function giveUp(entry: Entry, round: string, error: unknown): Acted {
-  Object.assign(entry, { state: 'idle', submission: undefined });
+  Object.assign(entry, { state: 'idle', submission: undefined, parkedRound: round });
   entry.endedRounds.add(round);
   return { _tag: 'Failed', contractId: entry.contract.contractId, error };
 }

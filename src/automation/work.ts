@@ -12,10 +12,11 @@ import {
 } from 'rxjs';
 import type { AnyContract } from '../contracts/Contract.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
-import type { Diagnostic } from '../diagnostics/Diagnostic.js';
+import type { WorkCounts } from '../diagnostics/Diagnostic.js';
 import { dispatch } from '../dispatch/dispatch.js';
 import type { Place } from '../dispatch/Places.js';
 import { decide } from './decide.js';
+import type { Service } from '../feed/Service.js';
 import type { Entry } from './Entry.js';
 import type { Acted } from './Rule.js';
 import { type RuleRun, submit } from './submit.js';
@@ -24,7 +25,7 @@ import { type RuleRun, submit } from './submit.js';
 export const workOn = (
   run: RuleRun,
   view$: Observable<View<AnyContract>>,
-  diagnostics$: Observable<Diagnostic>,
+  { diagnostics$, link }: Pick<Service, 'diagnostics$' | 'link'>,
 ): Observable<Acted> =>
   view$.pipe(
     takeWhile((view) => !isReplaced(view)),
@@ -34,7 +35,11 @@ export const workOn = (
       const replaced$ = applied$.pipe(ignoreElements(), endWith(true));
       const due = { take: () => agenda.take(), waitMs: () => agenda.waitMs, changed$: applied$ };
       const work = (entry: Entry, place: Place): Observable<Acted> => act(run, entry, place);
-      const acted$ = dispatch({ places: agenda.places, due, stop, work, diagnostics$ });
+      const report = (counts: WorkCounts): void => {
+        link.report(() => ({ _tag: 'WorkCounted', rule: run.rule.name, ...counts }));
+      };
+      const count = () => [agenda.counts()];
+      const acted$ = dispatch({ places: agenda.places, due, stop, work, diagnostics$, count, report });
       // once it is stopped, and what was in progress has ended
       const ended$ = acted$.pipe(endWith(undefined));
       return merge(applied$.pipe(mergeAll()), ended$).pipe(

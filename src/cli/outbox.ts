@@ -72,7 +72,7 @@ const list = ({ pool, schema, name }: Request): Result =>
       format('failures %s', failures) AS failures,
       to_char(enqueued_at AT TIME ZONE 'UTC', '"enqueued" YYYY-MM-DD"T"HH24:MI:SS"Z"') AS enqueued,
       CASE WHEN may_be_committed THEN 'may be committed' ELSE 'not committed' END AS outcome,
-      coalesce(reason, '') AS reason, coalesce(left(error, 200), '') AS error
+      coalesce('decided by ' || decide, 'no decision') AS decision, coalesce(reason, '') AS reason, coalesce(left(error, 200), '') AS error
     FROM "${schema}".canton_rx_outbox AS c
     WHERE state IN ('pending', 'parked') AND ($1::text IS NULL OR name = $1) ORDER BY name, c.id`,
     [name ?? null],

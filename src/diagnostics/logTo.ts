@@ -53,8 +53,11 @@ export function logTo(logger: LineLogger): (diagnostic: Diagnostic) => void {
   };
 }
 
-/** What a line is about: the processor by its name, any other feed by its number. */
-function subjectOf({ processor, feed }: Diagnostic): string {
+/** What a line is about: a rule, an outbox or a processor by its name, any other feed by its number. */
+function subjectOf(diagnostic: Diagnostic): string {
+  const { processor, feed } = diagnostic;
+  if ('rule' in diagnostic) return `rule ${diagnostic.rule}: `;
+  if ('outbox' in diagnostic) return `outbox ${diagnostic.outbox}: `;
   if (processor !== undefined) return `processor ${processor}: `;
   return feed === undefined ? '' : `feed ${feed}: `;
 }
@@ -147,11 +150,14 @@ const lines: {
     ),
   ActionFailed: ({ rule, contractId, cause, retryAt, at }) => {
     const next = retryAt === undefined ? 'the rule does not repeat it' : `retry in ${inSeconds(retryAt - at)}`;
-    const text = `rule ${rule}: no action on contract ${contractId}: ${summary(cause)}, ${next}`;
+    const text = `no action on contract ${contractId}: ${summary(cause)}, ${next}`;
     return warn(text, `${rule} ${isLedgerError(cause) ? kindOf(cause) : summary(cause)}`);
   },
-  CommandParked: ({ outbox, id, commandId, cause }) =>
-    warn(`outbox ${outbox}: parked command ${id} (${commandId}): ${summary(cause)}`),
+  CommandFailed: ({ outbox, id, commandId, cause, retryAt, at }) => {
+    const text = `command ${id} (${commandId}) has no commit: ${summary(cause)}, retry in ${inSeconds(retryAt - at)}`;
+    return warn(text, `${outbox} ${isLedgerError(cause) ? kindOf(cause) : summary(cause)}`);
+  },
+  CommandParked: ({ id, commandId, cause }) => warn(`parked command ${id} (${commandId}): ${summary(cause)}`),
   SubmissionUnclear: ({ submissionId, cause, delayMs }) => {
     const text = `submission ${submissionId} has no outcome yet: ${summary(cause)}, retry in ${inSeconds(delayMs)}`;
     return warn(text, `${submissionId} ${kindOf(cause)}`);

@@ -21,12 +21,13 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import type { Diagnostic } from '../diagnostics/Diagnostic.js';
+import type { Diagnostic, WorkCounts } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { rejectionReason } from '../errors/rejectionReason.js';
 import { clampTimer } from '../http/retry.js';
 import type { Stop } from '../process/Stop.js';
 import type { Place, Places } from './Places.js';
+import { reportCounts } from './WorkStatus.js';
 
 /** The work, and when it is due. */
 interface DueWork<W> {
@@ -50,13 +51,25 @@ interface Dispatch<W, A> {
   readonly work: (item: W, place: Place) => Observable<A>;
   /** Shows when the participant is overloaded. */
   readonly diagnostics$: Observable<Diagnostic>;
+  /** Reads how much there is to do. */
+  readonly count: () => ObservableInput<WorkCounts>;
+  /** Is called with it from time to time, and at the end with none: another process may do it then. */
+  readonly report: (counts: WorkCounts) => void;
 }
 
 /**
  * Does what is due whenever there is a place, until it is stopped. Then completes when what was begun has ended. Emits what the
  * work emits. Begins nothing while the participant is overloaded.
  */
-export const dispatch = <W, A>({ places, due, stop, work, diagnostics$ }: Dispatch<W, A>): Observable<A> =>
+export const dispatch = <W, A>({
+  places,
+  due,
+  stop,
+  work,
+  diagnostics$,
+  count,
+  report,
+}: Dispatch<W, A>): Observable<A> =>
   defer(() => {
     const { stop$, isStopped } = stop;
     let isWoken = false;
@@ -82,7 +95,8 @@ export const dispatch = <W, A>({ places, due, stop, work, diagnostics$ }: Dispat
       mergeMap((item) => at(places, (place) => work(item, place))),
       endWith(ended),
     );
-    return merge(wake$.pipe(ignoreElements()), pauseOnOverload(diagnostics$, places), done$).pipe(
+    const counted$ = reportCounts(count, report);
+    return merge(wake$.pipe(ignoreElements()), pauseOnOverload(diagnostics$, places), counted$, done$).pipe(
       takeWhile((value): value is A => value !== ended),
     );
   });

@@ -191,6 +191,9 @@ const definitions = {
   'processor.offset': ['Gauge', '{offset}', 'Offset of the cursor that the processor has saved'],
   submissions: ['Counter', '{submission}', 'Submissions by outcome'],
   'submission.duration': ['Histogram', 's', 'Duration of submissions until their outcome', submissionBuckets],
+  work: ['Gauge', '{item}', 'Contracts of a rule, or commands of an outbox, by state'],
+  'work.age': ['Gauge', 's', 'How long the oldest contract of a rule, or command of an outbox, has waited'],
+  commands: ['Counter', '{command}', 'Commands of outboxes by outcome'],
   actions: ['Counter', '{action}', 'Actions of rules by outcome'],
   'action.latency': [
     'Histogram',

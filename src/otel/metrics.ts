@@ -7,7 +7,7 @@ import { isLedgerError } from '../errors/LedgerError.js';
 import { monotonicNow } from '../http/clock.js';
 import { type Recorder, safely } from './Recorder.js';
 
-/** Counts a diagnostic: of a feed, a processor, a submission or a rule. */
+/** Counts a diagnostic: of a feed, a processor, a submission, a rule or an outbox. */
 export function countDiagnostic(recorder: Recorder, diagnostic: Diagnostic): void {
   const attributes: Attributes =
     diagnostic.processor === undefined ? {} : { 'canton_rx.processor.name': diagnostic.processor };
@@ -48,6 +48,15 @@ export function countDiagnostic(recorder: Recorder, diagnostic: Diagnostic): voi
     case 'ActionObsolete':
     case 'ActionFailed':
       countAction(recorder, diagnostic);
+      break;
+    case 'CommandCommitted':
+    case 'CommandDropped':
+    case 'CommandFailed':
+    case 'CommandParked':
+      countCommand(recorder, diagnostic);
+      break;
+    case 'WorkCounted':
+      recordWork(recorder, diagnostic);
       break;
     default:
   }
@@ -90,6 +99,37 @@ function countAction(
 
 /** The values of `canton_rx.action.outcome`, by diagnostic. */
 const outcomes = { ActionCommitted: 'committed', ActionObsolete: 'obsolete', ActionFailed: 'failed' } as const;
+
+/** Counts a command of an outbox by its outcome. */
+function countCommand(
+  recorder: Recorder,
+  diagnostic: DiagnosticOf<'CommandCommitted' | 'CommandDropped' | 'CommandFailed' | 'CommandParked'>,
+): void {
+  const isRepeated = diagnostic._tag === 'CommandCommitted' && diagnostic.isRepeated;
+  recorder.measure('commands', 1, {
+    'canton_rx.outbox.name': diagnostic.outbox,
+    'canton_rx.command.outcome': isRepeated ? 'repeated' : commandOutcomes[diagnostic._tag],
+    ...('cause' in diagnostic && { 'error.type': recorder.errorType(diagnostic.cause) }),
+  });
+}
+
+/** The values of `canton_rx.command.outcome`, by diagnostic. */
+const commandOutcomes = {
+  CommandCommitted: 'committed',
+  CommandDropped: 'dropped',
+  CommandFailed: 'failed',
+  CommandParked: 'parked',
+} as const;
+
+const workStates = ['waiting', 'due', 'running', 'parked'] as const;
+
+/** Records how much a rule or an outbox has to do. */
+function recordWork(recorder: Recorder, counted: DiagnosticOf<'WorkCounted'>): void {
+  const name: Attributes =
+    'rule' in counted ? { 'canton_rx.rule.name': counted.rule } : { 'canton_rx.outbox.name': counted.outbox };
+  for (const state of workStates) recorder.measure('work', counted[state], { ...name, 'canton_rx.work.state': state });
+  recorder.measure('work.age', counted.oldestMs / 1_000, name);
+}
 
 /** Counts a failure that is a `DecodeError`, or an unknown outcome whose last error was one. */
 export function countUndecodable(recorder: Recorder, attributes: Attributes, error: unknown): void {

@@ -6,10 +6,12 @@ import {
   defer,
   EMPTY,
   finalize,
+  from,
   ignoreElements,
   lastValueFrom,
   map,
   Observable,
+  type ObservableInput,
   race,
   retry,
   throwError,
@@ -101,13 +103,28 @@ const connectionLost = (client: PoolClient): Observable<never> =>
     return () => client.off('error', fail);
   });
 
+/** What connections execute, also if it was unsubscribed from. */
+const executing = new WeakMap<object, Promise<unknown>>();
+
+/** Sends a statement. A connection has one at a time, so that one waits for those before it, and is not sent if it is given up. */
+const inTurn = <A>(db: ClientBase | Pool, send: () => Promise<A>): Observable<A> =>
+  defer((): ObservableInput<A> => {
+    const before = executing.get(db);
+    if (before !== undefined) return from(before).pipe(concatMap(() => inTurn(db, send)));
+    const sent = send();
+    if ('totalCount' in db) return sent;
+    const end = (): void => void executing.delete(db);
+    executing.set(db, sent.then(end, end));
+    return sent;
+  });
+
 /** Runs a statement, and emits its rows. */
 export const run = (
   db: ClientBase | Pool,
   sql: string,
   values: readonly unknown[] = [],
 ): Observable<readonly QueryResultRow[]> =>
-  defer(() => db.query<QueryResultRow>(sql, [...values])).pipe(
+  inTurn(db, () => db.query<QueryResultRow>(sql, [...values])).pipe(
     map(({ rows }) => rows),
     mapError((error) => withoutValues(reasons.get(db) ?? error)),
   );
@@ -151,7 +168,7 @@ export function transactionsOn(
     const reason = cause === undefined ? text : `${text}: ${reasonOf(cause)}`;
     return new StoreError('commit', processor, reason, withoutValues(cause));
   };
-  const send = (sql: string): Observable<unknown> => defer(() => client.query(sql)).pipe(timeout(timeoutMs));
+  const send = (sql: string): Observable<unknown> => inTurn(client, () => client.query(sql)).pipe(timeout(timeoutMs));
   const begin$ = send(begin).pipe(mapError((error) => commitError('a transaction could not be started', error)));
   const commit$ = send('COMMIT').pipe(
     map((result) => {

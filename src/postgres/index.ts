@@ -15,8 +15,10 @@ export {
   type EnqueueOptions,
   type ParkedCommand,
 } from './outbox/commandOutbox.js';
+export type { Decide, DecideContext } from './outbox/decide.js';
 export { outboxSql } from './outbox/OutboxRows.js';
 export type { OutboxStatus, Submissions } from './outbox/OutboxStatus.js';
+export type { DecideRequest } from './outbox/requests.js';
 export type { Submitted } from './outbox/outcome.js';
 export type { SubmitAllOptions } from './outbox/submitAll.js';
 export {

@@ -83,6 +83,15 @@ describe('Places', () => {
     expect(places.isFree).toBe(false);
   });
 
+  it('are none while a thousand take long, although they have given theirs back', () => {
+    const places = new Places(2);
+    const taken = Array.from({ length: 1_000 }, () => places.take());
+    for (const place of taken) place.giveBack();
+    expect([places.free, places.running]).toEqual([0, 1_000]);
+    taken[0]?.end();
+    expect(places.free).toBe(1);
+  });
+
   it('are none in a pause, which counts once however often it is prolonged, and one after it until all is well', () => {
     const seen: unknown[] = [];
     runVirtually(() => {

@@ -253,17 +253,22 @@ describe('a rule acts', () => {
     expect(seen.values).toHaveLength(2);
   });
 
-  it('on all contracts in each of several subscriptions', () => {
+  it('once for all subscriptions at the same time, and again on all contracts after the last of them', () => {
     const { tasks, seen } = virtually(minute, ({ tasks, ledger, watch, at }) => {
       tasks.create('a', 'b');
       const acted$ = automate(ledger, ruleOf({ act: touchIt }));
       const seen = [watch(acted$)];
-      at(2_000, () => tasks.create('c'));
       at(5_000, () => seen.push(watch(acted$)));
+      at(6_000, () => tasks.create('c'));
+      at(10_000, () => {
+        for (const { subscription } of seen) subscription.unsubscribe();
+      });
+      at(15_000, () => seen.push(watch(acted$)));
       return { tasks, seen };
     });
     expect(seen.map(brief)).toEqual([
       ['Committed a', 'Committed b', 'Committed c'],
+      ['Committed c'],
       ['Committed a again', 'Committed b again', 'Committed c again'],
     ]);
     expect(tasks.commits).toHaveLength(3);

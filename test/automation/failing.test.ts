@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { asyncScheduler, EMPTY, NEVER, of, throwError } from 'rxjs';
-import { type Acted, isRuleError } from '../../src/automation/index.js';
+import { asyncScheduler, concatMap, EMPTY, NEVER, of, throwError, timer } from 'rxjs';
+import { type Acted, type ActionRequest, isRuleError } from '../../src/automation/index.js';
+import { LedgerResetError, OutcomeUnknownError, PrunedError } from '../../src/index.js';
 import type { CommandFault } from '../helpers/CommandService.js';
 import type { Observed } from '../helpers/observe.js';
-import { archiveIt, exerciseOn, ids, minute, run, type TaskRule, touchIt } from './support.js';
+import { archiveIt, brief, exerciseOn, ids, minute, run, type TaskRule, touchIt, virtually } from './support.js';
 
 const refusal: CommandFault = { kind: 'refused', code: 'DAML_FAILURE' };
 const locked: CommandFault = { kind: 'rejected', code: 'LOCAL_VERDICT_LOCKED_CONTRACTS', afterMs: 1 };
@@ -236,6 +237,69 @@ describe('an action whose outcome is unknown', () => {
     expect(decisions).toBe(1);
     expect(tasks.commits).toHaveLength(1);
     expect(new Set(tasks.attempts.map(({ since }) => since))).toEqual(new Set([0]));
+  });
+
+  it('is determined although the contract is gone meanwhile', () => {
+    const { acted } = run(['a'], {
+      forMs: 120 * minute,
+      retry: { baseDelayMs: 10 * minute, maxDelayMs: 10 * minute },
+      // longer than a submission tries
+      faultOf: () => (asyncScheduler.now() < 6 * minute ? { kind: 'lostRequest', how: 'silence' } : undefined),
+      // while it waits to be continued
+      later: [[6 * minute, 'archive', 'a']],
+    });
+    expect(acted.at(0)).toBe('Failed a: OutcomeUnknownError');
+    expect(acted.at(-1)).toBe('Obsolete a');
+  });
+
+  it('stays unknown at once if the contract is gone, and so is the ledger to which it was sent', () => {
+    const submission = { submissionId: 's', commandId: 'rule:a', userId: 'me', actAs: [], sentAt: 0, attempts: 1 };
+    const { seen } = run(['a'], {
+      submit: () =>
+        timer(5_000).pipe(
+          concatMap(() => throwError(() => new OutcomeUnknownError(submission, new LedgerResetError(1)))),
+        ),
+      later: [[1_000, 'archive', 'a']],
+    });
+    expect(failed(seen)).toMatchObject([{ error: { _tag: 'OutcomeUnknownError' } }]);
+    expect(failed(seen)[0]).not.toHaveProperty('retryAt');
+  });
+
+  it('stays unknown if the contract is gone, and nothing shows it for long', () => {
+    const { acted, seen } = run(['a'], {
+      forMs: 300 * minute,
+      faultOf: () => ({ kind: 'lostRequest', how: 'silence' }),
+      later: [[4.5 * minute, 'archive', 'a']],
+    });
+    expect(acted).toEqual(Array.from({ length: 6 }, () => 'Failed a: OutcomeUnknownError'));
+    expect(failed(seen).map(({ retryAt }) => retryAt !== undefined)).toEqual([true, true, true, true, true, false]);
+  });
+
+  it.each<[string, number | undefined, Partial<TaskRule>, boolean, number]>([
+    ['is decided again if the contract is not older than that', 1, {}, true, 1],
+    ['is given up if the contract is older', 100, {}, false, 0],
+    ['is decided again if the contracts would show it', 100, { done: () => false }, true, 0],
+    ['is decided again if it archives the contract', undefined, { act: archiveIt }, true, 0],
+    ['is given up if the participant does not say what it has pruned', undefined, { done: () => false }, false, 0],
+  ])('and pruned %s', (_, earliest, changes, isDecidedAgain, since) => {
+    const submission = { submissionId: 's', commandId: 'rule:a', userId: 'me', actAs: [], sentAt: 0, attempts: 1 };
+    const lost = new OutcomeUnknownError(submission, new PrunedError('/v2/updates', earliest));
+    const periods: unknown[] = [];
+    const { seen } = virtually(10 * minute, ({ tasks, ledger, start, at }) => {
+      tasks.create('a');
+      at(5 * minute, () => {
+        tasks.create('b');
+      });
+      const submit = (request: ActionRequest) => {
+        periods.push(request.deduplicationPeriod);
+        return periods.length === 1 ? throwError(() => lost) : ledger.submitAndWaitForTransaction(request);
+      };
+      return { seen: start({ act: touchIt, ...changes, submit }) };
+    });
+    const again = isDecidedAgain ? ['Committed a'] : [];
+    expect(brief(seen)).toEqual(['Failed a: OutcomeUnknownError', ...again, 'Committed b']);
+    // what the participant has pruned is known by now, if it says so
+    expect(periods.at(-1)).toEqual({ DeduplicationOffset: { value: since } });
   });
 
   it('is found if it was committed', () => {

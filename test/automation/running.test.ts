@@ -4,19 +4,23 @@ import {
   concatMap,
   defer,
   delay,
+  ignoreElements,
   map,
   mergeWith,
   NEVER,
   type ObservableInput,
+  merge,
   of,
+  take,
   throwError,
   timer,
 } from 'rxjs';
 import {
+  type Acted,
   automate,
+  type Automation,
   type AutomationOptions,
   type AutomationStatus,
-  toAutomationStatus,
 } from '../../src/automation/index.js';
 import { isLedgerError } from '../../src/index.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
@@ -316,6 +320,21 @@ describe('a rule on a participant that was pruned', () => {
     expect(others).toEqual([['Committed a again']]);
   });
 
+  it('keeps its position in its store, although an older transaction is found later', () => {
+    const store = memoryStore();
+    const { tasks } = run(['a', 'b'], {
+      act: touchIt,
+      store,
+      faultOf: (commandId, attempt) =>
+        commandId === 'rule:a' && attempt === 1 ? { kind: 'lostResponse', how: 'silence', afterMs: 1 } : undefined,
+      later: [[5_000, 'create', 'c']],
+      forMs: 10 * minute,
+    });
+    const [record] = [...(store.load('rule') as readonly { readonly offset: number }[])];
+    expect(tasks.commits.map(({ commandId }) => commandId)).toEqual(['rule:a', 'rule:b', 'rule:c']);
+    expect(record?.offset).toBe(tasks.commits.at(-1)?.offset);
+  });
+
   it('keeps in its store only what concerns active contracts', () => {
     const store = memoryStore();
     run(['a', 'b'], {
@@ -388,13 +407,16 @@ describe('a ledger that is replaced', () => {
 });
 
 describe('the status of an automation', () => {
+  /** Runs a rule, and emits its status. */
+  const withStatus = (rule: Automation) => merge(rule.pipe(ignoreElements()), rule.status$);
+
   /** Watches the status of a rule on some contracts. */
   function statusOf(contractIds: readonly string[], { forMs = minute, prepare, ...how }: Watched) {
     const seen = virtually(forMs, (world) => {
       const { tasks, ledger, watch } = world;
       tasks.create(...contractIds);
       prepare?.(world);
-      return watch(automate(ledger, ruleOf(how), how).pipe(toAutomationStatus()));
+      return watch(withStatus(automate(ledger, ruleOf(how), how)));
     });
     return { ...seen, at: (ms: number) => seen.values.find(({ at }) => at >= ms) };
   }
@@ -424,7 +446,7 @@ describe('the status of an automation', () => {
       waiting: 2,
       failed: 1,
       failures: [{ contractId: 'b', message: expect.stringContaining('DAML_FAILURE') as unknown }],
-      lagMs: 0,
+      oldestMs: 0,
       committed: 2,
       obsolete: 0,
       offset: 3,
@@ -441,7 +463,7 @@ describe('the status of an automation', () => {
       ...options,
       prepare: ({ tasks, ledger, watch, at }) => {
         tasks.faultOf = () => ({ kind: 'rejected', code: 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT', afterMs: 1 });
-        at(1, () => others.push(watch(automate(ledger, ruleOf(), options).pipe(toAutomationStatus())).values));
+        at(1, () => others.push(watch(withStatus(automate(ledger, ruleOf(), options))).values));
         at(20_000, () => {
           tasks.goDown(10_000);
         });
@@ -476,11 +498,12 @@ describe('the status of an automation', () => {
   }
 
   it.each<[string, number, readonly string[]]>([
-    ['acts', 5_000, ['leader running', 'starting disconnected', 'leader running']],
+    ['acts', 5_000, ['starting waiting', 'leader running', 'starting disconnected', 'leader running']],
     ['starts', 0, ['starting disconnected', 'leader running']],
   ])('says that the database is away while it %s, and recovers', (_, fromMs, expected) => {
     const store = awayStore(fromMs, 20_000, true);
-    const { values, error } = statusOf(['a'], { store, act: touchIt });
+    // or a random delay may last longer than the test
+    const { values, error } = statusOf(['a'], { store, act: touchIt, retry: { maxDelayMs: 10_000 } });
     expect(error).toBeUndefined();
     expect(rolesOf(values)).toEqual(expected);
     const { error: text } = values.find(({ state }) => state === 'disconnected') ?? {};
@@ -493,13 +516,15 @@ describe('the status of an automation', () => {
     const { values } = statusOf(['a'], {
       store: awayStore(0, 20_000),
       act: touchIt,
+      // or a random delay may last longer than the test
+      retry: { maxDelayMs: 10_000 },
       prepare: ({ tasks, at }) => {
         at(1_000, () => {
           tasks.create('b');
         });
       },
     });
-    expect(rolesOf(values)).toEqual(['leader disconnected', 'leader running']);
+    expect(rolesOf(values)).toEqual(['starting waiting', 'leader disconnected', 'leader running']);
     expect(values.at(-1)).toMatchObject({ committed: 2 });
   });
 
@@ -527,14 +552,67 @@ describe('the status of an automation', () => {
     // one that takes long gives its place to another one
     expect(at(3_000)).toMatchObject({ due: 2, running: 1 });
     expect(at(10_000)).toMatchObject({ due: 1, running: 2 });
-    expect(at(10_000)?.lagMs).toBeGreaterThan(9_000);
-    expect(values.at(-1)).toMatchObject({ due: 0, lagMs: 0, committed: 3 });
+    expect(at(10_000)?.oldestMs).toBeGreaterThan(9_000);
+    expect(values.at(-1)).toMatchObject({ due: 0, oldestMs: 0, committed: 3 });
   });
 
-  it('requires automate as its source, and a valid time', () => {
-    expect(() => of().pipe(toAutomationStatus())).toThrow(TypeError);
-    expect(() => toAutomationStatus({ everyMs: 0 })).toThrow(TypeError);
-    expect(() => toAutomationStatus({ everyMs: NaN })).toThrow(TypeError);
+  it('acts only while the rule is subscribed to, and then once for all subscriptions', () => {
+    const { tasks, shown, acted } = virtually(minute, ({ tasks, ledger, watch, at }) => {
+      tasks.create('a', 'b');
+      const rule = automate(ledger, ruleOf());
+      const shown = watch(rule.status$);
+      const acted: ReturnType<typeof watch<Acted>>[] = [];
+      at(10_500, () => {
+        acted.push(watch(rule.pipe(take(2))), watch(rule.pipe(take(2))));
+      });
+      return { tasks, shown, acted };
+    });
+    expect(tasks.attempts).toHaveLength(2);
+    expect(acted.map(brief)).toEqual([
+      ['Committed a', 'Committed b'],
+      ['Committed a', 'Committed b'],
+    ]);
+    expect(shown.values[9]).toEqual({
+      rule: 'rule',
+      role: 'starting',
+      state: 'waiting',
+      ...{ waiting: 0, due: 0, running: 0, parked: 0, oldestMs: 0, failed: 0, failures: [], committed: 0, obsolete: 0 },
+      at: expect.any(Number),
+    });
+    // it has ended, and what it has done is still known
+    expect(shown.values.at(-1)).toMatchObject({ role: 'starting', state: 'waiting', committed: 2 });
+  });
+
+  it('reports how much there is to do, and nothing at the end', () => {
+    const counted: object[] = [];
+    virtually(minute, ({ tasks, ledger, watch }) => {
+      tasks.create('a', 'b', 'c');
+      const dueAt: TaskRule['dueAt'] = ({ contractId }) => new Date(contractId === 'a' ? 0 : 100 * minute);
+      ledger.diagnostics$.subscribe((diagnostic) => {
+        if (diagnostic._tag === 'WorkCounted') counted.push(diagnostic);
+      });
+      watch(automate(ledger, ruleOf({ dueAt })));
+    });
+    const nothing = { rule: 'rule', waiting: 0, due: 0, running: 0, parked: 0, oldestMs: 0 };
+    expect(counted.length).toBeGreaterThan(5);
+    expect(counted[2]).toMatchObject({ ...nothing, waiting: 2 });
+    expect(counted.at(-1)).toMatchObject(nothing);
+  });
+
+  it('counts the contracts on which it does not act again, until that is safe', () => {
+    const { values } = statusOf(['a', 'b'], {
+      act: touchIt,
+      prepare: ({ tasks }) => {
+        tasks.archive('none');
+        tasks.prune();
+      },
+    });
+    expect(values.at(-1)).toMatchObject({
+      parked: 2,
+      waiting: 0,
+      failed: 0,
+      failures: [{ contractId: 'b' }, { contractId: 'a' }],
+    });
   });
 });
 

@@ -36,6 +36,9 @@ describeWithPostgres('canton-rx outbox', () => {
       [],
     ]);
     expect(text).toContain('a field is missing');
+    await inTransaction((tx) => outbox.enqueue(tx, { decide: 'pay', actAs: ['a'], commandId: 'f' }));
+    expect((await cli('list'))[1]).toMatch(/\tf\t.*\tdecided by pay\t/);
+    await set('f', `state = 'committed'`);
     await set('a', `error = E'\\x1b[31mred\\x07'`);
     expect((await cli('list'))[1]).toContain(String.raw`\u{1b}[31mred\u{7}`);
     expect(await cli('list', '--name', 'other')).toEqual([0, '']);
@@ -46,7 +49,7 @@ describeWithPostgres('canton-rx outbox', () => {
     ]);
     expect(await cli('drop', '--id', '3')).toEqual([0, 'dropped command 3 of commands\n']);
     expect((await cli('drop', '--id', '5'))[0]).toBe(1);
-    expect((await rows()).map(({ state }) => state)).toEqual(['pending', 'pending', 'dropped', 'pending', 'committed']);
+    expect((await rows()).map(({ state }) => state)).toEqual(['pending', 'pending', 'dropped', 'pending', 'committed', 'committed']);
     expect((await cli('retry'))[0]).toBe(2);
     expect((await cli('drop', '--id', 'x'))[0]).toBe(2);
     expect((await cli())[0]).toBe(2);

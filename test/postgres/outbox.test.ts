@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
-import { firstValueFrom, lastValueFrom, NEVER, take, toArray } from 'rxjs';
+import { firstValueFrom, lastValueFrom, NEVER, take, timer, toArray } from 'rxjs';
 import { type CommandsRequest, createLedger, isLedgerError } from '../../src/index.js';
 import { commandOutbox, outboxSql, postgresStore } from '../../src/postgres/index.js';
 import { processFeed, updatesFeed } from '../../src/process/index.js';
@@ -148,6 +148,20 @@ describeWithPostgres('commandOutbox', () => {
     });
     // one request for each command
     expect(sandbox.requests.filter(({ path }) => path === '/v2/events/events-by-contract-id')).toEqual([]);
+  });
+
+  it('begins at a ledger end that is a second old at most, and reads it no more often', async () => {
+    const { sandbox, outbox, create, inTransaction, send, bodies, rows } = await world();
+    for (let n = 0; n < 8; n += 1) await inTransaction((tx) => outbox.enqueue(tx, create(`c${n}`), { key: 'k' }));
+    const sending = send(9);
+    await until(() => bodies()['c7'] !== undefined);
+    await firstValueFrom(timer(1_200));
+    const end = sandbox.ledgerEnd;
+    await inTransaction((tx) => outbox.enqueue(tx, create('later'), { key: 'k' }));
+    await sending;
+    const starts = (await rows()).map((row) => Number(Reflect.get(row, 'since')));
+    expect(starts.at(-1)).toBe(end);
+    expect(new Set(starts.slice(0, -1)).size).toBeLessThan(8);
   });
 
   it('creates the tables in the transaction of the first command, also if that is rolled back', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
-import { filter, firstValueFrom, lastValueFrom, take, tap, toArray } from 'rxjs';
+import { Client, Pool } from 'pg';
+import { filter, firstValueFrom, lastValueFrom, take, tap, timer, toArray } from 'rxjs';
 import { logTo } from '../../src/index.js';
 import { commandOutbox } from '../../src/postgres/index.js';
 import { switchableProxy } from '../helpers/localServers.js';
@@ -314,5 +315,36 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     setTimeout(proxy.reconnect, 200);
     await until(() => got.length === 3);
     expect(committedIds(sandbox)).toEqual(['one', 'two', 'three']);
+  });
+
+  it('sends one statement at a time over its connection, also when it is unsubscribed from', async () => {
+    const { ledger, create, inTransaction, outbox } = await world();
+    const most = new Map<Client, number>();
+    class Counting extends Client {
+      #active = 0;
+      override query = ((...args: readonly unknown[]): unknown => {
+        const result: unknown = Reflect.apply(super.query.bind(this), this, args);
+        if (!(result instanceof Promise)) return result;
+        this.#active += 1;
+        most.set(this, Math.max(this.#active, most.get(this) ?? 0));
+        const end = (): void => void (this.#active -= 1);
+        result.then(end, end);
+        return result;
+      }) as Client['query'];
+    }
+    const pool = new Pool({ connectionString: database.server.url, max: 3, Client: Counting });
+    ends.push(() => pool.end());
+    for (let n = 0; n < 12; n += 1) await inTransaction((tx) => outbox.enqueue(tx, create(`c${n}`)));
+    // between the statements of a start, of the commands, and of the release
+    for (let ms = 0; ms < 12; ms += 1) {
+      const sending = commandOutbox({ pool })
+        .submitAll(ledger, { ...soon, pollMs: 1, concurrency: 2 })
+        .subscribe();
+      await firstValueFrom(timer(20 + 7 * ms));
+      sending.unsubscribe();
+    }
+    await until(() => pool.totalCount === 0 || pool.idleCount === pool.totalCount);
+    expect(most.size).toBeGreaterThan(3);
+    expect(new Set(most.values())).toEqual(new Set([1]));
   });
 });

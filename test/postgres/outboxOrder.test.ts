@@ -130,6 +130,9 @@ describeWithPostgres('commandOutbox, with commands that fail for ever', () => {
     await until(() => sent === 3);
     expect(await firstValueFrom(status$)).toMatchObject({ due: 0, running: 1, waiting: 0 });
     expect(await here.rows()).toMatchObject([{ failures: 2, reason: 'unknown' }]);
+    // the view for SQL counts in the same way
+    const { rows: view } = await database.pool.query('SELECT pending, sending, unknown FROM canton_rx_outbox_status');
+    expect(view).toEqual([{ pending: '0', sending: '1', unknown: '0' }]);
     await database.pool.query("UPDATE canton_rx_outbox SET state = 'parked'");
     expect(await firstValueFrom(outbox.retry(1))).toBe(true);
     expect(await firstValueFrom(status$)).toMatchObject({ due: 1, running: 0 });

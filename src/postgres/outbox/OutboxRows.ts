@@ -1,19 +1,25 @@
 import type { Pool, PoolClient } from 'pg';
-import { AsyncSubject, concat, defer, EMPTY, finalize, ignoreElements, map, type Observable, timeout } from 'rxjs';
+import { defer, map, type Observable, timeout } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { Offset } from '../../codecs/scalars.js';
+import type { WorkCounts } from '../../diagnostics/Diagnostic.js';
 import { StoreError, type StoreOperation } from '../../errors/process.js';
 import { mapError } from '../../http/retry.js';
 import { asStoreError } from '../../process/heldStore.js';
 import { query } from '../connection.js';
 import { postgresStoreSql, quoteSchema, tablesIn } from '../postgresStore.js';
+import { countsOf, countsSql, isRunning } from './counts.js';
+import type { DecideRequest } from './requests.js';
 
 /** A command that must be sent. */
-export interface OutboxRow {
+export interface OutboxRow<R = CommandsRequest | DecideRequest> {
   readonly id: number;
   readonly commandId: string;
   readonly key: string | undefined;
-  readonly request: CommandsRequest;
+  /** What to send, or how to decide it. What may be committed is decided. */
+  readonly request: R;
+  /** The name of the function that decides; `undefined` for a command that was enqueued with its content. */
+  readonly decide: string | undefined;
   /** Whether an earlier attempt may have been committed. */
   readonly mayBeCommitted: boolean;
   /** A ledger end before the first attempt. */
@@ -32,7 +38,7 @@ export interface LedgerPosition {
 
 /** What an attempt changes in its row. */
 export interface RowChange {
-  readonly state: 'pending' | 'committed' | 'parked';
+  readonly state: 'pending' | 'committed' | 'parked' | 'dropped';
   readonly mayBeCommitted: boolean;
   readonly reason?: string;
   readonly error?: string;
@@ -66,8 +72,6 @@ const maxDeleted = 10_000;
  */
 export class OutboxRows {
   readonly #held: string;
-  /** Completes after the last statement. */
-  #last$: Observable<unknown> = EMPTY;
 
   constructor(private readonly holder: Holder) {
     // locked, so that a statement and a takeover wait for each other
@@ -84,8 +88,8 @@ export class OutboxRows {
    */
   due(limit: number, sending: readonly number[], maxDelayMs: number): Observable<readonly OutboxRow[]> {
     const { commands } = this.holder.tables;
-    const sql = `SELECT id::text AS id, command_id AS "commandId", key, request::text AS request,
-        may_be_committed AS "mayBeCommitted", since::text AS since, participant, failures
+    const sql = `SELECT id::text AS id, command_id AS "commandId", key, decide,
+        coalesce(CASE WHEN may_be_committed THEN decided END, request)::text AS request, may_be_committed AS "mayBeCommitted", since::text AS since, participant, failures
       FROM ${commands} AS c
       WHERE name = $1 AND state = 'pending' AND id <> ALL ($2::bigint[])
         AND (retry_at IS NULL OR retry_at NOT BETWEEN now() AND now() + $4 * interval '1 millisecond')
@@ -98,10 +102,13 @@ export class OutboxRows {
   }
 
   /**
-   * Saves that commands may be committed after an offset, before any of them is sent. Emits those to send. A start that was
-   * saved before is kept, as long as it belongs to this ledger.
+   * Saves that commands may be committed after an offset, and what was decided for them, before any of them is sent. Emits those
+   * to send. A start that was saved before is kept, as long as it belongs to this ledger.
    */
-  begin(due: readonly OutboxRow[], { since, participantId }: LedgerPosition): Observable<readonly OutboxRow[]> {
+  begin(
+    due: readonly OutboxRow<CommandsRequest>[],
+    { since, participantId }: LedgerPosition,
+  ): Observable<readonly OutboxRow<CommandsRequest>[]> {
     const isKept = `(c.may_be_committed OR (c.since <= $4 AND c.participant IS NOT DISTINCT FROM $5))`;
     const sql = `WITH ${this.#held}
       UPDATE ${this.holder.tables.commands} AS c SET
@@ -109,12 +116,14 @@ export class OutboxRows {
         participant = CASE WHEN ${isKept} THEN c.participant ELSE $5 END,
         reason = CASE WHEN c.may_be_committed THEN c.reason END,
         error = CASE WHEN c.may_be_committed THEN c.error END,
+        decided = ($7::text[])[array_position($3::bigint[], c.id)]::json,
         may_be_committed = true, retry_at = NULL, changed_at = now()
       FROM held
       WHERE c.id = ANY ($3::bigint[]) AND c.state = 'pending' AND c.may_be_committed = (c.id = ANY ($6::bigint[]))
       RETURNING c.id::text AS id, c.since::text AS since, c.participant`;
     const open = due.filter(({ mayBeCommitted }) => mayBeCommitted);
-    const values = [due.map(({ id }) => id), since, participantId ?? null, open.map(({ id }) => id)];
+    const decided = due.map(({ decide, request }) => (decide === undefined ? null : JSON.stringify(request)));
+    const values = [due.map(({ id }) => id), since, participantId, open.map(({ id }) => id), decided];
     return this.#runHeld(sql, values).pipe(
       map((rows) => {
         const begun = new Map(rows.map((row) => [Number(row['id']), row]));
@@ -138,18 +147,9 @@ export class OutboxRows {
         WHERE id = $3 AND EXISTS (SELECT FROM held)
           AND (state IN ('pending', 'parked') OR (state = 'dropped' AND $4 = 'committed')))
       SELECT EXISTS (SELECT FROM held) AS "isHeld"`;
-    return this.#runHeld(sql, [
-      id,
-      state,
-      mayBeCommitted,
-      reason ?? null,
-      error ?? null,
-      updateId ?? null,
-      offset ?? null,
-      state === 'committed' ? 0 : failures + 1,
-      delayMs ?? null,
-      forgetsSince,
-    ]).pipe(
+    const nextFailures = state === 'committed' ? 0 : failures + 1;
+    const values = [id, state, mayBeCommitted, reason, error, updateId, offset, nextFailures, delayMs, forgetsSince];
+    return this.#runHeld(sql, values).pipe(
       map(([row]) => {
         if (row?.['isHeld'] !== true)
           throw new StoreError('hold', this.holder.lockName, 'another process holds the name now');
@@ -162,6 +162,11 @@ export class OutboxRows {
     const sql = `SELECT id::text AS id FROM ${this.holder.tables.commands}
       WHERE id = ANY ($1::bigint[]) AND state = 'dropped'`;
     return this.#run('load', sql, [sending]).pipe(map((rows) => rows.map((row) => Number(row['id']))));
+  }
+
+  /** Emits how much there is to do. */
+  counts(): Observable<WorkCounts> {
+    return this.#run('load', countsSql(this.holder.tables), [this.holder.name]).pipe(map(countsOf));
   }
 
   /** Deletes commands that were committed or dropped long ago. */
@@ -180,17 +185,7 @@ export class OutboxRows {
 
   #run(operation: StoreOperation, sql: string, values: readonly unknown[]): ReturnType<typeof query> {
     const { client, timeoutMs, lockName } = this.holder;
-    return defer(() => {
-      // one after the other, because a connection has one statement at a time
-      const before$ = this.#last$.pipe(ignoreElements());
-      const ended$ = new AsyncSubject<never>();
-      this.#last$ = ended$;
-      return concat(before$, query(client, timeoutMs, sql, values)).pipe(
-        finalize(() => {
-          ended$.complete();
-        }),
-      );
-    }).pipe(mapError((error) => asStoreError(operation, lockName, error)));
+    return query(client, timeoutMs, sql, values).pipe(mapError((error) => asStoreError(operation, lockName, error)));
   }
 }
 
@@ -200,15 +195,13 @@ const toRow = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
   id: Number(row['id']),
   commandId: String(row['commandId']),
   key: textOf(row['key']),
-  request: JSON.parse(String(row['request'])) as CommandsRequest,
+  request: JSON.parse(String(row['request'])) as OutboxRow['request'],
+  decide: textOf(row['decide']),
   mayBeCommitted: row['mayBeCommitted'] === true,
   since: Number(row['since'] ?? 0),
   participant: textOf(row['participant']),
   failures: Number(row['failures']),
 });
-
-/** Whether a pending command is being sent, for SQL: it was begun, and no time is set for another attempt. */
-export const isRunning = `(may_be_committed AND retry_at IS NULL)`;
 
 /** The names of an outbox's tables, for SQL. */
 export interface OutboxTables {
@@ -250,6 +243,8 @@ CREATE TABLE IF NOT EXISTS ${commands} (
   key text,
   command_id text NOT NULL,
   request json NOT NULL,
+  decide text,
+  decided json,
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'committed', 'parked', 'dropped')),
   may_be_committed boolean NOT NULL DEFAULT false,
   since bigint,
@@ -270,8 +265,8 @@ CREATE INDEX IF NOT EXISTS canton_rx_outbox_ended ON ${commands} (name, changed_
 CREATE OR REPLACE VIEW ${commands}_status AS SELECT
   name,
   count(*) FILTER (WHERE state = 'pending' AND NOT may_be_committed) AS pending,
-  count(*) FILTER (WHERE state = 'pending' AND may_be_committed AND reason IS NULL) AS sending,
-  count(*) FILTER (WHERE state = 'pending' AND may_be_committed AND reason IS NOT NULL) AS unknown,
+  count(*) FILTER (WHERE state = 'pending' AND ${isRunning}) AS sending,
+  count(*) FILTER (WHERE state = 'pending' AND may_be_committed AND NOT ${isRunning}) AS unknown,
   count(*) FILTER (WHERE state = 'parked') AS parked,
   count(*) FILTER (WHERE state = 'committed') AS committed,
   count(*) FILTER (WHERE state = 'dropped') AS dropped,

@@ -1,16 +1,21 @@
 import type { Pool } from 'pg';
-import { asyncScheduler, catchError, concatMap, defer, exhaustMap, map, type Observable, of, timer } from 'rxjs';
+import { asyncScheduler, catchError, concatMap, map, type Observable, of } from 'rxjs';
+import type { WorkCounts } from '../../diagnostics/Diagnostic.js';
+import { noWork } from '../../dispatch/WorkStatus.js';
 import { quotable } from '../../errors/internal/message.js';
 import { query } from '../connection.js';
-import { isRunning, type OutboxTables } from './OutboxRows.js';
+import { countsOf, countsSql } from './counts.js';
+import { outboxTablesIn } from './OutboxRows.js';
 import type { Submitted } from './outcome.js';
 
 /**
  * The status of an outbox: plain JSON, for a health endpoint. The numbers are those of the database, whichever process sends.
+ * `waiting` counts the commands that are sent again later, or that wait for an earlier one of their key; `parked` those that wait
+ * for a person, which do not count for `oldestMs`.
  *
  * @category Outbox
  */
-export interface OutboxStatus {
+export interface OutboxStatus extends WorkCounts {
   /** The name of the outbox. */
   readonly outbox: string;
   /** `'leader'` if this process sends, `'standby'` if another one does, or none. */
@@ -21,16 +26,6 @@ export interface OutboxStatus {
    * the last known ones.
    */
   readonly state: 'waiting' | 'running' | 'paused' | 'disconnected';
-  /** The number of commands that are sent again later, or that wait for an earlier one of their key. */
-  readonly waiting: number;
-  /** The number of commands that are due and not begun. */
-  readonly due: number;
-  /** The number of commands that are being sent. */
-  readonly running: number;
-  /** The number of commands that wait for a person. */
-  readonly parked: number;
-  /** How long the oldest command that is not parked has waited since it was enqueued, in milliseconds; 0 if there is none. */
-  readonly oldestMs: number;
   /** Why the database cannot be read. */
   readonly error?: string;
   /** When this status was taken, in milliseconds since the epoch. */
@@ -50,61 +45,33 @@ export interface Submissions extends Observable<Submitted> {
 /** What the process does itself. */
 export type OwnState = Pick<OutboxStatus, 'role' | 'state'>;
 
-type Counts = Pick<OutboxStatus, 'waiting' | 'due' | 'running' | 'parked' | 'oldestMs'>;
+/** An outbox in a database. */
+export interface OutboxPlace {
+  readonly pool: Pool;
+  readonly schema: string;
+  readonly name: string;
+  readonly timeoutMs: number;
+  /** Emits once when the tables exist. */
+  readonly ready$: Observable<unknown>;
+}
 
-/** How often a status is emitted, in milliseconds. */
-const everyMs = 1_000;
-
-/** Emits the status of an outbox, now and every second. */
-export const statusOf = (
-  { pool, name, timeoutMs, ready$ }: Reading,
-  tables: OutboxTables,
+/** Returns a function that reads the status of an outbox. While the database is away, it has the last known counts. */
+export function statusReader(
+  { pool, schema, name, timeoutMs, ready$ }: OutboxPlace,
   own: () => OwnState,
-): Observable<OutboxStatus> =>
-  defer(() => {
-    let last: Counts = { waiting: 0, due: 0, running: 0, parked: 0, oldestMs: 0 };
-    const counts$ = defer(() => ready$).pipe(
-      concatMap(() => query(pool, timeoutMs, countsSql(tables), [name])),
-      map(([row = {}]) => {
-        const count = (column: keyof Counts): number => Number(row[column]);
-        last = {
-          waiting: count('waiting'),
-          due: count('due'),
-          running: count('running'),
-          parked: count('parked'),
-          oldestMs: count('oldestMs'),
-        };
+): () => Observable<OutboxStatus> {
+  let last = noWork;
+  return () =>
+    ready$.pipe(
+      concatMap(() => query(pool, timeoutMs, countsSql(outboxTablesIn(schema)), [name])),
+      map((rows) => {
+        last = countsOf(rows);
         return own();
       }),
       catchError((error: unknown) => {
         const text = error instanceof Error ? quotable(error.message, []) : 'unknown';
         return of({ ...own(), state: 'disconnected', error: text } as const);
       }),
-    );
-    return timer(0, everyMs).pipe(
-      exhaustMap(() => counts$),
       map((state) => ({ outbox: name, ...state, ...last, at: asyncScheduler.now() })),
     );
-  });
-
-/** Where the status is read. */
-interface Reading {
-  readonly pool: Pool;
-  readonly name: string;
-  readonly timeoutMs: number;
-  readonly ready$: Observable<unknown>;
 }
-
-const countsSql = ({ commands }: OutboxTables): string => `WITH open AS (
-    SELECT state, enqueued_at,
-      ${isRunning} AS "isRunning",
-      retry_at > now() OR (key IS NOT NULL AND EXISTS (SELECT FROM ${commands} AS earlier
-        WHERE earlier.name = c.name AND earlier.key = c.key AND earlier.id < c.id
-          AND earlier.state IN ('pending', 'parked'))) AS "isWaiting"
-    FROM ${commands} AS c WHERE name = $1 AND state IN ('pending', 'parked'))
-  SELECT count(*) FILTER (WHERE state = 'parked') AS parked,
-    count(*) FILTER (WHERE state = 'pending' AND "isRunning") AS running,
-    count(*) FILTER (WHERE state = 'pending' AND NOT "isRunning" AND "isWaiting") AS waiting,
-    count(*) FILTER (WHERE state = 'pending' AND NOT "isRunning" AND "isWaiting" IS NOT TRUE) AS due,
-    coalesce(round(extract(epoch FROM max(now() - enqueued_at) FILTER (WHERE state = 'pending')) * 1000), 0) AS "oldestMs"
-  FROM open`;

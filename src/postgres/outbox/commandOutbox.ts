@@ -1,15 +1,13 @@
 import type { ClientBase, Pool, QueryResult } from 'pg';
 import { concatMap, defer, map, type Observable, of, tap } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
-import type { LedgerString } from '../../codecs/scalars.js';
-import { InvalidRequestError } from '../../errors/request.js';
 import { checkPositive } from '../../http/retry.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { randomUuid } from '../../submission/Run.js';
-import { validateCommands } from '../../submission/submitCommands.js';
 import { query } from '../connection.js';
 import { ensureOutbox, ensureOutboxSql, type OutboxTables, outboxTablesIn } from './OutboxRows.js';
 import type { Submissions } from './OutboxStatus.js';
+import { type DecideRequest, isUndecided, validateForOutbox } from './requests.js';
 import { submitAll, type SubmitAllOptions } from './submitAll.js';
 
 /**
@@ -89,9 +87,11 @@ export interface ParkedCommand {
   readonly key?: string;
   /**
    * Why: the reason of a `SubmissionRejectedError`; `unknown` if the participant has pruned what shows the outcome; `replaced` if the
-   * command may have been sent to another ledger.
+   * command may have been sent to another ledger; `decide` if `submitAll` has no function with its name.
    */
   readonly reason: string;
+  /** The name of the function that decides it, if one does. */
+  readonly decide?: string;
   /** The message of the error. */
   readonly error: string;
   /** Whether the command may have been committed. */
@@ -111,12 +111,14 @@ export interface CommandOutbox {
    * Its `commandId` is fixed here. If the outbox already has a command with the same one, nothing is added. A
    * `deduplicationPeriod` must be an offset; it is extended to the ledger end before the first attempt.
    *
+   * With `decide`, the command has no content yet: a function of `submitAll` decides it right before it is sent.
+   *
    * @param tx - a connection with an open transaction, such as the `tx` of a handler
-   * @param request - the commands. Default of its `commandId`: a random UUID
+   * @param request - the commands, or the name and the argument of the function that decides them. Default of its `commandId`: a random UUID
    * @returns a Promise, which rejects if the database refuses the statement
    * @throws InvalidRequestError synchronously, if the ledger would refuse the request; TypeError for an empty key
    */
-  enqueue(tx: ClientBase, request: CommandsRequest, options?: EnqueueOptions): Promise<Enqueued>;
+  enqueue(tx: ClientBase, request: CommandsRequest | DecideRequest, options?: EnqueueOptions): Promise<Enqueued>;
   /**
    * Sends the commands of the outbox, and records their outcomes. Cold and endless. Of several processes, one sends; another one
    * takes over when its connection to the database ends.
@@ -208,10 +210,12 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
   return {
     enqueue: (tx, request, { key } = {}) => {
       if (key !== undefined) checkText({ key });
-      const { commandId = randomUuid(), ...validated } = validateForOutbox(request);
+      const { commandId, ...validated } = validateForOutbox(request);
+      const id = commandId ?? randomUuid();
+      const decide = isUndecided(request) ? request.decide : undefined;
       const insert = insertSql(
         tables,
-        [name, key, commandId, JSON.stringify(validated)].map((text) =>
+        [name, key, id, JSON.stringify(validated), decide].map((text) =>
           text === undefined ? 'NULL' : tx.escapeLiteral(text),
         ),
       );
@@ -220,7 +224,7 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
         (result: unknown): Enqueued => {
           isReady = true;
           const [row] = ([result].flat().at(-1) as QueryResult<{ id: string }>).rows;
-          return { commandId, ...(row !== undefined && { id: Number(row.id) }) };
+          return { commandId: id, ...(row !== undefined && { id: Number(row.id) }) };
         },
         (error: unknown) => {
           // the transaction that created the tables may have been rolled back
@@ -237,8 +241,7 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
     parked: () =>
       ready$.pipe(
         concatMap(() => query(pool, timeoutMs, parkedSql(commands), [name])),
-        concatMap((rows) => rows as unknown as readonly ParkedRow[]),
-        map(({ id, key, ...parked }) => ({ id: Number(id), ...parked, ...(key !== null && { key }) })),
+        concatMap((rows) => rows.map((row) => row['command'] as ParkedCommand)),
       ),
     retry: (id, { forget = false } = {}) => {
       const reset = forget ? ', may_be_committed = false, since = NULL, participant = NULL' : '';
@@ -256,18 +259,15 @@ function insertSql({ commands, id }: OutboxTables, values: readonly string[]): s
   const [name = '', key = ''] = values;
   const lock = `pg_advisory_xact_lock(hashtextextended(concat_ws(' ', '${id}', ${name}, ${key}), 2))::text`;
   return `WITH locked AS MATERIALIZED (SELECT CASE WHEN ${key} IS NOT NULL THEN ${lock} END AS done)
-    INSERT INTO ${commands} (name, key, command_id, request) SELECT ${values.join(', ')} FROM locked
+    INSERT INTO ${commands} (name, key, command_id, request, decide) SELECT ${values.join(', ')} FROM locked
     ON CONFLICT (name, command_id) DO NOTHING RETURNING id::text AS id`;
 }
 
-/** A row of {@link parkedSql}. */
-interface ParkedRow extends Omit<ParkedCommand, 'id' | 'key'> {
-  readonly id: string;
-  readonly key: string | null;
-}
-
-const parkedSql = (commands: string): string => `SELECT id::text AS id, command_id AS "commandId", key,
-    coalesce(reason, 'other') AS reason, coalesce(error, '') AS error, may_be_committed AS "mayBeCommitted"
+const parkedSql = (
+  commands: string,
+): string => `SELECT json_strip_nulls(json_build_object('id', id, 'commandId', command_id,
+    'key', key, 'reason', coalesce(reason, 'other'), 'decide', decide, 'error', coalesce(error, ''),
+    'mayBeCommitted', may_be_committed)) AS command
   FROM ${commands} AS c WHERE name = $1 AND state = 'parked' ORDER BY c.id`;
 
 /** Throws a TypeError for a text that is empty, or that PostgreSQL cannot store. */
@@ -275,17 +275,4 @@ function checkText(texts: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(texts))
     if (typeof text !== 'string' || text === '' || text.includes('\0'))
       throw new TypeError(`${name} must be a text that is not empty`);
-}
-
-/** Validates a request. Throws an `InvalidRequestError` if the ledger would refuse it, or if it could not be repeated safely. */
-function validateForOutbox(
-  request: CommandsRequest,
-): Omit<CommandsRequest, 'commandId'> & { commandId?: LedgerString } {
-  const { commandId, ...validated } = validateCommands(request, undefined);
-  // a duration would be measured from each attempt
-  if (validated.deduplicationPeriod != null && 'DeduplicationDuration' in validated.deduplicationPeriod)
-    throw new InvalidRequestError([
-      { path: 'deduplicationPeriod', expected: 'a DeduplicationOffset, which is extended' },
-    ]);
-  return { ...validated, ...(commandId != null && { commandId }) };
 }

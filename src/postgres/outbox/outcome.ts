@@ -1,6 +1,8 @@
 import { asyncScheduler, catchError, defer, map, type Observable, of, take, throwIfEmpty } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
+import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
+import type { DiagnosticBody } from '../../diagnostics/Diagnostic.js';
 import { verdictOf } from '../../dispatch/verdict.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
@@ -26,9 +28,10 @@ interface OutboxCommand {
  * What happened to a command of an outbox. It is recorded before it is emitted.
  *
  * - `Committed`: the ledger has committed it. `isRepeated` if an earlier attempt or process had done so.
- * - `Rejected`: it was not committed. It is sent again at `retryAt`, or parked.
+ * - `Rejected`: it was not committed, or not decided. It is sent again at `retryAt`, or parked.
  * - `Unknown`: it may have been committed. It is looked for again at `retryAt`, or parked, because the participant has pruned
  *   the time of the attempt, or is another one.
+ * - `Dropped`: the function that decides it found nothing to do. It was not committed, and will not be.
  *
  * @category Outbox
  */
@@ -45,6 +48,10 @@ export type Submitted =
     })
   | (OutboxCommand & {
       /** The discriminant. */
+      readonly _tag: 'Dropped';
+    })
+  | (OutboxCommand & {
+      /** The discriminant. */
       readonly _tag: 'Rejected' | 'Unknown';
       /** An error of the submission, or a `LedgerResetError` if the participant is another one. */
       readonly error: unknown;
@@ -52,8 +59,8 @@ export type Submitted =
       readonly retryAt?: number;
     });
 
-/** What an attempt to send a command means. */
-interface Outcome extends Omit<RowChange, 'delayMs'> {
+/** What an attempt to decide or to send a command means. */
+export interface Outcome extends Omit<RowChange, 'delayMs'> {
   /** Absent if the transaction is not known. */
   readonly transaction?: SubmittedTransaction;
   readonly cause?: unknown;
@@ -70,7 +77,7 @@ interface SubmissionSettings {
 /** Sends a command, or determines whether it was committed before. Emits the outcome once, and never fails. */
 export function attempt(
   { ledger, recover }: SubmissionSettings,
-  row: OutboxRow,
+  row: OutboxRow<CommandsRequest>,
   position: LedgerPosition,
   open: Map<number, Observable<SubmittedTransaction>>,
 ): Observable<Outcome> {
@@ -104,7 +111,7 @@ const commitOf = (transaction: SubmittedTransaction): Outcome => {
  *
  * @param row - the command, as it was before the attempt
  */
-function failureOf(error: unknown, row: OutboxRow): Outcome {
+function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outcome {
   const failed = { cause: error, error: textOf(error) };
   const verdict = verdictOf(error);
   switch (verdict.kind) {
@@ -119,7 +126,10 @@ function failureOf(error: unknown, row: OutboxRow): Outcome {
       const { reason, concernsAll } = verdict;
       // the caller's own start is kept, whatever is pruned
       const forgetsSince = verdict.earliest !== undefined && periodStart(row) === row.since;
-      const passes = forgetsSince || (verdict.passes && !(verdict.mayBePermanent && row.failures >= maxFailures));
+      // other contracts may be chosen next time
+      const isDecidedAgain = row.decide !== undefined && reason === 'inactiveContract';
+      const isOver = verdict.mayBePermanent && row.failures >= maxFailures;
+      const passes = forgetsSince || isDecidedAgain || (verdict.passes && !isOver);
       const state = passes ? 'pending' : 'parked';
       return { ...failed, state, mayBeCommitted: false, reason, concernsAll, forgetsSince };
     }
@@ -135,7 +145,7 @@ function failureOf(error: unknown, row: OutboxRow): Outcome {
 const maxFailures = 20;
 
 /** The start of the deduplication period of a command: before every attempt, and not after the one in its request. */
-function periodStart({ request, since }: OutboxRow): Offset {
+function periodStart({ request, since }: OutboxRow<CommandsRequest>): Offset {
   const { deduplicationPeriod: period } = request;
   const given = period != null && 'DeduplicationOffset' in period ? period.DeduplicationOffset.value : since;
   return Math.min(given, since);
@@ -161,8 +171,28 @@ export function toSubmitted(row: OutboxRow, outcome: Outcome, delay: false | { r
     const isRepeated = transaction === undefined || transaction.isRepeated === true;
     return { _tag: 'Committed', ...command, offset, ...(transaction && { transaction }), isRepeated };
   }
+  if (state === 'dropped') return { _tag: 'Dropped', ...command };
   const retryAt = delay && { retryAt: asyncScheduler.now() + delay.delayMs };
   return { _tag: mayBeCommitted ? 'Unknown' : 'Rejected', ...command, error: cause, ...retryAt };
 }
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
+export const textOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
+
+/** Returns the diagnostic of an outcome that has been recorded. */
+export function toDiagnostic(outbox: string, submitted: Submitted): DiagnosticBody {
+  const { id, commandId } = submitted;
+  const command = { outbox, id, commandId };
+  switch (submitted._tag) {
+    case 'Committed':
+      return { _tag: 'CommandCommitted', ...command, offset: submitted.offset, isRepeated: submitted.isRepeated };
+    case 'Dropped':
+      return { _tag: 'CommandDropped', ...command };
+    default: {
+      const { error: cause, retryAt } = submitted;
+      return retryAt === undefined
+        ? { _tag: 'CommandParked', ...command, cause }
+        : { _tag: 'CommandFailed', ...command, cause, retryAt };
+    }
+  }
+}

@@ -1,29 +1,8 @@
-import type { Pool } from 'pg';
-import {
-  defer,
-  filter,
-  finalize,
-  ignoreElements,
-  type Observable,
-  switchMap,
-  catchError,
-  concatMap,
-  EMPTY,
-  exhaustMap,
-  forkJoin,
-  map,
-  merge,
-  NEVER,
-  of,
-  share,
-  takeUntil,
-  tap,
-  timer,
-} from 'rxjs';
-import { dispatch } from '../../dispatch/dispatch.js';
-import { delayAfter, type Place, Places } from '../../dispatch/Places.js';
+import { defer, filter, finalize, type Observable, switchMap, tap } from 'rxjs';
+import type { Report } from '../../diagnostics/Diagnostic.js';
+import { Places } from '../../dispatch/Places.js';
+import { withStatus } from '../../dispatch/WorkStatus.js';
 import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
-import { monotonicNow } from '../../http/clock.js';
 import {
   checkNotNegative,
   checkPositive,
@@ -31,23 +10,21 @@ import {
   type RetryPolicy,
   retryPolicy,
   retryTransient,
-  type CompleteRetryPolicy,
 } from '../../http/retry.js';
 import { requireConnection } from '../../ledger/connection.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { asStoreError, storeRetryPolicy, whileHeld } from '../../process/heldStore.js';
-import { endAtStop, stopOn, type Stop } from '../../process/Stop.js';
+import { endAtStop, stopOn } from '../../process/Stop.js';
 import { recoveryTimeMs } from '../../submission/execute.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { asStoreError as asDatabaseError } from '../databaseErrors.js';
 import { holdLease, type Lease } from '../Lease.js';
 import { tablesIn } from '../postgresStore.js';
-import { attempt, type Submitted, toSubmitted } from './outcome.js';
-import { type OwnState, statusOf, type Submissions } from './OutboxStatus.js';
-import { OutboxRows, outboxTablesIn, type LedgerPosition, type OutboxRow } from './OutboxRows.js';
-import type { SubmittedTransaction } from '../../codecs/Transaction.js';
-import { readParticipantId } from '../../history/participant.js';
-import type { Service } from '../../feed/Service.js';
+import type { Decide } from './decide.js';
+import type { Submitted } from './outcome.js';
+import { OutboxRows, outboxTablesIn } from './OutboxRows.js';
+import { type OutboxPlace, type OwnState, statusReader, type Submissions } from './OutboxStatus.js';
+import { sendCommands } from './sendCommands.js';
 
 /**
  * Options of {@link CommandOutbox.submitAll}.
@@ -96,30 +73,32 @@ export interface SubmitAllOptions {
    * @defaultValue within 240000 ms
    */
   readonly recover?: CommandsOptions['recover'] | undefined;
-}
-
-/** The outbox whose commands to send. */
-interface OutboxSettings {
-  readonly pool: Pool;
-  readonly schema: string;
-  readonly name: string;
-  readonly timeoutMs: number;
-  /** Emits once when the tables exist. */
-  readonly ready$: Observable<unknown>;
+  /**
+   * The functions that decide the commands which were enqueued with `decide`, by name. A command with another name is parked.
+   *
+   * @defaultValue none
+   */
+  readonly decide?: Readonly<Record<string, Decide>> | undefined;
+  /**
+   * How long a function of `decide` may take, in milliseconds.
+   *
+   * @defaultValue 30000
+   */
+  readonly decideTimeoutMs?: number | undefined;
 }
 
 /** How long the retention is by default, in milliseconds. */
 const thirtyDaysMs = 30 * 24 * 3_600_000;
 
 /** Sends the commands of an outbox while this process holds its name. If the database fails, begins again. */
-export function submitAll(
-  { pool, schema, name, timeoutMs, ready$ }: OutboxSettings,
-  ledger: Ledger,
-  options: SubmitAllOptions,
-): Submissions {
+export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAllOptions): Submissions {
   const { concurrency = 4, pollMs = 1_000, signal, stopWithinMs = 10_000, keepMs = thirtyDaysMs, recover } = options;
+  const { decide = {}, decideTimeoutMs = 30_000 } = options;
+  const { pool, schema, name, timeoutMs, ready$ } = place;
   checkPositive({ concurrency }, true);
-  checkPositive({ pollMs, keepMs });
+  checkPositive({ pollMs, keepMs, decideTimeoutMs });
+  for (const [each, fn] of Object.entries(decide))
+    if (typeof fn !== 'function') throw new TypeError(`decide.${each} must be a function`);
   checkNotNegative({ stopWithinMs });
   recoveryTimeMs({ recover });
   const retry = retryPolicy({ baseDelayMs: 1_000, maxDelayMs: 60_000 }, options.retry);
@@ -140,6 +119,9 @@ export function submitAll(
       asStoreError('hold', lockName, asDatabaseError('hold', lockName, schema, error, state.hasWorked)),
     ),
   );
+  const report: Report = (body) => {
+    service.link.report(() => ({ ...body(), outbox: name }));
+  };
   const submitted$ = defer(() => {
     let isSending = false;
     const stop = stopOn(signal);
@@ -148,7 +130,7 @@ export function submitAll(
         isSending = true;
         const places = (state.places = new Places(concurrency));
         const rows = new OutboxRows({ client, tables, name, lockName, fence, timeoutMs });
-        const settings = { ledger, service, places, pollMs, keepMs, retry, recover, name };
+        const settings = { ledger, service, places, pollMs, keepMs, retry, recover, name, decide, decideTimeoutMs };
         return sendCommands({ ...settings, ...stop, rows });
       }).pipe(
         finalize(() => {
@@ -159,7 +141,7 @@ export function submitAll(
     return whileHeld(lease$, send).pipe(
       // each value renews the budget
       retryTransient(
-        { retry: storeRetryPolicy(retry), report: service.link.report },
+        { retry: storeRetryPolicy(retry), report },
         (error) => isLedgerError(error, 'StoreError') && isTransient(error),
       ),
       filter((submitted) => submitted !== undefined),
@@ -170,133 +152,5 @@ export function submitAll(
     if (state.places === undefined) return { role: 'standby', state: 'waiting' };
     return { role: 'leader', state: state.places.isPaused ? 'paused' : 'running' };
   };
-  return Object.assign(submitted$, { status$: statusOf({ pool, name, timeoutMs, ready$ }, tables, own) });
-}
-
-/** What the process that holds an outbox's name works with. */
-interface Sending extends Stop {
-  readonly rows: OutboxRows;
-  /** The name of the outbox, for diagnostics. */
-  readonly name: string;
-  readonly ledger: Ledger;
-  readonly service: Service;
-  readonly places: Places;
-  readonly pollMs: number;
-  readonly keepMs: number;
-  /** The delays after failures. */
-  readonly retry: CompleteRetryPolicy;
-  readonly recover: CommandsOptions['recover'];
-}
-
-/** How long a position of the ledger is used, in milliseconds: an earlier one is as good, and costs no request. */
-const positionMs = 1_000;
-
-/** How often commands that ended long ago are deleted, in milliseconds. */
-const deleteEveryMs = 60_000;
-
-/**
- * Sends the commands of an outbox until it is stopped. Then finishes those that are being sent, and completes. Emits what was
- * recorded, and `undefined` from time to time, when the database has answered.
- */
-const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
-  defer(() => {
-    const { rows, places, pollMs, keepMs, stop$, isStopped, service, retry } = sending;
-    const running = new Set<number>();
-    /** The submissions whose outcome is unknown. Subscribing to one again continues it. */
-    const open = new Map<number, Observable<SubmittedTransaction>>();
-    const position$ = positions(sending).pipe(
-      catchError((cause: unknown) => {
-        if (!isLedgerError(cause)) throw cause;
-        const delayMs = places.beginPause(retry);
-        service.link.report(() => ({ _tag: 'RetryScheduled', cause, delayMs, failures: places.pauses, spentMs: 0 }));
-        return EMPTY;
-      }),
-    );
-    const looks$ = timer(pollMs, pollMs).pipe(
-      filter(() => running.size > 0),
-      takeUntil(stop$),
-    );
-    // also subscribed to below, so that no statement is abandoned when the last command ends
-    const dropped$ = looks$.pipe(
-      exhaustMap(() => rows.dropped([...running])),
-      share(),
-    );
-    const send = ({ row, position }: DueCommand, place: Place): Observable<Submitted> =>
-      defer(() => {
-        running.add(row.id);
-        place.giveBackIfSlow();
-        const isDropped$ = dropped$.pipe(filter((ids) => ids.includes(row.id)));
-        const outcome$ = attempt(sending, row, position, open).pipe(takeUntil(isDropped$));
-        return outcome$.pipe(
-          concatMap((outcome) => {
-            const { concernsAll = false, ...change } = outcome;
-            if (!concernsAll && !outcome.mayBeCommitted) places.resume();
-            const delayMs = concernsAll ? places.beginPause(retry) : delayAfter(retry, row.failures);
-            const delay = outcome.state === 'pending' && { delayMs };
-            return rows.record(row, { ...change, ...delay }).pipe(map(() => toSubmitted(row, outcome, delay)));
-          }),
-          tap((submitted) => {
-            reportParked(sending, submitted);
-          }),
-        );
-      }).pipe(
-        finalize(() => {
-          running.delete(row.id);
-        }),
-      );
-    /** Saves the intent of commands that are due, and emits them. */
-    const due$ = defer(() => rows.due(places.free, [...running], retry.maxDelayMs)).pipe(
-      concatMap((due) =>
-        due.length === 0
-          ? []
-          : position$.pipe(
-              concatMap((position) =>
-                isStopped()
-                  ? []
-                  : rows.begin(due, position).pipe(concatMap((begun) => begun.map((row) => ({ row, position })))),
-              ),
-            ),
-      ),
-    );
-    const sent$ = dispatch({
-      places,
-      due: { take: () => due$, waitMs: () => pollMs, changed$: NEVER },
-      stop: sending,
-      work: send,
-      diagnostics$: service.diagnostics$,
-    });
-    const deletions$ = timer(0, deleteEveryMs).pipe(takeUntil(stop$));
-    const answered$ = deletions$.pipe(
-      exhaustMap(() => (keepMs === Infinity ? rows.dropped([]) : rows.deleteOld(keepMs))),
-      map(() => undefined),
-    );
-    return merge(sent$, answered$, dropped$.pipe(ignoreElements()));
-  });
-
-/** A command that is due, and the position of the ledger before it is sent. */
-interface DueCommand {
-  readonly row: OutboxRow;
-  readonly position: LedgerPosition;
-}
-
-/** Emits the position of the ledger once, read a short time ago at most. */
-function positions({ ledger, service }: Sending): Observable<LedgerPosition> {
-  let last: { readonly position: LedgerPosition; readonly at: number } | undefined;
-  const read$ = forkJoin({ since: ledger.ledgerEnd(), participantId: readParticipantId(service.link) });
-  return defer(() => {
-    const at = monotonicNow();
-    if (last !== undefined && at - last.at < positionMs) return of(last.position);
-    return read$.pipe(
-      tap((position) => {
-        last = { position, at };
-      }),
-    );
-  });
-}
-
-/** Reports a command that waits for a person. */
-function reportParked({ service, name }: Sending, submitted: Submitted): void {
-  if (submitted._tag === 'Committed' || submitted.retryAt !== undefined) return;
-  const { id, commandId, error } = submitted;
-  service.link.report(() => ({ _tag: 'CommandParked', outbox: name, id, commandId, cause: error }));
+  return withStatus(submitted$, statusReader(place, own));
 }

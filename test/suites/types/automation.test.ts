@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { map, NEVER, of } from 'rxjs';
-import { type Acted, automate, type Rule, toAutomationStatus } from '../../../src/automation/index.js';
+import { type Acted, automate, type Rule } from '../../../src/automation/index.js';
 import { contractType, createLedger, exercise } from '../../../src/index.js';
 import { memoryStore } from '../../../src/process/index.js';
 
@@ -101,12 +101,7 @@ describe('an automation', () => {
   it('emits what it did, narrowed by its tag', () => {
     const acted$ = automate(ledger, { ...base, act: () => undefined });
     compiles(() => acted$.pipe(map((acted) => (acted._tag === 'Committed' ? acted.transaction.offset : 0))));
-    compiles(() =>
-      acted$.pipe(
-        toAutomationStatus(),
-        map(({ failures, lagMs }) => [failures.length, lagMs]),
-      ),
-    );
+    compiles(() => acted$.status$.pipe(map(({ rule, failures, oldestMs }) => [rule, failures.length, oldestMs])));
     // @ts-expect-error -- an obsolete action has no transaction
     compiles(() => (acted: Extract<Acted, { _tag: 'Obsolete' }>) => typeof acted.transaction);
   });

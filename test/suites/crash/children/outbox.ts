@@ -1,5 +1,6 @@
 import { Pool } from 'pg';
-import { catchError, defer, EMPTY, filter, ignoreElements, merge, NEVER, repeat, takeUntil } from 'rxjs';
+import { catchError, defer, EMPTY, filter, ignoreElements, map, merge, NEVER, repeat, takeUntil, timer } from 'rxjs';
+import type { Command } from '../../../../src/index.js';
 import { commandOutbox } from '../../../../src/postgres/index.js';
 import { markCommits, openLedger, orders } from './child.js';
 import { mark } from './marks.js';
@@ -14,6 +15,13 @@ const everyMs = 40;
 
 let decisions = 0;
 
+const assetOf = (serial: unknown): Command => ({
+  CreateCommand: {
+    templateId: '#sandbox-assets:Main:Asset',
+    createArguments: { owner: party, amount: '1.0', serial: String(serial) },
+  },
+});
+
 /** Decides on a command, and enqueues it in the transaction of the decision. A third is rolled back. */
 async function decide(): Promise<void> {
   decisions += 1;
@@ -24,9 +32,12 @@ async function decide(): Promise<void> {
     mark('b');
     await tx.query('BEGIN');
     await tx.query('INSERT INTO decisions (command_id) VALUES ($1)', [commandId]);
-    const createArguments = { owner: party, amount: '1.0', serial: String(decisions) };
-    const commands = [{ CreateCommand: { templateId: '#sandbox-assets:Main:Asset', createArguments } }];
-    const request = { commands, actAs: [party], userId: 'app', commandId } as const;
+    const fixed = { actAs: [party], userId: 'app', commandId } as const;
+    // the content of a third is decided only when it is sent
+    const request =
+      decisions % 3 === 0
+        ? { ...fixed, decide: 'asset', argument: decisions }
+        : { ...fixed, commands: [assetOf(decisions)] };
     const key = `key ${decisions % 4}`;
     await outbox.enqueue(tx, request, decisions % 5 === 0 ? {} : { key });
     mark('s');
@@ -54,7 +65,12 @@ const sending$ = outbox.submitAll(
         return ledger.submitAndWaitForTransaction(...args);
       }),
   },
-  { pollMs: 20, retry: { baseDelayMs: 20, maxDelayMs: 200 }, recover: { withinMs: 2_000 } },
+  {
+    pollMs: 20,
+    retry: { baseDelayMs: 20, maxDelayMs: 200 },
+    recover: { withinMs: 2_000 },
+    decide: { asset: (serial) => timer(5 * Math.random()).pipe(map(() => assetOf(`${String(serial)}${life}`))) },
+  },
 );
 
 /** Emits when each command has an outcome. */

@@ -1,9 +1,9 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { ConfigService } from '@nestjs/config';
 import { exercise, type Ledger, type Signer } from 'canton-rx';
-import { automate, toAutomationStatus, type AutomationOptions, type AutomationStatus } from 'canton-rx/automation';
+import { automate, type Automation, type AutomationOptions, type AutomationStatus } from 'canton-rx/automation';
 import { preparedTransactionVerifier } from 'canton-rx/verify';
-import { concatMap, defer, EMPTY, lastValueFrom, tap, type Observable } from 'rxjs';
+import { concatMap, defer, lastValueFrom, takeUntil } from 'rxjs';
 import type { Environment } from '../config/environment.js';
 import { types } from '../contracts/types.js';
 import { LEDGER } from '../ledger/ledger.js';
@@ -31,10 +31,14 @@ export class Expiry implements OnApplicationBootstrap, BeforeApplicationShutdown
 
   onApplicationBootstrap(): void {
     const party = this.config.get('PARTY', { infer: true });
-    const status$ = party === undefined ? EMPTY : this.run(party);
-    this.over = lastValueFrom(status$, { defaultValue: undefined });
+    if (party === undefined) return;
+    const rule = this.ruleFor(party);
+    this.over = lastValueFrom(rule, { defaultValue: undefined });
     // main.ts awaits it later; until then a rejection must not end the process as unhandled
-    this.over.catch(() => undefined);
+    const ended = this.over.catch(() => undefined);
+    rule.status$.pipe(takeUntil(ended)).subscribe((status) => {
+      this.status = status;
+    });
   }
 
   /** Finishes the submissions in progress, and begins no other. */
@@ -44,7 +48,7 @@ export class Expiry implements OnApplicationBootstrap, BeforeApplicationShutdown
     await this.over.catch(() => undefined);
   }
 
-  private run(party: string): Observable<AutomationStatus> {
+  private ruleFor(party: string): Automation {
     const lifeMs = this.config.get('TEMPORARY_MS', { infer: true });
     return automate(
       this.ledger,
@@ -62,11 +66,6 @@ export class Expiry implements OnApplicationBootstrap, BeforeApplicationShutdown
         stopWithinMs: this.config.get('STOP_WITHIN_MS', { infer: true }),
         ...this.signing(party),
       },
-    ).pipe(
-      toAutomationStatus({ everyMs: this.config.get('STATUS_EVERY_MS', { infer: true }) }),
-      tap((status) => {
-        this.status = status;
-      }),
     );
   }
 

@@ -13,13 +13,17 @@ export class ExpiryHealth {
     private readonly config: ConfigService<Environment, true>,
   ) {}
 
-  /** Down if a contract has been due for some time. Failures of single contracts are reported, and tried again. */
+  /**
+   * Down if the rule has lost its database, or if a contract has been due for some time. Up while it stands by. Failures of single
+   * contracts are reported, and tried again.
+   */
   rule(): HealthIndicatorResult {
     const indicator = this.indicators.check('expiry');
     const { status } = this.expiry;
     if (status === undefined) return indicator.up({ state: 'off' });
-    const { state, due, running, waiting, failed, lagMs, committed } = status;
-    const report = { state, due, running, waiting, failed, lagMs, committed };
-    return lagMs <= this.config.get('READY_BEHIND_MS', { infer: true }) ? indicator.up(report) : indicator.down(report);
+    const { role, state, due, running, waiting, parked, failed, oldestMs, committed } = status;
+    const report = { role, state, due, running, waiting, parked, failed, oldestMs, committed };
+    const isInTime = oldestMs <= this.config.get('READY_BEHIND_MS', { infer: true });
+    return isInTime && state !== 'disconnected' ? indicator.up(report) : indicator.down(report);
   }
 }

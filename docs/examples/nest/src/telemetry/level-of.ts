@@ -13,6 +13,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'SubmissionSigned':
     case 'SubmissionSent':
     case 'CommitSaved':
+    case 'WorkCounted':
       return 'debug';
     case 'CaughtUp':
     case 'SnapshotCompleted':
@@ -24,6 +25,8 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'SubmissionCommitted':
     case 'ActionCommitted':
     case 'ActionObsolete':
+    case 'CommandCommitted':
+    case 'CommandDropped':
     case 'RoleChanged':
     case 'WorkCaughtUp':
       return 'info';
@@ -44,6 +47,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'PositionMoved':
     case 'SubmissionUnclear':
     case 'ActionFailed':
+    case 'CommandFailed':
     case 'CommandParked':
     case 'HandlerDelayed':
     case 'CommitDelayed':

@@ -1,0 +1,32 @@
+import { exhaustMap, finalize, ignoreElements, type Observable, type ObservableInput, share, tap, timer } from 'rxjs';
+import type { WorkCounts } from '../diagnostics/Diagnostic.js';
+
+/** The counts where nothing is done. */
+export const noWork: WorkCounts = { waiting: 0, due: 0, running: 0, parked: 0, oldestMs: 0 };
+
+/** How often a status is emitted, in milliseconds. */
+const everyMs = 1_000;
+
+/** Work that is one run, however often it is subscribed to at the same time, with its status: now, and every second. */
+export const withStatus = <A, S>(
+  run$: Observable<A>,
+  status: () => ObservableInput<S>,
+): Observable<A> & { readonly status$: Observable<S> } =>
+  Object.assign(run$.pipe(share()), { status$: timer(0, everyMs).pipe(exhaustMap(status)) });
+
+/** How often the counts are reported, in milliseconds. */
+const reportEveryMs = 10_000;
+
+/** Reports how much work there is, from time to time; and none at the end, because another process may do it then. */
+export const reportCounts = (
+  count: () => ObservableInput<WorkCounts>,
+  report: (counts: WorkCounts) => void,
+): Observable<never> =>
+  timer(0, reportEveryMs).pipe(
+    exhaustMap(count),
+    tap(report),
+    finalize(() => {
+      report(noWork);
+    }),
+    ignoreElements(),
+  );
