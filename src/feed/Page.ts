@@ -73,6 +73,17 @@ export interface Range {
   readonly descendingOrder?: boolean;
 }
 
+/** How many elements a page may have. */
+export interface PageSize {
+  /**
+   * The maximum number of elements. Always sent: without it, a participant with more elements than its maximum refuses
+   * the request.
+   */
+  readonly limit: number;
+  /** Whether the page itself is to prove the ledger. Default: it begins with the last update, to prove itself. */
+  readonly isProof?: boolean;
+}
+
 /** A page without what is known of its request. */
 export type DecodedPage<A extends FeedElement> = Omit<Page<A>, 'tookMs' | 'outages'>;
 

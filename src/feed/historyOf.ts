@@ -6,7 +6,7 @@ import { isUnavailable, readParticipantId } from '../history/participant.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { AnyFeed } from './LedgerFeed.js';
 import { ledgerEnd } from './ledgerEnd.js';
-import { requestPage, resetIfBeyondEnd } from './pageRequest.js';
+import { resetIfBeyondEnd } from './pageRequest.js';
 import { reportWithout } from './Service.js';
 
 /** What the participant shows of its history to the requests of a feed. */
@@ -14,7 +14,7 @@ export function historyOf(feed: AnyFeed): HistoryReader {
   const { service, source, history } = feed;
   const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
   return {
-    isSearchable: source.hasEnd,
+    isSearchable: source.lookUp !== undefined,
     searched: new Map(),
     participantId$: readParticipantId(service.link),
     ledgerEnd$: ledgerEnd(service.link).pipe(
@@ -27,7 +27,8 @@ export function historyOf(feed: AnyFeed): HistoryReader {
       // the range may be after the end of the request; a participant that was upgraded may send what does not decode
       const request = { ...feed.request, endInclusive, descendingOrder: false };
       const range = { beginExclusive, endInclusive };
-      return requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit, isProof: true }).pipe(
+      const shown = { ...feed, request, report, onUndecodable: 'emit' } as const;
+      return source.readRange(shown, range, { limit, isProof: true }).pipe(
         map(({ updates, failure }) => {
           if (failure !== undefined) throw failure;
           return updates;

@@ -1,8 +1,5 @@
 import { catchError, concatMap, defer, type MonoTypeOperatorFunction, type Observable, of, tap } from 'rxjs';
-import type { TransactionFilter } from '../codecs/Filters.js';
 import type { Offset } from '../codecs/scalars.js';
-import type { EventFormat, UpdateFormat } from '../codecs/UpdateFormat.js';
-import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { DiagnosticBody, DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
@@ -13,23 +10,16 @@ import type { Call } from '../http/Link.js';
 import { mapError, retryTransient } from '../http/retry.js';
 import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
-import { type DecodedPage, type FeedElement, type Page, type Range, toPage } from './Page.js';
+import { type DecodedPage, type FeedElement, type Page, type PageSize, type Range, toPage } from './Page.js';
 import { type FeedPath, minPollMs } from './Service.js';
 
 /** The limit of a page, and how long to wait for elements. */
-interface PageRequest {
-  /**
-   * The maximum number of elements. Always sent: without it, a participant with more elements than its maximum refuses
-   * the request.
-   */
-  readonly limit: number;
+interface PageRequest extends PageSize {
   /**
    * How long the participant waits for another element before it responds, in milliseconds. Only for a range without an
-   * end. Default for a source without ends: no longer than it needs for what it has.
+   * end.
    */
   readonly idleTimeoutMs?: number;
-  /** Whether the page itself is to prove the ledger. Default: it begins with the last update, to prove itself. */
-  readonly isProof?: boolean;
 }
 
 /** Requests a page of a range that the ledger has reached. Retries after a transient failure. */
@@ -69,11 +59,10 @@ export const requestPage = <A extends FeedElement>(
     const path = source.path(service);
     const { proof, limit } = proofOf(feed, wanted, size);
     const begin = proof === undefined ? wanted.beginExclusive : proof.offset - 1;
-    const range = source.hasEnd ? { ...wanted, beginExclusive: begin } : { beginExclusive: begin };
+    const range = { ...wanted, beginExclusive: begin };
     // after an outage, a poll is short: the ledger must be proven before a long one begins
     const maxIdleMs = history.isDoubtful ? service.learned.drainMs : service.learned.maxPollMs;
-    const { idleTimeoutMs: idleMs = source.hasEnd ? undefined : service.learned.drainMs } = size;
-    const idleTimeoutMs = idleMs && Math.floor(Math.min(idleMs, maxIdleMs));
+    const idleTimeoutMs = size.idleTimeoutMs && Math.floor(Math.min(size.idleTimeoutMs, maxIdleMs));
     const sentAt = monotonicNow();
     const { outages } = history;
     const { endInclusive } = range;
@@ -148,7 +137,7 @@ function proofOf(
 /** Whether requests can begin with the last update. */
 export function isProofNear({ source, history, service }: AnyFeed): boolean {
   const reach = history.cursor - (history.proof?.offset ?? -Infinity);
-  return source.hasEnd && reach >= 0 && reach < Math.min(maxProofReach, service.learned.maxRange);
+  return source.lookUp !== undefined && reach >= 0 && reach < Math.min(maxProofReach, service.learned.maxRange);
 }
 
 /**
@@ -184,12 +173,6 @@ function checkProof<A extends FeedElement>(
 
 /** A ledger before 3.5 sends ascending pages in place of descending ones, which a page of one element would not reveal. */
 const minLimitOf = ({ descendingOrder }: Range): number => (descendingOrder === true ? 2 : 1);
-
-/** Up to where a page contains everything. An empty one reaches the end of its range only if the request had an end. */
-export function reachOf({ source }: AnyFeed, { count, last }: Page<FeedElement>, endInclusive: Offset): Offset {
-  if (!source.hasEnd) return last;
-  return count === 0 ? endInclusive : Math.min(last, endInclusive);
-}
 
 /** Records each response and each failure of a feed's requests: after an outage, the ledger may be another one. */
 export const noteOutage = <A>(
@@ -291,41 +274,5 @@ export function pageReceived(
     ...(first !== undefined && { first }),
     ...(last !== undefined && { last }),
     durationMs: tookMs,
-  };
-}
-
-/**
- * The body of a request for a range. For `/v2/updates`, it always contains an update format: the legacy `filter` and
- * `verbose` are deprecated since 3.4, get responses of the wrong shape before 3.4.12, and are off by default in 3.6.
- */
-export function updatesBody(
-  request: UpdatesRequest,
-  range: Range,
-  path: FeedPath,
-): { readonly updateFormat?: UpdateFormat | null | undefined } {
-  const { updateFormat, filter, verbose } = request;
-  return {
-    descendingOrder: false,
-    ...range,
-    ...(path === '/v2/updates/flats'
-      ? { updateFormat, filter, verbose }
-      : { updateFormat: updateFormat ?? formatOfFilter(filter, verbose) }),
-  };
-}
-
-/** The update format that equals a legacy filter, by the rule in the API specification. */
-function formatOfFilter(
-  filter: TransactionFilter | null | undefined,
-  verbose: boolean | null | undefined,
-): UpdateFormat | undefined {
-  if (!filter) return undefined;
-  const eventFormat: EventFormat = { ...filter, verbose: verbose ?? false };
-  const parties = Object.keys(filter.filtersByParty ?? {});
-  return {
-    includeTransactions: { eventFormat, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
-    includeReassignments: eventFormat,
-    includeTopologyEvents: {
-      includeParticipantAuthorizationEvents: { parties: filter.filtersForAnyParty ? [] : parties },
-    },
   };
 }

@@ -98,8 +98,7 @@ function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> 
   const isBounded = typeof request.endInclusive === 'number';
   if (place._tag === 'Here') {
     const { after = history.position.offset } = place;
-    // a completion that was rejected has no ID, and would be emitted again
-    const isAhead = after < cursor && request.descendingOrder !== true && feed.source.hasEnd;
+    const isAhead = after < cursor && request.descendingOrder !== true;
     if (!isAhead && history.isAddressed) return undefined;
     // back from other offsets, before what was read had been passed there
     const moved = history.isAddressed ? 'back' : 'elsewhere';

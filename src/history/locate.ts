@@ -12,7 +12,10 @@ export type Place = Here | Elsewhere;
 /** The participant is the same, and so are its offsets. */
 interface Here {
   readonly _tag: 'Here';
-  /** Where everything after is unread: the offset of the last update. Absent if that is pruned, or if there is none. */
+  /**
+   * Where everything after is unread: the offset of the last update. Absent if that is pruned, if there is none, or if something
+   * without an ID may follow it.
+   */
   readonly after?: Offset;
   /** Whether anything shows that the ledger is the same. */
   readonly isProven: boolean;
@@ -62,7 +65,9 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
       if (lastUpdate === undefined) return atEnd(reader, position, isSame);
       return isAtOffset(reader, lastUpdate).pipe(
         concatMap((found): Observable<Place> => {
-          if (found === 'there') return of({ _tag: 'Here', after: lastUpdate.offset, isProven: true });
+          // a completion that was rejected has no ID, and would be emitted again
+          const after = reader.isSearchable ? { after: lastUpdate.offset } : {};
+          if (found === 'there') return of({ _tag: 'Here', ...after, isProven: true });
           if (found === 'unknown') return atEnd(reader, position, isSame);
           const place$ = findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
           return isSame && !mayRelocate ? place$.pipe(concatMap((place) => onSame(reader, position, place))) : place$;
