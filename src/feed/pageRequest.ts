@@ -163,8 +163,8 @@ function checkProof<A extends FeedElement>(
   const hasMore = updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
   // a page without news does not move the cursor back
   const last = hasMore ? page.last : Math.max(page.last, beginExclusive);
-  // the last update alone, maybe repeated: there is nothing after it, unless the page is full
-  const isAlone = page.last === proof.offset && !page.isFull;
+  // the last update alone, maybe repeated: there is nothing after it, unless the page is full; a checkpoint is news to a poll
+  const isAlone = page.last === proof.offset && !page.isFull && (endInclusive !== undefined || updates.length === 0);
   const count = isAlone ? 0 : page.count - 1;
   const leadsNowhere = failure === undefined && endInclusive !== undefined && count > 0 && updates.length === 0;
   if (leadsNowhere) return { ...page, updates, failure: new OrderError(page.last, beginExclusive) };
