@@ -2,6 +2,7 @@ import { catchError, concatMap, defer, from, map, type Observable, of, toArray }
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
+import { isLater } from '../operators/recordTimes.js';
 import type { Around } from './bisect.js';
 import { type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
 import { idOf, type LastUpdate, type LedgerPosition, type Read } from './LedgerPosition.js';
@@ -116,7 +117,7 @@ export const isAtOffset = (
   reader: HistoryReader,
   { offset, updateId }: LastUpdate,
 ): Observable<'there' | 'gone' | 'unknown' | 'beyond'> =>
-  reader.read(offset - 1, offset, 1).pipe(
+  reader.read({ beginExclusive: offset - 1, endInclusive: offset }, 1).pipe(
     map((read) => {
       if (read.some((element) => idOf(element) === updateId && element.offset === offset)) return 'there';
       // a participant may be slow where a range has no end
@@ -290,14 +291,14 @@ const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Want
   if (end === 0) return of({ before: undefined, after: undefined });
   const last = reader.searched.get(synchronizerId);
   if (last?.end === end) return of(last);
-  return reader.read(0, end, 1).pipe(
+  return reader.read({ beginExclusive: 0, endInclusive: end }, 1).pipe(
     map(() => undefined),
     catchError((error: unknown) => {
       if (isLedgerError(error, 'PrunedError') && error.earliestOffset !== undefined) return of(error);
       throw error;
     }),
     concatMap((pruned) =>
-      searchAround(reader, synchronizerId, recordTime, {
+      searchAround(reader, synchronizerId, (time) => isLater(time, recordTime), {
         beginExclusive: pruned?.earliestOffset ?? 0,
         endInclusive: end,
       }).pipe(
