@@ -180,15 +180,17 @@ export const placeOf = (feed: AnyFeed, position: LedgerPosition, onAttempt?: () 
 const participantTimeoutMs = 5_000;
 
 /**
- * Reads the ID of the participant before a poll, if it is not known; and from time to time, if the poll cannot begin with the
- * last update. If it has changed, the feed is in doubt.
+ * Reads the ID of the participant before a poll: at first, and from time to time if it is known. If it has changed, the feed is
+ * in doubt. A failure to read it again is ignored if the poll proves the ledger.
  */
 export const learnParticipant = (feed: AnyFeed): Observable<never> =>
   defer(() => {
     const { service, history } = feed;
-    if (history.isDoubtful || !history.mustReadParticipant(isProofNear(feed))) return EMPTY;
+    if (history.isDoubtful || !history.mustReadParticipant) return EMPTY;
+    // the poll shows the same
+    const isProven = isProofNear(feed) && history.position.participantId !== undefined;
     return readParticipantId(service.link, participantTimeoutMs).pipe(
-      noteOutage(feed),
+      noteOutage(feed, () => isProven),
       map((participantId) => {
         history.participantIs(participantId);
       }),
@@ -196,7 +198,7 @@ export const learnParticipant = (feed: AnyFeed): Observable<never> =>
       catchError((error: unknown) => {
         // after a passing failure, the next poll tries again, unless it would wait again; a gateway may block the path
         const isPassing = isLedgerError(error) && isTransient(error) && error._tag !== 'RequestTimeoutError';
-        if (!isPassing) history.participantIs(undefined);
+        if (!isPassing || isProven) history.participantIs(undefined);
         return EMPTY;
       }),
     );

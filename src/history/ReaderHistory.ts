@@ -29,7 +29,7 @@ export interface KnownHistory {
 /** How long a participant may be silent without an outage, in milliseconds, in addition to the idle timeout of a poll. */
 const maxSilenceMs = 60_000;
 
-/** After what time the ID of the participant is read again if nothing else proves the ledger, in milliseconds. */
+/** After what time the ID of the participant is read again, in milliseconds. */
 const participantMaxAgeMs = 60_000;
 
 /** After so many milliseconds without a contradiction, the next one is the first. */
@@ -57,7 +57,7 @@ export class ReaderHistory {
   #isDoubtful: boolean;
   #outages = 0;
   #isUnproven = false;
-  /** When the ID of the participant was read, in milliseconds. */
+  /** When the ID of the participant was last read, in milliseconds. */
   #participantReadAt: number | undefined;
   /** The number of answers that contradict the ledger, without anything new between them, and when the first and the last came. */
   #contradictions = agreement;
@@ -73,6 +73,7 @@ export class ReaderHistory {
     this.#isDoubtful = mustProve;
     this.#hasRead = hasRead ?? (position.lastUpdate !== undefined || position.participantId !== undefined);
     this.#maxSilenceMs = maxSilenceMs + idleTimeoutMs;
+    this.#participantReadAt = readNow(position.participantId);
     if (place !== undefined) this.moveTo(place);
   }
 
@@ -188,16 +189,12 @@ export class ReaderHistory {
     this.#settle();
   }
 
-  /**
-   * Whether to read the ID of the participant.
-   *
-   * @param isProven - whether the requests prove themselves
-   */
-  mustReadParticipant(isProven: boolean): boolean {
+  /** Whether to read the ID of the participant: another one may have the last update at the same offset. */
+  get mustReadParticipant(): boolean {
     if (this.#cursor === 0) return false;
-    if (this.#participantReadAt === undefined) return this.#position.participantId === undefined;
+    if (this.#participantReadAt === undefined) return true;
     const isOld = Math.abs(asyncScheduler.now() - this.#participantReadAt) > participantMaxAgeMs;
-    return isOld && !isProven && this.#position.participantId !== undefined;
+    return isOld && this.#position.participantId !== undefined;
   }
 
   /**
@@ -302,10 +299,14 @@ export class ReaderHistory {
     this.#floors = new Map();
     this.#open = new Set();
     this.#position = { ...bareOffset(offset), participantId, lastUpdate: undefined };
-    this.#participantReadAt = undefined;
+    this.#participantReadAt = readNow(participantId);
     this.proven();
   }
 }
+
+/** When the ID of a participant was read, if it is known. */
+const readNow = (participantId: string | undefined): number | undefined =>
+  participantId === undefined ? undefined : asyncScheduler.now();
 
 /** Whether an update of a synchronizer is among those that were read. */
 function isUpTo({ upTo, recordTime: last, updateId }: Floor, read: Read, recordTime: Timestamp): boolean {
