@@ -206,4 +206,13 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
       ],
     },
   ],
+  [
+    'a restored ledger has lost the last update of a synchronizer, and has nothing later of it',
+    {
+      ...plain,
+      nodes: [{ firstOffset: 0, seed: 35 }],
+      synchronizers: 3,
+      steps: [restore, restore, { does: 'lose', to: 'past', growth: [], afterMs: 0 }, { ...create(1), afterMs: 0 }],
+    },
+  ],
 ];
