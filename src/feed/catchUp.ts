@@ -24,7 +24,8 @@ import { idOf } from '../history/LedgerPosition.js';
 import { isAtOffset } from '../history/locate.js';
 import { historyOf } from './historyOf.js';
 import { catchUp, followOrEnd, readLedgerEndOnce } from './ledgerEnd.js';
-import { isBeyondEnd, isProofNear, requestPage, retryRequest } from './pageRequest.js';
+import { isBeyondEnd, requestPage, retryRequest } from './pageRequest.js';
+import { proofNear } from './proof.js';
 import { proveSteps } from './prove.js';
 
 /**
@@ -67,7 +68,8 @@ function rangesToRead(
   let room = Math.max(isDueRequested ? 0 : 1, maxRanges - prefetched.length);
   let begin = cursor;
   // the first page begins with the last update
-  const widthAt = (start: Offset): number => (start === cursor && isProofNear(feed) ? Math.max(1, width - 1) : width);
+  const widthAt = (start: Offset): number =>
+    start === cursor && proofNear(feed) !== undefined ? Math.max(1, width - 1) : width;
   const fill = (gapEnd: Offset): void => {
     for (; begin < gapEnd && room > 0; room -= 1) {
       // a single range spans the entire gap: less would only be slower

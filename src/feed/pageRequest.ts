@@ -3,14 +3,14 @@ import type { Offset } from '../codecs/scalars.js';
 import type { DiagnosticBody, DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
-import { LedgerResetError, OrderError, PageLimitError } from '../errors/feed.js';
+import { LedgerResetError, PageLimitError } from '../errors/feed.js';
 import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
 import type { Call } from '../http/Link.js';
 import { mapError, retryTransient } from '../http/retry.js';
-import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
 import { type DecodedPage, type FeedElement, type Page, type PageSize, type Range, toPage } from './Page.js';
+import { checkProof, proofNear } from './proof.js';
 import { type FeedPath, minPollMs } from './Service.js';
 
 /** The limit of a page, and how long to wait for elements. */
@@ -57,7 +57,12 @@ export const requestPage = <A extends FeedElement>(
   defer(() => {
     const { source, request, service, history, onUndecodable, report } = feed;
     const path = source.path(service);
-    const { proof, limit } = proofOf(feed, wanted, size);
+    const isAfterCursor = wanted.beginExclusive === history.cursor && wanted.descendingOrder !== true;
+    const near = isAfterCursor && size.isProof !== true ? proofNear(feed) : undefined;
+    const most = near === undefined ? size.limit : Math.min(size.limit + 1, Math.max(2, feed.maxPageSize));
+    const limit = Math.max(minLimitOf(wanted), service.learned.takePageLimit(most));
+    // a page of one element would have nothing else
+    const proof = limit > 1 ? near : undefined;
     const begin = proof === undefined ? wanted.beginExclusive : proof.offset - 1;
     const range = { ...wanted, beginExclusive: begin };
     // after an outage, a poll is short: the ledger must be proven before a long one begins
@@ -112,64 +117,6 @@ export const requestPage = <A extends FeedElement>(
       }),
     );
   });
-
-/**
- * How far the last update may be before the cursor to be a proof. Beyond that, a participant might need too long to search the
- * offsets between them with each request.
- */
-const maxProofReach = 100_000;
-
-/** Returns the update with which a request proves that it is answered by the same ledger, and the limit of the request. */
-function proofOf(
-  feed: AnyFeed,
-  range: Range,
-  { limit: wanted, isProof = false }: PageRequest,
-): { readonly proof?: LastUpdate; readonly limit: number } {
-  const { history, maxPageSize, service } = feed;
-  const { proof, cursor } = history;
-  const { beginExclusive, descendingOrder } = range;
-  const isAfterProof = !isProof && descendingOrder !== true && beginExclusive === cursor && isProofNear(feed);
-  const most = isAfterProof ? Math.min(wanted + 1, Math.max(2, maxPageSize)) : wanted;
-  const limit = Math.max(minLimitOf(range), service.learned.takePageLimit(most));
-  return proof !== undefined && isAfterProof && limit > 1 ? { proof, limit } : { limit };
-}
-
-/** Whether requests can begin with the last update. */
-export function isProofNear({ source, history, service }: AnyFeed): boolean {
-  const reach = history.cursor - (history.proof?.offset ?? -Infinity);
-  return source.lookUp !== undefined && reach >= 0 && reach < Math.min(maxProofReach, service.learned.maxRange);
-}
-
-/**
- * Checks that a page begins with the last update, and leaves that out. A page without it is of another ledger, or of another
- * participant; nothing of it is used.
- */
-function checkProof<A extends FeedElement>(
-  page: DecodedPage<A>,
-  proof: LastUpdate | undefined,
-  { beginExclusive, endInclusive }: Range,
-): DecodedPage<A> {
-  // of a page that is out of order, nothing is known
-  if (proof === undefined || page.failure?._tag === 'OrderError') return page;
-  const [first, ...updates] = page.updates;
-  const isProven = first?.offset === proof.offset && idOf(first) === proof.updateId;
-  const { failure } = page;
-  // the participant may have been upgraded, and send the update in a form that does not decode
-  const isUnreadable = failure?._tag === 'DecodeError' && failure.updateId === proof.updateId;
-  if (!isProven) {
-    const { last, count, isFull } = page;
-    return { updates: [], last, count, isFull, proves: isUnreadable ? 'unreadable' : 'no' };
-  }
-  const hasMore = updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
-  // a page without news does not move the cursor back
-  const last = hasMore ? page.last : Math.max(page.last, beginExclusive);
-  // the last update alone, maybe repeated: there is nothing after it, unless the page is full; a checkpoint is news to a poll
-  const isAlone = page.last === proof.offset && !page.isFull && (endInclusive !== undefined || updates.length === 0);
-  const count = isAlone ? 0 : page.count - 1;
-  const leadsNowhere = failure === undefined && endInclusive !== undefined && count > 0 && updates.length === 0;
-  if (leadsNowhere) return { ...page, updates, failure: new OrderError(page.last, beginExclusive) };
-  return { ...page, updates, count, last: count === 0 ? beginExclusive : last, proves: 'yes' };
-}
 
 /** A ledger before 3.5 sends ascending pages in place of descending ones, which a page of one element would not reveal. */
 const minLimitOf = ({ descendingOrder }: Range): number => (descendingOrder === true ? 2 : 1);

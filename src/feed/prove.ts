@@ -24,7 +24,8 @@ import type { AnyFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
 import { historyOf } from './historyOf.js';
 import { catchUp, catchUpOrFollow, withoutDensity } from './ledgerEnd.js';
-import { isEndBeforeCursor, isProofNear, noteOutage } from './pageRequest.js';
+import { isEndBeforeCursor, noteOutage } from './pageRequest.js';
+import { proofNear } from './proof.js';
 
 /**
  * Emits each step of a feed that is certainly of its ledger. After an outage, or if a page does not begin with the last
@@ -56,7 +57,7 @@ export const proveSteps =
 function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> {
   const { history } = feed;
   const proves = step.page?.proves;
-  if (proves === 'no' || history.lacksRead(step.page?.updates ?? [])) history.interrupted();
+  if (proves === 'no' || history.floors.lacksRead(step.page?.updates ?? [])) history.interrupted();
   if (!history.isDoubtful) return of(step);
   return findPlace(feed).pipe(
     concatMap((place) => {
@@ -188,7 +189,7 @@ export const learnParticipant = (feed: AnyFeed): Observable<never> =>
     const { service, history } = feed;
     if (history.isDoubtful || !history.mustReadParticipant) return EMPTY;
     // the poll shows the same
-    const isProven = isProofNear(feed) && history.position.participantId !== undefined;
+    const isProven = proofNear(feed) !== undefined && history.position.participantId !== undefined;
     return readParticipantId(service.link, participantTimeoutMs).pipe(
       noteOutage(feed, () => isProven),
       map((participantId) => {

@@ -1,7 +1,7 @@
 import { asyncScheduler } from 'rxjs';
-import type { Offset, Timestamp } from '../codecs/scalars.js';
+import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
-import { isLater } from '../operators/recordTimes.js';
+import { Floors } from './Floors.js';
 import {
   advance,
   bareOffset,
@@ -9,10 +9,9 @@ import {
   lastAfter,
   type LastUpdate,
   type LedgerPosition,
-  pointsOf,
   type Read,
 } from './LedgerPosition.js';
-import type { Elsewhere, Floor } from './locate.js';
+import type { Elsewhere } from './locate.js';
 
 /** What is known of a ledger before a reader begins. */
 export interface KnownHistory {
@@ -49,10 +48,8 @@ export class ReaderHistory {
   #witness: LastUpdate | undefined;
   /** The participant that is read now at other offsets, until what was read before was passed there. */
   #move: { readonly participantId: string | undefined } | undefined;
-  /** What was read of each synchronizer before the feed was last in doubt. It is left out until the next doubt. */
-  #floors: ReadonlyMap<string, Floor> = new Map();
-  /** The synchronizers of which the rest of what was read may still come. */
-  #open: ReadonlySet<string> = new Set();
+  /** What was read before the feed was last in doubt. It is left out until the next doubt. */
+  #floors = new Floors();
   #hasRead: boolean;
   #isDoubtful: boolean;
   #outages = 0;
@@ -142,37 +139,9 @@ export class ReaderHistory {
     this.#isDoubtful ||= this.#hasRead;
   }
 
-  /** Whether something was read before the feed was last in doubt. Call it once for each update, in order. */
-  wasRead(read: Read): boolean {
-    if (this.#floors.size === 0) return false;
-    const open = new Set(this.#open);
-    const below = pointsOf(read).map(({ synchronizerId, recordTime }) => {
-      const floor = this.#floors.get(synchronizerId);
-      if (floor === undefined) return false;
-      const isBelow = isUpTo(floor, read, recordTime);
-      if (!isBelow || isLastOf(floor, read)) open.delete(synchronizerId);
-      return isBelow;
-    });
-    this.#open = open;
-    return read._tag !== 'OffsetCheckpoint' && below.length > 0 && below.every(Boolean);
-  }
-
-  /**
-   * Whether an update follows the last one of its synchronizer that was read, and that one has not come again at the new
-   * offsets: then the ledger may have lost it.
-   */
-  lacksRead(updates: Iterable<Read>): boolean {
-    const seen = new Set<string>();
-    for (const read of updates) {
-      if (read._tag === 'OffsetCheckpoint') continue;
-      for (const { synchronizerId, recordTime } of pointsOf(read)) {
-        const floor = this.#open.has(synchronizerId) ? this.#floors.get(synchronizerId) : undefined;
-        if (floor?.updateId === undefined || floor.upTo !== undefined || seen.has(synchronizerId)) continue;
-        if (isLastOf(floor, read)) seen.add(synchronizerId);
-        else if (!isUpTo(floor, read, recordTime)) return true;
-      }
-    }
-    return false;
+  /** What was read before the feed was last in doubt. */
+  get floors(): Floors {
+    return this.#floors;
   }
 
   /** Records what was read and emitted, up to a cursor. */
@@ -251,10 +220,10 @@ export class ReaderHistory {
   /** Leaves out what was read of each synchronizer: a restore may have changed their order. */
   leaveOutRead(): void {
     const { recordTimes } = this.#position;
-    this.#floors = new Map(
+    this.#floors = new Floors(
       Object.entries(recordTimes)
         .filter(([, { updateId }]) => updateId !== undefined)
-        .map(([synchronizerId, point]) => [synchronizerId, { synchronizerId, upTo: undefined, ...point }]),
+        .map(([synchronizerId, point]) => ({ synchronizerId, upTo: undefined, ...point })),
     );
   }
 
@@ -263,17 +232,17 @@ export class ReaderHistory {
     this.#cursor = start;
     this.#proof = proof;
     this.#move = { participantId };
-    this.#floors = new Map(floors.map((floor) => [floor.synchronizerId, floor]));
     // what is at or before the start was passed
-    this.#open = new Set(
-      floors.filter(({ upTo }) => upTo === undefined || upTo > start).map((floor) => floor.synchronizerId),
+    this.#floors = new Floors(
+      floors,
+      floors.filter(({ upTo }) => upTo === undefined || upTo > start),
     );
     this.#settle();
   }
 
   /** The position has the new offsets once everything that was read before was passed. */
   #settle(): void {
-    if (this.#move === undefined || this.#open.size > 0) return;
+    if (this.#move === undefined || !this.#floors.arePassed) return;
     const { participantId } = this.#move;
     const { recordTimes } = this.#position;
     const lastUpdate = this.#proof;
@@ -296,8 +265,7 @@ export class ReaderHistory {
     this.#proof = undefined;
     this.#witness = undefined;
     this.#move = undefined;
-    this.#floors = new Map();
-    this.#open = new Set();
+    this.#floors = new Floors();
     this.#position = { ...bareOffset(offset), participantId, lastUpdate: undefined };
     this.#participantReadAt = readNow(participantId);
     this.proven();
@@ -307,16 +275,3 @@ export class ReaderHistory {
 /** When the ID of a participant was read, if it is known. */
 const readNow = (participantId: string | undefined): number | undefined =>
   participantId === undefined ? undefined : asyncScheduler.now();
-
-/** Whether an update of a synchronizer is among those that were read. */
-function isUpTo({ upTo, recordTime: last, updateId }: Floor, read: Read, recordTime: Timestamp): boolean {
-  if (isLater(last, recordTime)) return true;
-  // several updates may have one record time, as after a repair
-  const isSameTime = !isLater(recordTime, last);
-  if (updateId !== undefined && idOf(read) === updateId) return true;
-  return isSameTime && (upTo === undefined ? updateId === undefined : read.offset <= upTo);
-}
-
-/** Whether everything later was not read. */
-const isLastOf = ({ upTo, updateId }: Floor, read: Read): boolean =>
-  upTo === undefined ? updateId !== undefined && idOf(read) === updateId : read.offset === upTo;

@@ -4,6 +4,7 @@ import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { isLater } from '../operators/recordTimes.js';
 import type { Around } from './bisect.js';
+import type { Floor } from './Floors.js';
 import { type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
 import { idOf, type LastUpdate, type LedgerPosition, type Read } from './LedgerPosition.js';
 
@@ -33,15 +34,6 @@ export interface Elsewhere {
   readonly proof: LastUpdate | undefined;
   /** What was read of each synchronizer already, of which some may be after the start. */
   readonly floors: readonly Floor[];
-}
-
-/** What was read of a synchronizer: everything up to an offset, or up to a record time if no offset is known. */
-export interface Floor {
-  readonly synchronizerId: string;
-  readonly recordTime: Timestamp;
-  readonly upTo: Offset | undefined;
-  /** The last update that was read, if it is known. */
-  readonly updateId?: string | undefined;
 }
 
 /**

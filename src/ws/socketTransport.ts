@@ -30,7 +30,8 @@ import { ConnectionError } from '../errors/request.js';
 import { catchUpOrFollow, readLedgerEndOnce } from '../feed/ledgerEnd.js';
 import type { AnyFeed, LedgerFeed, Position, Step, Transport } from '../feed/LedgerFeed.js';
 import { checkOrder, decodeElements, type FeedElement, type Page } from '../feed/Page.js';
-import { isProofNear, pageReceived, switchPath } from '../feed/pageRequest.js';
+import { pageReceived, switchPath } from '../feed/pageRequest.js';
+import { proofNear } from '../feed/proof.js';
 import type { FeedPath, Service } from '../feed/Service.js';
 import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
 import { hostOf, locate, tokensOf } from '../http/Link.js';
@@ -89,7 +90,7 @@ const followBySocket = <A extends FeedElement>(
     const { field } = source;
     const path = source.path(service);
     const { cursor } = position;
-    const proof = isProofNear(feed) ? feed.history.proof : undefined;
+    const proof = proofNear(feed);
     const beginExclusive = proof === undefined ? cursor : proof.offset - 1;
     let progress: SocketProgress = {
       path,
