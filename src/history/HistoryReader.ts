@@ -42,10 +42,12 @@ export const searchAround = (
     range,
     (update) => isAfter(timeIn(update, synchronizerId) ?? ''),
     (beginExclusive, endInclusive) => {
-      const pageAfter = (offset: Offset) => read({ beginExclusive: offset, endInclusive }, searchPageSize);
+      const pageAfter = (offset: Offset, limit: number) => read({ beginExclusive: offset, endInclusive }, limit);
       const own = (page: readonly Read[]) => page.filter((update) => timeIn(update, synchronizerId) !== undefined);
-      return pageAfter(beginExclusive).pipe(
-        expand((page) => (own(page).length > 0 || isLast(page, endInclusive) ? EMPTY : pageAfter(lastOffset(page)))),
+      return pageAfter(beginExclusive, searchPageSize).pipe(
+        expand((page) =>
+          own(page).length > 0 || isLast(page, endInclusive) ? EMPTY : pageAfter(lastOffset(page), 4 * searchPageSize),
+        ),
         filter((page) => own(page).length > 0 || isLast(page, endInclusive)),
         map(own),
         take(1),

@@ -48,9 +48,8 @@ export const bisect = <A extends { readonly offset: Offset }>(
         return { low: high, high, before: found[index - 1], after: found[index], span };
       }),
       catchError((error: unknown): Observable<Search<A>> => {
-        const earliest = earliestIn(error);
-        if (earliest === undefined || earliest <= begin) throw error;
-        return of({ ...search, low: Math.min(earliest, high), pruned: error as PrunedError });
+        if (!isLedgerError(error, 'PrunedError') || (error.earliestOffset ?? 0) <= begin) throw error;
+        return of({ ...search, low: Math.min(error.earliestOffset ?? 0, high), pruned: error });
       }),
     );
   };
@@ -60,7 +59,3 @@ export const bisect = <A extends { readonly offset: Offset }>(
     takeLast(1),
   );
 };
-
-/** The first offset that is not pruned, in the error of a request for pruned ones. */
-export const earliestIn = (error: unknown): Offset | undefined =>
-  isLedgerError(error, 'PrunedError') ? error.earliestOffset : undefined;
