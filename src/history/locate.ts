@@ -1,4 +1,4 @@
-import { catchError, concatMap, defer, from, map, type Observable, of, toArray } from 'rxjs';
+import { catchError, concatMap, defer, from, map, type Observable, of, tap, toArray } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -277,30 +277,15 @@ function isAwaited({ lastUpdate, recordTimes }: LedgerPosition, updateId: string
   return !isLastThere || updateId === lastUpdate.updateId;
 }
 
-/** Searches what the participant has not pruned. If the position may be in what it has, fails with the `PrunedError`. */
+/** Searches what the participant has not pruned. If the position may be before that, fails with the `PrunedError`. */
 const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Wanted): Observable<Around<Read>> => {
-  // of an empty ledger, a participant refuses to read a range
-  if (end === 0) return of({ before: undefined, after: undefined });
   const last = reader.searched.get(synchronizerId);
   if (last?.end === end) return of(last);
-  return reader.read({ beginExclusive: 0, endInclusive: end }, 1).pipe(
-    map(() => undefined),
-    catchError((error: unknown) => {
-      if (isLedgerError(error, 'PrunedError') && error.earliestOffset !== undefined) return of(error);
-      throw error;
+  const range = { beginExclusive: 0, endInclusive: end };
+  return searchAround(reader, synchronizerId, (time) => isLater(time, recordTime), range).pipe(
+    tap((found) => {
+      if (found.pruned !== undefined && found.before === undefined && found.after !== undefined) throw found.pruned;
+      reader.searched.set(synchronizerId, { ...found, end });
     }),
-    concatMap((pruned) =>
-      searchAround(reader, synchronizerId, (time) => isLater(time, recordTime), {
-        beginExclusive: pruned?.earliestOffset ?? 0,
-        endInclusive: end,
-      }).pipe(
-        map((found) => {
-          const error = found.pruned ?? pruned;
-          if (error !== undefined && found.before === undefined && found.after !== undefined) throw error;
-          reader.searched.set(synchronizerId, { ...found, end });
-          return found;
-        }),
-      ),
-    ),
   );
 };
