@@ -83,13 +83,11 @@ function unnoticed(outcome: HistoryOutcome): readonly string[] {
   if (last === undefined || schedule.onOtherNode === 'relocate') return [];
   const { participantId } = world.node;
   const isOther = world.led.every((led) => led.at > last.at || led.participantId !== participantId);
-  // it was not told which one it read before the switch
-  if (world.told.every((id) => id === participantId)) return [];
-  // at the same offset it cannot be told from the former
-  const isAlike = world.node.listing.some(
-    ({ offset, record }) => record.updateId === last.updateId && offset === last.offset,
-  );
-  return isOther && !isAlike ? [`goes on, though the participant is ${participantId}`] : [];
+  // it was not told which one it read before the switch; a position that was stored names only what was told before
+  const isStored = schedule.reader === 'updates' && schedule.steps.some(({ does }) => does === 'stop');
+  const told = world.told.filter(({ at }) => !isStored || at < last.at);
+  if (told.every((one) => one.participantId === participantId)) return [];
+  return isOther ? [`goes on, though the participant is ${participantId}`] : [];
 }
 
 /** Whether a participant shows something later of a synchronizer. What is not there yet may still be read again. */
