@@ -5,6 +5,7 @@ import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import type { LedgerResetError, PrunedError } from '../errors/feed.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
+import type { HistoryRange } from '../history/HistoryReader.js';
 import type { Batch, Origin } from '../history/positions.js';
 import type { ReaderHistory } from '../history/ReaderHistory.js';
 import type { ElementForm, FeedElement, Page, PageSize, Range, UndecodedUpdate } from './Page.js';
@@ -48,15 +49,12 @@ export interface FeedSource<A extends FeedElement> extends ElementForm<A> {
    */
   lookUp?(updateId: string): object;
   /** Requests what is in a range. The `last` of the page is the offset up to which it has everything. */
-  readRange(feed: LedgerFeed<A>, range: BoundedRange, size: PageSize): Observable<Page<A>>;
+  readRange(feed: LedgerFeed<A>, range: HistoryRange, size: PageSize): Observable<Page<A>>;
   /** Reads a page between the cursor and the target, of which some ranges are already requested. */
   catchUp(feed: LedgerFeed<A>, position: Position, prefetched: readonly PrefetchedRange[]): Observable<Step<A>>;
   /** Waits for what the ledger does not have yet. */
   follow(feed: LedgerFeed<A>, position: Position): Observable<Step<A>>;
 }
-
-/** A range that the ledger has reached. */
-export type BoundedRange = Range & { readonly endInclusive: Offset };
 
 /** The state of a feed between two requests. */
 export interface Position {

@@ -18,8 +18,9 @@ import {
   timer,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import type { BoundedRange, LedgerFeed, Position, PrefetchedRange, RangeResult, Step } from './LedgerFeed.js';
+import type { LedgerFeed, Position, PrefetchedRange, RangeResult, Step } from './LedgerFeed.js';
 import type { FeedElement, Page, PageSize } from './Page.js';
+import type { HistoryRange } from '../history/HistoryReader.js';
 import { idOf } from '../history/LedgerPosition.js';
 import { isAtOffset } from '../history/locate.js';
 import { historyOf } from './historyOf.js';
@@ -145,7 +146,7 @@ function prefetch(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offset
 /** Requests what is in a range. The last page of a range is empty, because a participant may send less than the limit. */
 export const readRange = <A extends FeedElement>(
   feed: LedgerFeed<A>,
-  range: BoundedRange,
+  range: HistoryRange,
   size: PageSize,
 ): Observable<Page<A>> =>
   requestPage(feed, range, size).pipe(
