@@ -1,4 +1,5 @@
 import {
+  catchError,
   concat,
   concatAll,
   concatMap,
@@ -138,7 +139,7 @@ function readFrom(
   const find = (read: LedgerPosition): Observable<Place> => placeOf(stubAt(read), read);
   // contracts that are not the first ones are of the same ledger, or replace those of another one
   const mustFind = position !== undefined && reason !== 'ledgerReset';
-  const place$ = mustFind ? find(position) : of(here);
+  const place$ = mustFind ? find(position).pipe(catchError(forgetPruned(source, progress, position))) : of(here);
   const followed$ = concat(
     (delayMs === 0 ? of(0) : timer(delayMs)).pipe(ignoreElements()),
     progress.packages.begin().pipe(ignoreElements()),
@@ -210,6 +211,22 @@ function readFrom(
     ),
   );
 }
+
+/**
+ * If the participant has pruned whatever could show the position, it will not be found later, either. From then on, the same
+ * participant proves the ledger.
+ */
+const forgetPruned =
+  (source: ContractsSource, progress: Progress, { offset, participantId: expected }: LedgerPosition) =>
+  (error: unknown): Observable<never> => {
+    if (!isLedgerError(error, 'PrunedError')) throw error;
+    return readParticipant(source).pipe(
+      map((participantId) => {
+        if (participantId === expected) progress.position = { ...bareOffset(offset), participantId };
+        throw error;
+      }),
+    );
+  };
 
 /** The feed after contracts at an offset. */
 const feedAt = (

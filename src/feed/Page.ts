@@ -23,7 +23,7 @@ export interface ElementForm<A extends FeedElement> {
 export interface Page<A extends FeedElement = Update> {
   /** The updates, or the completions, in order, all within the requested range. */
   readonly updates: readonly (A | UndecodedUpdate)[];
-  /** The number of elements that the participant sent. */
+  /** The number of elements that the participant sent, without those that it repeated. */
   readonly count: number;
   /** Whether the participant sent as many elements as the limit allows. */
   readonly isFull: boolean;
@@ -103,10 +103,17 @@ export function toPage<A extends FeedElement>(answer: Answer<A>): DecodedPage<A>
   if (!isList(json)) throw new DecodeError(path, [{ path: '', expected: 'a list' }]);
   const elements = decodeElements(form, path, json, onUndecodable);
   const { updates, last, failure: disorder } = checkOrder(elements.updates, range);
-  const page = { updates, last, count: json.length, isFull: json.length >= limit };
+  const count = json.length - elements.updates.filter(isRepetition).length;
+  const page = { updates, last, count, isFull: json.length >= limit };
   const failure = disorder ?? elements.failure ?? checkProgress(page, range);
   return failure === undefined ? page : { ...page, failure };
 }
+
+/** Whether an update stands where the element before it stands, too. */
+const isRepetition = ({ _tag, offset }: FeedElement, index: number, elements: readonly FeedElement[]): boolean => {
+  const before = elements[index - 1];
+  return _tag !== 'OffsetCheckpoint' && before?._tag === _tag && before.offset === offset;
+};
 
 const isList = (u: unknown): u is readonly unknown[] => Array.isArray(u);
 

@@ -40,10 +40,10 @@ export function checkProof<A extends FeedElement>(
   const hasMore = updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
   // a page without news does not move the cursor back
   const last = hasMore ? page.last : Math.max(page.last, beginExclusive);
-  // the last update alone, maybe repeated: there is nothing after it, unless the page is full; a checkpoint is news to a poll
-  const isAlone = page.last === proof.offset && !page.isFull && (endInclusive !== undefined || updates.length === 0);
-  const count = isAlone ? 0 : page.count - 1;
-  const leadsNowhere = failure === undefined && endInclusive !== undefined && count > 0 && updates.length === 0;
-  if (leadsNowhere) return { ...page, updates, failure: new OrderError(page.last, beginExclusive) };
+  const count = page.count - 1;
+  // a page that the last update fills shows nothing of what comes after it
+  const hasNone = updates.length === 0 && (count > 0 || page.isFull);
+  if (failure === undefined && endInclusive !== undefined && hasNone)
+    return { ...page, updates, failure: new OrderError(page.last, beginExclusive) };
   return { ...page, updates, count, last: count === 0 ? beginExclusive : last, proves: 'yes' };
 }

@@ -90,8 +90,8 @@ export interface NatsRelay {
  * server accepts a message only directly after the previous one, so two relays of the same feed complement each other.
  * Use it with batches, which are published together.
  *
- * While the server does not respond, the processor retries for as long as its `retry` policy allows, then ends with a
- * `StoreError`. It never skips an update for that, whatever its `onPoison`. It ends at once with a {@link RelayError} if
+ * While the server does not respond, the processor retries for as long as its `storeRetry` allows, then ends with a
+ * `StoreError`. It never skips an update for that, whatever its `onHandlerFailure`. It ends at once with a {@link RelayError} if
  * the stream was deleted or created again, or if the connection is closed; and with a `CursorError` if the stream
  * belongs to another processor, or ends with an update that the ledger does not have at its offset: the ledger was
  * replaced or restored, and nothing of the new one is published.

@@ -87,11 +87,11 @@ export interface WorkOptions<A = Work> {
    *
    * @defaultValue the policy of the feed
    */
-  readonly retry?: RetryPolicy | undefined;
+  readonly storeRetry?: RetryPolicy | undefined;
   /**
    * How to retry a handler that fails. `giveUpAfterMs` limits the time of its attempts and of the delays between them. A
    * `TypeError` or `ReferenceError`, which a retry would repeat, is not retried, unless it is that of a `fetch` without a response,
-   * or `onPoison` is `'skip'`.
+   * or `onHandlerFailure` is `'skip'`.
    *
    * @defaultValue the policy of the feed, limited to 60000 ms
    */
@@ -105,7 +105,7 @@ export interface WorkOptions<A = Work> {
    *
    * @defaultValue 'stop'
    */
-  readonly onPoison?: 'stop' | 'skip' | 'park' | undefined;
+  readonly onHandlerFailure?: 'stop' | 'skip' | 'park' | undefined;
   /** Stops the processor. It completes after the running handler has finished and the cursor is saved. */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -119,7 +119,7 @@ export interface WorkOptions<A = Work> {
   readonly stopWithinMs?: number | undefined;
   /**
    * How long one call of the handler may take, in milliseconds. After that time, the processor ends with a `HandlerError`
-   * and releases its name, whatever `onPoison` is: the transaction is rolled back, and another replica continues after the
+   * and releases its name, whatever `onHandlerFailure` is: the transaction is rolled back, and another replica continues after the
    * last commit. A Promise cannot be interrupted, so without transactions the call may still work while another replica
    * does.
    *
@@ -144,7 +144,7 @@ export interface WorkOptions<A = Work> {
 export type FailureOptions<M extends boolean> = [M] extends [true]
   ? {
       /** Only to stop: without one of its items, all that follow would be wrong. */
-      readonly onPoison?: 'stop' | undefined;
+      readonly onHandlerFailure?: 'stop' | undefined;
     }
   : unknown;
 

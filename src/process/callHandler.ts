@@ -47,7 +47,7 @@ export interface ProcessorSettings {
   readonly storeRetry: CompleteRetryPolicy;
   readonly handlerRetry: CompleteRetryPolicy;
   readonly handlerTimeoutMs: number;
-  readonly onPoison: 'stop' | 'skip' | 'park';
+  readonly onHandlerFailure: 'stop' | 'skip' | 'park';
 }
 
 /** The result of a call: how many of its updates were handled. */

@@ -234,7 +234,7 @@ function timesAfter(before: RecordTimes, cursor: Cursor, entries: readonly AnyEn
 /** Whether a handler failed because of what it writes to, as a relay does. The processor retries it like its store. */
 const isOfStore = (cause: unknown): boolean => isLedgerError(cause, 'StoreError') || endsProcessor(cause);
 
-/** Waits before it retries the first remaining update. When the retry budget is used up, applies `onPoison`. */
+/** Waits before it retries the first remaining update. When the retry budget is used up, applies `onHandlerFailure`. */
 function retryOrGiveUp(
   processor: Processor,
   progress: Progress,
@@ -247,7 +247,7 @@ function retryOrGiveUp(
   if (first === undefined || isOfStore(cause)) throw cause;
   const { content } = first;
   // not to skip: a mistake may depend on a state that changes, and a skipped update is gone
-  const isHopeless = isUndecoded(content) || (isMistake(cause) && processor.onPoison !== 'skip');
+  const isHopeless = isUndecoded(content) || (isMistake(cause) && processor.onHandlerFailure !== 'skip');
   if (spent.leftMs <= 0 || isHopeless) return skipOrPark(processor, progress, first, cause);
   const delayMs = spent.nextDelayMs();
   const budget = spent.countFailure(delayMs);
@@ -259,7 +259,7 @@ function retryOrGiveUp(
   );
 }
 
-/** Applies `onPoison` to an update that cannot be handled: fails, or skips or parks the update and commits that. */
+/** Applies `onHandlerFailure` to an update that cannot be handled: fails, or skips or parks the update and commits that. */
 function skipOrPark(
   processor: Processor,
   progress: Progress,
@@ -268,9 +268,9 @@ function skipOrPark(
 ): Observable<Progress> {
   const { offset } = content;
   const updateId = 'updateId' in content ? content.updateId : undefined;
-  const { onPoison, reader } = processor;
+  const { onHandlerFailure, reader } = processor;
   const attempts = progress.budget.failures + 1;
-  if (onPoison === 'stop') throw new HandlerError(offset, updateId, attempts, cause);
+  if (onHandlerFailure === 'stop') throw new HandlerError(offset, updateId, attempts, cause);
   const parked = {
     offset,
     updateId,
@@ -282,10 +282,17 @@ function skipOrPark(
   };
   const next = advance(processor, progress, { done: 1, handled: 0 });
   const park = (tx: unknown): Observable<Progress> =>
-    (onPoison === 'park' ? processor.park(offset, Parked.encode(parked), tx) : of(undefined)).pipe(map(() => next));
+    (onHandlerFailure === 'park' ? processor.park(offset, Parked.encode(parked), tx) : of(undefined)).pipe(
+      map(() => next),
+    );
   return saveAfter(processor, progress, park).pipe(
     tap(() => {
-      reader.report(() => ({ _tag: onPoison === 'park' ? 'UpdateParked' : 'UpdateSkipped', offset, attempts, cause }));
+      reader.report(() => ({
+        _tag: onHandlerFailure === 'park' ? 'UpdateParked' : 'UpdateSkipped',
+        offset,
+        attempts,
+        cause,
+      }));
     }),
   );
 }

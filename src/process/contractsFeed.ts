@@ -82,7 +82,7 @@ export type ContractsFeedQuery<M extends ContractTypes = ContractTypes> = Contra
  *
  * All contracts are held in memory. Changes are requested only while at most one page is waiting for the handler.
  *
- * If one change is left out, the contracts are in a state that the ledger never had, so `onPoison` must be `'stop'`. An
+ * If one change is left out, the contracts are in a state that the ledger never had, so `onHandlerFailure` must be `'stop'`. An
  * update that cannot be decoded ends the processor with a `DecodeError`.
  *
  * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`, or a copy

@@ -42,7 +42,7 @@ export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = voi
  * position, so that each update takes effect once, even after a crash. With any other store, the updates since the last
  * commit may be handled again after a crash.
  *
- * Fails with the errors of its feed; with a `HandlerError` if the handler fails permanently and `onPoison` is `'stop'`;
+ * Fails with the errors of its feed; with a `HandlerError` if the handler fails permanently and `onHandlerFailure` is `'stop'`;
  * with a `CursorError` if the stored position belongs to another source, or if the handler fails with one; and with a
  * `StoreError` if the store fails for longer than the retry policy allows. A handler that fails with a `StoreError` is
  * retried like the store, and its update is never skipped or parked. Unsubscribing, or aborting `signal`, stops it
@@ -94,7 +94,7 @@ const handlerGiveUpAfterMs = 60_000;
 
 /** Returns the settings of a processor. Throws a TypeError for options that are invalid or cannot be combined. */
 function processorSettings(options: AnyProcessOptions, { retry, mustHandleAll = false }: AnyFeed): ProcessorSettings {
-  const { name, store, batch, commitEvery, onPoison = 'stop', stopWithinMs, storeTimeoutMs = 1 } = options;
+  const { name, store, batch, commitEvery, onHandlerFailure = 'stop', stopWithinMs, storeTimeoutMs = 1 } = options;
   const { handlerTimeoutMs = Infinity } = options;
   const { ms = 1_000, updates = Infinity } = commitEvery ?? {};
   checkPositive({ storeTimeoutMs, commitEveryMs: ms });
@@ -105,21 +105,22 @@ function processorSettings(options: AnyProcessOptions, { retry, mustHandleAll = 
   if (store !== undefined && (name === undefined || name === ''))
     throw new TypeError('name is required if store is set');
   if (batch !== undefined && commitEvery !== undefined) throw new TypeError('commitEvery is not allowed with batch');
-  if (onPoison !== 'stop' && mustHandleAll) throw new TypeError("onPoison must be 'stop' with this feed");
-  if (onPoison === 'park' && store?.park === undefined)
-    throw new TypeError("onPoison: 'park' requires a store with park");
+  if (onHandlerFailure !== 'stop' && mustHandleAll)
+    throw new TypeError("onHandlerFailure must be 'stop' with this feed");
+  if (onHandlerFailure === 'park' && store?.park === undefined)
+    throw new TypeError("onHandlerFailure: 'park' requires a store with park");
   return {
     select: (options.select as ProcessorSettings['select'] | undefined) ?? (() => true),
     takesBatches: batch !== undefined,
     commitEveryMs: ms,
     commitEveryUpdates: batch?.size ?? updates,
-    storeRetry: retryPolicy(retry, options.retry),
+    storeRetry: retryPolicy(retry, options.storeRetry),
     handlerRetry: retryPolicy(
       { ...retry, giveUpAfterMs: Math.min(retry.giveUpAfterMs, handlerGiveUpAfterMs) },
       options.handlerRetry,
     ),
     handlerTimeoutMs,
-    onPoison,
+    onHandlerFailure,
   };
 }
 
@@ -133,8 +134,8 @@ const run = (
 ): Observable<Committed> =>
   defer(() => {
     const { batch, store, name, stopWithinMs = 10_000, storeTimeoutMs = 30_000, signal } = options;
-    const { storeRetry, onPoison, handlerTimeoutMs } = settings;
-    const reader = feed.open({ name, emitUndecoded: onPoison !== 'stop' });
+    const { storeRetry, onHandlerFailure, handlerTimeoutMs } = settings;
+    const reader = feed.open({ name, emitUndecoded: onHandlerFailure !== 'stop' });
     const { report } = reader;
     const retry = storeRetryPolicy(storeRetry);
     const calls = lastCalls(storeTimeoutMs);

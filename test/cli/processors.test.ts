@@ -31,7 +31,7 @@ describeWithPostgres('canton-rx processors and parked', () => {
   };
 
   /** Handles all updates of the ledger, of which one fails. */
-  const processAll = (name: string, failsAt: number, onPoison: 'stop' | 'park' = 'stop') => {
+  const processAll = (name: string, failsAt: number, onHandlerFailure: 'stop' | 'park' = 'stop') => {
     const handled: number[] = [];
     const handler: Handler = ({ offset }) => {
       if (offset === failsAt) throw new Error('no such account');
@@ -42,7 +42,7 @@ describeWithPostgres('canton-rx processors and parked', () => {
     const committed$ = processFeed(updatesFeed(ledger, request), handler, {
       name,
       store: postgresStore({ pool, pollMs: 20 }),
-      onPoison,
+      onHandlerFailure,
       handlerRetry: { giveUpAfterMs: 0 },
     });
     return { handled, end: lastValueFrom(committed$).then(() => handled) };

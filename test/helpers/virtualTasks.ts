@@ -100,8 +100,11 @@ export class VirtualTasks extends CommandService {
     const sockets = scriptedSockets((request) => {
       if (this.isDown()) return throwError(() => refusedConnection);
       const checkpoint$ = interval(checkpointMs).pipe(map(() => socketText(checkpoint(ledger.end, this.recordTime()))));
-      const text$ = ledger.streamText(request).pipe(delay(this.options.lagMs ?? 0));
-      return merge(text$, checkpoint$).pipe(takeWhile(({ _tag }) => _tag !== 'End', true));
+      // the socket delivers in order
+      return merge(ledger.streamText(request), checkpoint$).pipe(
+        delay(this.options.lagMs ?? 0),
+        takeWhile(({ _tag }) => _tag !== 'End', true),
+      );
     });
     return createLedger({
       baseUrl: 'http://ledger.example',

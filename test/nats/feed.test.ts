@@ -298,8 +298,8 @@ describeWithNats('natsFeed', () => {
       if (offset === updates[1]?.offset) throw new Error('poison');
     };
     const handlerRetry = { giveUpAfterMs: 0 };
-    const parking = { name: 'parking', store, onPoison: 'park', handlerRetry } as const;
-    for (const options of [{ onPoison: 'skip', handlerRetry } as const, parking]) {
+    const parking = { name: 'parking', store, onHandlerFailure: 'park', handlerRetry } as const;
+    for (const options of [{ onHandlerFailure: 'skip', handlerRetry } as const, parking]) {
       const seen = run(natsFeed(source), options, fail);
       await until(() => seen.values.at(-1)?.isCaughtUp === true);
       expect(seen.values.at(-1)).toMatchObject({ offset: last + 1 });

@@ -19,9 +19,9 @@ beforeAll(async () => {
 });
 
 /** The options of a relay's processor. Its handler has no retries of its own to hide behind. */
-const settings = (retry: ProcessOptions['retry']) => ({
+const settings = (retry: ProcessOptions['storeRetry']) => ({
   name: 'relay',
-  retry: { baseDelayMs: 1, ...retry },
+  storeRetry: { baseDelayMs: 1, ...retry },
   handlerRetry: { baseDelayMs: 1, giveUpAfterMs: 0 },
 });
 const batch = { size: 10, withinMs: 0 };
@@ -52,8 +52,8 @@ describeWithNats('a processor with a relay', () => {
   });
 
   it.each(['stop', 'skip'] as const)(
-    'continues when the server returns, and leaves out no update: onPoison %s (G53)',
-    async (onPoison) => {
+    'continues when the server returns, and leaves out no update: onHandlerFailure %s (G53)',
+    async (onHandlerFailure) => {
       const { connection, stream } = await nats.target();
       const gate$ = new ReplaySubject<void>(1);
       const { handler, store } = natsRelay({ connection, stream, timeoutMs: 100 });
@@ -70,7 +70,7 @@ describeWithNats('a processor with a relay', () => {
       const run = observe(
         processFeed(feedOfPages([page, updates.slice(20)], gate$), counting, {
           ...settings({}),
-          onPoison,
+          onHandlerFailure,
           store,
           batch,
         }),

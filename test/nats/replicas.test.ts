@@ -127,7 +127,7 @@ describeWithNats('replicas that share a durable', () => {
     const reporting = feed.diagnostics$.subscribe((report) => reports.push(report));
     const bucket = await bucketOf(source);
     let isTaken = false;
-    const seen = run(feed, { commitEvery: { updates: 1 }, retry: { baseDelayMs: 1 } }, async ({ offset }) => {
+    const seen = run(feed, { commitEvery: { updates: 1 }, storeRetry: { baseDelayMs: 1 } }, async ({ offset }) => {
       if (isTaken || offset !== updates[9]?.offset) return;
       isTaken = true;
       // as one that takes over does

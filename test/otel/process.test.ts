@@ -124,37 +124,42 @@ const failures: readonly (readonly [string, 'skip' | 'park' | 'stop', () => Hand
   ['errors', 'stop', () => throwError(() => new RangeError(words))],
 ];
 
-it.each(failures)('a handler that %s has its failures measured, and what follows: %s', async (_, onPoison, fail) => {
-  const { feed, telemetry, spans } = await setUp(3);
-  const handler = ({ offset }: Work) => (offset === 2 ? fail() : undefined);
-  const options = { name: 'balances', store: memoryStore(), onPoison };
-  const handlerRetry = { baseDelayMs: 1, maxDelayMs: 50, giveUpAfterMs: 300 };
-  const seen = observe(processFeed(feed, handler, { ...options, handlerRetry }));
-  await until(() => seen.completed || seen.error !== undefined);
-  const failed = spans().filter(({ status }) => status.code === SpanStatusCode.ERROR);
-  expect(failed.length).toBeGreaterThan(1);
-  expect(new Set(failed.map(({ attributes }) => attributes['canton.offset']))).toEqual(new Set([2]));
-  const name = { 'canton_rx.processor.name': 'balances' };
-  const processor = { ...name, 'error.type': 'RangeError' };
-  expect(failed[0]?.attributes).toMatchObject(processor);
-  expect(failed.map(({ status, events }) => [status.message, events.length])).toEqual(failed.map(() => [undefined, 0]));
-  // the last failure is not followed by a retry
-  expect(await telemetry.measured('canton_rx.handler.failures')).toMatchObject([
-    { attributes: processor, value: failed.length - 1 },
-  ]);
-  expect(await telemetry.exported()).not.toContain('the words of');
-  if (onPoison === 'stop') {
-    expect(seen.error).toMatchObject({ _tag: 'HandlerError', cause: { message: words } });
-    expect(await telemetry.measured('canton_rx.feed.failures')).toMatchObject([
-      { attributes: { ...name, 'error.type': 'HandlerError' }, value: 1 },
+it.each(failures)(
+  'a handler that %s has its failures measured, and what follows: %s',
+  async (_, onHandlerFailure, fail) => {
+    const { feed, telemetry, spans } = await setUp(3);
+    const handler = ({ offset }: Work) => (offset === 2 ? fail() : undefined);
+    const options = { name: 'balances', store: memoryStore(), onHandlerFailure };
+    const handlerRetry = { baseDelayMs: 1, maxDelayMs: 50, giveUpAfterMs: 300 };
+    const seen = observe(processFeed(feed, handler, { ...options, handlerRetry }));
+    await until(() => seen.completed || seen.error !== undefined);
+    const failed = spans().filter(({ status }) => status.code === SpanStatusCode.ERROR);
+    expect(failed.length).toBeGreaterThan(1);
+    expect(new Set(failed.map(({ attributes }) => attributes['canton.offset']))).toEqual(new Set([2]));
+    const name = { 'canton_rx.processor.name': 'balances' };
+    const processor = { ...name, 'error.type': 'RangeError' };
+    expect(failed[0]?.attributes).toMatchObject(processor);
+    expect(failed.map(({ status, events }) => [status.message, events.length])).toEqual(
+      failed.map(() => [undefined, 0]),
+    );
+    // the last failure is not followed by a retry
+    expect(await telemetry.measured('canton_rx.handler.failures')).toMatchObject([
+      { attributes: processor, value: failed.length - 1 },
     ]);
-    return;
-  }
-  expect(seen.values.at(-1)).toMatchObject({ offset: 3 });
-  const left = onPoison === 'skip' ? 'canton_rx.updates.skipped' : 'canton_rx.updates.parked';
-  expect(await telemetry.measured(left)).toEqual([{ name: left, unit: '{update}', attributes: processor, value: 1 }]);
-  expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 2 }]);
-});
+    expect(await telemetry.exported()).not.toContain('the words of');
+    if (onHandlerFailure === 'stop') {
+      expect(seen.error).toMatchObject({ _tag: 'HandlerError', cause: { message: words } });
+      expect(await telemetry.measured('canton_rx.feed.failures')).toMatchObject([
+        { attributes: { ...name, 'error.type': 'HandlerError' }, value: 1 },
+      ]);
+      return;
+    }
+    expect(seen.values.at(-1)).toMatchObject({ offset: 3 });
+    const left = onHandlerFailure === 'skip' ? 'canton_rx.updates.skipped' : 'canton_rx.updates.parked';
+    expect(await telemetry.measured(left)).toEqual([{ name: left, unit: '{update}', attributes: processor, value: 1 }]);
+    expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 2 }]);
+  },
+);
 
 describe('a processor', () => {
   it('of batches has a span for each batch, linked to the traces of its updates', async () => {
@@ -251,7 +256,7 @@ describe('traceHandler', () => {
   it('runs the handler of parked updates in a span, linked to the traces of the update and of the caller', async () => {
     const { feed, telemetry, tracer } = await setUp(2, { handlerSpans: false });
     const store = memoryStore();
-    const poison = { name: 'balances', store, onPoison: 'park', handlerRetry: { giveUpAfterMs: 0 } } as const;
+    const poison = { name: 'balances', store, onHandlerFailure: 'park', handlerRetry: { giveUpAfterMs: 0 } } as const;
     const failing = (): Observable<never> => throwError(() => new Error('the handler failed'));
     await lastValueFrom(processFeed(feed, failing, poison));
     const active: (Span | undefined)[] = [];

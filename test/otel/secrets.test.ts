@@ -24,7 +24,7 @@ const callAll = (ledger: Ledger, party: string, signer: Signer): Observable<unkn
   const request = { beginExclusive: 0, updateFormat: { ...updateFormat } };
   const failing = (): Observable<never> => throwError(() => new Error(payload));
   const handlerRetry = { baseDelayMs: 1, giveUpAfterMs: 3 };
-  const park = { name: 'balances', store: memoryStore(), onPoison: 'park', handlerRetry } as const;
+  const park = { name: 'balances', store: memoryStore(), onHandlerFailure: 'park', handlerRetry } as const;
   const submission = { ...prepareRequest, actAs: [party] };
   return merge(
     ...[

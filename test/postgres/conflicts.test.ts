@@ -72,7 +72,7 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
 
   it.each(['stop', 'park'] as const)(
     'treats a commit that breaks a rule as a failure of the handler: %s (G41)',
-    async (onPoison) => {
+    async (onHandlerFailure) => {
       const { all, work } = await world(30);
       await database.pool.query(
         'CREATE TABLE owner ("offset" bigint REFERENCES seen ("offset") DEFERRABLE INITIALLY DEFERRED)',
@@ -82,10 +82,12 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
         await insert()(update, tx);
         if (update.offset === poison) await tx.query('INSERT INTO owner VALUES (-1)');
       };
-      const how = { handlerRetry: { giveUpAfterMs: 0 }, onPoison } as const;
+      const how = { handlerRetry: { giveUpAfterMs: 0 }, onHandlerFailure } as const;
       const error = await work(handler, how).catch((cause: unknown) => cause);
-      if (onPoison === 'stop') expect(isLedgerError(error, 'HandlerError') && error.offset).toBe(poison);
-      expect(await seen()).toEqual(all.filter((offset) => (onPoison === 'stop' ? offset < poison : offset !== poison)));
+      if (onHandlerFailure === 'stop') expect(isLedgerError(error, 'HandlerError') && error.offset).toBe(poison);
+      expect(await seen()).toEqual(
+        all.filter((offset) => (onHandlerFailure === 'stop' ? offset < poison : offset !== poison)),
+      );
     },
   );
 
@@ -95,7 +97,7 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
       $$ BEGIN RAISE EXCEPTION 'the total is wrong'; END $$`);
     await database.pool.query(`CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON seen DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW WHEN (NEW."offset" = ${all[5] ?? 0}) EXECUTE FUNCTION refuse()`);
-    await work(insert(), { handlerRetry: { giveUpAfterMs: 0 }, onPoison: 'park' });
+    await work(insert(), { handlerRetry: { giveUpAfterMs: 0 }, onHandlerFailure: 'park' });
     expect(await seen()).toEqual(all.filter((offset) => offset !== all[5]));
   });
 
@@ -143,7 +145,7 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
     const small = poolOf(database.server.url, max);
     const store = postgresStore({ pool: small, pollMs: 5, timeoutMs: 60_000 });
     const half = all[25] ?? 0;
-    for (const end of [half, service.ledgerEnd]) await work(insert(), { store, retry: { giveUpAfterMs: 0 } }, end);
+    for (const end of [half, service.ledgerEnd]) await work(insert(), { store, storeRetry: { giveUpAfterMs: 0 } }, end);
     await small.end();
     expect(await seen()).toEqual(all);
   });
@@ -153,7 +155,7 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
     const other = await database.pool.connect();
     await other.query(`SELECT pg_advisory_lock(hashtextextended('public.canton_rx_cursors', 1))`);
     const store = postgresStore({ pool: database.pool, timeoutMs: 100 });
-    const failing = work(insert(), { store, retry: { giveUpAfterMs: 0 } }, Infinity);
+    const failing = work(insert(), { store, storeRetry: { giveUpAfterMs: 0 } }, Infinity);
     await expect(failing).rejects.toMatchObject({ _tag: 'StoreError', operation: 'hold' });
     other.release(true);
   });

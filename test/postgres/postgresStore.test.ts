@@ -56,7 +56,7 @@ describeWithPostgres('postgresStore', () => {
       await insert()(update, tx);
       if (update.offset === poison) throw new Error('no such account');
     };
-    const how = { store, handlerRetry: { giveUpAfterMs: 0 }, onPoison: 'park' } as const;
+    const how = { store, handlerRetry: { giveUpAfterMs: 0 }, onHandlerFailure: 'park' } as const;
     await work(handler, how);
     expect(await seen()).toEqual(all.filter((offset) => offset !== poison));
     const again = handleParked(store, 'seen', insert('again')).pipe(toArray());
@@ -332,7 +332,7 @@ describeWithPostgres('postgresStore', () => {
     await work(insert(), { store }, 0);
     // the detail of the error is "Failing row contains (…)"
     await database.pool.query('ALTER TABLE canton_rx_cursors ADD CHECK (length(cursor::text) < 5) NOT VALID');
-    const options = { store, retry: { giveUpAfterMs: 0 } };
+    const options = { store, storeRetry: { giveUpAfterMs: 0 } };
     const error: unknown = await work(insert(), options).catch((cause: unknown) => cause);
     expect(isLedgerError(error, 'StoreError') && error).toMatchObject({
       reason: 'the database refuses a value',

@@ -119,6 +119,26 @@ describeWithPostgres('contractsProjection', () => {
     expect(await value('SELECT contracts.oldest_offset()')).toBe(await value('SELECT contracts.latest_offset()'));
   });
 
+  it('keeps its history, with a gap, if whatever could show its last update is pruned', async () => {
+    const { service, ledger } = await world(300);
+    await project(ledger);
+    service.generate(200, { seed: 6 });
+    await project(ledger);
+    const ended = await read('SELECT contract_id FROM contracts.archives() ORDER BY 1');
+    expect(ended).not.toEqual([]);
+    service.restore(service.ledgerEnd - 20);
+    service.prune(service.ledgerEnd);
+    service.generate(60, { seed: 8 });
+    const gaps: unknown[] = [];
+    ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'GapFound')).subscribe((gap) => gaps.push(gap));
+    await project(ledger);
+    expect(gaps).toEqual([expect.objectContaining({ cause: expect.objectContaining({ _tag: 'PrunedError' }) })]);
+    await checkActive(ledger);
+    expect(await read('SELECT contract_id FROM contracts.archives() WHERE NOT archived_in_gap ORDER BY 1')).toEqual(
+      ended,
+    );
+  });
+
   /** A ledger that was pruned beyond the projection, whose processor ended after the first batch of the reload. */
   const interruptedReload = async () => {
     const { service, ledger } = await world(300);

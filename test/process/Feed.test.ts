@@ -162,7 +162,7 @@ describe('a feed of another source', () => {
       },
     };
     const read: unknown[] = [];
-    const options = { name: 'reader', store: losing, commitEvery: { updates: 2 }, retry: { baseDelayMs: 1 } };
+    const options = { name: 'reader', store: losing, commitEvery: { updates: 2 }, storeRetry: { baseDelayMs: 1 } };
     await lastValueFrom(processFeed(book(4), ({ value }) => void read.push(value), options));
     expect(read).toEqual([1, 2, 1, 2, 3, 4]);
   });

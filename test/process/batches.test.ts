@@ -127,7 +127,7 @@ describe('batches', () => {
     const { batches, store, diagnostics } = run(5, 100, {
       handle: (works) => (works.some(({ offset }) => offset === 7) ? throwError(() => new Error('mine')) : undefined),
       handlerRetry: { giveUpAfterMs: 0 },
-      onPoison: 'skip',
+      onHandlerFailure: 'skip',
     });
     expect(batches.map((all) => `${String(all[0])}-${String(all.at(-1))}`)).toEqual([
       '1-5',

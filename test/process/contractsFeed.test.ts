@@ -659,10 +659,10 @@ describe('contractsFeed', () => {
 
   it.each(['park', 'skip'] as const)(
     'does not %s: contracts without a change are none that the ledger had',
-    (onPoison) => {
-      const options = { store: memoryStore(), name, onPoison };
+    (onHandlerFailure) => {
+      const options = { store: memoryStore(), name, onHandlerFailure };
       expect(() => processFeed(feedOf(), () => undefined, options)).toThrow(
-        new TypeError("onPoison must be 'stop' with this feed"),
+        new TypeError("onHandlerFailure must be 'stop' with this feed"),
       );
     },
   );

@@ -45,7 +45,7 @@ describe('a handler that does not end', () => {
       const store = new PlainStore();
       const handled: number[] = [];
       const handle = ({ offset }: Work) => (offset === 2 ? hang() : of(true));
-      const first = observe(process(handle, { store, name, onPoison: 'skip', handlerTimeoutMs: 7_000 }));
+      const first = observe(process(handle, { store, name, onHandlerFailure: 'skip', handlerTimeoutMs: 7_000 }));
       const second$ = process(({ offset }) => void handled.push(offset), { store, name });
       observe(second$.pipe(delaySubscription(1_000), until(20_000)));
       flush();
@@ -231,7 +231,7 @@ type Row = readonly [title: string, handler: () => HandlerResult, options: objec
 const storeFailures = (['hold', 'load', 'save'] as const).flatMap((call) =>
   [5_000, 0].flatMap((giveUpAfterMs) => {
     const row = (how: string, result$: Observable<never>): Row => {
-      const options = { name, store: failing(call, result$), retry: { giveUpAfterMs }, storeTimeoutMs: 1_000 };
+      const options = { name, store: failing(call, result$), storeRetry: { giveUpAfterMs }, storeTimeoutMs: 1_000 };
       return [`${call} ${how}, retried for ${giveUpAfterMs} ms`, () => undefined, options];
     };
     // a processor may wait for its name for any time

@@ -80,20 +80,20 @@ describe('a handler that fails', () => {
 
   it.each(['skip', 'park'] as const)(
     'has its update skipped or parked, and the others handled: %s (G43)',
-    (onPoison) => {
+    (onHandlerFailure) => {
       const { error, handled, store, diagnostics } = run({
         handle: failFor([1, 5, 10], () => throwError(() => mine)),
-        options: { onPoison, handlerRetry: noRetry },
+        options: { onHandlerFailure, handlerRetry: noRetry },
       });
       expect(error).toBeUndefined();
       expect(handled).toEqual([2, 3, 4, 6, 7, 8, 9]);
       expect(store.cursor).toMatchObject({ offset: 10 });
-      expect(withTag(diagnostics, onPoison === 'park' ? 'UpdateParked' : 'UpdateSkipped')).toMatchObject(
+      expect(withTag(diagnostics, onHandlerFailure === 'park' ? 'UpdateParked' : 'UpdateSkipped')).toMatchObject(
         [1, 5, 10].map((offset) => ({ offset, attempts: 1, cause: mine })),
       );
-      expect([...store.parkedUpdates.keys()]).toEqual(onPoison === 'park' ? [1, 5, 10] : []);
+      expect([...store.parkedUpdates.keys()]).toEqual(onHandlerFailure === 'park' ? [1, 5, 10] : []);
       const update = { update: { Transaction: {} } };
-      if (onPoison === 'park')
+      if (onHandlerFailure === 'park')
         expect(store.parkedUpdates.get(5)).toMatchObject({
           ...{ offset: 5, updateId: '12205', reason: 'mine', attempts: 1 },
           update,
@@ -101,25 +101,28 @@ describe('a handler that fails', () => {
     },
   );
 
-  it.each(['stop', 'skip', 'park'] as const)('with a StoreError is retried like a store: onPoison %s', (onPoison) => {
-    const { error, handled, store } = run({
-      handle: (update, record) => {
-        if (update.offset === 5 && asyncScheduler.now() < 120_000) throw new StoreError('publish', name, 'down');
-        return record(update);
-      },
-      options: { onPoison, handlerRetry: { giveUpAfterMs: 1_000 } },
-      ms: 200_000,
-    });
-    expect(error).toBeUndefined();
-    // the updates before it were committed first
-    expect(handled).toEqual(upTo(10));
-    expect(store.parkedUpdates.size).toBe(0);
-  });
+  it.each(['stop', 'skip', 'park'] as const)(
+    'with a StoreError is retried like a store: onHandlerFailure %s',
+    (onHandlerFailure) => {
+      const { error, handled, store } = run({
+        handle: (update, record) => {
+          if (update.offset === 5 && asyncScheduler.now() < 120_000) throw new StoreError('publish', name, 'down');
+          return record(update);
+        },
+        options: { onHandlerFailure, handlerRetry: { giveUpAfterMs: 1_000 } },
+        ms: 200_000,
+      });
+      expect(error).toBeUndefined();
+      // the updates before it were committed first
+      expect(handled).toEqual(upTo(10));
+      expect(store.parkedUpdates.size).toBe(0);
+    },
+  );
 
   it('with a StoreError for longer than the retry policy allows ends the processor with it', () => {
     const { error, seen } = run({
       handle: throws(new StoreError('publish', name, 'down')),
-      options: { onPoison: 'skip', retry: { giveUpAfterMs: 20_000 } },
+      options: { onHandlerFailure: 'skip', storeRetry: { giveUpAfterMs: 20_000 } },
     });
     expect(error).toMatchObject({ _tag: 'StoreError', operation: 'publish' });
     expect(seen.endedAt).toBeGreaterThanOrEqual(20_000);
@@ -146,7 +149,7 @@ describe('a handler that fails', () => {
         failed.push(update.offset);
         throw thrown;
       },
-      options: { onPoison: 'skip' },
+      options: { onHandlerFailure: 'skip' },
     });
     expect(error).toBe(thrown);
     expect(failed).toEqual([5]);
@@ -158,7 +161,7 @@ describe('a handler that fails', () => {
     const { store } = run({
       store: new MemoryTransactions(),
       handle: failFor([5], throws(mine)),
-      options: { onPoison: 'park', handlerRetry: { giveUpAfterMs: 3_000 } },
+      options: { onHandlerFailure: 'park', handlerRetry: { giveUpAfterMs: 3_000 } },
     });
     expect(store.committed.effects).toEqual([1, 2, 3, 4, 6, 7, 8, 9, 10]);
     expect([...store.committed.parked.keys()]).toEqual([5]);
@@ -185,23 +188,24 @@ describe('a handler that fails', () => {
 const broken = (offset: number): object => ({ update: { Transaction: { value: { offset } } } });
 
 describe('an update that does not decode', () => {
-  it.each(['skip', 'park', 'stop'] as const)('is treated like one that cannot be handled: %s', (onPoison) => {
+  it.each(['skip', 'park', 'stop'] as const)('is treated like one that cannot be handled: %s', (onHandlerFailure) => {
     const { handled, store, error } = run({
       updates: 3,
       prepare: ({ ledger }) => {
         for (const offset of [4, 6]) ledger.append(offset, broken(offset));
       },
-      options: { onPoison },
+      options: { onHandlerFailure },
     });
     expect(handled).toEqual([1, 2, 3]);
     // what has no ID would be read again after the update before it, and so is no proof
-    const expected = onPoison === 'stop' ? { offset: 3, lastUpdate: { offset: 3 } } : { offset: 6 };
+    const expected = onHandlerFailure === 'stop' ? { offset: 3, lastUpdate: { offset: 3 } } : { offset: 6 };
     expect(store.cursor).toMatchObject(expected);
-    expect([...store.parkedUpdates.keys()]).toEqual(onPoison === 'park' ? [4, 6] : []);
-    if (onPoison === 'stop') expect(error).toMatchObject({ _tag: 'DecodeError', offset: 4 });
+    expect([...store.parkedUpdates.keys()]).toEqual(onHandlerFailure === 'park' ? [4, 6] : []);
+    if (onHandlerFailure === 'stop') expect(error).toMatchObject({ _tag: 'DecodeError', offset: 4 });
     else expect(error).toBeUndefined();
     const reason: unknown = expect.stringContaining('decode');
-    if (onPoison === 'park') expect(store.parkedUpdates.get(4)).toMatchObject({ offset: 4, attempts: 1, reason });
+    if (onHandlerFailure === 'park')
+      expect(store.parkedUpdates.get(4)).toMatchObject({ offset: 4, attempts: 1, reason });
   });
 });
 
@@ -222,7 +226,11 @@ describe('a mistake in a handler', () => {
   });
 
   it('parks the update at once', () => {
-    const { diagnostics } = run({ handle: failFor([5], throws(mistake)), options: { onPoison: 'park' }, ms: 1_000 });
+    const { diagnostics } = run({
+      handle: failFor([5], throws(mistake)),
+      options: { onHandlerFailure: 'park' },
+      ms: 1_000,
+    });
     expect(withTag(diagnostics, 'UpdateParked')).toMatchObject([{ attempts: 1 }]);
   });
 
@@ -230,8 +238,8 @@ describe('a mistake in a handler', () => {
     ['a fetch without a response', new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }), 'stop'],
     ['a fetch of a browser', new TypeError('Failed to fetch'), 'stop'],
     ['an update that would be skipped, and gone', mistake, 'skip'],
-  ] as const)('is retried if it is %s', (_, error, onPoison) => {
-    const { diagnostics } = run({ handle: failFor([5], throws(error)), options: { onPoison }, ms: 1_000 });
+  ] as const)('is retried if it is %s', (_, error, onHandlerFailure) => {
+    const { diagnostics } = run({ handle: failFor([5], throws(error)), options: { onHandlerFailure }, ms: 1_000 });
     expect(withTag(diagnostics, 'HandlerFailed')[0]).toMatchObject({ failures: 1 });
   });
 });

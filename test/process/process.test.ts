@@ -139,10 +139,10 @@ describe('invalid options', () => {
     ['a batch of half an update', { batch: { size: 1.5, withinMs: 1 } }],
     ['a batch within a negative time', { batch: { size: 1, withinMs: -1 } }],
     ['commitEvery with a batch', { batch: { size: 1, withinMs: 1 }, commitEvery: { updates: 1 } }],
-    ['parking without a store', { onPoison: 'park' }],
-    ['a store that cannot park', { name, onPoison: 'park', store: { load: () => of(), save: () => of() } }],
+    ['parking without a store', { onHandlerFailure: 'park' }],
+    ['a store that cannot park', { name, onHandlerFailure: 'park', store: { load: () => of(), save: () => of() } }],
     ['no delay before a retry', { handlerRetry: { baseDelayMs: 0 } }],
-    ['a negative time for the retries of a store', { retry: { giveUpAfterMs: -5 } }],
+    ['a negative time for the retries of a store', { storeRetry: { giveUpAfterMs: -5 } }],
   ])('throw a TypeError at once: %s', (_, options) => {
     expect(() =>
       processFeed(updatesFeed(client, { beginExclusive: 0, updateFormat }), () => undefined, options as never),

@@ -34,7 +34,7 @@ describe('a store that fails', () => {
         void record(update);
         return what === 'park' ? throwError(() => new Error('mine')) : undefined;
       },
-      options: { retry: { giveUpAfterMs: 60_000 }, onPoison: 'park', handlerRetry: { giveUpAfterMs: 0 } },
+      options: { retry: { giveUpAfterMs: 60_000 }, onHandlerFailure: 'park', handlerRetry: { giveUpAfterMs: 0 } },
     });
     expect(error).toMatchObject({
       _tag: 'StoreError',
@@ -49,7 +49,7 @@ describe('a store that fails', () => {
 
   it('at every commit ends the processor after giveUpAfterMs', () => {
     const store = new MemoryTransactions((n) => of(n > 1 ? 'failed' : 'committed'));
-    const { error, seen } = run({ store, options: { retry: { giveUpAfterMs: 60_000 } } });
+    const { error, seen } = run({ store, options: { storeRetry: { giveUpAfterMs: 60_000 } } });
     expect(error).toMatchObject({ _tag: 'StoreError', operation: 'commit', retried: {} });
     expect(seen.endedAt).toBeLessThan(65_000);
     expect(store.holders).toBe(0);
@@ -128,7 +128,7 @@ describe('a store that fails', () => {
       lostIn.push(tx);
       lost$.next(true);
     };
-    await lastValueFrom(process(handle, { store, name, retry: { baseDelayMs: 1 } }, { endInclusive: 20 }));
+    await lastValueFrom(process(handle, { store, name, storeRetry: { baseDelayMs: 1 } }, { endInclusive: 20 }));
     expect(lostIn).toHaveLength(3);
     expect(callsAfterLoss).toEqual([]);
     expect(store.committed.effects).toEqual(upTo(20));

@@ -75,8 +75,8 @@ export class Ledger {
     this.#pruned = Math.max(this.#pruned, upToInclusive);
   }
 
-  /** Removes the updates after an offset, and returns them. */
-  restore(end: number): readonly LedgerEntry[] {
+  /** Removes the updates after an offset, and returns them. New updates are later than they, unless they `return`. */
+  restore(end: number, { returns }: { readonly returns: boolean }): readonly LedgerEntry[] {
     if (end < 0 || end > this.#end)
       throw new RangeError(`The restored ledger end ${end} must be between 0 and the ledger end ${this.#end}`);
     this.#restores += 1;
@@ -87,11 +87,12 @@ export class Ledger {
     this.#offsets.length = 0;
     this.#offsetById.clear();
     this.contracts.clear();
-    this.recordTimes.clear();
+    this.recordTimes.clear({ returns });
     for (const offset of this.#submitters.keys()) if (offset > end) this.#submitters.delete(offset);
     for (const update of kept) this.add(update);
     this.#end = end;
-    this.#pruned = Math.min(this.#pruned, end);
+    // a backup from before the pruning
+    if (end < this.#pruned) this.#pruned = 0;
     return rest;
   }
 
@@ -152,15 +153,17 @@ const timeStart = Date.UTC(2026, 0, 1) * 1000;
 /** The latest record time of each synchronizer. Record times ascend per synchronizer, not across synchronizers. */
 class RecordTimes {
   readonly #latest = new Map<string, { readonly recordTime: string; readonly micros: number }>();
+  /** The latest times of updates that are lost, in microseconds. The time of a synchronizer does not go back with a participant. */
+  readonly #lost = new Map<string, number>();
 
   /** The record times in the form of checkpoints and, since 3.6, of the ledger end. */
   get all(): readonly { readonly synchronizerId: string; readonly recordTime: string }[] {
     return [...this.#latest].map(([synchronizerId, { recordTime }]) => ({ synchronizerId, recordTime }));
   }
 
-  /** The latest record time of a synchronizer, in microseconds. */
+  /** The latest record time of a synchronizer that any update has or had, in microseconds. */
   latest(synchronizerId: string): number {
-    return this.#latest.get(synchronizerId)?.micros ?? timeStart;
+    return Math.max(this.#latest.get(synchronizerId)?.micros ?? timeStart, this.#lost.get(synchronizerId) ?? 0);
   }
 
   /** Returns the current time, or just after the latest record time if that is later. */
@@ -180,10 +183,12 @@ class RecordTimes {
 
   advance(synchronizerId: string, recordTime: string): void {
     const micros = parseMicros(recordTime);
-    if (micros >= this.latest(synchronizerId)) this.#latest.set(synchronizerId, { recordTime, micros });
+    const { micros: latest = timeStart } = this.#latest.get(synchronizerId) ?? {};
+    if (micros >= latest) this.#latest.set(synchronizerId, { recordTime, micros });
   }
 
-  clear(): void {
+  clear({ returns }: { readonly returns: boolean }): void {
+    if (!returns) for (const id of this.#latest.keys()) this.#lost.set(id, this.latest(id));
     this.#latest.clear();
   }
 }

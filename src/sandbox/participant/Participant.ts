@@ -61,7 +61,7 @@ export class Participant {
   /** Goes back to an earlier end, and loses the rest: from now on, this participant has its own history. */
   restore(ledgerEnd: number): void {
     const { ledger, completions, inbox } = this;
-    ledger.restore(ledgerEnd);
+    ledger.restore(ledgerEnd, { returns: false });
     completions.restore(ledgerEnd);
     inbox.clear();
     this.leave();
@@ -73,7 +73,7 @@ export class Participant {
   restoreAndRead(ledgerEnd: number, offsets: 'other' | 'same'): void {
     const { ledger, completions, inbox } = this;
     const { end, restores } = ledger;
-    const rest = ledger.restore(ledgerEnd);
+    const rest = ledger.restore(ledgerEnd, { returns: true });
     ledger.salt = [...ledger.salt, 'restored', restores];
     const removed = new Map(completions.restore(ledgerEnd).map((completion) => [completion.offset, completion]));
     const arrivals = rest.map((entry) => {

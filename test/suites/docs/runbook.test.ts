@@ -339,9 +339,9 @@ describeWithPostgres('a broken service', () => {
     'handler-timeout': (schema) =>
       start({ schema, handler: (_, tx) => tx.query('SELECT pg_sleep(60)'), options: { handlerTimeoutMs: 300 } }),
     'update-parked': (schema) =>
-      start({ schema, handler: fails, options: { onPoison: 'park', handlerRetry: { giveUpAfterMs: 0 } } }),
+      start({ schema, handler: fails, options: { onHandlerFailure: 'park', handlerRetry: { giveUpAfterMs: 0 } } }),
     'update-skipped': (schema) =>
-      start({ schema, handler: fails, options: { onPoison: 'skip', handlerRetry: { giveUpAfterMs: 0 } } }),
+      start({ schema, handler: fails, options: { onHandlerFailure: 'skip', handlerRetry: { giveUpAfterMs: 0 } } }),
     'stop-abandons': async (schema) => {
       const stopping = new AbortController();
       let isCalled = false;

@@ -99,7 +99,7 @@ export const ofUpdates = (): void => {
   void processFeed(feed, inPostgres, { name, store: plain });
   // @ts-expect-error -- a batch has its own commits
   void processFeed(feed, anyBatch, { batch: { size: 10, withinMs: 0 }, commitEvery: { updates: 1 } });
-  // @ts-expect-error -- onPoison decides about updates that do not decode
+  // @ts-expect-error -- onHandlerFailure decides about updates that do not decode
   void processFeed(feed, any, { onUndecodable: 'emit' });
   // @ts-expect-error -- nor can the feed
   void updatesFeed(ledger, request, { onUndecodable: 'emit' });
@@ -120,15 +120,19 @@ export const ofContracts = (): void => {
   expectTypeOf(contractsFeed(reader, { parties })).toEqualTypeOf<Feed<ContractsWork, ContractsPosition, true>>();
 
   const feed = contractsFeed(reader, { types: { iou, offer }, parties, onGap: 'fail' }, { batchSize: 10 });
-  void processFeed(feed, () => undefined, { name: 'iou', store: plain, onPoison: 'stop' });
+  void processFeed(feed, () => undefined, { name: 'iou', store: plain, onHandlerFailure: 'stop' });
   // @ts-expect-error -- without a change the contracts are none that the ledger had
-  void processFeed(feed, () => undefined, { name: 'iou', store: plain, onPoison: 'skip' });
+  void processFeed(feed, () => undefined, { name: 'iou', store: plain, onHandlerFailure: 'skip' });
   // @ts-expect-error -- nor can one be handled later
-  void processFeed(feed, () => undefined, { name: 'iou', store: plain, onPoison: 'park' });
+  void processFeed(feed, () => undefined, { name: 'iou', store: plain, onHandlerFailure: 'park' });
   const batch = { size: 10, withinMs: 10 };
   // @ts-expect-error -- nor can a batch
-  void processFeed(feed, () => undefined, { name: 'iou', store: plain, batch, onPoison: 'skip' });
-  void processFeed(updatesFeed(reader, request), () => undefined, { name: 'iou', store: plain, onPoison: 'skip' });
+  void processFeed(feed, () => undefined, { name: 'iou', store: plain, batch, onHandlerFailure: 'skip' });
+  void processFeed(updatesFeed(reader, request), () => undefined, {
+    name: 'iou',
+    store: plain,
+    onHandlerFailure: 'skip',
+  });
   void processFeed(feed, (work) => {
     if (work._tag === 'ResetBatch') expectTypeOf(work.isFirst).toBeBoolean();
     else if (work.reason === undefined) expectTypeOf(work.updateId).toBeString();

@@ -7,5 +7,5 @@ processFeed(updatesFeed(openLedger(), request), note, {
   name: 'notes',
   store: markStore(fileStore(orders.storeUrl)),
   commitEvery: { updates: orders.commitEvery },
-  retry: { baseDelayMs: 1, maxDelayMs: 20 },
+  storeRetry: { baseDelayMs: 1, maxDelayMs: 20 },
 }).subscribe(markCommits(() => undefined));

@@ -19,6 +19,6 @@ processFeed(
     name: 'seen',
     store: markTransactionalStore(postgresStore({ pool, pollMs })),
     commitEvery: { updates: commitEvery },
-    retry: { baseDelayMs: 1, maxDelayMs: 20 },
+    storeRetry: { baseDelayMs: 1, maxDelayMs: 20 },
   },
 ).subscribe(markCommits(() => pool.end()));

@@ -44,7 +44,7 @@ const feed = contractsFeed(ledger, query, { batchSize, maxSnapshotPageSize: 200 
 const options = {
   name: 'contracts',
   store: markTransactionalStore(postgresStore({ pool, pollMs: 10 })),
-  retry: { baseDelayMs: 1, maxDelayMs: 20 },
+  storeRetry: { baseDelayMs: 1, maxDelayMs: 20 },
 };
 // both ways to call a handler, in turn
 const committed$ =

@@ -19,7 +19,7 @@ const durable = `reader${updates}`;
 void connectNats().then((connection) =>
   processFeed(natsFeed({ connection, stream: 'ledger', durable, ackWaitMs: 200, timeoutMs: 1_000 }), handler, {
     commitEvery: { updates },
-    retry: { baseDelayMs: 1, maxDelayMs: 20 },
+    storeRetry: { baseDelayMs: 1, maxDelayMs: 20 },
   })
     .pipe(takeWhile(({ offset }) => offset !== orders.end, true))
     .subscribe(markCommits(() => connection.close())),

@@ -16,7 +16,7 @@ void connectNats().then((connection) => {
       store: markStore(store),
       batch: { size: orders.commitEvery, withinMs: 0 },
       handlerRetry: { baseDelayMs: 1, maxDelayMs: 20 },
-      retry: { baseDelayMs: 1, maxDelayMs: 20 },
+      storeRetry: { baseDelayMs: 1, maxDelayMs: 20 },
     },
   ).subscribe(markCommits(() => connection.close()));
 });

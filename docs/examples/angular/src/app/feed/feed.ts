@@ -115,7 +115,7 @@ export class Feed {
             this.#list.append(updates.map(rowOf));
             this.received.update((received) => received + updates.length);
           },
-          { name, store: this.#place, batch: { size: 500, withinMs: 40 }, onPoison: 'skip' },
+          { name, store: this.#place, batch: { size: 500, withinMs: 40 }, onHandlerFailure: 'skip' },
         ),
       ),
       tap(({ role, offset, recordTimes }) => {
