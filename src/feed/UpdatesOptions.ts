@@ -2,7 +2,8 @@ import type { ObservableInput } from 'rxjs';
 import { isRecord } from '../codecs/internal/Codec.js';
 import { problemsOf } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
-import { type UpdatesRange, UpdatesRequest, type UpdatesSelection } from '../codecs/UpdatesRequest.js';
+import { type Update, UpdateElement } from '../codecs/Update.js';
+import { updatesBody, type UpdatesRange, UpdatesRequest, type UpdatesSelection } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
@@ -10,10 +11,11 @@ import { bareOffset, LedgerPosition } from '../history/LedgerPosition.js';
 import { type KnownHistory, ReaderHistory } from '../history/ReaderHistory.js';
 import { validateRequest } from '../http/exchange.js';
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
+import { readPage, readRange } from './catchUp.js';
 import type { FeedSource, Gap, LedgerFeed, Transport } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
+import { poll } from './poll.js';
 import type { Service } from './Service.js';
-import { updatesSource } from './updatesSource.js';
 
 /**
  * Options of a feed.
@@ -155,7 +157,21 @@ export function createLedgerFeed(
     UpdatesRequest,
     after === undefined ? rest : { ...rest, beginExclusive: after.offset },
   );
-  return { ...createFeed(service, updatesSource(request), request, options, ledgerRetry, report, start), request };
+  // read in ranges with an end, several at once, and then with polls
+  const source: FeedSource<Update> = {
+    field: 'update',
+    codec: UpdateElement,
+    path: ({ learned }) => learned.updatesPath,
+    body: (range, path) => updatesBody(request, range, path),
+    lookUp: (updateId) => {
+      const { updateFormat } = updatesBody(request, { beginExclusive: 0 }, '/v2/updates');
+      return { updateId, updateFormat };
+    },
+    readRange,
+    catchUp: readPage,
+    follow: poll,
+  };
+  return { ...createFeed(service, source, request, options, ledgerRetry, report, start), request };
 }
 
 /** The position in a request, to be proven; `undefined` if it has an offset. */

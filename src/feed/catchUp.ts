@@ -25,8 +25,7 @@ import { idOf } from '../history/LedgerPosition.js';
 import { isAtOffset } from '../history/locate.js';
 import { historyOf } from './historyOf.js';
 import { catchUp, followOrEnd, readLedgerEndOnce } from './ledgerEnd.js';
-import { isBeyondEnd, requestPage, retryRequest } from './pageRequest.js';
-import { proofNear } from './proof.js';
+import { isBeyondEnd, proofNear, requestPage, retryRequest } from './pageRequest.js';
 import { proveSteps } from './prove.js';
 
 /**

@@ -8,9 +8,17 @@ import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
 import type { Call } from '../http/Link.js';
 import { mapError, retryTransient } from '../http/retry.js';
+import type { LastUpdate } from '../history/LedgerPosition.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
-import { type DecodedPage, type FeedElement, type Page, type PageSize, type Range, toPage } from './Page.js';
-import { checkProof, proofNear } from './proof.js';
+import {
+  checkProof,
+  type DecodedPage,
+  type FeedElement,
+  type Page,
+  type PageSize,
+  type Range,
+  toPage,
+} from './Page.js';
 import { type FeedPath, minPollMs } from './Service.js';
 
 /** The limit of a page, and how long to wait for elements. */
@@ -117,6 +125,20 @@ export const requestPage = <A extends FeedElement>(
       }),
     );
   });
+
+/**
+ * How far the last update may be before the cursor to be a proof. Beyond that, a participant might need too long to search the
+ * offsets between them with each request.
+ */
+const maxProofReach = 100_000;
+
+/** Returns the update with which requests after the cursor begin, to prove that the ledger is the same. */
+export function proofNear({ source, history, service }: AnyFeed): LastUpdate | undefined {
+  const { proof, cursor } = history;
+  if (proof === undefined || source.lookUp === undefined) return undefined;
+  const reach = cursor - proof.offset;
+  return reach >= 0 && reach < Math.min(maxProofReach, service.learned.maxRange) ? proof : undefined;
+}
 
 /** A ledger before 3.5 sends ascending pages in place of descending ones, which a page of one element would not reveal. */
 const minLimitOf = ({ descendingOrder }: Range): number => (descendingOrder === true ? 2 : 1);

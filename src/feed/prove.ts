@@ -24,8 +24,7 @@ import type { AnyFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
 import { historyOf } from './historyOf.js';
 import { catchUp, catchUpOrFollow, withoutDensity } from './ledgerEnd.js';
-import { isEndBeforeCursor, noteOutage } from './pageRequest.js';
-import { proofNear } from './proof.js';
+import { isEndBeforeCursor, noteOutage, proofNear } from './pageRequest.js';
 
 /**
  * Emits each step of a feed that is certainly of its ledger. After an outage, or if a page does not begin with the last
@@ -57,7 +56,7 @@ export const proveSteps =
 function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> {
   const { history } = feed;
   const proves = step.page?.proves;
-  if (proves === 'no' || history.floors.lacksRead(step.page?.updates ?? [])) history.interrupted();
+  if (proves === 'no' || history.floors?.lacksRead(step.page?.updates ?? []) === true) history.interrupted();
   if (!history.isDoubtful) return of(step);
   return findPlace(feed).pipe(
     concatMap((place) => {

@@ -17,7 +17,7 @@ export class Floors {
   readonly #open: Set<string>;
 
   /** @param open - those of the synchronizers of which the rest of what was read may still come */
-  constructor(floors: readonly Floor[] = [], open: readonly Floor[] = []) {
+  constructor(floors: readonly Floor[], open: readonly Floor[] = []) {
     this.#floors = new Map(floors.map((floor) => [floor.synchronizerId, floor]));
     this.#open = new Set(open.map(({ synchronizerId }) => synchronizerId));
   }
@@ -29,7 +29,6 @@ export class Floors {
 
   /** Whether something was read before. Call it once for each update, in order. */
   wasRead(read: Read): boolean {
-    if (this.#floors.size === 0) return false;
     const below = pointsOf(read).map(({ synchronizerId, recordTime }) => {
       const floor = this.#floors.get(synchronizerId);
       if (floor === undefined) return false;

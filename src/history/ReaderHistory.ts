@@ -48,8 +48,8 @@ export class ReaderHistory {
   #witness: LastUpdate | undefined;
   /** The participant that is read now at other offsets, until what was read before was passed there. */
   #move: { readonly participantId: string | undefined } | undefined;
-  /** What was read before the feed was last in doubt. It is left out until the next doubt. */
-  #floors = new Floors();
+  /** What was read before the feed was last in doubt, to leave it out until the next doubt; `undefined` before the first. */
+  #floors: Floors | undefined;
   #hasRead: boolean;
   #isDoubtful: boolean;
   #outages = 0;
@@ -139,8 +139,8 @@ export class ReaderHistory {
     this.#isDoubtful ||= this.#hasRead;
   }
 
-  /** What was read before the feed was last in doubt. */
-  get floors(): Floors {
+  /** What was read before the feed was last in doubt; `undefined` if it never was. */
+  get floors(): Floors | undefined {
     return this.#floors;
   }
 
@@ -242,7 +242,7 @@ export class ReaderHistory {
 
   /** The position has the new offsets once everything that was read before was passed. */
   #settle(): void {
-    if (this.#move === undefined || !this.#floors.arePassed) return;
+    if (this.#move === undefined || this.#floors?.arePassed === false) return;
     const { participantId } = this.#move;
     const { recordTimes } = this.#position;
     const lastUpdate = this.#proof;
@@ -265,7 +265,7 @@ export class ReaderHistory {
     this.#proof = undefined;
     this.#witness = undefined;
     this.#move = undefined;
-    this.#floors = new Floors();
+    this.#floors = undefined;
     this.#position = { ...bareOffset(offset), participantId, lastUpdate: undefined };
     this.#participantReadAt = readNow(participantId);
     this.proven();
