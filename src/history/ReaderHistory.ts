@@ -70,7 +70,6 @@ export class ReaderHistory {
     this.#isDoubtful = mustProve;
     this.#hasRead = hasRead ?? (position.lastUpdate !== undefined || position.participantId !== undefined);
     this.#maxSilenceMs = maxSilenceMs + idleTimeoutMs;
-    this.#participantReadAt = readNow(position.participantId);
     if (place !== undefined) this.moveTo(place);
   }
 
@@ -267,11 +266,7 @@ export class ReaderHistory {
     this.#move = undefined;
     this.#floors = undefined;
     this.#position = { ...bareOffset(offset), participantId, lastUpdate: undefined };
-    this.#participantReadAt = readNow(participantId);
+    this.#participantReadAt = undefined;
     this.proven();
   }
 }
-
-/** When the ID of a participant was read, if it is known. */
-const readNow = (participantId: string | undefined): number | undefined =>
-  participantId === undefined ? undefined : asyncScheduler.now();
