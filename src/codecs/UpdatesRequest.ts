@@ -4,7 +4,7 @@ import { Codec, invalid, readerOf, atKey, fail } from './internal/Codec.js';
 import { flag, nullable, withDefault } from './internal/field.js';
 import { exact } from './internal/message.js';
 import { Offset, type Opt } from './scalars.js';
-import { UpdateFormat } from './UpdateFormat.js';
+import { type EventFormat, UpdateFormat } from './UpdateFormat.js';
 
 /**
  * A range of offsets. An ascending range without `endInclusive` has no end. A descending range requires `endInclusive`.
@@ -121,3 +121,39 @@ export const UpdatesRequest: t.Type<UpdatesRequest, unknown> = new Codec<Updates
   },
   (request) => Fields.encode(withVerbose(request)),
 );
+
+/**
+ * The body of a request for a range. For `/v2/updates`, it always contains an update format: the legacy `filter` and
+ * `verbose` are deprecated since 3.4, get responses of the wrong shape before 3.4.12, and are off by default in 3.6.
+ */
+export function updatesBody(
+  request: UpdatesRequest,
+  range: { readonly beginExclusive: Offset; readonly endInclusive?: Offset; readonly descendingOrder?: boolean },
+  path: string,
+): { readonly updateFormat?: UpdateFormat | null | undefined } {
+  const { updateFormat, filter, verbose } = request;
+  return {
+    descendingOrder: false,
+    ...range,
+    ...(path === '/v2/updates/flats'
+      ? { updateFormat, filter, verbose }
+      : { updateFormat: updateFormat ?? formatOfFilter(filter, verbose) }),
+  };
+}
+
+/** The update format that equals a legacy filter, by the rule in the API specification. */
+function formatOfFilter(
+  filter: TransactionFilter | null | undefined,
+  verbose: boolean | null | undefined,
+): UpdateFormat | undefined {
+  if (!filter) return undefined;
+  const eventFormat: EventFormat = { ...filter, verbose: verbose ?? false };
+  const parties = Object.keys(filter.filtersByParty ?? {});
+  return {
+    includeTransactions: { eventFormat, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
+    includeReassignments: eventFormat,
+    includeTopologyEvents: {
+      includeParticipantAuthorizationEvents: { parties: filter.filtersForAnyParty ? [] : parties },
+    },
+  };
+}

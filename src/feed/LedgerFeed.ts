@@ -5,9 +5,10 @@ import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import type { LedgerResetError, PrunedError } from '../errors/feed.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
+import type { HistoryRange } from '../history/HistoryReader.js';
 import type { Batch, Origin } from '../history/positions.js';
 import type { ReaderHistory } from '../history/ReaderHistory.js';
-import type { ElementForm, FeedElement, Page, Range, UndecodedUpdate } from './Page.js';
+import type { ElementForm, FeedElement, Page, PageSize, Range, UndecodedUpdate } from './Page.js';
 import type { FeedPath, Service } from './Service.js';
 
 /** One subscription of a feed: its service, its validated request, its options with their defaults, and its ledger. */
@@ -16,8 +17,6 @@ export interface LedgerFeed<A extends FeedElement = Update> {
   readonly source: FeedSource<A>;
   /** The range to read. */
   readonly request: UpdatesRange;
-  /** `undefined`: the feed polls. */
-  readonly transport: Transport | undefined;
   readonly maxPageSize: number;
   /** The idle timeout of a poll, in milliseconds. */
   readonly idleTimeoutMs: number;
@@ -39,17 +38,22 @@ export interface LedgerFeed<A extends FeedElement = Update> {
 /** A feed of updates, or of completions. */
 export type AnyFeed = LedgerFeed<FeedElement>;
 
-/** What a feed reads: the endpoint, and the form of its elements. */
+/** What a feed reads, and how: the endpoint, the form of its elements, and the ways to request them. */
 export interface FeedSource<A extends FeedElement> extends ElementForm<A> {
-  /** Whether a request can have an end. If not, an empty response does not prove that there is nothing. */
-  readonly hasEnd: boolean;
   path(service: Service): FeedPath;
   /** Returns the body of a request. */
   body(range: Range, path: FeedPath): object;
-  /** Returns the body of a request that looks up an update by its ID; absent if the elements cannot be looked up. */
+  /**
+   * Returns the body of a request that looks up an update by its ID. Absent if the elements are not updates: then what was read
+   * cannot be searched, and no request begins with the last element to prove itself.
+   */
   lookUp?(updateId: string): object;
+  /** Requests what is in a range. The `last` of the page is the offset up to which it has everything. */
+  readRange(feed: LedgerFeed<A>, range: HistoryRange, size: PageSize): Observable<Page<A>>;
   /** Reads a page between the cursor and the target, of which some ranges are already requested. */
-  readPage(feed: LedgerFeed<A>, position: Position, prefetched: readonly PrefetchedRange[]): Observable<Step<A>>;
+  catchUp(feed: LedgerFeed<A>, position: Position, prefetched: readonly PrefetchedRange[]): Observable<Step<A>>;
+  /** Waits for what the ledger does not have yet. */
+  follow(feed: LedgerFeed<A>, position: Position): Observable<Step<A>>;
 }
 
 /** The state of a feed between two requests. */
@@ -76,9 +80,9 @@ export type Phase =
   | CatchUp
   /** Reads a page before the cursor, in descending order, down to the exclusive end of the feed. */
   | { readonly _tag: 'ReadDownward'; readonly floor: Offset }
-  /** Waits for an update, through the transport or with a poll. */
+  /** Waits for an update. */
   | { readonly _tag: 'Follow' }
-  /** The transport emits the next step without a request. */
+  /** The source emits the next step without a request. */
   | { readonly _tag: 'Pushed' }
   | { readonly _tag: 'End' };
 
@@ -151,9 +155,8 @@ export interface PrefetchedRange {
 
 /** The result of reading a range. */
 export interface RangeResult {
+  /** Its `last` is the offset up to which it has everything. */
   readonly page: Page;
-  /** The page contains everything in the range up to here. */
-  readonly reached: Offset;
   /** The number of requests, sent one after the other. */
   readonly requests: number;
 }
@@ -188,12 +191,11 @@ export interface Transport {
   /** The discriminant. */
   readonly _tag: 'Transport';
   /**
-   * Follows the ledger from a position, and ends with a step that continues over HTTP. If it returns `undefined`, the
-   * feed polls once and calls it again.
+   * Returns a source that reads the same, and follows the ledger over the transport.
    *
    * @internal
    */
-  readonly follow: <A extends FeedElement>(feed: LedgerFeed<A>, position: Position) => Observable<Step<A>> | undefined;
+  readonly over: <A extends FeedElement>(source: FeedSource<A>) => FeedSource<A>;
   /**
    * Reads a finite list, such as a snapshot of the active contracts. Emits the JSON of its elements, undecoded, as they
    * arrive. Completes only if the participant has sent all elements, and otherwise fails with a `LedgerError`.

@@ -4,6 +4,7 @@ import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { headOfElement, type Update } from '../codecs/Update.js';
 import { DecodeError, OrderError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
+import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
 
 /** An element of a feed: an update, or a completion. */
 export interface FeedElement {
@@ -71,6 +72,17 @@ export interface Range {
   readonly beginExclusive: Offset;
   readonly endInclusive?: Offset;
   readonly descendingOrder?: boolean;
+}
+
+/** How many elements a page may have. */
+export interface PageSize {
+  /**
+   * The maximum number of elements. Always sent: without it, a participant with more elements than its maximum refuses
+   * the request.
+   */
+  readonly limit: number;
+  /** Whether the page itself is to prove the ledger. Default: it begins with the last update, to prove itself. */
+  readonly isProof?: boolean;
 }
 
 /** A page without what is known of its request. */
@@ -188,4 +200,35 @@ function checkProgress(
   if (endInclusive === undefined || count === 0) return undefined;
   const start = descendingOrder === true ? endInclusive + 1 : beginExclusive;
   return last === start ? new OrderError(last, start) : undefined;
+}
+
+/**
+ * Checks that a page begins with the last update, and leaves that out. A page without it is of another ledger, or of another
+ * participant; nothing of it is used.
+ */
+export function checkProof<A extends FeedElement>(
+  page: DecodedPage<A>,
+  proof: LastUpdate | undefined,
+  { beginExclusive, endInclusive }: Range,
+): DecodedPage<A> {
+  // of a page that is out of order, nothing is known
+  if (proof === undefined || page.failure?._tag === 'OrderError') return page;
+  const [first, ...updates] = page.updates;
+  const isProven = first?.offset === proof.offset && idOf(first) === proof.updateId;
+  const { failure } = page;
+  // the participant may have been upgraded, and send the update in a form that does not decode
+  const isUnreadable = failure?._tag === 'DecodeError' && failure.updateId === proof.updateId;
+  if (!isProven) {
+    const { last, count, isFull } = page;
+    return { updates: [], last, count, isFull, proves: isUnreadable ? 'unreadable' : 'no' };
+  }
+  const hasMore = updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
+  // a page without news does not move the cursor back
+  const last = hasMore ? page.last : Math.max(page.last, beginExclusive);
+  const count = page.count - 1;
+  // a page that the last update fills shows nothing of what comes after it
+  const hasNone = updates.length === 0 && (count > 0 || page.isFull);
+  if (failure === undefined && endInclusive !== undefined && hasNone)
+    return { ...page, updates, failure: new OrderError(page.last, beginExclusive) };
+  return { ...page, updates, count, last: count === 0 ? beginExclusive : last, proves: 'yes' };
 }

@@ -3,7 +3,7 @@ import { isRecord } from '../codecs/internal/Codec.js';
 import { problemsOf } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
 import { type Update, UpdateElement } from '../codecs/Update.js';
-import { type UpdatesRange, UpdatesRequest, type UpdatesSelection } from '../codecs/UpdatesRequest.js';
+import { updatesBody, type UpdatesRange, UpdatesRequest, type UpdatesSelection } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
@@ -11,10 +11,10 @@ import { bareOffset, LedgerPosition } from '../history/LedgerPosition.js';
 import { type KnownHistory, ReaderHistory } from '../history/ReaderHistory.js';
 import { validateRequest } from '../http/exchange.js';
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
-import { readPage } from './catchUp.js';
+import { readPage, readRange } from './catchUp.js';
 import type { FeedSource, Gap, LedgerFeed, Transport } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
-import { updatesBody } from './pageRequest.js';
+import { poll } from './poll.js';
 import type { Service } from './Service.js';
 
 /**
@@ -157,17 +157,19 @@ export function createLedgerFeed(
     UpdatesRequest,
     after === undefined ? rest : { ...rest, beginExclusive: after.offset },
   );
+  // read in ranges with an end, several at once, and then with polls
   const source: FeedSource<Update> = {
     field: 'update',
     codec: UpdateElement,
-    hasEnd: true,
     path: ({ learned }) => learned.updatesPath,
     body: (range, path) => updatesBody(request, range, path),
     lookUp: (updateId) => {
       const { updateFormat } = updatesBody(request, { beginExclusive: 0 }, '/v2/updates');
       return { updateId, updateFormat };
     },
-    readPage,
+    readRange,
+    catchUp: readPage,
+    follow: poll,
   };
   return { ...createFeed(service, source, request, options, ledgerRetry, report, start), request };
 }
@@ -192,15 +194,21 @@ export const createFeed = <A extends FeedElement>(
   service: Service,
   source: FeedSource<A>,
   request: UpdatesRange,
-  { maxPageSize = 200, idleTimeoutMs, onUndecodable = 'fail', onGap = 'fail', ...options }: UpdatesOptions,
+  {
+    maxPageSize = 200,
+    idleTimeoutMs,
+    transport = 'http',
+    onUndecodable = 'fail',
+    onGap = 'fail',
+    ...options
+  }: UpdatesOptions,
   ledgerRetry: RetryPolicy | undefined,
   report: Report,
   known?: KnownHistory,
 ): LedgerFeed<A> => ({
   service,
-  source,
+  source: transport === 'http' ? source : transport.over(source),
   request,
-  transport: options.transport === 'http' ? undefined : options.transport,
   maxPageSize,
   idleTimeoutMs: idleTimeoutMs ?? 5_000,
   quietTimeoutMs: idleTimeoutMs ?? quietTimeoutMs,
@@ -213,7 +221,7 @@ export const createFeed = <A extends FeedElement>(
   onOtherNode: options.onOtherNode ?? 'fail',
   history: new ReaderHistory(
     known ?? { position: bareOffset(request.beginExclusive) },
-    silenceMs(options, idleTimeoutMs),
+    silenceMs(transport, idleTimeoutMs),
   ),
 });
 
@@ -221,5 +229,5 @@ export const createFeed = <A extends FeedElement>(
 const quietTimeoutMs = 12_000;
 
 /** How long a feed may wait for a response while all is well, in milliseconds: a socket may be silent for 75 000. */
-const silenceMs = ({ transport = 'http' }: UpdatesOptions, idleTimeoutMs = quietTimeoutMs): number =>
+const silenceMs = (transport: 'http' | Transport, idleTimeoutMs = quietTimeoutMs): number =>
   transport === 'http' ? idleTimeoutMs : Math.max(idleTimeoutMs, 40_000);

@@ -19,12 +19,13 @@ import {
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { LedgerFeed, Position, PrefetchedRange, RangeResult, Step } from './LedgerFeed.js';
-import type { FeedElement, Page } from './Page.js';
+import type { FeedElement, Page, PageSize } from './Page.js';
+import type { HistoryRange } from '../history/HistoryReader.js';
 import { idOf } from '../history/LedgerPosition.js';
 import { isAtOffset } from '../history/locate.js';
 import { historyOf } from './historyOf.js';
 import { catchUp, followOrEnd, readLedgerEndOnce } from './ledgerEnd.js';
-import { isBeyondEnd, isProofNear, reachOf, requestPage, retryRequest } from './pageRequest.js';
+import { isBeyondEnd, proofNear, requestPage, retryRequest } from './pageRequest.js';
 import { proveSteps } from './prove.js';
 
 /**
@@ -67,12 +68,13 @@ function rangesToRead(
   let room = Math.max(isDueRequested ? 0 : 1, maxRanges - prefetched.length);
   let begin = cursor;
   // the first page begins with the last update
-  const widthAt = (start: Offset): number => (start === cursor && isProofNear(feed) ? Math.max(1, width - 1) : width);
+  const widthAt = (start: Offset): number =>
+    start === cursor && proofNear(feed) !== undefined ? Math.max(1, width - 1) : width;
   const fill = (gapEnd: Offset): void => {
     for (; begin < gapEnd && room > 0; room -= 1) {
       // a single range spans the entire gap: less would only be slower
       const end = room === 1 && begin === cursor ? gapEnd : Math.min(begin + widthAt(begin), gapEnd);
-      ranges.push(readRange(feed, begin, end, end === target));
+      ranges.push(prefetch(feed, begin, end, end === target));
       begin = end;
     }
   };
@@ -108,20 +110,21 @@ const minProofMs = 500;
  * Only an empty response proves that a range has no more updates, because a participant may send less than the limit.
  * If other ranges follow, the proof is requested together with the page, so that they need not wait for it.
  */
-function readRange(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): PrefetchedRange {
+function prefetch(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): PrefetchedRange {
   const result$ = defer(() => {
     const { service } = feed;
     const end = Math.min(endInclusive, beginExclusive + service.learned.maxRange);
-    return readUpTo(feed, beginExclusive, end, feed.maxPageSize).pipe(
-      concatMap((result) => {
+    return readRange(feed, { beginExclusive, endInclusive: end }, { limit: feed.maxPageSize }).pipe(
+      concatMap((page) => {
         service.learned.rangeAnswered();
-        const { page, reached } = result;
-        const isOver = isLast || reached === end || page.isFull;
+        const result = { page, requests: 1 };
+        const isOver = isLast || page.last === end || page.isFull;
         if (isOver || page.failure !== undefined || page.proves === 'no') return [result];
-        return readUpTo(feed, reached, end, feed.maxPageSize - page.count).pipe(
-          map((rest): RangeResult => ({ page: concatPages(page, rest.page), reached: rest.reached, requests: 2 })),
+        const rest = { beginExclusive: page.last, endInclusive: end };
+        return readRange(feed, rest, { limit: feed.maxPageSize - page.count }).pipe(
+          map((proof): RangeResult => ({ page: concatPages(page, proof), requests: 2 })),
           catchError(() => {
-            service.learned.rangeReached(reached - beginExclusive);
+            service.learned.rangeReached(page.last - beginExclusive);
             return EMPTY;
           }),
           // the page does not wait longer for the proof: the rest of the range is requested again when it is due
@@ -139,14 +142,17 @@ function readRange(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offse
   return { beginExclusive, endInclusive, result$, prefetch$ };
 }
 
-const readUpTo = (
-  feed: LedgerFeed,
-  beginExclusive: Offset,
-  endInclusive: Offset,
-  limit: number,
-): Observable<RangeResult> =>
-  requestPage(feed, { beginExclusive, endInclusive }, { limit }).pipe(
-    map((page) => ({ page, reached: reachOf(feed, page, endInclusive), requests: 1 })),
+/** Requests what is in a range. The last page of a range is empty, because a participant may send less than the limit. */
+export const readRange = <A extends FeedElement>(
+  feed: LedgerFeed<A>,
+  range: HistoryRange,
+  size: PageSize,
+): Observable<Page<A>> =>
+  requestPage(feed, range, size).pipe(
+    map((page) => ({
+      ...page,
+      last: page.count === 0 ? range.endInclusive : Math.min(page.last, range.endInclusive),
+    })),
   );
 
 const concatPages = (page: Page, rest: Page): Page => ({
@@ -202,7 +208,7 @@ const confirmOrReadAgain = (
 ): ObservableInput<RangeResult> => {
   if (result.page.outages === feed.history.outages) return [result];
   const readAgain = (): ObservableInput<RangeResult> =>
-    readRange(feed, beginExclusive, endInclusive, endInclusive === target).result$;
+    prefetch(feed, beginExclusive, endInclusive, endInclusive === target).result$;
   const last = result.page.updates.findLast((update) => idOf(update) !== undefined);
   const updateId = last && idOf(last);
   if (last === undefined || updateId === undefined) return readAgain();
@@ -225,8 +231,9 @@ const minAutomaticRanges = 2;
  */
 const handlingMs = 2.5;
 
-function positionAfterRange(feed: LedgerFeed, position: Position, { page, reached, requests }: RangeResult): Position {
+function positionAfterRange(feed: LedgerFeed, position: Position, { page, requests }: RangeResult): Position {
   const { pages, phase } = position;
+  const { last: reached } = page;
   const fastestMs = Math.min(page.tookMs, pages.fastestMs);
   const worthwhile = Math.max(minAutomaticRanges, Math.ceil((requests * fastestMs) / handlingMs));
   return {

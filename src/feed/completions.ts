@@ -1,10 +1,13 @@
-import { defer, filter, type Observable } from 'rxjs';
+import { defer, filter, map, type Observable, tap } from 'rxjs';
 import { CompletionElement, type CompletionResponse, CompletionsRequest } from '../codecs/Completion.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { validateRequest } from '../http/exchange.js';
 import type { RetryPolicy } from '../http/retry.js';
-import type { FeedSource } from './LedgerFeed.js';
-import { drain } from './poll.js';
+import { catchUp } from './ledgerEnd.js';
+import type { FeedSource, LedgerFeed, Phase, Position, Step } from './LedgerFeed.js';
+import type { Page, PageSize, Range } from './Page.js';
+import { requestPage, resetIfBeyondEnd, retryRequest } from './pageRequest.js';
+import { hasUpdate, poll } from './poll.js';
 import type { Service } from './Service.js';
 import { updates } from './updates.js';
 import { createFeed, type UpdatesOptions } from './UpdatesOptions.js';
@@ -36,14 +39,15 @@ export const completions = (
     const source: FeedSource<CompletionResponse> = {
       field: 'completionResponse',
       codec: CompletionElement,
-      hasEnd: false,
       path: ({ learned }) => learned.completionsPath,
       body: (range, path) => ({
         parties,
         beginExclusive: range.beginExclusive,
         ...(path === '/v2/commands/completions' && { userId }),
       }),
-      readPage: drain,
+      readRange,
+      catchUp: drain,
+      follow: pollAndLearn,
     };
     // filtered last, because the cursor also moves with the completions of other users
     const complete = { ...options, onUndecodable: 'fail' } as const;
@@ -56,3 +60,44 @@ export const completions = (
       }),
     );
   });
+
+type Completions = LedgerFeed<CompletionResponse>;
+
+/**
+ * Requests completions after an offset: their requests have no end. The participant waits no longer than it needs for what
+ * it has, so that an empty page does not prove that there is nothing.
+ */
+const readRange = (
+  feed: Completions,
+  { beginExclusive }: Range,
+  size: PageSize,
+): Observable<Page<CompletionResponse>> =>
+  defer(() => requestPage(feed, { beginExclusive }, { ...size, idleTimeoutMs: feed.service.learned.drainMs }));
+
+/** How long a page may take to fill with new completions, in milliseconds: well below the request timeout. */
+const maxFillMs = 10_000;
+
+/**
+ * Reads a page of what the participant has. Only a full page shows that there is more, and only elements move the cursor: an
+ * empty page may mean that the participant was slow.
+ */
+const drain = (feed: Completions, position: Position): Observable<Step<CompletionResponse>> =>
+  defer(() => {
+    const { cursor } = position;
+    const limit = Math.min(feed.maxPageSize, Math.floor(maxFillMs / feed.service.learned.drainMs));
+    return readRange(feed, { beginExclusive: cursor }, { limit }).pipe(
+      resetIfBeyondEnd(cursor),
+      map((page): Step<CompletionResponse> => {
+        const phase: Phase = page.isFull && page.last > cursor ? catchUp : { _tag: 'Follow' };
+        return { page, position: { ...position, phase, cursor: page.last, polls: { ...position.polls, limit: 1 } } };
+      }),
+    );
+  }).pipe(retryRequest(feed));
+
+/** Polls. A completion that was on the ledger before the last page, which lacked it, shows that the page was too short. */
+const pollAndLearn = (feed: Completions, position: Position): Observable<Step<CompletionResponse>> =>
+  poll(feed, position).pipe(
+    tap(({ page }) => {
+      if (page !== undefined && hasUpdate(page) && page.last <= position.target) feed.service.learned.drainTooShort();
+    }),
+  );

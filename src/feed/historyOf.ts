@@ -6,28 +6,36 @@ import { isUnavailable, readParticipantId } from '../history/participant.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { AnyFeed } from './LedgerFeed.js';
 import { ledgerEnd } from './ledgerEnd.js';
-import { requestPage, resetIfBeyondEnd } from './pageRequest.js';
-import { reportWithout } from './Service.js';
+import { resetIfBeyondEnd } from './pageRequest.js';
+import { reportWithout, type Service } from './Service.js';
+
+/** What a participant shows of its history without a selection: which one it is, and where its ledger ends. */
+export const bareHistory = ({ link }: Service): HistoryReader => ({
+  isSearchable: false,
+  searched: new Map(),
+  participantId$: readParticipantId(link),
+  ledgerEnd$: ledgerEnd(link).pipe(
+    catchError((error: unknown) => {
+      if (isUnavailable(error)) return of(undefined);
+      throw error;
+    }),
+  ),
+  read: () => of([]),
+  offsetOf: () => of(undefined),
+});
 
 /** What the participant shows of its history to the requests of a feed. */
 export function historyOf(feed: AnyFeed): HistoryReader {
   const { service, source, history } = feed;
   const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
   return {
-    isSearchable: source.hasEnd,
-    searched: new Map(),
-    participantId$: readParticipantId(service.link),
-    ledgerEnd$: ledgerEnd(service.link).pipe(
-      catchError((error: unknown) => {
-        if (isUnavailable(error)) return of(undefined);
-        throw error;
-      }),
-    ),
-    read: (beginExclusive, endInclusive, limit) => {
+    ...bareHistory(service),
+    isSearchable: source.lookUp !== undefined,
+    read: (range, limit) => {
       // the range may be after the end of the request; a participant that was upgraded may send what does not decode
-      const request = { ...feed.request, endInclusive, descendingOrder: false };
-      const range = { beginExclusive, endInclusive };
-      return requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit, isProof: true }).pipe(
+      const request = { ...feed.request, endInclusive: range.endInclusive, descendingOrder: false };
+      const shown = { ...feed, request, report, onUndecodable: 'emit' } as const;
+      return source.readRange(shown, range, { limit, isProof: true }).pipe(
         map(({ updates, failure }) => {
           if (failure !== undefined) throw failure;
           return updates;

@@ -1,35 +1,33 @@
 import { catchError, concatMap, defer, type MonoTypeOperatorFunction, type Observable, of, tap } from 'rxjs';
-import type { TransactionFilter } from '../codecs/Filters.js';
 import type { Offset } from '../codecs/scalars.js';
-import type { EventFormat, UpdateFormat } from '../codecs/UpdateFormat.js';
-import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { DiagnosticBody, DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
-import { LedgerResetError, OrderError, PageLimitError } from '../errors/feed.js';
+import { LedgerResetError, PageLimitError } from '../errors/feed.js';
 import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
 import type { Call } from '../http/Link.js';
 import { mapError, retryTransient } from '../http/retry.js';
-import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
+import type { LastUpdate } from '../history/LedgerPosition.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
-import { type DecodedPage, type FeedElement, type Page, type Range, toPage } from './Page.js';
+import {
+  checkProof,
+  type DecodedPage,
+  type FeedElement,
+  type Page,
+  type PageSize,
+  type Range,
+  toPage,
+} from './Page.js';
 import { type FeedPath, minPollMs } from './Service.js';
 
 /** The limit of a page, and how long to wait for elements. */
-interface PageRequest {
-  /**
-   * The maximum number of elements. Always sent: without it, a participant with more elements than its maximum refuses
-   * the request.
-   */
-  readonly limit: number;
+interface PageRequest extends PageSize {
   /**
    * How long the participant waits for another element before it responds, in milliseconds. Only for a range without an
-   * end. Default for a source without ends: no longer than it needs for what it has.
+   * end.
    */
   readonly idleTimeoutMs?: number;
-  /** Whether the page itself is to prove the ledger. Default: it begins with the last update, to prove itself. */
-  readonly isProof?: boolean;
 }
 
 /** Requests a page of a range that the ledger has reached. Retries after a transient failure. */
@@ -67,13 +65,17 @@ export const requestPage = <A extends FeedElement>(
   defer(() => {
     const { source, request, service, history, onUndecodable, report } = feed;
     const path = source.path(service);
-    const { proof, limit } = proofOf(feed, wanted, size);
+    const isAfterCursor = wanted.beginExclusive === history.cursor && wanted.descendingOrder !== true;
+    const near = isAfterCursor && size.isProof !== true ? proofNear(feed) : undefined;
+    const most = near === undefined ? size.limit : Math.min(size.limit + 1, Math.max(2, feed.maxPageSize));
+    const limit = Math.max(minLimitOf(wanted), service.learned.takePageLimit(most));
+    // a page of one element would have nothing else
+    const proof = limit > 1 ? near : undefined;
     const begin = proof === undefined ? wanted.beginExclusive : proof.offset - 1;
-    const range = source.hasEnd ? { ...wanted, beginExclusive: begin } : { beginExclusive: begin };
+    const range = { ...wanted, beginExclusive: begin };
     // after an outage, a poll is short: the ledger must be proven before a long one begins
     const maxIdleMs = history.isDoubtful ? service.learned.drainMs : service.learned.maxPollMs;
-    const { idleTimeoutMs: idleMs = source.hasEnd ? undefined : service.learned.drainMs } = size;
-    const idleTimeoutMs = idleMs && Math.floor(Math.min(idleMs, maxIdleMs));
+    const idleTimeoutMs = size.idleTimeoutMs && Math.floor(Math.min(size.idleTimeoutMs, maxIdleMs));
     const sentAt = monotonicNow();
     const { outages } = history;
     const { endInclusive } = range;
@@ -130,66 +132,16 @@ export const requestPage = <A extends FeedElement>(
  */
 const maxProofReach = 100_000;
 
-/** Returns the update with which a request proves that it is answered by the same ledger, and the limit of the request. */
-function proofOf(
-  feed: AnyFeed,
-  range: Range,
-  { limit: wanted, isProof = false }: PageRequest,
-): { readonly proof?: LastUpdate; readonly limit: number } {
-  const { history, maxPageSize, service } = feed;
+/** Returns the update with which requests after the cursor begin, to prove that the ledger is the same. */
+export function proofNear({ source, history, service }: AnyFeed): LastUpdate | undefined {
   const { proof, cursor } = history;
-  const { beginExclusive, descendingOrder } = range;
-  const isAfterProof = !isProof && descendingOrder !== true && beginExclusive === cursor && isProofNear(feed);
-  const most = isAfterProof ? Math.min(wanted + 1, Math.max(2, maxPageSize)) : wanted;
-  const limit = Math.max(minLimitOf(range), service.learned.takePageLimit(most));
-  return proof !== undefined && isAfterProof && limit > 1 ? { proof, limit } : { limit };
-}
-
-/** Whether requests can begin with the last update. */
-export function isProofNear({ source, history, service }: AnyFeed): boolean {
-  const reach = history.cursor - (history.proof?.offset ?? -Infinity);
-  return source.hasEnd && reach >= 0 && reach < Math.min(maxProofReach, service.learned.maxRange);
-}
-
-/**
- * Checks that a page begins with the last update, and leaves that out. A page without it is of another ledger, or of another
- * participant; nothing of it is used.
- */
-function checkProof<A extends FeedElement>(
-  page: DecodedPage<A>,
-  proof: LastUpdate | undefined,
-  { beginExclusive, endInclusive }: Range,
-): DecodedPage<A> {
-  // of a page that is out of order, nothing is known
-  if (proof === undefined || page.failure?._tag === 'OrderError') return page;
-  const [first, ...updates] = page.updates;
-  const isProven = first?.offset === proof.offset && idOf(first) === proof.updateId;
-  const { failure } = page;
-  // the participant may have been upgraded, and send the update in a form that does not decode
-  const isUnreadable = failure?._tag === 'DecodeError' && failure.updateId === proof.updateId;
-  if (!isProven) {
-    const { last, count, isFull } = page;
-    return { updates: [], last, count, isFull, proves: isUnreadable ? 'unreadable' : 'no' };
-  }
-  const hasMore = updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
-  // a page without news does not move the cursor back
-  const last = hasMore ? page.last : Math.max(page.last, beginExclusive);
-  const count = page.count - 1;
-  // a page that the last update fills shows nothing of what comes after it
-  const hasNone = updates.length === 0 && (count > 0 || page.isFull);
-  if (failure === undefined && endInclusive !== undefined && hasNone)
-    return { ...page, updates, failure: new OrderError(page.last, beginExclusive) };
-  return { ...page, updates, count, last: count === 0 ? beginExclusive : last, proves: 'yes' };
+  if (proof === undefined || source.lookUp === undefined) return undefined;
+  const reach = cursor - proof.offset;
+  return reach >= 0 && reach < Math.min(maxProofReach, service.learned.maxRange) ? proof : undefined;
 }
 
 /** A ledger before 3.5 sends ascending pages in place of descending ones, which a page of one element would not reveal. */
 const minLimitOf = ({ descendingOrder }: Range): number => (descendingOrder === true ? 2 : 1);
-
-/** Up to where a page contains everything. An empty one reaches the end of its range only if the request had an end. */
-export function reachOf({ source }: AnyFeed, { count, last }: Page<FeedElement>, endInclusive: Offset): Offset {
-  if (!source.hasEnd) return last;
-  return count === 0 ? endInclusive : Math.min(last, endInclusive);
-}
 
 /** Records each response and each failure of a feed's requests: after an outage, the ledger may be another one. */
 export const noteOutage = <A>(
@@ -291,41 +243,5 @@ export function pageReceived(
     ...(first !== undefined && { first }),
     ...(last !== undefined && { last }),
     durationMs: tookMs,
-  };
-}
-
-/**
- * The body of a request for a range. For `/v2/updates`, it always contains an update format: the legacy `filter` and
- * `verbose` are deprecated since 3.4, get responses of the wrong shape before 3.4.12, and are off by default in 3.6.
- */
-export function updatesBody(
-  request: UpdatesRequest,
-  range: Range,
-  path: FeedPath,
-): { readonly updateFormat?: UpdateFormat | null | undefined } {
-  const { updateFormat, filter, verbose } = request;
-  return {
-    descendingOrder: false,
-    ...range,
-    ...(path === '/v2/updates/flats'
-      ? { updateFormat, filter, verbose }
-      : { updateFormat: updateFormat ?? formatOfFilter(filter, verbose) }),
-  };
-}
-
-/** The update format that equals a legacy filter, by the rule in the API specification. */
-function formatOfFilter(
-  filter: TransactionFilter | null | undefined,
-  verbose: boolean | null | undefined,
-): UpdateFormat | undefined {
-  if (!filter) return undefined;
-  const eventFormat: EventFormat = { ...filter, verbose: verbose ?? false };
-  const parties = Object.keys(filter.filtersByParty ?? {});
-  return {
-    includeTransactions: { eventFormat, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
-    includeReassignments: eventFormat,
-    includeTopologyEvents: {
-      includeParticipantAuthorizationEvents: { parties: filter.filtersForAnyParty ? [] : parties },
-    },
   };
 }

@@ -18,15 +18,15 @@ import { monotonicNow } from '../http/clock.js';
 import { exchange } from '../http/exchange.js';
 import type { AnyFeed, LedgerFeed, Phase, Position, RecentPolls, Step } from './LedgerFeed.js';
 import type { FeedElement, Page } from './Page.js';
-import { catchUp, catchUpOrFollow, withoutDensity } from './ledgerEnd.js';
+import { catchUpOrFollow, withoutDensity } from './ledgerEnd.js';
 import { requestPage, resetIfBeyondEnd, retryRequest } from './pageRequest.js';
 import { learnParticipant } from './prove.js';
 
-/** Waits for new updates: through the transport of the feed, or with a poll. */
+/** Waits for new updates, once the participant is known. */
 export const follow = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> => {
   const steps$ = concat(
     learnParticipant(feed),
-    defer(() => feed.transport?.follow(feed, position) ?? poll(feed, position)),
+    defer(() => feed.source.follow(feed, position)),
   );
   // the poll must not wait for it
   return merge(reportUnknownParties(feed, position), steps$.pipe(endWith(undefined))).pipe(
@@ -38,7 +38,7 @@ export const follow = <A extends FeedElement>(feed: LedgerFeed<A>, position: Pos
  * Follows the ledger with one request without an end. Its limit is so small that the participant responds with the
  * first update, rather than after the idle timeout or with a full page.
  */
-const poll = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> =>
+export const poll = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> =>
   defer(() => {
     const { cursor } = position;
     const limit = Math.min(position.polls.limit, feed.maxPageSize);
@@ -88,26 +88,6 @@ const reportUnknownParties = (
     concatMap(() => EMPTY),
   );
 
-/** How long a page may take to fill with new elements, in milliseconds: well below the request timeout. */
-const maxFillMs = 10_000;
-
-/**
- * Reads a page of what the participant has, from a source without ends. Only a full page shows that there is more, and
- * only elements move the cursor: an empty page may mean that the participant was slow.
- */
-export const drain = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> =>
-  defer(() => {
-    const { cursor } = position;
-    const limit = Math.min(feed.maxPageSize, Math.floor(maxFillMs / feed.service.learned.drainMs));
-    return requestPage(feed, { beginExclusive: cursor }, { limit }).pipe(
-      resetIfBeyondEnd(cursor),
-      map((page): Step<A> => {
-        const phase: Phase = page.isFull && page.last > cursor ? catchUp : { _tag: 'Follow' };
-        return { page, position: { ...position, phase, cursor: page.last, polls: { ...position.polls, limit: 1 } } };
-      }),
-    );
-  }).pipe(retryRequest(feed));
-
 /**
  * The number of consecutive polls without an update after which a ledger counts as quiet. One poll may be empty because
  * of a checkpoint.
@@ -155,7 +135,7 @@ const limitRate =
 const ledgerEndMaxAgeMs = 30_000;
 
 function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedElement>): Position {
-  const { source, request, service } = feed;
+  const { request, service } = feed;
   const { learned } = service;
   const { polls } = position;
   const end = request.endInclusive ?? Infinity;
@@ -163,8 +143,6 @@ function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedEle
   const endAgeMs = Math.abs(monotonicNow() - position.ledgerEndReadAt);
   const isStale = page.count === 0 && (end < Infinity || endAgeMs > ledgerEndMaxAgeMs);
   learned.pollAnswered();
-  // it was on the ledger before the last page, which lacked it
-  if (!source.hasEnd && isNews && page.last <= position.target) learned.drainTooShort();
   const phase: Phase = isNews || isStale || !learned.hasLedgerEnd ? catchUpOrFollow(feed) : { _tag: 'Follow' };
   return {
     ...position,
@@ -181,7 +159,9 @@ function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedEle
   };
 }
 
-const hasUpdate = ({ updates }: Page<FeedElement>): boolean => updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
+/** Whether a page has more than checkpoints. */
+export const hasUpdate = ({ updates }: Page<FeedElement>): boolean =>
+  updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
 
 /**
  * A checkpoint that arrives within this time, in milliseconds, is early: participants may send one half a second after the

@@ -1,13 +1,11 @@
-import { catchError, concatMap, EMPTY, expand, map, type Observable, of, toArray } from 'rxjs';
+import { catchError, EMPTY, expand, map, type Observable, of, toArray } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { advance, bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
-import { retryTransient } from '../http/retry.js';
+import { lastOffset } from '../history/HistoryReader.js';
 import { historyOf } from './historyOf.js';
 import type { AnyFeed } from './LedgerFeed.js';
-import type { FeedElement, Page, Range } from './Page.js';
-import { isEndBeforeCursor, requestPage, resetIfBeyondEnd } from './pageRequest.js';
-import { reportWithout } from './Service.js';
+import { isEndBeforeCursor, retryRequest } from './pageRequest.js';
 
 /** In how many updates before an offset the last one of each synchronizer is looked for. */
 const maxLastUpdates = 50;
@@ -29,39 +27,25 @@ export const positionAt = (
   { offset, participantId, begin }: SnapshotOffset,
 ): Observable<LedgerPosition> => {
   const none: LedgerPosition = { ...bareOffset(offset), participantId, lastUpdate: undefined };
-  const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
-  const readPage = (range: Range, limit: number): Observable<Page<FeedElement>> => {
-    const request = { ...feed.request, ...range } as AnyFeed['request'];
-    const page$ = requestPage({ ...feed, request, report, onUndecodable: 'emit' }, range, { limit, isProof: true });
-    return page$.pipe(resetIfBeyondEnd(offset));
-  };
+  const { read } = historyOf(feed);
   const limit = Math.min(maxLastUpdates, Math.max(2, feed.maxPageSize));
   const down = (beginExclusive: Offset): Observable<LedgerPosition> =>
-    readPage({ beginExclusive, endInclusive: offset, descendingOrder: true }, limit).pipe(
-      concatMap(({ updates, failure }) =>
-        failure === undefined ? of({ ...advance(none, [...updates].reverse()), offset }) : up(),
-      ),
+    read({ beginExclusive, endInclusive: offset, descendingOrder: true }, limit).pipe(
+      map((updates) => ({ ...advance(none, [...updates].reverse()), offset })),
+      catchError((error: unknown) => {
+        if (isUnordered(error)) return up();
+        throw error;
+      }),
     );
   // a participant before 3.5 ignores the order
   const up = (): Observable<LedgerPosition> => {
-    const next = (beginExclusive: Offset) =>
-      readPage({ beginExclusive, endInclusive: offset }, feed.maxPageSize).pipe(
-        map((page) => ({ page, isLast: page.count === 0 || page.last >= offset || page.failure !== undefined })),
-      );
-    return next(begin).pipe(
-      expand(({ page, isLast }, index) => (isLast || index === maxPagesUp ? EMPTY : next(page.last))),
-      toArray(),
-      map((pages) =>
-        pages.at(-1)?.isLast === true && pages.every(({ page }) => page.failure === undefined)
-          ? {
-              ...advance(
-                none,
-                pages.flatMap(({ page }) => page.updates),
-              ),
-              offset,
-            }
-          : none,
+    const pageAfter = (beginExclusive: Offset) => read({ beginExclusive, endInclusive: offset }, feed.maxPageSize);
+    return pageAfter(begin).pipe(
+      expand((page, index) =>
+        lastOffset(page) >= offset || index === maxPagesUp ? EMPTY : pageAfter(lastOffset(page)),
       ),
+      toArray(),
+      map((pages) => (lastOffset(pages.at(-1) ?? []) >= offset ? { ...advance(none, pages.flat()), offset } : none)),
     );
   };
   if (offset === 0) return of(none);
@@ -71,15 +55,18 @@ export const positionAt = (
       if (earliest === undefined || earliest >= offset) throw error;
       return down(earliest);
     }),
-    retryTransient(feed, (error) => !isEndBeforeCursor(error)),
+    retryRequest(feed),
     catchError((error: unknown) => {
       // pruned, or an order that the participant refuses, or two updates are too large for a page
-      const isUnreadable = isLedgerError(error, 'PrunedError', 'PageLimitError');
+      const isUnreadable = isUnordered(error) || isLedgerError(error, 'PrunedError', 'PageLimitError');
       if (isUnreadable || (isLedgerError(error, 'ApiError') && !isTransient(error))) return of(none);
       throw error;
     }),
   );
 };
+
+/** Whether a page could not be used: its order is not the one that was requested, or it has what no cursor can pass. */
+const isUnordered = (error: unknown): boolean => isLedgerError(error, 'OrderError', 'DecodeError');
 
 /** Emits whether the ledger has the update of a contract at its offset; `undefined` if it is pruned, or if there is no contract. */
 export const hasContract = (
@@ -89,12 +76,12 @@ export const hasContract = (
   contract === undefined
     ? of(undefined)
     : historyOf(feed)
-        .read(contract.offset - 1, contract.offset, 1)
+        .read({ beginExclusive: contract.offset - 1, endInclusive: contract.offset }, 1)
         .pipe(
           map((read) =>
             read.some(({ _tag }) => _tag === 'UndecodedUpdate') ? undefined : read.some(concerns(contract.contractId)),
           ),
-          retryTransient(feed, (error) => !isEndBeforeCursor(error)),
+          retryRequest(feed),
           catchError((error: unknown) => {
             if (isLedgerError(error, 'PrunedError')) return of(undefined);
             if (isEndBeforeCursor(error)) return of(false);

@@ -24,7 +24,7 @@ import type { AnyFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
 import { historyOf } from './historyOf.js';
 import { catchUp, catchUpOrFollow, withoutDensity } from './ledgerEnd.js';
-import { isEndBeforeCursor, isProofNear, noteOutage } from './pageRequest.js';
+import { isEndBeforeCursor, noteOutage, proofNear } from './pageRequest.js';
 
 /**
  * Emits each step of a feed that is certainly of its ledger. After an outage, or if a page does not begin with the last
@@ -56,7 +56,7 @@ export const proveSteps =
 function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> {
   const { history } = feed;
   const proves = step.page?.proves;
-  if (proves === 'no' || history.lacksRead(step.page?.updates ?? [])) history.interrupted();
+  if (proves === 'no' || history.floors?.lacksRead(step.page?.updates ?? []) === true) history.interrupted();
   if (!history.isDoubtful) return of(step);
   return findPlace(feed).pipe(
     concatMap((place) => {
@@ -98,8 +98,7 @@ function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> 
   const isBounded = typeof request.endInclusive === 'number';
   if (place._tag === 'Here') {
     const { after = history.position.offset } = place;
-    // a completion that was rejected has no ID, and would be emitted again
-    const isAhead = after < cursor && request.descendingOrder !== true && feed.source.hasEnd;
+    const isAhead = after < cursor && request.descendingOrder !== true;
     if (!isAhead && history.isAddressed) return undefined;
     // back from other offsets, before what was read had been passed there
     const moved = history.isAddressed ? 'back' : 'elsewhere';
@@ -181,15 +180,17 @@ export const placeOf = (feed: AnyFeed, position: LedgerPosition, onAttempt?: () 
 const participantTimeoutMs = 5_000;
 
 /**
- * Reads the ID of the participant before a poll, if it is not known; and from time to time, if the poll cannot begin with the
- * last update. If it has changed, the feed is in doubt.
+ * Reads the ID of the participant before a poll: at first, and from time to time if it is known. If it has changed, the feed is
+ * in doubt. A failure to read it again is ignored if the poll proves the ledger.
  */
 export const learnParticipant = (feed: AnyFeed): Observable<never> =>
   defer(() => {
     const { service, history } = feed;
-    if (history.isDoubtful || !history.mustReadParticipant(isProofNear(feed))) return EMPTY;
+    if (history.isDoubtful || !history.mustReadParticipant) return EMPTY;
+    // the poll shows the same
+    const isProven = proofNear(feed) !== undefined && history.position.participantId !== undefined;
     return readParticipantId(service.link, participantTimeoutMs).pipe(
-      noteOutage(feed),
+      noteOutage(feed, () => isProven),
       map((participantId) => {
         history.participantIs(participantId);
       }),
@@ -197,7 +198,7 @@ export const learnParticipant = (feed: AnyFeed): Observable<never> =>
       catchError((error: unknown) => {
         // after a passing failure, the next poll tries again, unless it would wait again; a gateway may block the path
         const isPassing = isLedgerError(error) && isTransient(error) && error._tag !== 'RequestTimeoutError';
-        if (!isPassing) history.participantIs(undefined);
+        if (!isPassing || isProven) history.participantIs(undefined);
         return EMPTY;
       }),
     );

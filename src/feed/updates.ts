@@ -110,7 +110,7 @@ function toTurn<A extends FeedElement>(feed: AnyFeed, before: Position, step: St
   const { history } = feed;
   const { page, position, moved } = step;
   const origin = originIn(feed);
-  const known = page?.updates.filter((update) => history.wasRead(update)) ?? [];
+  const known = page?.updates.filter((update) => history.floors?.wasRead(update)) ?? [];
   if (moved === undefined) history.read(position.cursor, page?.updates);
   const repeated = known.length === 0 ? undefined : new Set<FeedElement>(known);
   // pages of several participants in turn have only what was read before
@@ -155,14 +155,14 @@ function newIn<A extends FeedElement>(page: Page<A> | undefined): readonly (A | 
 /** Where a feed is in the history of its ledger. */
 const originIn = ({ history: { position: before, isAddressed } }: AnyFeed): Origin => ({ before, isAddressed });
 
-/** Emits the next step of a feed: one request and its retries. A transport emits many steps. */
+/** Emits the next step of a feed: one request and its retries. A socket emits many steps. */
 function requestStep<A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> {
   const { phase } = position;
   switch (phase._tag) {
     case 'ReadLedgerEnd':
       return readLedgerEnd(feed, position);
     case 'CatchUp':
-      return feed.source.readPage(feed, position, phase.prefetched);
+      return feed.source.catchUp(feed, position, phase.prefetched);
     case 'ReadDownward':
       return readDownward(feed, position, phase.floor);
     case 'Follow':

@@ -1,8 +1,14 @@
-import { concatMap, EMPTY, expand, find, type Observable } from 'rxjs';
+import { EMPTY, expand, filter, map, type Observable, take } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
-import { isLater } from '../operators/recordTimes.js';
-import { type Around, bisect } from './bisect.js';
+import { type Around, bisect, searchPageSize } from './bisect.js';
 import { pointsOf, type Read } from './LedgerPosition.js';
+
+/** A range of a history. */
+export interface HistoryRange {
+  readonly beginExclusive: Offset;
+  readonly endInclusive: Offset;
+  readonly descendingOrder?: boolean;
+}
 
 /** What a participant shows of its history to the requests of one selection. */
 export interface HistoryReader {
@@ -11,7 +17,7 @@ export interface HistoryReader {
   /** Emits the ledger end; `undefined` if it is not served. */
   readonly ledgerEnd$: Observable<Offset | undefined>;
   /** Reads what the selection has in a range, in order, perhaps not to its end. Nothing means that there is nothing. */
-  readonly read: (beginExclusive: Offset, endInclusive: Offset, limit: number) => Observable<readonly Read[]>;
+  readonly read: (range: HistoryRange, limit: number) => Observable<readonly Read[]>;
   /** Looks up an update by its ID. Emits `undefined` if it is not there, not visible or pruned, or if that is not served. */
   readonly offsetOf: (updateId: string) => Observable<Offset | undefined>;
   /** Whether ranges have an end, so that the history can be searched. */
@@ -21,47 +27,43 @@ export interface HistoryReader {
 }
 
 /**
- * Finds the updates of a synchronizer around a record time, by bisecting a range: record times ascend within a synchronizer,
- * and only there.
+ * Finds the updates of a synchronizer around a moment, by bisecting a range: record times ascend within a synchronizer, and only
+ * there. Without one, takes all updates as if they were of one.
+ *
+ * @param isAfter - whether a record time is after the moment
  */
 export const searchAround = (
-  reader: HistoryReader,
-  synchronizerId: string,
-  recordTime: Timestamp,
-  range: { readonly beginExclusive: Offset; readonly endInclusive: Offset },
+  { read }: Pick<HistoryReader, 'read'>,
+  synchronizerId: string | undefined,
+  isAfter: (recordTime: Timestamp) => boolean,
+  range: HistoryRange,
 ): Observable<Around<Read>> =>
   bisect(
     range,
-    (read) => isLater(timeIn(read, synchronizerId), recordTime),
-    (begin, end) => firstOf(reader, synchronizerId, begin, end),
+    (update) => isAfter(timeIn(update, synchronizerId) ?? ''),
+    (beginExclusive, endInclusive) => {
+      const pageAfter = (offset: Offset, limit: number) => read({ beginExclusive: offset, endInclusive }, limit);
+      const own = (page: readonly Read[]) => page.filter((update) => timeIn(update, synchronizerId) !== undefined);
+      return pageAfter(beginExclusive, searchPageSize).pipe(
+        expand((page) =>
+          own(page).length > 0 || isLast(page, endInclusive) ? EMPTY : pageAfter(lastOffset(page), 4 * searchPageSize),
+        ),
+        filter((page) => own(page).length > 0 || isLast(page, endInclusive)),
+        map(own),
+        take(1),
+      );
+    },
   );
 
-/** The size of the pages in which an update of a synchronizer is looked for. */
-const pageSize = 50;
+/** The offset of the last update of a page; beyond every range if there is none. */
+export const lastOffset = (page: readonly Read[]): Offset => page.at(-1)?.offset ?? Infinity;
 
-/** Emits the first update of a synchronizer in a range; `undefined` if there is none. */
-const firstOf = (
-  reader: HistoryReader,
-  synchronizerId: string,
-  beginExclusive: Offset,
-  endInclusive: Offset,
-): Observable<Read | undefined> =>
-  reader.read(beginExclusive, endInclusive, pageSize).pipe(
-    expand((page) => {
-      const last = page.at(-1)?.offset ?? endInclusive;
-      return last < endInclusive && !page.some(isOf(synchronizerId))
-        ? reader.read(last, endInclusive, pageSize)
-        : EMPTY;
-    }),
-    concatMap((page) => page),
-    find(isOf(synchronizerId)),
-  );
+/** Whether a page ends its range. */
+const isLast = (page: readonly Read[], endInclusive: Offset): boolean => lastOffset(page) >= endInclusive;
 
-const isOf =
-  (synchronizerId: string) =>
-  (read: Read): boolean =>
-    read._tag !== 'OffsetCheckpoint' && pointsOf(read).some((point) => point.synchronizerId === synchronizerId);
-
-/** The record time of an update of a synchronizer. */
-export const timeIn = (read: Read, synchronizerId: string): Timestamp =>
-  pointsOf(read).find((point) => point.synchronizerId === synchronizerId)?.recordTime ?? '';
+/** The record time of an update, if it is one of the synchronizer. */
+export const timeIn = (read: Read, synchronizerId: string | undefined): Timestamp | undefined =>
+  read._tag === 'OffsetCheckpoint'
+    ? undefined
+    : pointsOf(read).find((point) => synchronizerId === undefined || point.synchronizerId === synchronizerId)
+        ?.recordTime;

@@ -1,7 +1,7 @@
 import { asyncScheduler } from 'rxjs';
-import type { Offset, Timestamp } from '../codecs/scalars.js';
+import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
-import { isLater } from '../operators/recordTimes.js';
+import { Floors } from './Floors.js';
 import {
   advance,
   bareOffset,
@@ -9,10 +9,9 @@ import {
   lastAfter,
   type LastUpdate,
   type LedgerPosition,
-  pointsOf,
   type Read,
 } from './LedgerPosition.js';
-import type { Elsewhere, Floor } from './locate.js';
+import type { Elsewhere } from './locate.js';
 
 /** What is known of a ledger before a reader begins. */
 export interface KnownHistory {
@@ -29,7 +28,7 @@ export interface KnownHistory {
 /** How long a participant may be silent without an outage, in milliseconds, in addition to the idle timeout of a poll. */
 const maxSilenceMs = 60_000;
 
-/** After what time the ID of the participant is read again if nothing else proves the ledger, in milliseconds. */
+/** After what time the ID of the participant is read again, in milliseconds. */
 const participantMaxAgeMs = 60_000;
 
 /** After so many milliseconds without a contradiction, the next one is the first. */
@@ -49,15 +48,13 @@ export class ReaderHistory {
   #witness: LastUpdate | undefined;
   /** The participant that is read now at other offsets, until what was read before was passed there. */
   #move: { readonly participantId: string | undefined } | undefined;
-  /** What was read of each synchronizer before the feed was last in doubt. It is left out until the next doubt. */
-  #floors: ReadonlyMap<string, Floor> = new Map();
-  /** The synchronizers of which the rest of what was read may still come. */
-  #open: ReadonlySet<string> = new Set();
+  /** What was read before the feed was last in doubt, to leave it out until the next doubt; `undefined` before the first. */
+  #floors: Floors | undefined;
   #hasRead: boolean;
   #isDoubtful: boolean;
   #outages = 0;
   #isUnproven = false;
-  /** When the ID of the participant was read, in milliseconds. */
+  /** When the ID of the participant was last read, in milliseconds. */
   #participantReadAt: number | undefined;
   /** The number of answers that contradict the ledger, without anything new between them, and when the first and the last came. */
   #contradictions = agreement;
@@ -141,37 +138,9 @@ export class ReaderHistory {
     this.#isDoubtful ||= this.#hasRead;
   }
 
-  /** Whether something was read before the feed was last in doubt. Call it once for each update, in order. */
-  wasRead(read: Read): boolean {
-    if (this.#floors.size === 0) return false;
-    const open = new Set(this.#open);
-    const below = pointsOf(read).map(({ synchronizerId, recordTime }) => {
-      const floor = this.#floors.get(synchronizerId);
-      if (floor === undefined) return false;
-      const isBelow = isUpTo(floor, read, recordTime);
-      if (!isBelow || isLastOf(floor, read)) open.delete(synchronizerId);
-      return isBelow;
-    });
-    this.#open = open;
-    return read._tag !== 'OffsetCheckpoint' && below.length > 0 && below.every(Boolean);
-  }
-
-  /**
-   * Whether an update follows the last one of its synchronizer that was read, and that one has not come again at the new
-   * offsets: then the ledger may have lost it.
-   */
-  lacksRead(updates: Iterable<Read>): boolean {
-    const seen = new Set<string>();
-    for (const read of updates) {
-      if (read._tag === 'OffsetCheckpoint') continue;
-      for (const { synchronizerId, recordTime } of pointsOf(read)) {
-        const floor = this.#open.has(synchronizerId) ? this.#floors.get(synchronizerId) : undefined;
-        if (floor?.updateId === undefined || floor.upTo !== undefined || seen.has(synchronizerId)) continue;
-        if (isLastOf(floor, read)) seen.add(synchronizerId);
-        else if (!isUpTo(floor, read, recordTime)) return true;
-      }
-    }
-    return false;
+  /** What was read before the feed was last in doubt; `undefined` if it never was. */
+  get floors(): Floors | undefined {
+    return this.#floors;
   }
 
   /** Records what was read and emitted, up to a cursor. */
@@ -188,16 +157,12 @@ export class ReaderHistory {
     this.#settle();
   }
 
-  /**
-   * Whether to read the ID of the participant.
-   *
-   * @param isProven - whether the requests prove themselves
-   */
-  mustReadParticipant(isProven: boolean): boolean {
+  /** Whether to read the ID of the participant: another one may have the last update at the same offset. */
+  get mustReadParticipant(): boolean {
     if (this.#cursor === 0) return false;
-    if (this.#participantReadAt === undefined) return this.#position.participantId === undefined;
+    if (this.#participantReadAt === undefined) return true;
     const isOld = Math.abs(asyncScheduler.now() - this.#participantReadAt) > participantMaxAgeMs;
-    return isOld && !isProven && this.#position.participantId !== undefined;
+    return isOld && this.#position.participantId !== undefined;
   }
 
   /**
@@ -254,10 +219,10 @@ export class ReaderHistory {
   /** Leaves out what was read of each synchronizer: a restore may have changed their order. */
   leaveOutRead(): void {
     const { recordTimes } = this.#position;
-    this.#floors = new Map(
+    this.#floors = new Floors(
       Object.entries(recordTimes)
         .filter(([, { updateId }]) => updateId !== undefined)
-        .map(([synchronizerId, point]) => [synchronizerId, { synchronizerId, upTo: undefined, ...point }]),
+        .map(([synchronizerId, point]) => ({ synchronizerId, upTo: undefined, ...point })),
     );
   }
 
@@ -266,17 +231,17 @@ export class ReaderHistory {
     this.#cursor = start;
     this.#proof = proof;
     this.#move = { participantId };
-    this.#floors = new Map(floors.map((floor) => [floor.synchronizerId, floor]));
     // what is at or before the start was passed
-    this.#open = new Set(
-      floors.filter(({ upTo }) => upTo === undefined || upTo > start).map((floor) => floor.synchronizerId),
+    this.#floors = new Floors(
+      floors,
+      floors.filter(({ upTo }) => upTo === undefined || upTo > start),
     );
     this.#settle();
   }
 
   /** The position has the new offsets once everything that was read before was passed. */
   #settle(): void {
-    if (this.#move === undefined || this.#open.size > 0) return;
+    if (this.#move === undefined || this.#floors?.arePassed === false) return;
     const { participantId } = this.#move;
     const { recordTimes } = this.#position;
     const lastUpdate = this.#proof;
@@ -299,23 +264,9 @@ export class ReaderHistory {
     this.#proof = undefined;
     this.#witness = undefined;
     this.#move = undefined;
-    this.#floors = new Map();
-    this.#open = new Set();
+    this.#floors = undefined;
     this.#position = { ...bareOffset(offset), participantId, lastUpdate: undefined };
     this.#participantReadAt = undefined;
     this.proven();
   }
 }
-
-/** Whether an update of a synchronizer is among those that were read. */
-function isUpTo({ upTo, recordTime: last, updateId }: Floor, read: Read, recordTime: Timestamp): boolean {
-  if (isLater(last, recordTime)) return true;
-  // several updates may have one record time, as after a repair
-  const isSameTime = !isLater(recordTime, last);
-  if (updateId !== undefined && idOf(read) === updateId) return true;
-  return isSameTime && (upTo === undefined ? updateId === undefined : read.offset <= upTo);
-}
-
-/** Whether everything later was not read. */
-const isLastOf = ({ upTo, updateId }: Floor, read: Read): boolean =>
-  upTo === undefined ? updateId !== undefined && idOf(read) === updateId : read.offset === upTo;

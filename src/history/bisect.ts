@@ -17,40 +17,45 @@ export interface Around<A> {
 interface Search<A> extends Around<A> {
   readonly low: Offset;
   readonly high: Offset;
+  /** How many offsets the last page has spanned. It may have had room for more. */
+  readonly span: number;
 }
 
+/** The size of the pages in which a history is searched. */
+export const searchPageSize = 50;
+
 /**
- * Finds the updates around a moment, by halving a range whose updates are in the order of time.
+ * Finds the updates around a moment, by halving a range whose updates are in the order of time, until one page spans the rest.
  *
- * @param firstIn - emits the first update of a range, or `undefined`
+ * @param firstIn - emits the first updates of a range, in order; none if there is none
  */
 export const bisect = <A extends { readonly offset: Offset }>(
   range: { readonly beginExclusive: Offset; readonly endInclusive: Offset },
   isAfter: (update: A) => boolean,
-  firstIn: (beginExclusive: Offset, endInclusive: Offset) => Observable<A | undefined>,
+  firstIn: (beginExclusive: Offset, endInclusive: Offset) => Observable<readonly A[]>,
 ): Observable<Around<A>> => {
-  const halve = (search: Search<A>): Observable<Search<A>> => {
-    const middle = Math.floor((search.low + search.high) / 2);
-    return firstIn(middle, search.high).pipe(
+  const narrow = (search: Search<A>): Observable<Search<A>> => {
+    const { low, high } = search;
+    const begin = high - low <= 2 * search.span ? low : Math.floor((low + high) / 2);
+    return firstIn(begin, high).pipe(
       map((found): Search<A> => {
-        if (found === undefined) return { ...search, high: middle };
-        if (isAfter(found)) return { ...search, high: middle, after: found };
-        return { ...search, low: found.offset, before: found, pruned: undefined };
+        const last = found.at(-1);
+        if (last === undefined) return { ...search, high: begin, span: high - begin };
+        const span = last.offset - begin;
+        const index = found.findIndex(isAfter);
+        if (index === 0) return { ...search, high: begin, after: found[0], span };
+        if (index === -1) return { ...search, low: last.offset, before: last, pruned: undefined, span };
+        return { low: high, high, before: found[index - 1], after: found[index], span };
       }),
       catchError((error: unknown): Observable<Search<A>> => {
-        const earliest = earliestIn(error);
-        if (earliest === undefined || earliest <= middle) throw error;
-        return of({ ...search, low: Math.min(earliest, search.high), pruned: error as PrunedError });
+        if (!isLedgerError(error, 'PrunedError') || (error.earliestOffset ?? 0) <= begin) throw error;
+        return of({ ...search, low: Math.min(error.earliestOffset ?? 0, high), pruned: error });
       }),
     );
   };
   const { beginExclusive: low, endInclusive: high } = range;
-  return of<Search<A>>({ low, high, before: undefined, after: undefined }).pipe(
-    expand((search) => (search.low < search.high ? halve(search) : EMPTY)),
+  return of<Search<A>>({ low, high, before: undefined, after: undefined, span: searchPageSize / 2 }).pipe(
+    expand((search) => (search.low < search.high ? narrow(search) : EMPTY)),
     takeLast(1),
   );
 };
-
-/** The first offset that is not pruned, in the error of a request for pruned ones. */
-export const earliestIn = (error: unknown): Offset | undefined =>
-  isLedgerError(error, 'PrunedError') ? error.earliestOffset : undefined;

@@ -1,8 +1,10 @@
-import { catchError, concatMap, defer, from, map, type Observable, of, toArray } from 'rxjs';
+import { catchError, concatMap, defer, from, map, type Observable, of, tap, toArray } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
+import { isLater } from '../operators/recordTimes.js';
 import type { Around } from './bisect.js';
+import type { Floor } from './Floors.js';
 import { type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
 import { idOf, type LastUpdate, type LedgerPosition, type Read } from './LedgerPosition.js';
 
@@ -12,7 +14,10 @@ export type Place = Here | Elsewhere;
 /** The participant is the same, and so are its offsets. */
 interface Here {
   readonly _tag: 'Here';
-  /** Where everything after is unread: the offset of the last update. Absent if that is pruned, or if there is none. */
+  /**
+   * Where everything after is unread: the offset of the last update. Absent if that is pruned, if there is none, or if something
+   * without an ID may follow it.
+   */
   readonly after?: Offset;
   /** Whether anything shows that the ledger is the same. */
   readonly isProven: boolean;
@@ -29,15 +34,6 @@ export interface Elsewhere {
   readonly proof: LastUpdate | undefined;
   /** What was read of each synchronizer already, of which some may be after the start. */
   readonly floors: readonly Floor[];
-}
-
-/** What was read of a synchronizer: everything up to an offset, or up to a record time if no offset is known. */
-export interface Floor {
-  readonly synchronizerId: string;
-  readonly recordTime: Timestamp;
-  readonly upTo: Offset | undefined;
-  /** The last update that was read, if it is known. */
-  readonly updateId?: string | undefined;
 }
 
 /**
@@ -62,7 +58,9 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
       if (lastUpdate === undefined) return atEnd(reader, position, isSame);
       return isAtOffset(reader, lastUpdate).pipe(
         concatMap((found): Observable<Place> => {
-          if (found === 'there') return of({ _tag: 'Here', after: lastUpdate.offset, isProven: true });
+          // a completion that was rejected has no ID, and would be emitted again
+          const after = reader.isSearchable ? { after: lastUpdate.offset } : {};
+          if (found === 'there') return of({ _tag: 'Here', ...after, isProven: true });
           if (found === 'unknown') return atEnd(reader, position, isSame);
           const place$ = findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
           return isSame && !mayRelocate ? place$.pipe(concatMap((place) => onSame(reader, position, place))) : place$;
@@ -111,7 +109,7 @@ export const isAtOffset = (
   reader: HistoryReader,
   { offset, updateId }: LastUpdate,
 ): Observable<'there' | 'gone' | 'unknown' | 'beyond'> =>
-  reader.read(offset - 1, offset, 1).pipe(
+  reader.read({ beginExclusive: offset - 1, endInclusive: offset }, 1).pipe(
     map((read) => {
       if (read.some((element) => idOf(element) === updateId && element.offset === offset)) return 'there';
       // a participant may be slow where a range has no end
@@ -279,30 +277,15 @@ function isAwaited({ lastUpdate, recordTimes }: LedgerPosition, updateId: string
   return !isLastThere || updateId === lastUpdate.updateId;
 }
 
-/** Searches what the participant has not pruned. If the position may be in what it has, fails with the `PrunedError`. */
+/** Searches what the participant has not pruned. If the position may be before that, fails with the `PrunedError`. */
 const around = (reader: HistoryReader, { synchronizerId, recordTime, end }: Wanted): Observable<Around<Read>> => {
-  // of an empty ledger, a participant refuses to read a range
-  if (end === 0) return of({ before: undefined, after: undefined });
   const last = reader.searched.get(synchronizerId);
   if (last?.end === end) return of(last);
-  return reader.read(0, end, 1).pipe(
-    map(() => undefined),
-    catchError((error: unknown) => {
-      if (isLedgerError(error, 'PrunedError') && error.earliestOffset !== undefined) return of(error);
-      throw error;
+  const range = { beginExclusive: 0, endInclusive: end };
+  return searchAround(reader, synchronizerId, (time) => isLater(time, recordTime), range).pipe(
+    tap((found) => {
+      if (found.pruned !== undefined && found.before === undefined && found.after !== undefined) throw found.pruned;
+      reader.searched.set(synchronizerId, { ...found, end });
     }),
-    concatMap((pruned) =>
-      searchAround(reader, synchronizerId, recordTime, {
-        beginExclusive: pruned?.earliestOffset ?? 0,
-        endInclusive: end,
-      }).pipe(
-        map((found) => {
-          const error = found.pruned ?? pruned;
-          if (error !== undefined && found.before === undefined && found.after !== undefined) throw error;
-          reader.searched.set(synchronizerId, { ...found, end });
-          return found;
-        }),
-      ),
-    ),
   );
 };

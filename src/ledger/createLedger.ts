@@ -11,7 +11,7 @@ import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { isUnavailable } from '../history/participant.js';
 import type { Transport } from '../feed/LedgerFeed.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
-import { requestPage } from '../feed/pageRequest.js';
+import { historyOf } from '../feed/historyOf.js';
 import { Service } from '../feed/Service.js';
 import { updates } from '../feed/updates.js';
 import { checkOptions, createLedgerFeed, type UpdatesAfter, type UpdatesOptions } from '../feed/UpdatesOptions.js';
@@ -22,7 +22,7 @@ import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { type Token, TokenSource } from '../http/TokenSource.js';
 import { offsetAt, type SearchedLedger, toTimestamp } from '../history/offsetAt.js';
-import { checkNotNegative, checkPositive, type RetryPolicy, retryPolicy, retryTransient } from '../http/retry.js';
+import { checkNotNegative, checkPositive, type RetryPolicy, retryTransient } from '../http/retry.js';
 import { executor } from '../submission/execute.js';
 import { ledgerStarts } from '../submission/LedgerStart.js';
 import { prepare, submit } from '../submission/submit.js';
@@ -107,7 +107,10 @@ function bindReader(service: Service, { retry, transport }: Defaults): LedgerRea
     // the overloads only relate `onUndecodable` to the type of the updates
     updates: readUpdates as LedgerReader['updates'],
     ledgerEnd: () => ledgerEnd(service.link),
-    offsetAt: (time, { parties: whose = 'any' } = {}) => offsetAt(searched(service, whose, retry), toTimestamp(time)),
+    offsetAt: (time, { parties: whose = 'any' } = {}) => {
+      const timestamp = toTimestamp(time);
+      return defer(() => offsetAt(searched(service, whose, retry), timestamp));
+    },
     parties: () => parties(service.link),
     diagnostics$: service.diagnostics$,
   };
@@ -123,32 +126,21 @@ function searched(
   const { link } = service;
   // exercises, too, are updates
   const updateFormat = ledgerEffects({ parties });
-  const settings = { retry: retryPolicy(ledgerRetry), report: link.report, success$: service.success$ };
+  const request = { beginExclusive: 0, updateFormat };
+  const feed = createLedgerFeed(service, request, {}, ledgerRetry, link.report);
   const path = '/v2/state/connected-synchronizers';
   return {
-    ledgerEnd$: ledgerEnd(link).pipe(retryTransient(settings)),
+    ledgerEnd$: ledgerEnd(link).pipe(retryTransient(feed)),
     synchronizers$: exchange(link, { method: 'GET', path }, decodeWith(path, ConnectedSynchronizers)).pipe(
       map(({ connectedSynchronizers }) => connectedSynchronizers.map(({ synchronizerId }) => synchronizerId)),
       catchError((error: unknown) => {
         if (isUnavailable(error)) return [[]];
         throw error;
       }),
-      retryTransient(settings),
+      retryTransient(feed),
     ),
-    readRange: (beginExclusive, endInclusive, limit) =>
-      defer(() => {
-        const range = { beginExclusive, endInclusive };
-        // what does not decode shows no time, and must not end the search
-        const options = { onUndecodable: 'emit' } as const;
-        const feed = createLedgerFeed(service, { ...range, updateFormat }, options, ledgerRetry, link.report);
-        return requestPage(feed, range, { limit }).pipe(
-          retryTransient(feed),
-          map(({ updates: read, isFull, last }) => ({
-            updates: read.filter((update): update is Update => update._tag !== 'UndecodedUpdate'),
-            reach: isFull ? last : endInclusive,
-          })),
-        );
-      }),
+    // what does not decode shows no time, and does not end the search
+    read: (range, limit) => historyOf(feed).read(range, limit).pipe(retryTransient(feed)),
   };
 }
 

@@ -14,8 +14,8 @@ import {
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
+import { bareHistory } from '../feed/historyOf.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
-import type { HistoryReader } from '../history/HistoryReader.js';
 import { locate } from '../history/locate.js';
 import { isUnavailable, readParticipantId } from '../history/participant.js';
 import type { Service } from '../feed/Service.js';
@@ -127,16 +127,6 @@ export const proveStart = (service: Service, { since, participantId }: LedgerSta
       throw error;
     }),
   );
-
-/** What shows a ledger to a start, which has read no update. */
-const bareHistory = ({ link }: Service): HistoryReader => ({
-  participantId$: readParticipantId(link),
-  ledgerEnd$: ledgerEnd(link),
-  read: () => of([]),
-  offsetOf: () => of(undefined),
-  isSearchable: false,
-  searched: new Map(),
-});
 
 /** Returns the starts of a participant. */
 export type StartsOf = (service: Service) => LedgerStarts;

@@ -30,7 +30,7 @@ import { ConnectionError } from '../errors/request.js';
 import { catchUpOrFollow, readLedgerEndOnce } from '../feed/ledgerEnd.js';
 import type { AnyFeed, LedgerFeed, Position, Step, Transport } from '../feed/LedgerFeed.js';
 import { checkOrder, decodeElements, type FeedElement, type Page } from '../feed/Page.js';
-import { isProofNear, pageReceived, reachOf, requestPage, switchPath } from '../feed/pageRequest.js';
+import { pageReceived, proofNear, switchPath } from '../feed/pageRequest.js';
 import type { FeedPath, Service } from '../feed/Service.js';
 import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
 import { hostOf, locate, tokensOf } from '../http/Link.js';
@@ -38,10 +38,14 @@ import { openSocket, readList, type SocketMessage } from './openSocket.js';
 import type { SocketPort } from './SocketPort.js';
 import { jitter } from '../http/retry.js';
 
-/** Follows the ledger over the WebSockets of a port. */
+/** Follows the ledger over the WebSockets of a port; with polls while none may be opened. */
 export const socketTransport = (port: SocketPort): Transport => ({
   _tag: 'Transport',
-  follow: (feed, position) => (mayOpenSocket(feed, position) ? followBySocket(feed, position, port) : undefined),
+  over: (source) => ({
+    ...source,
+    follow: (feed, position) =>
+      mayOpenSocket(feed, position) ? followBySocket(feed, position, port) : source.follow(feed, position),
+  }),
   readList: (service, path, body) => readList(service, port, path, body),
 });
 
@@ -85,7 +89,7 @@ const followBySocket = <A extends FeedElement>(
     const { field } = source;
     const path = source.path(service);
     const { cursor } = position;
-    const proof = isProofNear(feed) ? feed.history.proof : undefined;
+    const proof = proofNear(feed);
     const beginExclusive = proof === undefined ? cursor : proof.offset - 1;
     let progress: SocketProgress = {
       path,
@@ -252,9 +256,7 @@ const missedPage = <A extends FeedElement>(feed: LedgerFeed<A>, position: Positi
   readLedgerEndOnce(feed, position).pipe(
     mergeMap(({ position: { phase, cursor: beginExclusive, target: endInclusive } }) =>
       phase._tag === 'CatchUp'
-        ? requestPage(feed, { beginExclusive, endInclusive }, { limit: feed.maxPageSize }).pipe(
-            map((page) => ({ ...page, last: reachOf(feed, page, endInclusive) })),
-          )
+        ? feed.source.readRange(feed, { beginExclusive, endInclusive }, { limit: feed.maxPageSize })
         : EMPTY,
     ),
     catchError((error: unknown) => {

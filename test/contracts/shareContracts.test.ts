@@ -224,8 +224,8 @@ describe('queries of shared contracts', () => {
   const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
   const Holding = interfaceType('#marbles:Holdings:Holding', t.type({ owner: t.string }));
   const decoderOfMarble = { templateId: Marble.templateId, decoder: Marble.decoder };
-  const transport = (follow: Transport['follow']): Transport => ({ _tag: 'Transport', follow, readList: () => NEVER });
-  const one = transport(() => undefined);
+  const transport = (over: Transport['over']): Transport => ({ _tag: 'Transport', over, readList: () => NEVER });
+  const one = transport((source) => source);
   type Asked = readonly [ContractQuery & ContractPolicies, ContractsOptions?];
   const isEqual = (a: Asked, b: Asked): boolean => shared.keyOf(...a) === shared.keyOf(...b);
 
@@ -262,7 +262,7 @@ describe('queries of shared contracts', () => {
     ['no types and an empty list', [any], typed({})],
     ['policies', [any], [{ ...any, onGap: 'fail' }]],
     ['options', [any, paged], [any]],
-    ['functions', [any, { transport: one }], [any, { transport: transport(() => undefined) }]],
+    ['functions', [any, { transport: one }], [any, { transport: transport((source) => ({ ...source })) }]],
   ])('are not equal with other %s', (_what, a, b) => {
     expect(isEqual(a, b)).toBe(false);
   });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { Observable, takeUntil, timer } from 'rxjs';
+import { asyncScheduler, Observable, takeUntil, tap, timer } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
+import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import type { LedgerPosition } from '../../src/history/LedgerPosition.js';
+import { positions } from '../../src/history/positions.js';
 import { observe, offsets } from '../helpers/observe.js';
 import type { Reply } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
@@ -197,9 +199,11 @@ describe('after an outage of the same ledger, a feed continues', () => {
   const all = [...upTo(9), 10, 11];
 
   it('with two more requests: for the participant and for the last update', () => {
-    const { seen, requests } = outageOf({}, ({ ledger }) => {
+    const disconnect = ({ ledger }: World): void => {
       ledger.disconnect();
-    });
+    };
+    // before the participant is read again
+    const { seen, requests } = outageOf({}, disconnect, { forMs: 50_000 });
     expect(offsets(seen.values)).toEqual(upTo(9));
     const polls = requests.filter(({ query }) => query['stream_idle_timeout_ms'] !== undefined);
     expect(requests.length - polls.length - requests.filter(isEnd).length).toBe(2);
@@ -320,14 +324,84 @@ describe('a feed after a position', () => {
 });
 
 describe('while all is well, a feed', () => {
-  it('sends no request more than for the updates, but for the ID of the participant once', () => {
+  it.each([
+    ['once a minute', 'first::1220', 10],
+    ['once, if the participant does not report it', undefined, 1],
+  ])('sends no request more than for the updates, but for the ID of the participant %s', (_, participantId, most) => {
     const { service } = play(
-      { earlyCheckpointMs: 500, participantId: 'first::1220' },
+      { earlyCheckpointMs: 500, participantId },
       { updates: upTo(9), forMs: 600_000, at: { 1_000: ({ ledger }) => (ledger.end = 12) } },
     );
     const proofs = service.requests.filter(({ body }) => body['endInclusive'] === 9 && body['beginExclusive'] === 8);
     expect(proofs).toEqual([]);
-    expect(service.requests.filter(({ path }) => path.endsWith('/participant-id'))).toHaveLength(1);
+    const ids = service.requests.filter(({ path }) => path.endsWith('/participant-id'));
+    expect(ids.length).toBeLessThanOrEqual(most);
+    expect(ids.length).toBeGreaterThanOrEqual(most - 2);
+  });
+
+  it('does not mind that a gateway blocks the path of the ID later: the updates prove the ledger', () => {
+    const { seen, service } = play(
+      {
+        participantId: 'first::1220',
+        fault: ({ path }) =>
+          path.endsWith('/participant-id') && asyncScheduler.now() > 100_000 ? errorReply(503, '') : undefined,
+      },
+      {
+        updates: upTo(9),
+        forMs: 1_200_000,
+        at: {
+          900_000: ({ ledger }) => {
+            fill(ledger, 12);
+          },
+        },
+      },
+    );
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([...upTo(9), 12]);
+    expect(service.requests.filter(({ path }) => path.endsWith('/participant-id')).length).toBeLessThanOrEqual(20);
+  });
+});
+
+describe('a switch to a participant that has the last update at the same offset, without a failed request,', () => {
+  const read = (options: UpdatesOptions, known?: LedgerPosition) => {
+    const diagnostics: Diagnostic[] = [];
+    const positionsRead: LedgerPosition[] = [];
+    let seen: ReturnType<typeof observe<unknown>> | undefined;
+    marbles(({ flush }) => {
+      const { ledger, client } = world({ latencyMs: 5, participantId: 'first::1220' });
+      fill(ledger, ...upTo(9));
+      client.diagnostics$.subscribe((diagnostic) => diagnostics.push(diagnostic));
+      const start = known === undefined ? { beginExclusive: 0 } : { after: known };
+      const updates$ = client.updates({ ...start, updateFormat }, options).pipe(positions(), takeUntil(timer(200_000)));
+      seen = observe(updates$.pipe(tap(([, position]) => positionsRead.push(position))));
+      timer(20_000).subscribe(() => {
+        ledger.reconfigure({ participantId: 'second::1220' });
+      });
+      timer(150_000).subscribe(() => {
+        fill(ledger, 10);
+      });
+      flush();
+    });
+    return { seen, diagnostics, positionsRead };
+  };
+  const lastUpdate = { offset: 9, updateId: '12209' };
+  const recordTimes = { [synchronizerId]: { recordTime: '2026-07-24T10:00:00Z', updateId: '12209' } };
+
+  it.each([undefined, { offset: 9, participantId: 'first::1220', lastUpdate, recordTimes }])(
+    'is noticed within a minute (after %j)',
+    (known) => {
+      const { seen } = read({}, known);
+      expect(seen?.error).toMatchObject(another);
+      expect(seen?.endedAt).toBeLessThan(75_000);
+    },
+  );
+
+  it('moves a feed that may relocate, whose positions then name the new one', () => {
+    const { seen, diagnostics, positionsRead } = read({ onOtherNode: 'relocate' });
+    expect(seen?.error).toBeUndefined();
+    expect(positionsRead.map(({ offset }) => offset)).toEqual(upTo(10));
+    expect(positionsRead.at(-1)).toMatchObject({ participantId: 'second::1220' });
+    expect(diagnostics).toContainEqual(expect.objectContaining({ _tag: 'PositionMoved', reason: 'relocated' }));
   });
 });
 

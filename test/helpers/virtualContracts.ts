@@ -138,7 +138,7 @@ export class VirtualContracts {
   /** Sends lists as a WebSocket does. */
   readonly transport: Transport = {
     _tag: 'Transport',
-    follow: () => undefined,
+    over: (source) => source,
     readList: (_service, path, json) =>
       defer(() => {
         const body = JSON.parse(JSON.stringify(json)) as ServiceRequest['body'];

@@ -36,14 +36,12 @@ function participant(history: readonly Entry[], { end = 0, pruned = 0, synchroni
   const ledger: SearchedLedger = {
     ledgerEnd$: of(Math.max(end, history.at(-1)?.offset ?? 0)),
     synchronizers$: of(synchronizers),
-    readRange: (begin, to, limit) =>
+    read: ({ beginExclusive, endInclusive }, limit) =>
       defer(() => {
         counts.ranges += 1;
-        if (begin < pruned) return throwError(() => new PrunedError('/v2/updates', pruned));
-        const all = history.filter(({ offset }) => offset > begin && offset <= to);
-        const page = all.slice(0, Math.min(limit, maxPage));
-        const reach = page.length < all.length ? (page.at(-1)?.offset ?? to) : to;
-        return of({ updates: page.map(toUpdate), reach });
+        if (beginExclusive < pruned) return throwError(() => new PrunedError('/v2/updates', pruned));
+        const all = history.filter(({ offset }) => offset > beginExclusive && offset <= endInclusive);
+        return of(all.slice(0, Math.min(limit, maxPage)).map(toUpdate));
       }),
   };
   return { ledger, counts };
@@ -117,6 +115,25 @@ describe('the offset at a record time', () => {
     );
   });
 
+  it.each([
+    ['of 50 offsets', 1, 0],
+    ['of as many updates as a page has, however many offsets are between them', 100_000, 0],
+    ['of a few updates before a long time without one', 10, 10_000_000],
+  ])('takes one request for each halving, and one for the last part: a ledger %s', async (_, gap, rest) => {
+    const history = Array.from({ length: 50 }, (_, i) => ({
+      offset: gap * (i + 1),
+      synchronizer: 'one',
+      time: 10 * i,
+    }));
+    const halvings = rest === 0 ? 1 : Math.ceil(Math.log2(rest / 50));
+    for (const time of [0, 5, 255, 490, 500]) {
+      const { ledger, counts } = participant(history, { end: 50 * gap + rest });
+      const first = history.find((entry) => entry.time >= time);
+      expect(await find(ledger, time)).toBe(first === undefined ? 50 * gap + rest : first.offset - 1);
+      expect(counts.ranges).toBeLessThanOrEqual(halvings + 1);
+    }
+  });
+
   it('takes a request for each halving of the ledger, however long that is', async () => {
     const history = Array.from({ length: 3_000 }, (_, i) => ({
       offset: 1_000 * (i + 1),
@@ -127,7 +144,7 @@ describe('the offset at a record time', () => {
       const { ledger, counts } = participant(history);
       const first = history.find((entry) => entry.time >= time);
       expect(await find(ledger, time)).toBe(first === undefined ? 3_000_000 : first.offset - 1);
-      expect(counts.ranges).toBeLessThanOrEqual(Math.ceil(Math.log2(3_000_000)));
+      expect(counts.ranges).toBeLessThanOrEqual(Math.ceil(Math.log2(3_000 / 50)) + 2);
     }
   });
 
@@ -139,7 +156,7 @@ describe('the offset at a record time', () => {
     }));
     const { ledger, counts } = participant(history, { synchronizers: ['s0', 's1', 's2'] });
     expect(await find(ledger, 2_000)).toBe(history.findIndex(({ time }) => time >= 2_000));
-    expect(counts.ranges).toBeLessThanOrEqual(3 * 2 * Math.ceil(Math.log2(3_000)));
+    expect(counts.ranges).toBeLessThanOrEqual(3 * 2 * Math.ceil(Math.log2(3_000 / 50)));
   });
 
   it('is right although a synchronizer has had nothing for long', async () => {

@@ -126,7 +126,7 @@ export function playContracts(schedule: ContractsSchedule): ContractsOutcome {
     const sockets = scriptedSockets(ledger.streamText);
     const transport: Transport = {
       ...participant.transport,
-      follow: socketTransport(sockets.port).follow,
+      over: socketTransport(sockets.port).over,
     };
     const changes$ = contractChanges(client, marbles, {
       maxSnapshotPageSize: schedule.maxSnapshotPageSize,

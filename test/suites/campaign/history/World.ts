@@ -43,8 +43,8 @@ export class World {
     readonly participantId: string;
     readonly at: number;
   }[] = [];
-  /** The participants whose IDs were asked for. */
-  readonly told: string[] = [];
+  /** The participants whose IDs were asked for, and when. */
+  readonly told: { readonly participantId: string; readonly at: number }[] = [];
   /** How many requests there were. */
   requests = 0;
   failure: Reply | undefined;
@@ -114,7 +114,7 @@ export class World {
       case '/v2/state/ledger-end':
         return of(ok({ offset: node.end }));
       case '/v2/parties/participant-id':
-        this.told.push(node.participantId);
+        this.told.push({ participantId: node.participantId, at: asyncScheduler.now() });
         return of(ok({ participantId: node.participantId }));
       case '/v2/state/connected-synchronizers':
         return of(ok({ connectedSynchronizers: [] }));

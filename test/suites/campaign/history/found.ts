@@ -206,4 +206,34 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
       ],
     },
   ],
+  [
+    'a restored ledger has lost the last update of a synchronizer, and has nothing later of it',
+    {
+      ...plain,
+      nodes: [{ firstOffset: 0, seed: 35 }],
+      synchronizers: 3,
+      steps: [restore, restore, { does: 'lose', to: 'past', growth: [], afterMs: 0 }, { ...create(1), afterMs: 0 }],
+    },
+  ],
+  [
+    'the address leads to another participant after a stop, and the position was stored before a participant was known',
+    {
+      ...plain,
+      synchronizers: 1,
+      nodes: [0, 0].map((seed) => ({ firstOffset: 0, seed })),
+      steps: [
+        { does: 'stop', forMs: 0, afterMs: 3_000 },
+        { does: 'move', node: 1, isFailing: false, afterMs: 0 },
+      ],
+    },
+  ],
+  [
+    'the address leads to another participant that has the last update at the same offset',
+    {
+      ...plain,
+      // the second one has the seed after its own
+      nodes: [1, 0].map((seed) => ({ firstOffset: 0, seed })),
+      steps: [{ does: 'move', node: 1, isFailing: false, afterMs: 20_000 }],
+    },
+  ],
 ];

@@ -39,9 +39,15 @@ function repetitions({ reading }: HistoryOutcome): readonly string[] {
 }
 
 /** All that is emitted belongs to one history. */
-function mixes({ reading, histories }: HistoryOutcome): readonly string[] {
+function mixes(outcome: HistoryOutcome): readonly string[] {
+  const { reading, histories } = outcome;
+  const emitted = emittedRecords(outcome);
   const index = reading.emitted.findIndex(
-    (_, i) => !histories.some((history) => hasAll(history, reading.emitted.slice(0, i + 1))),
+    (_, i) =>
+      !histories.some(
+        (history) =>
+          hasAll(history, reading.emitted.slice(0, i + 1)) || mayHaveAll(history, outcome, emitted.slice(0, i + 1)),
+      ),
   );
   const first = reading.emitted[index];
   return first === undefined
@@ -65,22 +71,28 @@ const isLater = (one: Recorded, other: Recorded): boolean =>
   one.synchronizerId === other.synchronizerId && one.time > other.time;
 
 /** Where another ledger has taken the place of the first, or another participant that is not wanted, the reader ends. */
-function unnoticed({ reading, world, schedule }: HistoryOutcome): readonly string[] {
-  const lost = reading.emitted.filter(({ updateId }) => !world.history.has(updateId));
-  if (lost.length > 0)
-    return [`goes on, though the ledger does not have ${lost.map(({ updateId }) => updateId).join(', ')} any more`];
+function unnoticed(outcome: HistoryOutcome): readonly string[] {
+  const { reading, world, schedule } = outcome;
   const last = reading.emitted.at(-1);
+  const lost = emittedRecords(outcome).filter(({ updateId }) => !world.history.has(updateId));
+  const isShown = lost.some(
+    (record) => record.updateId === last?.updateId || isFollowed(world.node, record, world.sees),
+  );
+  if (isShown)
+    return [`goes on, though the ledger does not have ${lost.map(({ updateId }) => updateId).join(', ')} any more`];
   if (last === undefined || schedule.onOtherNode === 'relocate') return [];
   const { participantId } = world.node;
   const isOther = world.led.every((led) => led.at > last.at || led.participantId !== participantId);
-  // it was not told which one it read before the switch
-  if (world.told.every((id) => id === participantId)) return [];
-  // at the same offset it cannot be told from the former
-  const isAlike = world.node.listing.some(
-    ({ offset, record }) => record.updateId === last.updateId && offset === last.offset,
-  );
-  return isOther && !isAlike ? [`goes on, though the participant is ${participantId}`] : [];
+  // it was not told which one it read before the switch; a position that was stored names only what was told before
+  const isStored = schedule.reader === 'updates' && schedule.steps.some(({ does }) => does === 'stop');
+  const told = world.told.filter(({ at }) => !isStored || at < last.at);
+  if (told.every((one) => one.participantId === participantId)) return [];
+  return isOther ? [`goes on, though the participant is ${participantId}`] : [];
 }
+
+/** Whether a participant shows something later of a synchronizer. What is not there yet may still be read again. */
+const isFollowed = ({ listing }: Participant, one: Recorded, sees: HistoryOutcome['world']['sees']): boolean =>
+  listing.some(({ record }) => isLater(record, one) && seenOf(record, sees).length > 0);
 
 /** What the reader has not emitted in the end. */
 function gaps(outcome: HistoryOutcome): readonly string[] {
@@ -154,6 +166,17 @@ function reachOf(listing: readonly Listed[], { emitted }: HistoryOutcome['readin
   for (const { record, offset } of listing) if (ids.has(record.updateId)) last.set(record.synchronizerId, offset);
   if (last.size === 0) return 0;
   return goesBack ? Math.min(...last.values()) : Math.max(...last.values());
+}
+
+/**
+ * Whether a history has the last two updates, and what it lacks may still have been read again when the last one was sent:
+ * nothing later of that synchronizer had been sent.
+ */
+function mayHaveAll(history: History, { world }: HistoryOutcome, emitted: readonly Recorded[]): boolean {
+  const sentAt = world.sentAt(emitted.at(-1)?.updateId ?? '');
+  const sent = [...history.records.values()].flat().filter(({ updateId }) => world.sentAt(updateId) <= sentAt);
+  const lost = emitted.filter(({ updateId }) => !history.has(updateId));
+  return hasAll(history, emitted.slice(-2)) && !lost.some((one) => sent.some((other) => isLater(other, one)));
 }
 
 const hasAll = (history: History, emitted: readonly { readonly updateId: string }[]): boolean =>
