@@ -1,5 +1,4 @@
 import {
-  catchError,
   concat,
   concatAll,
   concatMap,
@@ -39,7 +38,7 @@ import {
 import type { ContractSet } from './ContractSet.js';
 import { type Followed, followChanges } from './followChanges.js';
 import { readContracts, readKnownTypes } from './readContracts.js';
-import { here, isStill, MovedError, readParticipant, withPosition } from './withPosition.js';
+import { here, ifPruned, isStill, MovedError, readParticipant, withPosition } from './withPosition.js';
 import { PackageWatch } from './reconcile/PackageWatch.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
 
@@ -139,7 +138,10 @@ function readFrom(
   const find = (read: LedgerPosition): Observable<Place> => placeOf(stubAt(read), read);
   // contracts that are not the first ones are of the same ledger, or replace those of another one
   const mustFind = position !== undefined && reason !== 'ledgerReset';
-  const place$ = mustFind ? find(position).pipe(catchError(forgetPruned(source, progress, position))) : of(here);
+  const onPruned = (provable: LedgerPosition): void => {
+    progress.position = provable;
+  };
+  const place$ = mustFind ? find(position).pipe(ifPruned(source, position, onPruned)) : of(here);
   const followed$ = concat(
     (delayMs === 0 ? of(0) : timer(delayMs)).pipe(ignoreElements()),
     progress.packages.begin().pipe(ignoreElements()),
@@ -211,22 +213,6 @@ function readFrom(
     ),
   );
 }
-
-/**
- * If the participant has pruned whatever could show the position, it will not be found later, either. From then on, the same
- * participant proves the ledger.
- */
-const forgetPruned =
-  (source: ContractsSource, progress: Progress, { offset, participantId: expected }: LedgerPosition) =>
-  (error: unknown): Observable<never> => {
-    if (!isLedgerError(error, 'PrunedError')) throw error;
-    return readParticipant(source).pipe(
-      map((participantId) => {
-        if (participantId === expected) progress.position = { ...bareOffset(offset), participantId };
-        throw error;
-      }),
-    );
-  };
 
 /** The feed after contracts at an offset. */
 const feedAt = (

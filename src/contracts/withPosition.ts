@@ -1,7 +1,15 @@
-import { catchError, concatMap, map, type Observable, type OperatorFunction } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  type OperatorFunction,
+} from 'rxjs';
 import type { AnyFeed } from '../feed/LedgerFeed.js';
 import { isEndBeforeCursor } from '../feed/pageRequest.js';
 import { hasContract, positionAt } from '../feed/positionAt.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
 import { readParticipantId } from '../history/participant.js';
@@ -86,6 +94,25 @@ const ofOneParticipant =
 /** Emits the ID of the participant; `undefined` if it does not report it. */
 export const readParticipant = (source: ContractsSource): Observable<string | undefined> =>
   readParticipantId(source.service.link).pipe(retryTransient(source));
+
+/**
+ * If the participant has pruned whatever could show a position, it will not be found later, either: calls back with one that the
+ * same participant proves alone. Fails with the error.
+ */
+export const ifPruned = (
+  source: ContractsSource,
+  { offset, participantId: expected }: LedgerPosition,
+  onPruned: (provable: LedgerPosition) => void,
+): MonoTypeOperatorFunction<Place> =>
+  catchError((error: unknown) => {
+    if (!isLedgerError(error, 'PrunedError')) throw error;
+    return readParticipant(source).pipe(
+      map((participantId) => {
+        if (participantId === expected) onPruned({ ...bareOffset(offset), participantId });
+        throw error;
+      }),
+    );
+  });
 
 /** Where a position is if nothing has changed. */
 export const here: Place = { _tag: 'Here', isProven: false };
