@@ -285,7 +285,7 @@ describe('a submission', () => {
     expect(submission?.events.map(({ name }) => name)).toEqual(['sent', 'unclear', 'sent']);
     expect(submission?.attributes).toMatchObject({
       'canton.command.id': 'create-1',
-      'canton.submission.id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'canton.submission.id': expect.stringMatching(/^canton-rx\/1\/[0-9a-f-]{36}$/),
       'canton.submission.outcome': 'committed',
       'canton.update.id': updateId,
       'canton.offset': offset,
