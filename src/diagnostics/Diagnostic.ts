@@ -291,17 +291,13 @@ type RuleDiagnostic =
       /** When it is tried again, in milliseconds since the epoch; absent if it is not. */
       readonly retryAt?: number;
     }
-  | WorkCounted<{
+  /** How much there is to do: every 10 seconds while the rule acts, and 0 when it ends. */
+  | (WorkCounts & {
+      /** Discriminates the union. */
+      readonly _tag: 'WorkCounted';
       /** The name of the rule. */
       readonly rule: string;
-    }>;
-
-/** How much there is to do, every 10 seconds while the rule acts or the outbox sends, and 0 when it ends. */
-type WorkCounted<Name> = Name &
-  WorkCounts & {
-    /** Discriminates the union. */
-    readonly _tag: 'WorkCounted';
-  };
+    });
 
 /**
  * The command of a diagnostic.
@@ -353,7 +349,10 @@ type OutboxDiagnostic =
       /** The error. */
       readonly cause: unknown;
     })
-  | WorkCounted<{
+  /** How much there is to do: every 10 seconds while the outbox sends, and 0 when it ends. */
+  | (WorkCounts & {
+      /** Discriminates the union. */
+      readonly _tag: 'WorkCounted';
       /** The name of the outbox. */
       readonly outbox: string;
-    }>;
+    });

@@ -29,7 +29,11 @@ export type Action = Command | readonly Command[] | (DecidedRequest & Readonly<P
  */
 type FixedField = 'userId' | 'actAs' | 'commandId' | 'deduplicationPeriod';
 
-/** The fields of a request that a function may decide. */
+/**
+ * The fields of a request that a function may decide.
+ *
+ * @inline
+ */
 type DecidedRequest = Omit<CommandsRequest, FixedField>;
 
 /**

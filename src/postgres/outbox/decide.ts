@@ -1,6 +1,6 @@
-import { catchError, map, type Observable, of } from 'rxjs';
+import { catchError, map, type Observable, type ObservableInput, of } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
-import { type Decision, decisionOf } from '../../dispatch/decision.js';
+import { type Action, decisionOf } from '../../dispatch/decision.js';
 import { isUndecided, validateForOutbox } from './requests.js';
 import type { OutboxRow } from './OutboxRows.js';
 import { type Outcome, textOf } from './outcome.js';
@@ -13,7 +13,10 @@ import { type Outcome, textOf } from './outcome.js';
  *
  * @category Outbox
  */
-export type Decide = (argument: unknown, context: DecideContext) => Decision;
+export type Decide = (
+  argument: unknown,
+  context: DecideContext,
+) => Action | undefined | ObservableInput<Action | undefined>;
 
 /**
  * What a {@link Decide} function gets in addition to its argument.

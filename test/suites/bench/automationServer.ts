@@ -118,6 +118,10 @@ function answer(url: string, body: string, response: ServerResponse): void {
       submit(JSON.parse(body) as SubmitRequest, send);
       return;
     default:
+      if (body === '') {
+        response.writeHead(404).end();
+        return;
+      }
       answerUpdates(JSON.parse(body) as Range, searchParams, response);
   }
 }
