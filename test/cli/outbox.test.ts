@@ -49,7 +49,14 @@ describeWithPostgres('canton-rx outbox', () => {
     ]);
     expect(await cli('drop', '--id', '3')).toEqual([0, 'dropped command 3 of commands\n']);
     expect((await cli('drop', '--id', '5'))[0]).toBe(1);
-    expect((await rows()).map(({ state }) => state)).toEqual(['pending', 'pending', 'dropped', 'pending', 'committed', 'committed']);
+    expect((await rows()).map(({ state }) => state)).toEqual([
+      'pending',
+      'pending',
+      'dropped',
+      'pending',
+      'committed',
+      'committed',
+    ]);
     expect((await cli('retry'))[0]).toBe(2);
     expect((await cli('drop', '--id', 'x'))[0]).toBe(2);
     expect((await cli())[0]).toBe(2);
