@@ -61,7 +61,8 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
           // a completion that was rejected has no ID, and would be emitted again
           const after = reader.isSearchable ? { after: lastUpdate.offset } : {};
           if (found === 'there') return of({ _tag: 'Here', ...after, isProven: true });
-          if (found === 'unknown') return atEnd(reader, position, isSame);
+          if (found === 'unknown' || typeof found === 'number')
+            return atEnd(reader, position, isSame).pipe(map((here) => afterPruned(here, after, found)));
           const place$ = findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
           return isSame && !mayRelocate ? place$.pipe(concatMap((place) => onSame(reader, position, place))) : place$;
         }),
@@ -84,6 +85,13 @@ const onSame = (reader: HistoryReader, position: LedgerPosition, place: Place): 
         }),
       );
 
+/**
+ * Whatever follows the last update was not read. A restore may have moved something to an offset before the cursor, and where the
+ * last update is pruned, nothing else shows that.
+ */
+const afterPruned = (here: Here, { after }: { readonly after?: Offset }, pruned: Offset | 'unknown'): Here =>
+  after === undefined || pruned === 'unknown' ? here : { ...here, after: Math.max(after, pruned) };
+
 /** Without an update that proves it, the ledger must at least have reached the position. */
 const atEnd = (reader: HistoryReader, { offset }: LedgerPosition, isProven: boolean): Observable<Here> =>
   reader.ledgerEnd$.pipe(
@@ -104,11 +112,14 @@ const participantOf = (reader: HistoryReader, { lastUpdate }: LedgerPosition): O
     }),
   );
 
-/** Emits whether an update is at its offset. It is unknown if the offset is pruned, or if what is there does not decode. */
+/**
+ * Emits whether an update is at its offset. It is unknown if what is there does not decode. If the offset is pruned, emits the
+ * first one that is not.
+ */
 export const isAtOffset = (
   reader: HistoryReader,
   { offset, updateId }: LastUpdate,
-): Observable<'there' | 'gone' | 'unknown' | 'beyond'> =>
+): Observable<'there' | 'gone' | 'unknown' | 'beyond' | Offset> =>
   reader.read({ beginExclusive: offset - 1, endInclusive: offset }, 1).pipe(
     map((read) => {
       if (read.some((element) => idOf(element) === updateId && element.offset === offset)) return 'there';
@@ -118,7 +129,7 @@ export const isAtOffset = (
       return isUnreadable ? 'unknown' : 'gone';
     }),
     catchError((error: unknown) => {
-      if (isLedgerError(error, 'PrunedError')) return of('unknown' as const);
+      if (isLedgerError(error, 'PrunedError')) return of(error.earliestOffset ?? ('unknown' as const));
       if (isLedgerError(error, 'LedgerResetError')) return of('beyond' as const);
       throw error;
     }),

@@ -236,4 +236,18 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
       steps: [{ does: 'move', node: 1, isFailing: false, afterMs: 20_000 }],
     },
   ],
+  [
+    'an update is moved before the cursor by a restore, where the last update is pruned',
+    {
+      ...plain,
+      steps: [
+        { does: 'commit', synchronizer: 1, events: [{ archives: null, sight: 'never' }], afterMs: 0 },
+        { does: 'prune', node: 0, to: 'at', afterMs: 28_000 },
+        { ...restore, to: 'past' },
+        { ...create(0), afterMs: 14_000 },
+        { ...restore, to: 'at' },
+        { ...create(0), afterMs: 0 },
+      ],
+    },
+  ],
 ];
