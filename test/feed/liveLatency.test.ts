@@ -96,7 +96,7 @@ describe('the live path', () => {
     expect(all[30]).toBeLessThanOrEqual(30);
   });
 
-  it('delivers an update within 1050 ms, whichever polls get a checkpoint, and when', () => {
+  it('delivers an update within 1220 ms, whichever polls get a checkpoint, and when', () => {
     // after more than five checkpoints in a row, a request may wait longer for the next one
     const isShort = (each: readonly (number | null)[]): boolean =>
       !each.includes(null) || !/\d{6}/.test([...each, ...each].map((moment) => (moment === null ? '-' : '1')).join(''));
@@ -109,8 +109,8 @@ describe('the live path', () => {
         const earlyCheckpointMs = (): number | undefined => each[(polls += 1) % each.length] ?? undefined;
         const all = latencies({ earlyCheckpointMs }, 2_003, 20);
         expect(all).toHaveLength(20);
-        // the poll may have to wait for its turn, and then waits for a checkpoint that does not come
-        expect(all.at(-1)).toBeLessThanOrEqual(1_050);
+        // the poll may have to wait for its turn, or waits for a checkpoint that comes late or not at all
+        expect(all.at(-1)).toBeLessThanOrEqual(1_220);
       }),
       { numRuns: effort(10, 1_000) },
     );
