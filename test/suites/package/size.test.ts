@@ -120,7 +120,7 @@ const entries: readonly {
     how: {},
     packages: decodes.concat('rxjs'),
   },
-  { entry: 'canton-rx/otel', imported: 'traceHandler, linkTo, contextOf', budget: 7_880, how: {}, packages: flows },
+  { entry: 'canton-rx/otel', imported: 'traceHandler, linkTo, contextOf', budget: 8_100, how: {}, packages: flows },
   { entry: 'canton-rx/otel', imported: 'createTracedLedger', budget: 65_800, how: {}, packages: all },
   {
     entry: 'canton-rx/sandbox',
