@@ -3,7 +3,7 @@ import process from 'node:process';
 /**
  * How many cases a test tries: a sample in `npm test`, which a person waits for, and all of them in `npm run test:full`.
  * CI is between the two, a third of the way by factors, unless a test names a number for CI. Random cases are others in
- * each run, so that many runs of CI try as many as a full one. For steps between cases, too.
+ * each run, but for CI (`sameCases`). For steps between cases, too.
  */
 export function effort(sample: number, full: number, ci = Math.round(Math.cbrt(sample ** 2 * full))): number {
   const chosen = process.env['CANTON_RX_TESTS'];

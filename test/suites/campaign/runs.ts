@@ -6,6 +6,8 @@ import type { Outcome } from './play.js';
 
 /** Environment variables that choose another number of schedules, or repeat the schedules of one seed. */
 const { CANTON_RX_CAMPAIGN_RUNS: chosenRuns, CANTON_RX_CAMPAIGN_SEED: chosenSeed } = process.env;
+/** The seed of CI. */
+const { CANTON_RX_SEED: seedOfCi = Math.trunc(Math.random() * 2 ** 31) } = process.env;
 
 /** How many schedules a test plays. */
 export interface Runs {
@@ -18,8 +20,8 @@ export interface Runs {
 }
 
 /**
- * The part of a campaign that CI plays, each time with another seed, unless a campaign names a number for CI.
- * `npm run campaign` plays all of it.
+ * The part of a campaign that CI plays, unless a campaign names a number for CI. `npm run campaign` plays all of it, each time
+ * with another seed.
  */
 const shareInCi = 0.07;
 
@@ -38,7 +40,7 @@ export function campaignRuns(
 ): Runs {
   const numRuns = chosenRuns === undefined ? effort(sample, full, ci) : Number(chosenRuns);
   const isSteady = steadySeed !== undefined && numRuns < full;
-  const ownSeed = isSteady ? steadySeed : Math.trunc(Math.random() * 2 ** 31);
+  const ownSeed = isSteady ? steadySeed : Number(seedOfCi);
   const seed = chosenSeed === undefined ? ownSeed : Number(chosenSeed);
   process.stdout.write(`campaign: ${numRuns} schedules of seed ${seed}\n`);
   return { seed, numRuns, isMany: numRuns >= ci, endOnFailure: chosenSeed === undefined };
