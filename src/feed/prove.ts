@@ -63,7 +63,7 @@ function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, ste
       // a page that begins with the last update has everything after it
       const isComplete = proves === 'yes' && place._tag === 'Here' && history.isAddressed;
       const resumed = isComplete ? undefined : resumeAt(feed, position, place);
-      if (resumed !== undefined) return afterMove(feed, resumed);
+      if (resumed !== undefined) return afterMove(feed, resumed, proves === 'no');
       return proves === 'no' ? askAgain(feed, position) : of(step);
     }),
   );
@@ -142,9 +142,12 @@ const askAgain = (feed: AnyFeed, position: Position): Observable<Step<never>> =>
     map(() => ({ position: position.phase._tag === 'CatchUp' ? { ...position, phase: catchUp } : position })),
   );
 
-/** Emits a step at other offsets: at once, unless the feed has just come from others. */
-const afterMove = (feed: AnyFeed, step: Step<never>): Observable<Step<never>> => {
-  if (step.moved !== 'elsewhere') return of(step);
+/**
+ * Emits a step where a feed continues: at once, unless the feed has just come from other offsets, or from an answer without its
+ * last update.
+ */
+const afterMove = (feed: AnyFeed, step: Step<never>, isContradiction = false): Observable<Step<never>> => {
+  if (step.moved !== 'elsewhere' && !isContradiction) return of(step);
   const delayMs = delayAfterContradiction(feed, 1);
   return delayMs === 0 ? of(step) : timer(delayMs).pipe(map(() => step));
 };

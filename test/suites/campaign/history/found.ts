@@ -250,4 +250,27 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
       ],
     },
   ],
+  [
+    'two participants answer in turn, one of which has the last update at its offset',
+    {
+      ...plain,
+      onOtherNode: 'relocate',
+      nodes: [
+        { firstOffset: 0, seed: 0 },
+        { firstOffset: 0, seed: 0 },
+        { firstOffset: 0, seed: 692 },
+      ],
+      known: [create(0)],
+      steps: [
+        ...[0, null, 0, null].map((archives, i) => ({
+          ...({ does: 'commit', synchronizer: 0, afterMs: 0 } as const),
+          events: [{ archives, sight: i === 1 ? ('never' as const) : ('always' as const) }],
+        })),
+        { does: 'commit', synchronizer: 0, events: [{ archives: 0, sight: 'always' }], afterMs: 700 },
+        { ...create(1), afterMs: 10 },
+        { does: 'move', node: 0, isFailing: true, afterMs: 0 },
+        { does: 'turn', node: 2, forMs: 6_000, afterMs: 0 },
+      ],
+    },
+  ],
 ];
