@@ -145,7 +145,9 @@ describe('retryTransient', () => {
       let attempts = 0;
       const source$ = defer(() => {
         attempts += 1;
-        const error = attempts % everyNth === 0 ? new ConnectionError('/v2/updates', 'cut') : new LedgerResetError(7);
+        // the last one decides
+        const isCut = attempts % everyNth === 0 && asyncScheduler.now() < 59_000;
+        const error = isCut ? new ConnectionError('/v2/updates', 'cut') : new LedgerResetError(7);
         return timer(latencyMs).pipe(concatMap(() => throwError(() => error)));
       });
       const short = { baseDelayMs: 5, maxDelayMs: 5, giveUpAfterMs: 60_000 };
