@@ -108,7 +108,8 @@ export const ifPruned = (
     if (!isLedgerError(error, 'PrunedError')) throw error;
     return readParticipant(source).pipe(
       map((participantId) => {
-        if (participantId === expected) onPruned({ ...bareOffset(offset), participantId });
+        if (participantId !== undefined && participantId === expected)
+          onPruned({ ...bareOffset(offset), participantId });
         throw error;
       }),
     );

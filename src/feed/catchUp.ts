@@ -122,7 +122,7 @@ function prefetch(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offset
         if (isOver || page.failure !== undefined || page.proves === 'no') return [result];
         const rest = { beginExclusive: page.last, endInclusive: end };
         return readRange(feed, rest, { limit: feed.maxPageSize - page.count }).pipe(
-          map((proof): RangeResult => ({ page: concatPages(page, proof), requests: 2 })),
+          map((more): RangeResult => ({ page: concatPages(page, more), requests: 2 })),
           catchError(() => {
             service.learned.rangeReached(page.last - beginExclusive);
             return EMPTY;

@@ -139,6 +139,20 @@ describeWithPostgres('contractsProjection', () => {
     );
   });
 
+  it('ends if whatever could show its last update is pruned, and the participant does not report its ID', async () => {
+    const { service } = await world(100);
+    service.fault({ kind: 'status', status: 404 }, { path: '/v2/parties/participant-id', times: 1e6 });
+    const ledger = createLedger({
+      baseUrl: service.url,
+      retry: { baseDelayMs: 5, maxDelayMs: 20, giveUpAfterMs: 300 },
+    });
+    await project(ledger);
+    service.restore(service.ledgerEnd - 20);
+    service.prune(service.ledgerEnd);
+    service.generate(60, { seed: 8 });
+    await expect(project(ledger)).rejects.toMatchObject({ _tag: 'PrunedError' });
+  });
+
   /** A ledger that was pruned beyond the projection, whose processor ended after the first batch of the reload. */
   const interruptedReload = async () => {
     const { service, ledger } = await world(300);
