@@ -88,7 +88,7 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
   /** The offset up to which everything is applied to `value`; `undefined` unless `hasValue()`. */
   readonly offset: Signal<Offset | undefined>;
   /**
-   * Whether `value` contains everything up to the ledger end, as far as it is known. If not, it is complete as of an
+   * Whether `value` contains everything up to the last known ledger end. If not, it is complete as of an
    * earlier offset.
    */
   readonly isLive: Signal<boolean>;
@@ -108,7 +108,7 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
 }
 
 /**
- * What to read, and from which ledger.
+ * The query, and the ledger that serves it.
  *
  * @internal
  */
@@ -120,7 +120,7 @@ export interface ContractsRequest<M extends ContractTypes = ContractTypes> {
 }
 
 /**
- * What is known of the contracts of a request.
+ * The known contracts of a request.
  *
  * @internal
  */

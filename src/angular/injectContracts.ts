@@ -47,11 +47,11 @@ export interface InjectContractsOptions<C> extends ContractsOptions {
 }
 
 /**
- * Returns the active contracts of a query as signals: a live view that begins at once and ends with the component,
+ * Returns the active contracts of a query as signals: a live view that begins immediately and ends with the component,
  * directive or service that calls it. Must be called in an injection context, or with an `injector`.
  *
  * All calls with an equal query share one view of their ledger, as with `shareContracts`. It is kept for 30 seconds after
- * the last of them has ended, so that a user who returns to a page sees its contracts at once.
+ * the last of them has ended, so that a user who returns to a page sees its contracts immediately.
  *
  * If the query is a function, the view follows the signals that it reads. A different query is a new view: `value` is
  * then empty and the status is `'loading'`, so contracts of two queries are never mixed. A query that equals the

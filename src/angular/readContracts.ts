@@ -80,7 +80,7 @@ function perFrame(shared: SharedContracts, destroyRef: DestroyRef): SharedContra
 
 /**
  * Returns a function that forgets all contracts of the ledger that `provideLedger` provides, for example when a user logs
- * out. Each `injectContracts` of this ledger is then `'loading'` and without contracts at once. It reads them again, with
+ * out. Each `injectContracts` of this ledger is then `'loading'` and without contracts immediately. It reads them again, with
  * the token that the ledger is given from then on: change the user before the call. Must be called in an injection context.
  *
  * @throws Angular's error NG0203 outside an injection context. The returned function throws NG0201 if no ledger is provided

@@ -42,7 +42,7 @@ const Status = message<Status>('Status', {
 });
 
 /**
- * What every completion has.
+ * The fields of every completion.
  *
  * @inline
  */
@@ -109,7 +109,7 @@ interface Rejection {
 export type Completion = CompletionFields &
   (
     | {
-        /** What was committed. */
+        /** The update that was committed. */
         readonly outcome: 'committed' | 'reassigned';
         /** The id of the update. */
         readonly updateId: string;

@@ -20,7 +20,7 @@ export interface ActiveContract {
   /** The synchronizer. */
   readonly synchronizerId: string;
   /**
-   * How often the contract had been reassigned when it was last activated on this synchronizer; 0 after its creation.
+   * The number of reassignments of the contract when it was last activated on this synchronizer; 0 after its creation.
    */
   readonly reassignmentCounter: Int64;
 }

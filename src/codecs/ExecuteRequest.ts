@@ -7,7 +7,7 @@ import { Base64, HashingSchemeVersion, LedgerString, Offset, type Opt, Party, Us
 import { TransactionFormat } from './UpdateFormat.js';
 
 /**
- * How far back the ledger searches for another submission of the same change. A change is identified by its user, its
+ * The period in which the ledger searches for another submission of the same change. A change is identified by its user, its
  * acting parties and its command id. `Empty` is the longest period that the participant allows, usually seven days.
  *
  * @category Submission
@@ -154,7 +154,7 @@ export interface ExecuteRequest {
   readonly submissionId?: Opt<LedgerString>;
   /** The hashing scheme from the response of `prepare`. */
   readonly hashingSchemeVersion: HashingSchemeVersion;
-  /** How far back the ledger searches for the same change. Default: `{ Empty: {} }`, the longest period. */
+  /** The period in which the ledger searches for the same change. Default: `{ Empty: {} }`, the longest period. */
   readonly deduplicationPeriod?: Opt<DeduplicationPeriod>;
   /** The same user as for `prepare`. Default: empty, the user of the token. */
   readonly userId?: Opt<UserId>;

@@ -50,7 +50,7 @@ type IdentifierFilter =
   | {
       /** All contracts. */
       readonly WildcardFilter: {
-        /** What their events include. */
+        /** The parts that their events include. */
         readonly value: WildcardFilter;
       };
     }

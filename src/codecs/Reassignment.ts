@@ -23,7 +23,7 @@ export interface AssignedEvent {
   readonly reassignmentId: string;
   /** The submitter; empty if the reader may not know it. */
   readonly submitter?: string;
-  /** How often the contract has been reassigned. */
+  /** The number of reassignments of the contract. */
   readonly reassignmentCounter: Int64;
   /** The contract. */
   readonly createdEvent: CreatedEvent;
@@ -73,7 +73,7 @@ export interface UnassignedEvent {
   readonly target: string;
   /** The submitter; empty if the reader may not know it. */
   readonly submitter?: string;
-  /** How often the contract has been reassigned. */
+  /** The number of reassignments of the contract. */
   readonly reassignmentCounter: Int64;
   /** The time until which only the submitter can assign the contract. */
   readonly assignmentExclusivity?: Timestamp;

@@ -65,7 +65,7 @@ interface Issue {
 }
 
 /**
- * Returns a function that validates values at once, because a feed cannot wait for a schema without losing its order.
+ * Returns a function that validates values synchronously, because a feed cannot wait for a schema without losing its order.
  *
  * @throws TypeError if the schema says that it is asynchronous, as those of Valibot do. Others are noticed when they
  *   validate
@@ -77,7 +77,7 @@ export function validatorOf(schema: StandardSchema): (value: unknown) => Attempt
     if ('then' in result) {
       // it may reject, which would end the process
       result.catch(() => undefined);
-      const expected = `a result at once: ${isAsynchronous}, or a transform in it throws`;
+      const expected = `a synchronous result: ${isAsynchronous}, or a transform in it throws`;
       return { refusals: [{ problem: problemAt([], expected), places: [] }] };
     }
     return result.issues === undefined ? { value: result.value } : { refusals: refusalsOf(result.issues, value) };

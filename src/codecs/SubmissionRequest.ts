@@ -124,7 +124,7 @@ interface SubmissionFields {
   readonly packageIdSelectionPreference?: Opt<readonly string[]>;
   /** Contract keys to prefetch. Default: none. Since 3.4; earlier releases ignore it. */
   readonly prefetchContractKeys?: Opt<readonly PrefetchContractKey[]>;
-  /** How often the participant may attempt to select packages. Default: the participant's setting. Since 3.4. */
+  /** The maximum number of attempts of the participant to select packages. Default: the participant's setting. Since 3.4. */
   readonly tapsMaxPasses?: Opt<Int64>;
 }
 
@@ -210,7 +210,7 @@ export interface PreparedSubmission {
   readonly preparedTransactionHash: Base64;
   /** The hashing scheme. Pass it to the execute request unchanged. */
   readonly hashingSchemeVersion: HashingSchemeVersion;
-  /** How the hash was computed; present if the request sets `verboseHashing`. */
+  /** The steps by which the hash was computed; present if the request sets `verboseHashing`. */
   readonly hashingDetails?: string;
   /** The estimated cost. Since 3.4. */
   readonly costEstimation?: CostEstimation;
@@ -258,7 +258,7 @@ export interface CommandsRequest extends SubmissionFields {
   /** Groups transactions. All parties that see the transaction see it. Default: none. */
   readonly workflowId?: Opt<LedgerString>;
   /**
-   * How far back the participant searches for the same change. The client extends it to the ledger end before the first
+   * The period in which the participant searches for the same change. The client extends it to the ledger end before the first
    * attempt, so that no attempt is committed twice. Default: since that ledger end. `Empty`, and a duration together with
    * the option `since`, have the same meaning. The participant's own default can be shorter than a lost response takes.
    */

@@ -67,7 +67,7 @@ export const Update: t.Type<Update, unknown> = oneOf<Known, UnknownUpdate>(
  */
 export const UpdateElement: t.Type<Update, unknown> = envelope('update', Update);
 
-/** What identifies an element, as far as it is readable. */
+/** The readable part of what identifies an element. */
 interface ElementHead {
   readonly offset?: Offset;
   readonly updateId?: string;

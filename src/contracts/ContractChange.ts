@@ -38,7 +38,7 @@ export interface Reset<C extends AnyContract = AnyContract> {
 export type ContractsChanged<C extends AnyContract = AnyContract> = ContractsUpdated<C> | ContractsReconciled<C>;
 
 /**
- * How contracts differ.
+ * The difference between two sets of contracts.
  *
  * @category Contracts
  */
@@ -156,7 +156,7 @@ export interface ContractsFellBehind {
 export type ContractChange<C extends AnyContract = AnyContract> =
   Reset<C> | ContractsChanged<C> | OffsetCheckpoint | ContractsCaughtUp | ContractsFellBehind;
 
-/** What the join of snapshot and feed emits: a `Reset`, or the changes of a page of updates, and the contracts after them. */
+/** An element of the join of snapshot and feed: a `Reset`, or the changes of a page of updates, and the contracts after them. */
 export interface ContractsBatch<C extends AnyContract> extends Batch<
   Reset<C> | ContractsChanged<C> | OffsetCheckpoint
 > {
@@ -207,7 +207,7 @@ export const isSameContract = (a: AnyContract, b: AnyContract): boolean =>
   isEqual(a.location, b.location) &&
   isEqual(renderingOf(a.createdEvent), renderingOf(b.createdEvent));
 
-/** What the participant renders with each response. */
+/** The fields that the participant renders with each response. */
 const renderingOf = ({
   createArgument,
   contractKey,

@@ -44,13 +44,13 @@ export interface ContractQuery<M extends ContractTypes = ContractTypes> {
 }
 
 /**
- * What to do if a query cannot be served as requested.
+ * The policies for a query that cannot be served as requested.
  *
  * @category Contracts
  */
 export interface ContractPolicies {
   /**
-   * What to do if changes cannot continue without a gap because the ledger was pruned or replaced. `'reload'` reads all
+   * The reaction if changes cannot continue without a gap because the ledger was pruned or replaced. `'reload'` reads all
    * contracts again and emits them as a `Reset`. `'fail'` ends with a `PrunedError` or a `LedgerResetError`. The same
    * applies if the caller resumes at an offset at which the participant sends half of a reassignment: `'fail'` then ends
    * with a `DecodeError`.
@@ -59,7 +59,7 @@ export interface ContractPolicies {
    */
   readonly onGap?: 'reload' | 'fail' | undefined;
   /**
-   * What to do if the participant does not know the package, template or interface of a type. `'fail'` ends with an
+   * The reaction if the participant does not know the package, template or interface of a type. `'fail'` ends with an
    * `ApiError`. `'wait'` reads the contracts of the other types, checks from time to time, and emits a `Reset` once the
    * type is known.
    *
@@ -67,7 +67,7 @@ export interface ContractPolicies {
    */
   readonly onUnknownPackage?: 'fail' | 'wait' | undefined;
   /**
-   * What to do with a contract whose payload cannot be decoded. `'emit'` emits an `UndecodedContract`. `'fail'` ends
+   * The handling of a contract whose payload cannot be decoded. `'emit'` emits an `UndecodedContract`. `'fail'` ends
    * with a `DecodeError`.
    *
    * @defaultValue 'emit'
@@ -125,7 +125,7 @@ export interface ContractsOptions {
    */
   readonly transport?: UpdatesOptions['transport'];
   /**
-   * What to do if the address of the ledger leads to another participant that has the same history, as for `ledger.updates`.
+   * The reaction if the address of the ledger leads to another participant that has the same history, as for `ledger.updates`.
    *
    * @defaultValue 'fail'
    */

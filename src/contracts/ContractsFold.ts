@@ -228,7 +228,7 @@ const archival = <C extends AnyContract>(
   synchronizerId: string,
 ): Edit<C> => ({ contractId, run: (trace) => archive(trace, synchronizerId) });
 
-/** What is known of one contract on all synchronizers. */
+/** The known state of one contract on all synchronizers. */
 interface Trace<C extends AnyContract> {
   /** The contract on each synchronizer where it is active, at most once each, in the order of observation. */
   readonly active: readonly C[];

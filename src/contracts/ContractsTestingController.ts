@@ -33,7 +33,7 @@ export interface TestContractOptions {
 }
 
 /**
- * The contracts that components show in a test, and the connection to their ledger. Each call takes effect at once.
+ * The contracts that components show in a test, and the connection to their ledger. Each call takes effect immediately.
  *
  * @category Testing
  */
@@ -201,7 +201,7 @@ interface TestContract {
   readonly moves: number;
 }
 
-/** What a view shows, and of which ledger. */
+/** The state that a view shows, and its ledger. */
 interface Shown {
   readonly view: View<AnyContract>;
   readonly resets: number;

@@ -34,7 +34,7 @@ export interface ContractsLoading {
  */
 export interface ContractsKnown<C extends AnyContract = AnyContract, D extends 'live' | 'stale' = 'live' | 'stale'> {
   /**
-   * The discriminant. `'live'` if everything up to the ledger end, as far as it is known, has been applied. `'stale'`
+   * The discriminant. `'live'` if everything up to the last known ledger end has been applied. `'stale'`
    * while there is more to apply, while a request is retried, and while the contracts are read again after a gap. Stale
    * contracts are complete as of their offset.
    */
@@ -72,12 +72,12 @@ export type LiveConnection =
       readonly retryAt: number;
     };
 
-/** What a view knows after the last step of the join and the last diagnostic of its feed. */
+/** The knowledge of a view after the last step of the join and the last diagnostic of its feed. */
 export interface View<C extends AnyContract> {
   readonly connection: LiveConnection;
   /** Absent until the first snapshot is complete. */
   readonly known?: ContractsBatch<C>;
-  /** Whether the contracts are those at the ledger end, as far as it is known. */
+  /** Whether the contracts are those at the last known ledger end. */
   readonly isLive: boolean;
   /** Whether the contracts are those from before a reload that has not ended. */
   readonly isReloading?: boolean;

@@ -41,7 +41,7 @@ export interface ActiveContractsOptions extends ContractsOptions {
  * being reassigned may have several entries, see {@link ContractEntry}. To get each contract once, with its payload
  * decoded and followed by its changes, use `contractChanges`.
  *
- * Emits nothing until the participant has proven that the snapshot is complete, then emits all entries at once. Until
+ * Emits nothing until the participant has proven that the snapshot is complete, then emits all entries together. Until
  * then all entries are held in memory, so that a snapshot that has to begin again, for example because its offset was
  * pruned, shows no entry twice. This takes about as much memory as the JSON of the responses: 150 MB for 100 000
  * contracts of 1.2 kB. A query with fewer types or parties needs less, and `onRestart` needs none.

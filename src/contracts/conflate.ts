@@ -14,12 +14,12 @@ const frameMs = 16;
 const maxFrameMs = 1_000;
 
 /**
- * Returns the same view with fewer values, for user interfaces: it emits the first value at once, and then at most one
+ * Returns the same view with fewer values, for user interfaces: it emits the first value immediately, and then at most one
  * per period, the latest. Each subscription has its own periods; all share the snapshot and the feed of the view.
  *
  * The changes of a period are merged into one `ContractsChanged` with the offset, ID and record time of the last
  * update. A contract that was both added and removed in the period is left out; a contract that was moved several times
- * is moved once; and one that was removed has the value that it had before the period. If the period contains a `Reset`, only the `Reset` is emitted. An error is emitted at once, without
+ * is moved once; and one that was removed has the value that it had before the period. If the period contains a `Reset`, only the `Reset` is emitted. An error is emitted immediately, without
  * the changes of the period.
  *
  * @param view - a view from `liveContracts`

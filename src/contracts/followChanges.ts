@@ -123,7 +123,7 @@ export const followChanges = (
 
 const always$ = defer(() => [true]);
 
-/** How far the changes are complete. */
+/** The progress of a feed of changes. */
 interface Progress {
   readonly fold: ContractsFold<AnyContract>;
   readonly suspicion: Suspicion;

@@ -72,7 +72,7 @@ interface JoinRequest {
 /**
  * Joins the snapshot of a query with the feed after it, at one offset. Emits each batch before the next one is read.
  *
- * @param ready$ - emits when the next batch of the feed may be read; default: at once
+ * @param ready$ - emits when the next batch of the feed may be read; default: immediately
  */
 export const join = (
   source: ContractsSource,

@@ -39,7 +39,7 @@ import { isSameState, type LiveState, loading, resetOf, stateOf, toChanges, type
  */
 export interface LiveContracts<C extends AnyContract = AnyContract> {
   /**
-   * Emits the contracts, whether they are current, and the state of the connection: at once, and whenever one of them
+   * Emits the contracts, whether they are current, and the state of the connection: immediately, and whenever one of them
    * changes.
    */
   readonly state$: Observable<LiveState<C>>;
@@ -196,7 +196,7 @@ export function toLiveContracts<C extends AnyContract>(view$: Observable<View<C>
 
 /**
  * Emits the matching contracts, at first and whenever they have changed. It is always the same mutable object: read it
- * at once.
+ * immediately.
  */
 const selectContracts =
   <C extends AnyContract, S extends C>(

@@ -57,7 +57,7 @@ export interface SharedContracts {
     options?: ContractsOptions,
   ): SharedView<ContractOf<M>>;
   /**
-   * Forgets all views, for example when a user logs out. Views without subscribers end at once, and the others with
+   * Forgets all views, for example when a user logs out. Views without subscribers end immediately, and the others with
    * their last subscriber. Later subscriptions begin with new views.
    */
   readonly clear: () => void;
@@ -237,7 +237,7 @@ export function shareViews(
   };
 }
 
-/** Emits after a time: at once if it is zero, and never if it is infinite. */
+/** Emits after a time: immediately if it is zero, and never if it is infinite. */
 function elapsed(ms: number): Observable<unknown> {
   if (ms === 0) return of(true);
   return ms === Infinity ? NEVER : timer(clampTimer(ms));

@@ -6,7 +6,7 @@ export interface Line {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
   /**
-   * What it is about: lines of one kind of diagnostic about the same are logged once a minute. A line that is about nothing
+   * The subject: lines of one kind of diagnostic about the same are logged once a minute. A line that is about nothing
    * is always logged.
    */
   readonly about?: string | undefined;
@@ -23,7 +23,7 @@ const maxRecoveries = 3;
 /** At most this number of groups is remembered. */
 const maxGroups = 1_000;
 
-/** What has been logged: decides which lines are due, and when something has recovered. */
+/** The lines that have been logged: decides which lines are due, and when something has recovered. */
 export class Logged {
   readonly #ledger = new Outage('recovered');
   readonly #stores = new Outage('the store works again');
@@ -67,7 +67,7 @@ export class Logged {
 const hasStored = (diagnostic: Diagnostic): boolean =>
   diagnostic._tag === 'CommitSaved' || (diagnostic._tag === 'RoleChanged' && diagnostic.role !== 'starting');
 
-/** What does not respond: the ledger, or stores. */
+/** The services that do not respond: the ledger, or stores. */
 class Outage {
   /** When each group of lines was last logged, oldest first. Empty if the last line is a recovery. */
   readonly groups = new Map<string, number>();

@@ -2,7 +2,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { StoreError } from '../errors/process.js';
 
 /**
- * What a processor does with its name: it connects to its store (`'starting'`), waits while another processor holds the name
+ * The role of a processor under its name: it connects to its store (`'starting'`), waits while another processor holds the name
  * (`'standby'`), or holds it and works (`'leader'`).
  *
  * @category Processing
@@ -64,7 +64,7 @@ export type ProcessDiagnostic =
   | {
       /** Discriminates the union. */
       readonly _tag: 'WorkAbandoned';
-      /** What did not end. */
+      /** The operation that did not end. */
       readonly during: 'handler' | 'commit';
       /** The offset of the update, or of the first update of the batch. */
       readonly offset: Offset;

@@ -21,7 +21,7 @@ export type LineLogger = {
  * error. Of a processor with a name it also logs the role, the load of contracts, and when it has caught up. It logs nothing
  * else while all is well. `docs/runbook.md` has the lines, with what to do.
  *
- * A failure that lasts is logged at once, and then once a minute. What is retried is a warning, what ends is an error, and a
+ * A failure that lasts is logged immediately, and then once a minute. What is retried is a warning, what ends is an error, and a
  * recovery is information. A diagnostic is at most one line, after that of a recovery, without control characters. A line quotes the error, and so what
  * the ledger, a store or a handler says about it, but no token and no signature. The function does not throw.
  *
@@ -53,7 +53,7 @@ export function logTo(logger: LineLogger): (diagnostic: Diagnostic) => void {
   };
 }
 
-/** What a line is about: a rule, an outbox or a processor by its name, any other feed by its number. */
+/** The subject of a line: a rule, an outbox or a processor by its name, any other feed by its number. */
 function subjectOf(diagnostic: Diagnostic): string {
   const { processor, feed } = diagnostic;
   if ('rule' in diagnostic) return `rule ${diagnostic.rule}: `;

@@ -50,13 +50,13 @@ export interface ApiErrorFacts {
  * @category Errors
  */
 export class ApiError extends TaggedError<'ApiError'> {
-  /** How many times and for how long the request was retried; absent if it was not. */
+  /** The number and the duration of the retries; absent if it was not. */
   declare readonly retried?: Retried;
   /** The path of the request. */
   readonly path: string;
   /** The HTTP status. 0 for a redirect in a browser, which does not show more of it. */
   readonly status: number;
-  /** What has answered. The status of the network says nothing about the ledger. */
+  /** The sender of the response. The status of the network says nothing about the ledger. */
   readonly answeredBy: AnsweredBy;
   /** The product that answered in place of the ledger, such as `nginx`, if its response shows it. */
   readonly product: string | undefined;
@@ -137,7 +137,7 @@ export class ApiError extends TaggedError<'ApiError'> {
   }
 }
 
-/** What an answer of the network is, for messages. */
+/** Names of the responses of the network, for messages. */
 function foreignAnswer(status: number, product: string | undefined, location: string | undefined): string {
   const by = product === undefined ? '' : ` (${product})`;
   if (status >= 400) return `${status}, but not as a ledger${by}`;
@@ -145,7 +145,7 @@ function foreignAnswer(status: number, product: string | undefined, location: st
   return `${status === 0 ? 'with' : `${status},`} a redirect${target}, which is not followed${by}`;
 }
 
-/** What helps after an {@link ApiError} with `isUserRefused`. */
+/** The remedy for an {@link ApiError} with `isUserRefused`. */
 export const userAdvice =
   'check the user of the token: the participant does not know it, or it is deactivated, or the token is invalid';
 

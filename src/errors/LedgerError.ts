@@ -176,7 +176,7 @@ export const matchLedgerError =
   };
 
 /**
- * What to do after an error of a request that may be repeated: repeat it after a delay, with a new token, for a smaller
+ * The next step after an error of a request that may be repeated: repeat it after a delay, with a new token, for a smaller
  * page, at another path, or give up.
  */
 type Verdict = 'retry' | 'refresh' | 'shrink' | 'switch' | 'stop';

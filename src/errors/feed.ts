@@ -69,7 +69,7 @@ export class PageLimitError extends TaggedError<'PageLimitError'> {
 }
 
 /**
- * The participant has more active contracts than it lists at once, and serves no pages of them. Before 3.5.1, only a WebSocket
+ * The participant has more active contracts than it lists in one response, and serves no pages of them. Before 3.5.1, only a WebSocket
  * serves a snapshot of more than 200 contracts: use the transport of `canton-rx/ws`, more specific types or fewer parties.
  *
  * @category Errors
@@ -125,11 +125,11 @@ const otherParticipantNext = `correct the address; or if both have the same hist
  * @category Errors
  */
 export class LedgerResetError extends TaggedError<'LedgerResetError'> {
-  /** How many times and for how long the request was retried; absent if it was not. */
+  /** The number and the duration of the retries; absent if it was not. */
   declare readonly retried?: Retried;
   /** Whether the ledger ends before the cursor, or is another one that may have grown past the cursor. */
   readonly reason: 'endBeforeCursor' | 'anotherLedger';
-  /** What shows that it is another ledger; absent if it ends before the cursor. */
+  /** The evidence that it is another ledger; absent if it ends before the cursor. */
   readonly difference?: string;
 
   constructor(

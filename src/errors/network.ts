@@ -1,5 +1,5 @@
 /**
- * What has answered a request with an error:
+ * The sender of an error response:
  *
  * - `ledger`: the ledger, with an error in its form, or the HTTP layer of the participant. Its answer is about the request.
  * - `network`: anything else, such as a gateway, a load balancer, a login page or another server. Its answer is about the way
@@ -24,7 +24,7 @@ interface ForeignAnswer {
 export const isOfHttpLayer = ({ status, text }: Pick<ForeignAnswer, 'status' | 'text'>): boolean =>
   (texts[status] ?? /^$./).test(text);
 
-/** How the bodies of a participant's HTTP layer begin, by status. */
+/** The beginnings of the bodies of a participant's HTTP layer, by status. */
 const texts: Readonly<Partial<Record<number, RegExp>>> = {
   400: /^Invalid value for: /,
   // of a path that is not served, or not with this method
@@ -41,7 +41,7 @@ export function productOf({ headers, text }: Omit<ForeignAnswer, 'status'>): str
   return products.find(([, pattern]) => pattern.test(names))?.[0];
 }
 
-/** How much of a page is searched, in characters. */
+/** The length of the part of a page that is searched, in characters. */
 const maxPage = 4_000;
 
 /** The first pattern that matches decides: a load balancer may say which server it is based on. */
@@ -70,7 +70,7 @@ const products: readonly (readonly [string, RegExp])[] = [
   ['server in Go, such as Traefik', /^ *404 page not found\s*$/],
 ];
 
-/** What to do about an answer of the network that a retry does not change. */
+/** The remedy for a response of the network that a retry does not change. */
 export function remedyFor(status: number): string {
   if (status < 400) return 'use the address of the redirect, or look for a login page in front of the ledger';
   return remedies[status] ?? 'look for a gateway in front of the ledger, and check the port';

@@ -14,7 +14,7 @@ type CursorReason = 'unreadable' | 'participant' | 'selection' | 'ledger' | 'con
 
 const startOver = 'start over with another name, or remove the cursor with `canton-rx processors reset`';
 
-/** What helps. The runbook has the details. */
+/** The remedy. The runbook has the details. */
 const cursorNext: Readonly<Record<CursorReason, string>> = {
   unreadable: 'run the release that saved it, or a later one',
   participant: `connect to the participant of the cursor; or if both have the same history, continue there with onOtherNode: 'relocate'; or ${startOver}`,
@@ -48,7 +48,7 @@ export class CursorError extends TaggedError<'CursorError'> {
     /** The name of the processor in the store. */
     readonly processor: string,
     explanation: string,
-    /** What helps, if it differs from what usually does. */
+    /** The remedy, if it differs from the usual one. */
     next?: string,
   ) {
     super('CursorError', `The stored state of the processor is rejected: ${explanation}.`, {
@@ -78,7 +78,7 @@ export class HandlerError extends TaggedError<'HandlerError'> {
     readonly attempts: number,
     /** The last error of the handler. The message quotes its text. */
     cause: unknown,
-    /** What helps if the handler was too slow. The updates since the last commit are then not committed. */
+    /** The remedy if the handler was too slow. The updates since the last commit are then not committed. */
     next?: string,
   ) {
     const reason = cause instanceof Error ? quotable(cause.message, []) : undefined;
@@ -99,15 +99,15 @@ export class HandlerError extends TaggedError<'HandlerError'> {
 
 /**
  * The store of a processor failed or did not answer in time. The processor retries the operation for a limited time, or ends
- * at once if it starts and a repetition cannot help, as with a wrong password or without the folder of a `fileStore`. The message
+ * immediately if it starts and a repetition cannot help, as with a wrong password or without the folder of a `fileStore`. The message
  * then names the next step.
  *
  * @category Errors
  */
 export class StoreError extends TaggedError<'StoreError'> {
-  /** How many times and for how long the operation was retried; absent if it was not. */
+  /** The number and the duration of the retries; absent if it was not. */
   declare readonly retried?: Retried;
-  /** Whether the error ends the processor at once, because a repetition cannot help. */
+  /** Whether the error ends the processor immediately, because a repetition cannot help. */
   readonly endsProcessor: boolean;
 
   constructor(
@@ -119,7 +119,7 @@ export class StoreError extends TaggedError<'StoreError'> {
     readonly reason: string,
     /** The error that the store threw. */
     cause?: unknown,
-    /** What a person must do, if a repetition cannot help. */
+    /** The action that a person must take, if a retry cannot help. */
     next?: string,
   ) {
     const hint = isFolderMissing(operation, cause) ? 'create the folder, and give the process access to it' : undefined;

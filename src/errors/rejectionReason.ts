@@ -56,7 +56,7 @@ const saysArchived = ({ context = {}, reason = '' }: Facts): boolean =>
 export const isUndecodedRequest = ({ code, context = {}, reason = '' }: Facts): boolean =>
   code === 'LEDGER_API_INTERNAL_ERROR' && /\bujson\./.test(`${context['throwableO'] ?? ''} ${reason}`);
 
-/** What helps after a refusal, for messages; `undefined` if the explanation says it. */
+/** The remedy for a refusal, for messages; `undefined` if the explanation has it. */
 export const nextStep = (error: Facts): string | undefined =>
   isUndecodedRequest(error)
     ? 'correct the JSON of the arguments: in Daml JSON, an Int, a Decimal and a time are texts'
@@ -71,7 +71,7 @@ const nextSteps: Readonly<Partial<Record<RejectionReason, string>>> = {
   timeout: 'submit it again later',
 };
 
-/** What an error of the participant says. */
+/** The content of an error of the participant. */
 interface Facts {
   readonly code: string | undefined;
   readonly errorCategory: number | undefined;

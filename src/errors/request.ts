@@ -10,7 +10,7 @@ export const connectionFailed = 'the connection failed';
  * @category Errors
  */
 export class ConnectionError extends TaggedError<'ConnectionError'> {
-  /** How many times and for how long the request was retried; absent if it was not. */
+  /** The number and the duration of the retries; absent if it was not. */
   declare readonly retried?: Retried;
 
   constructor(
@@ -22,7 +22,7 @@ export class ConnectionError extends TaggedError<'ConnectionError'> {
     readonly code?: string,
     /** The host and the port of the participant or proxy. */
     readonly host?: string,
-    /** What is wrong with the server at this address, and what to do about it, if the response or its absence shows it. */
+    /** The fault of the server at this address and its remedy, if the response or its absence shows it. */
     readonly hint?: string,
     /**
      * Whether a retry cannot help, because the address is wrong: the server speaks another protocol, its certificate is not
@@ -46,7 +46,7 @@ export class ConnectionError extends TaggedError<'ConnectionError'> {
  * @category Errors
  */
 export class RequestTimeoutError extends TaggedError<'RequestTimeoutError'> {
-  /** How many times and for how long the request was retried; absent if it was not. */
+  /** The number and the duration of the retries; absent if it was not. */
   declare readonly retried?: Retried;
 
   constructor(
@@ -83,7 +83,7 @@ export class ResponseTooLargeError extends TaggedError<'ResponseTooLargeError'> 
  * @category Errors
  */
 export class TokenError extends TaggedError<'TokenError'> {
-  /** How many times and for how long the request was retried; absent if it was not. */
+  /** The number and the duration of the retries; absent if it was not. */
   declare readonly retried?: Retried;
 
   constructor(
@@ -112,7 +112,7 @@ export function tokenProblem(token: unknown): string | undefined {
  * @category Errors
  */
 export class UnauthorizedError extends TaggedError<'UnauthorizedError'> {
-  /** How many times and for how long the request was retried; absent if it was not. */
+  /** The number and the duration of the retries; absent if it was not. */
   declare readonly retried?: Retried;
 
   constructor(

@@ -173,7 +173,7 @@ interface Lock {
   close(): unknown;
 }
 
-/** How often a process tries to acquire a lock while another one holds it, in milliseconds. */
+/** The interval at which a process tries to acquire a lock that another one holds, in milliseconds. */
 const pollMs = 250;
 
 /**

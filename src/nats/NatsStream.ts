@@ -38,7 +38,7 @@ export interface NatsStream {
   readonly js: JetStreamClient;
   /** The name of the stream. */
   readonly stream: string;
-  /** How long one call of the server may take, in milliseconds. */
+  /** The time limit of one call of the server, in milliseconds. */
   readonly timeoutMs: number;
   readonly retrying: RetrySettings;
 }
@@ -120,7 +120,7 @@ interface OpenConsumer {
 }
 
 /**
- * How long a consumer is kept without a request, in milliseconds. If a handler takes longer, another one is created.
+ * The time for which a consumer is kept without a request, in milliseconds. If a handler takes longer, another one is created.
  */
 const keptForMs = 300_000;
 
@@ -198,7 +198,7 @@ export interface Pulled {
 interface PullRequest {
   readonly consumer: string;
   readonly maxMessages: number;
-  /** How long to wait for the first message, in milliseconds; 0 for an immediate response. */
+  /** The time to wait for the first message, in milliseconds; 0 for an immediate response. */
   readonly waitMs: number;
 }
 

@@ -18,7 +18,7 @@ export type RelayReason = 'stream' | 'end' | 'size' | 'gap' | 'connection' | 'se
  * @category Errors
  */
 export class RelayError extends TaggedError<'RelayError'> {
-  /** Whether the error ends the processor of a relay at once. An update that is too large is a failure of its handler. */
+  /** Whether the error ends the processor of a relay immediately. An update that is too large is a failure of its handler. */
   readonly endsProcessor: boolean;
 
   constructor(

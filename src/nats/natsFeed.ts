@@ -36,20 +36,20 @@ export interface NatsFeedOptions {
    */
   readonly begin?: 'start' | 'earliest' | 'new' | undefined;
   /**
-   * How long the active replica may be silent, in milliseconds, before another one takes over the durable. Must be the
+   * The silence of the active replica, in milliseconds, after which another one takes over the durable. Must be the
    * same for all replicas.
    *
    * @defaultValue 30000
    */
   readonly ackWaitMs?: number | undefined;
   /**
-   * How long one call of the server may take, in milliseconds. A call that takes longer has failed, and is retried.
+   * The time limit of one call of the server, in milliseconds. A call that takes longer has failed, and is retried.
    *
    * @defaultValue 5000
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * How to retry if the server does not respond and, by default, the store and the handler.
+   * The retry policy if the server does not respond and, by default, the store and the handler.
    *
    * @defaultValue up to 250 ms before the first retry, and up to twice as long before each further one, at most 30000
    * ms; for at most 300000 ms
@@ -70,7 +70,7 @@ export interface NatsFeedOptions {
  * With a store, the store saves the position in the stream: with `postgresStore`, each update takes effect once.
  * Without a store, the cursor is kept on the NATS server under the name of the `durable`, and each update is handled at
  * least once: the updates since the last commit may be handled again after a crash. Of the replicas that share a
- * durable, one works and the others wait. When it is stopped, another one continues at once; when it has crashed or is
+ * durable, one works and the others wait. When it is stopped, another one continues immediately; when it has crashed or is
  * silent, another one continues about `ackWaitMs` after its last write was seen. The same applies to a replica that is
  * started alone after a crash.
  *

@@ -48,7 +48,7 @@ export interface NatsRelayOptions {
    */
   readonly replicas?: number | undefined;
   /**
-   * What the stream retains, if it is created: beyond a limit, the server removes the oldest messages. A reader that has
+   * The limits of the stream, if it is created: beyond a limit, the server removes the oldest messages. A reader that has
    * not read them fails with a {@link RelayError}.
    *
    * @defaultValue no limits
@@ -64,7 +64,7 @@ export interface NatsRelayOptions {
       }
     | undefined;
   /**
-   * How long one call of the server may take, in milliseconds. A call that takes longer has failed, and is retried.
+   * The time limit of one call of the server, in milliseconds. A call that takes longer has failed, and is retried.
    *
    * @defaultValue 5000
    */
@@ -91,7 +91,7 @@ export interface NatsRelay {
  * Use it with batches, which are published together.
  *
  * While the server does not respond, the processor retries for as long as its `storeRetry` allows, then ends with a
- * `StoreError`. It never skips an update for that, whatever its `onHandlerFailure`. It ends at once with a {@link RelayError} if
+ * `StoreError`. It never skips an update for that, whatever its `onHandlerFailure`. It ends immediately with a {@link RelayError} if
  * the stream was deleted or created again, or if the connection is closed; and with a `CursorError` if the stream
  * belongs to another processor, or ends with an update that the ledger does not have at its offset: the ledger was
  * replaced or restored, and nothing of the new one is published.
@@ -102,7 +102,7 @@ export interface NatsRelay {
  *
  * @param options - the connection and the stream
  * @returns `store` and `handler`
- * @throws TypeError at once for a name that JetStream rejects, and for a number out of range
+ * @throws TypeError immediately for a name that JetStream rejects, and for a number out of range
  *
  * @example
  * ```ts

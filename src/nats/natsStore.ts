@@ -108,7 +108,7 @@ const keyOf = (name: string): string => `reader.${name}`;
 /** The longest delay before a replica checks the record again, in milliseconds. */
 const maxPollMs = 1_000;
 
-/** What a replica waits for. */
+/** The events that a replica waits for. */
 interface Wanted {
   readonly name: string;
   readonly holder: string;
@@ -220,7 +220,7 @@ function openLease(bucket: CursorBucket, name: string, acquired: HeldRecord): Le
     // the cursor is read when it is written: renewing the record must not undo a save that was still running
     write: (cursor) => inTurn(() => put(cursor())),
     release: () => {
-      // at once if possible: the connection may be closed next
+      // immediately if possible: the connection may be closed next
       if (running === 0) release();
       else void inTurn(release).catch(() => undefined);
     },

@@ -24,7 +24,7 @@ import { callServerOnce, type NatsStream, readHead, retryServer } from './NatsSt
 import { gapError } from './RelayError.js';
 import { idHeader } from './relayStream.js';
 
-/** How to read pages of a stream. */
+/** The settings for reading pages of a stream. */
 interface PageSettings {
   readonly stream: NatsStream;
   readonly maxPageSize: number;
@@ -36,7 +36,7 @@ type Entry = FeedEntry<Work, NatsPosition>;
 
 type NatsBatch = Batch<Entry, NatsPosition>;
 
-/** How far a stream has been read. */
+/** The progress of reading a stream. */
 interface Step {
   /** The position of the last message. */
   readonly position: NatsPosition;
@@ -88,7 +88,7 @@ export const pages = (
   });
 
 /**
- * How long a request waits for a message, in milliseconds. A request that is lost with its server is noticed after this
+ * The time that a request waits for a message, in milliseconds. A request that is lost with its server is noticed after this
  * time.
  */
 const waitMs = 5_000;

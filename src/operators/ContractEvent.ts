@@ -126,7 +126,7 @@ export type ContractEvent<A, C extends ContractType> =
  */
 export interface DecodeOptions {
   /**
-   * What to do with an event that cannot be decoded: `'fail'` fails with a `DecodeError`, `'emit'` emits an
+   * The handling of an event that cannot be decoded: `'fail'` fails with a `DecodeError`, `'emit'` emits an
    * `UndecodedEvent`.
    *
    * @defaultValue 'fail'

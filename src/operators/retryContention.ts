@@ -9,14 +9,14 @@ import { isLedgerError } from '../errors/LedgerError.js';
  */
 interface RetryContentionOptions {
   /**
-   * How often to subscribe in all.
+   * The maximum number of subscriptions.
    *
    * @defaultValue 5
    */
   readonly maxAttempts?: number;
   /**
    * The longest delay before the second attempt, in milliseconds. It doubles with every further attempt, and the delay is a
-   * random part of it, so that the submitters that compete do not all return at once.
+   * random part of it, so that the submitters that compete do not all return at the same time.
    *
    * @defaultValue 100
    */

@@ -41,7 +41,7 @@ interface LeaseOptions {
   readonly name: string;
   readonly isolation: string;
   readonly timeoutMs: number;
-  /** How often to try to acquire the lease while another holder has it, in milliseconds. */
+  /** The interval between attempts to acquire the lease while another holder has it, in milliseconds. */
   readonly pollMs: number;
   /** The last holder of each name in this program, which may have ended without releasing its lease. */
   readonly lastHolders: Map<string, string>;
@@ -59,7 +59,7 @@ export interface Lease {
   readonly transactions: Transactions<PoolClient>;
 }
 
-/** How often a lease is renewed, in milliseconds. */
+/** The interval at which a lease is renewed, in milliseconds. */
 const renewMs = 4_000;
 
 /**
@@ -70,7 +70,7 @@ const confirmations = 5;
 const confirmMs = 1_000;
 
 /**
- * How long a renewal may take over an idle connection, in milliseconds. Another holder may have the lease after that time.
+ * The time limit of a renewal over an idle connection, in milliseconds. Another holder may have the lease after that time.
  */
 const maxRenewalMs = leaseMs + confirmations * confirmMs;
 
@@ -78,7 +78,7 @@ const maxRenewalMs = leaseMs + confirmations * confirmMs;
  * Holds a processor's name. Emits once, and errors when the name is lost; unsubscribing releases the name.
  *
  * A lease is a row that its holder renews. Another one takes it over when it is released, when it has expired by the clock of
- * the database, or at once when the database no longer has the holder's connection. So it works over any connection pooler
+ * the database, or immediately when the database no longer has the holder's connection. So it works over any connection pooler
  * that keeps a transaction on one connection. A holder that was suspended may not know that it has lost its lease: each holder
  * increments a fencing token, without which no transaction can save a cursor.
  */
@@ -284,6 +284,6 @@ class Holder {
   }
 }
 
-/** Whether a pool can give a connection at once. */
+/** Whether a pool can give a connection immediately. */
 const mayConnect = ({ waitingCount, idleCount, totalCount, options }: Pool): boolean =>
   waitingCount === 0 && (idleCount > 0 || totalCount < options.max);

@@ -36,7 +36,7 @@ export interface Connection {
   readonly setLast: (last$: Observable<unknown>) => void;
 }
 
-/** How long the last statement of a connection may take, in milliseconds. */
+/** The time limit of the last statement of a connection, in milliseconds. */
 const lastMs = 2_000;
 
 /**
@@ -103,7 +103,7 @@ const connectionLost = (client: PoolClient): Observable<never> =>
     return () => client.off('error', fail);
   });
 
-/** What connections execute, also if it was unsubscribed from. */
+/** The statements that connections execute, also if they were unsubscribed from. */
 const executing = new WeakMap<object, Promise<unknown>>();
 
 /** Sends a statement. A connection has one at a time, so that one waits for those before it, and is not sent if it is given up. */
@@ -137,10 +137,10 @@ export const query = (
   values: readonly unknown[],
 ): Observable<readonly QueryResultRow[]> => run(db, sql, values).pipe(timeout(timeoutMs));
 
-/** How transactions begin. */
+/** The statements that begin transactions. */
 interface TransactionOptions {
   readonly begin: string;
-  /** How long the database may take to begin, commit or roll back a transaction, in milliseconds. */
+  /** The time limit for the database to begin, commit or roll back a transaction, in milliseconds. */
   readonly timeoutMs: number;
   /** The name of the processor, for error messages. */
   readonly processor: string;

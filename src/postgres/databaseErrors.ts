@@ -43,7 +43,7 @@ export function withoutValues(error: unknown): unknown {
 export class DatabaseError extends Error {
   constructor(
     message: string,
-    /** What a person must do. */
+    /** The action that a person must take. */
     readonly next: string,
   ) {
     super(message);

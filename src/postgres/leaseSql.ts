@@ -1,4 +1,4 @@
-/** How long a lease lasts since it was last renewed, in milliseconds, by the clock of the database. */
+/** The duration of a lease since it was last renewed, in milliseconds, by the clock of the database. */
 export const leaseMs = 15_000;
 
 /** SQL: whether the lease of a row `l` is free, because it was released or the server process of its holder has ended. */

@@ -54,13 +54,13 @@ export interface PostgresStoreOptions {
    */
   readonly isolation?: 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE' | undefined;
   /**
-   * How often a processor tries to acquire its name while another one holds it, in milliseconds.
+   * The interval at which a processor tries to acquire its name while another one holds it, in milliseconds.
    *
    * @defaultValue 1000
    */
   readonly pollMs?: number | undefined;
   /**
-   * How long the database may take to begin or end a transaction or to grant a lock, in milliseconds. After that time
+   * The time limit for the database to begin or end a transaction or to grant a lock, in milliseconds. After that time
    * the connection counts as lost.
    *
    * @defaultValue 30000

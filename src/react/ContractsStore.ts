@@ -22,7 +22,7 @@ import { isSameState, keepsContracts, type LiveConnection, type View } from '../
 import type { SharedContracts, SharedView } from '../contracts/shareContracts.js';
 
 /**
- * What is known of the contracts of a query. The same object as long as nothing changes.
+ * The known contracts of a query. The same object as long as nothing changes.
  *
  * @internal
  */
@@ -72,7 +72,7 @@ export const constantStore = (reading: Reading): ContractsStore => ({
  * Returns the store of a query. It requests nothing before a subscription, and then shows what is known of a view that
  * is kept. An invalid query is an error in the store.
  *
- * @param period - for `conflate`; `undefined` to show each change at once
+ * @param period - for `conflate`; `undefined` to show each change immediately
  * @internal
  */
 export function contractsStore(

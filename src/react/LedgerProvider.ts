@@ -56,13 +56,13 @@ export const LedgerProvider: FunctionComponent<LedgerProviderProps> = ({ ledger,
 export const useLedger = (): Ledger => useLedgerContext('useLedger').ledger;
 
 /**
- * What a provider provides.
+ * The value of the context.
  *
  * @internal
  */
 interface LedgerContextValue extends Pick<LedgerProviderProps, 'ledger' | 'parties'> {
   readonly shared: SharedContracts;
-  /** Whether views change at most once per period, and not at once as in tests. */
+  /** Whether views change at most once per period, and not immediately as in tests. */
   readonly isConflated: boolean;
 }
 

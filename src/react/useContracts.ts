@@ -23,7 +23,7 @@ export type HookQuery<M extends ContractTypes = ContractTypes> = Omit<ContractQu
  */
 export interface UseContractOptions extends ContractsOptions {
   /**
-   * How often the component is rendered at most, as for `conflate`: a number of milliseconds, or once per frame.
+   * The minimum time between two renders, as for `conflate`: a number of milliseconds, or once per frame.
    *
    * @defaultValue 'animationFrame'
    */
@@ -43,14 +43,14 @@ export interface UseContractsOptions<C extends AnyContract, S extends C = C> ext
 }
 
 /**
- * What is known of the contracts of a query, whichever hook shows it.
+ * The known contracts of a query, for every hook that shows them.
  *
  * @category React
  */
 export interface ContractsStatus {
   /**
-   * `'idle'`: there is no query. `'loading'`: the contracts are not known yet. `'live'`: they are those at the ledger
-   * end, as far as it is known. `'stale'`: they are complete as of `offset`, and newer changes are not known, for
+   * `'idle'`: there is no query. `'loading'`: the contracts are not known yet. `'live'`: they are those at the last
+   * known ledger end. `'stale'`: they are complete as of `offset`, and newer changes are not known, for
    * example while `connection` retries or after `reload`. `'error'`: the view has ended, see `error`.
    */
   readonly status: 'idle' | 'loading' | 'live' | 'stale' | 'error';
@@ -190,11 +190,11 @@ const statusOf = ({ status, error, connection, offset }: Reading): Omit<Contract
 
 const idleStore = constantStore(idle);
 
-/** What a component remembers of its renders. */
+/** The state that a component keeps between its renders. */
 interface Renders {
   key: string | undefined;
   shape: string;
-  /** How many renders in a row had another query of the same shape. */
+  /** The number of consecutive renders that had another query of the same shape. */
   changes: number;
 }
 

@@ -19,7 +19,7 @@ import { refusal, type RootNode } from './transaction.js';
  */
 export interface VerifierOptions {
   /**
-   * What to do with a submission whose hashing scheme is not V2, the only scheme that the verifier can compute.
+   * The handling of a submission whose hashing scheme is not V2, the only scheme that the verifier can compute.
    *
    * `'refuse'` fails with a `VerificationError` whose reason is `'scheme'`. `'accept'` checks only the transaction, and
    * trusts the participant that the hash belongs to it: a dishonest participant can get another transaction signed.

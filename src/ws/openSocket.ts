@@ -34,10 +34,10 @@ interface StreamRequest {
 /** The subprotocol that participants choose, whatever else is offered. */
 const protocols = ['daml.ws.auth'];
 
-/** How long an upgrade may take, in milliseconds. */
+/** The time limit of an upgrade, in milliseconds. */
 const openTimeoutMs = 10_000;
 
-/** How long a socket may show no sign of life, in milliseconds. Participants allow twice as much. */
+/** The maximum time without a sign of life of a socket, in milliseconds. Participants allow twice as much. */
 const silenceTimeoutMs = 30_000;
 
 /**

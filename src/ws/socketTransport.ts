@@ -53,7 +53,7 @@ export const socketTransport = (port: SocketPort): Transport => ({
 const mayOpenSocket = ({ request, service }: AnyFeed, { hasCaughtUp }: Position): boolean =>
   hasCaughtUp && typeof request.endInclusive !== 'number' && !isSocketBackOff(service);
 
-/** How long a live socket may deliver no element, in milliseconds: checkpoints arrive after 75 000 ms at the latest. */
+/** The maximum time without an element on a live socket, in milliseconds: checkpoints arrive after 75 000 ms at the latest. */
 const stalledMs = 100_000;
 
 /** The progress of a feed over a socket. */
@@ -226,7 +226,7 @@ function endSocket(feed: AnyFeed, position: Position, { path, count }: SocketPro
 }
 
 /**
- * How long a socket without any element is silent before a check over HTTP, and the time between checks, in
+ * The silence of a socket without any element before a check over HTTP, and the time between checks, in
  * milliseconds.
  */
 const newSocketCheckMs = 10_000;

@@ -26,7 +26,7 @@ export function wsPort(options: WebSocketTransportOptions = {}): SocketPort {
         followRedirects: false,
         perMessageDeflate: false,
       });
-      // an error without a listener would end the process; the close event follows at once
+      // an error without a listener would end the process; the close event follows immediately
       socket.on('error', () => {
         socket.terminate();
       });
@@ -50,7 +50,7 @@ interface CloseOptions {
   readonly closeTimeout: number;
 }
 
-/** How long the participant may take to end the connection after a close, in milliseconds. */
+/** The time limit for the participant to end the connection after a close, in milliseconds. */
 const closeTimeoutMs = 1_000;
 
 /** The longest string in Node.js: a longer message would end the process. */

@@ -125,7 +125,7 @@ describe('an asynchronous schema', () => {
     ['is asynchronous', z.object({ owner: z.string().refine(() => Promise.resolve(true)) })],
     ['throws, so that zod tries it again as an asynchronous one', z.object({ owner: z.string().transform(BigInt) })],
   ])('decodes nothing, and says why, if it turns out that it %s', (_, schema) => {
-    const expected = 'a result at once: the schema is asynchronous, or a transform in it throws';
+    const expected = 'a synchronous result: the schema is asynchronous, or a transform in it throws';
     expect(problemsOf(schema, { owner: 'alice' })).toEqual([{ path: 'createArgument', expected }]);
   });
 });

@@ -14,7 +14,7 @@ export { ContractsTestingController, type TestContractOptions } from '../../cont
 
 /**
  * Provides contracts without a ledger, and the {@link ContractsTestingController} that creates them. `injectContracts`
- * then shows each change at once instead of with the next frame: a test creates a contract, and
+ * then shows each change immediately instead of with the next frame: a test creates a contract, and
  * `await fixture.whenStable()` renders it.
  *
  * The ledger of `injectLedger` answers every request with an error, status 404. A component that uses it needs a

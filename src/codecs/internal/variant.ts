@@ -14,7 +14,7 @@ interface Undecoded<T extends string = string> {
   readonly value: unknown;
 }
 
-/** How a one-of decodes the variants that this version does not know. */
+/** The decoder of the variants of a one-of that this version does not know. */
 export interface UnknownVariant<U extends Undecoded> {
   readonly is: (u: unknown) => u is U;
   /** Returns `undefined` if the content lacks what `expected` describes. */

@@ -109,7 +109,7 @@ function readHeld(snapshot: Snapshot, halves: Halves, offset: number): Observabl
   );
 }
 
-/** How many contracts to look up at the same time. */
+/** The number of contracts to look up at the same time. */
 const maxRequests = 4;
 
 function entriesOf(pairs: readonly Pair[]): readonly SnapshotPart[] {

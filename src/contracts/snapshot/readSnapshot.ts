@@ -80,7 +80,7 @@ export const readSnapshot = (
   });
 
 /**
- * How long the ledger may end before an offset that was its end, until the snapshot begins again at another one. In
+ * The time for which the ledger may end before an offset that was its end, until the snapshot begins again at another one. In
  * milliseconds.
  */
 const maxChosenLagMs = 10_000;

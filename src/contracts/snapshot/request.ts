@@ -31,7 +31,7 @@ export interface Snapshot<O extends Offset | undefined = Offset | undefined> {
   readonly eventFormat: EventFormat;
   /** `undefined` if the participant chooses it with the first page. */
   readonly offset: O;
-  /** How long the ledger may end before the offset, in milliseconds. Default: as long as the policy allows. */
+  /** The time for which the ledger may end before the offset, in milliseconds. Default: as long as the policy allows. */
   readonly maxLagMs?: number | undefined;
   /** Called if a list without a limit takes too long. That ends the attempt with a `SnapshotLimitError`. */
   readonly onSlowList: () => void;
@@ -115,7 +115,7 @@ const unexpected = ({ path }: AnswerRequest, field: string, expected: string): D
 /** A request whose response has arrived. */
 interface AnsweredRequest {
   readonly request: AnswerRequest;
-  /** What stays the same of the first entry of the response; `undefined` if it has none. */
+  /** The constant part of the first entry of the response; `undefined` if it has none. */
   readonly firstEntry: string | undefined;
 }
 
@@ -148,7 +148,7 @@ const requestAnswer = (snapshot: Snapshot, request: AnswerRequest, previous?: An
     );
   });
 
-/** What shows that a snapshot is continued on another ledger. */
+/** The evidence that a snapshot is continued on another ledger. */
 export const otherSnapshot = 'the active contracts are not those of the same snapshot';
 
 /** Emits if a request gets the response that it got before. Fails with a `LedgerResetError` if not. */
@@ -230,10 +230,10 @@ function adaptLimit(
   return isTooLarge;
 }
 
-/** How long no pages are requested after the participant did not serve them, in milliseconds. */
+/** The time for which no pages are requested after the participant did not serve them, in milliseconds. */
 const pagesRetryMs = 60_000;
 
-/** What is known about the snapshots of a participant. Programs that read none do not load this. */
+/** The learned limits of the snapshots of a participant. Programs that read none do not load this. */
 class ServiceSnapshots {
   #pagesMissingAt = -Infinity;
   #limit = Infinity;

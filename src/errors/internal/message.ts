@@ -8,7 +8,7 @@ export const hasTag = (u: unknown, tag: string): boolean =>
 /** The details in a message. Absent ones are omitted. */
 type Details = Readonly<Record<string, string | number | undefined>>;
 
-/** What all errors of this library have in common. The message is a sentence, then the details, one per line. */
+/** The common base of all errors of this library. The message is a sentence, then the details, one per line. */
 export abstract class TaggedError<T extends string> extends Error {
   /** The class's name. */
   override readonly name: T;

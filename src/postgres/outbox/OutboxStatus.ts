@@ -38,7 +38,7 @@ export interface OutboxStatus extends WorkCounts {
  * @category Outbox
  */
 export interface Submissions extends Observable<Submitted> {
-  /** Emits the status at once, and every second. Endless; subscribing to it sends nothing. */
+  /** Emits the status immediately, and every second. Endless; subscribing to it sends nothing. */
   readonly status$: Observable<OutboxStatus>;
 }
 

@@ -61,7 +61,7 @@ export interface ContractsProjectionOptions {
    */
   readonly createTables?: boolean | undefined;
   /**
-   * What to do if the ledger was restored or replaced, so that the rows are those of another ledger. `'reload'` loads all
+   * The reaction if the ledger was restored or replaced, so that the rows are those of another ledger. `'reload'` loads all
    * contracts and then removes the earlier rows; a `RowsReplaced` diagnostic has their number, and `logTo` logs it as an
    * error. `'fail'` ends the processor with a `CursorError` and removes nothing, also when it is started again, until
    * the option is `'reload'`.
@@ -70,7 +70,7 @@ export interface ContractsProjectionOptions {
    */
   readonly onReplaced?: 'reload' | 'fail' | undefined;
   /**
-   * How long archived contracts, exercises and updates are kept, in milliseconds of record time.
+   * The time for which archived contracts, exercises and updates are kept, in milliseconds of record time.
    *
    * @defaultValue Infinity
    */
@@ -88,7 +88,7 @@ export interface ProjectionHandler {
   readonly prepare: () => Observable<unknown>;
 }
 
-/** How long the pool may take to give a connection, and the database to report the version, in milliseconds. */
+/** The time limit for the pool to give a connection and for the database to report its version, in milliseconds. */
 const timeoutMs = 30_000;
 
 /**
@@ -233,7 +233,7 @@ export interface MigrateProjectionOptions {
    */
   readonly schema?: string | undefined;
   /**
-   * How long the database may take, in milliseconds.
+   * The time limit of the database, in milliseconds.
    *
    * @defaultValue 600000
    */
@@ -273,7 +273,7 @@ export function migrateProjection(options: MigrateProjectionOptions): Observable
   return migrate(pool, projectionSchema(schema), timeoutMs).pipe(map((version) => ({ version })));
 }
 
-/** How long a migration may take, in milliseconds, unless an option says otherwise. */
+/** The time limit of a migration, in milliseconds, unless an option says otherwise. */
 const migrationTimeoutMs = 600_000;
 
 /** Creates a projection, or replaces its functions, over one connection or any of a pool, and emits the version. */

@@ -5,7 +5,7 @@ import { run } from '../connection.js';
 import { ixOfContract, ixOfExercise, ixOfUpdate, type ProjectionSchema } from './tables.js';
 import type { Writing } from './templates.js';
 
-/** The maximum number of rows that are removed from a table at once, so that no statement takes long. */
+/** The maximum number of rows that are removed from a table in one statement, so that no statement takes long. */
 const maxRows = 20_000;
 
 /** Removes rows that are visible to no reader, a limited number at a time. */

@@ -150,7 +150,7 @@ type Row = Readonly<Record<string, string | number | boolean | readonly string[]
 
 /**
  * Whether rows can be copied over a connection: the JavaScript client of `pg` supports it, unless it sends several
- * queries at once.
+ * queries at the same time.
  */
 const canCopy = (db: ClientBase | Pool): boolean => {
   const { connection, pipeline = false } = db as { readonly connection?: unknown; readonly pipeline?: unknown };

@@ -17,7 +17,7 @@ export interface Writing {
   readonly report: Report;
 }
 
-/** What a payload is: the arguments of a template, the view of an interface, or the argument of a choice. */
+/** The kind of a payload: the arguments of a template, the view of an interface, or the argument of a choice. */
 type PayloadType = 'template' | 'interface' | 'choice';
 
 /** A template, an interface or a choice of a template. The rows of a batch refer to it by its number. */

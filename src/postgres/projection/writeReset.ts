@@ -235,5 +235,5 @@ const reach = (tx: ClientBase, names: ProjectionSchema, offset: Offset): Observa
     [offset],
   ).pipe(concatMap((rows) => rows as readonly unknown[] as readonly Reached[]));
 
-/** Updates the planner's statistics of the table at once, instead of within minutes. */
+/** Updates the planner's statistics of the table immediately, instead of within minutes. */
 const analyze = ({ tx, names }: Writing): Observable<unknown> => run(tx, `ANALYZE (SKIP_LOCKED) ${names.contracts}`);

@@ -25,7 +25,7 @@ export interface TestLedgerProviderProps extends Pick<LedgerProviderProps, 'part
 }
 
 /**
- * A `LedgerProvider` for tests, whose contracts come from the test. Components show each change at once instead of with
+ * A `LedgerProvider` for tests, whose contracts come from the test. Components show each change immediately instead of with
  * the next frame: change contracts within `act`.
  *
  * @example
