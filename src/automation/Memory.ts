@@ -19,6 +19,7 @@ import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { reportOf } from '../feed/Service.js';
 import { type CompleteRetryPolicy, mapError, type RetrySettings, retryTransient } from '../http/retry.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import {
@@ -86,11 +87,12 @@ export function whileElected(
   const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: ledgerEffects({ parties: actAs }) });
   return defer(() => {
     const reader = feed.open({ emitUndecoded: true });
+    const named = reportOf(reader.report, { rule: name });
     const report: RetrySettings['report'] = (make) => {
       const diagnostic = make();
       if (diagnostic._tag === 'RetryScheduled')
         Object.assign(state, { isStandby: false, storeError: diagnostic.cause });
-      reader.report(() => ({ ...diagnostic, rule: name }));
+      named(() => diagnostic);
     };
     const retrying = { retry, report };
     const answered = <A>(): MonoTypeOperatorFunction<A> =>

@@ -1,7 +1,7 @@
 import { concat, defer, EMPTY, finalize, map, type Observable, repeat, tap, timer } from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { ContractTypes } from '../contracts/Contract.js';
-import { liveContracts } from '../contracts/liveContracts.js';
+import { openView } from '../contracts/liveContracts.js';
 import type { DiagnosticBody } from '../diagnostics/Diagnostic.js';
 import { readContractEvents } from '../feed/contractEvents.js';
 import { checkNotNegative, checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
@@ -9,6 +9,7 @@ import { requireConnection, withAction } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { CheckpointStore, TransactionalStore } from '../process/CheckpointStore.js';
 import { endAtStop, stopOn } from '../process/Stop.js';
+import { submittedBy } from '../submission/submitter.js';
 import { Places } from '../dispatch/Places.js';
 import { withStatus } from '../dispatch/WorkStatus.js';
 import { Agenda } from './Agenda.js';
@@ -124,7 +125,7 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
   const retry = retryPolicy({ baseDelayMs: 1_000, maxDelayMs: 300_000 }, options.retry);
   const { service } = requireConnection(ledger);
   const { parties } = rule.query;
-  const { view$ } = liveContracts(ledger, rule.query);
+  const view$ = openView(ledger, rule.query, {}, { rule: rule.name });
   const state: RunState = { tally: noTally };
   const acted$ = defer(() => {
     const stop = stopOn(signal);
@@ -138,7 +139,12 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
           readCreatedOffset: (contractId) =>
             readContractEvents(service.link, contractId, { parties }).pipe(map(({ created }) => created?.offset)),
           submit: (request, { contract: { contractId }, traceContext }) =>
-            submit(withAction(request, { rule: rule.name, contractId, traceContext })),
+            submittedBy(
+              service,
+              { rule: rule.name },
+              request.commandId,
+              defer(() => submit(withAction(request, { rule: rule.name, contractId, traceContext }))),
+            ),
         };
         return concat(workOn(run, view$, service), memory.flush());
       }).pipe(

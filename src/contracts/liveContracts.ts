@@ -10,6 +10,8 @@ import {
   take,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
+import type { WorkName } from '../diagnostics/Diagnostic.js';
+import { reportOf } from '../feed/Service.js';
 import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
@@ -124,18 +126,24 @@ export function liveContracts<M extends ContractTypes>(
   return toLiveContracts(view$.pipe(share({ connector: () => new BehaviorSubject<View<ContractOf<M>>>(loading) })));
 }
 
-/** Returns a view that is not shared: each subscription begins with a snapshot. Throws for an invalid query. */
+/**
+ * Returns a view that is not shared: each subscription begins with a snapshot. Throws for an invalid query.
+ *
+ * @param name - the rule whose view it is, for its diagnostics
+ */
 export function openView<M extends ContractTypes>(
   ledger: LedgerReader,
   query: ContractQuery<M> & ContractPolicies,
   options: ContractsOptions = {},
+  name?: WorkName,
 ): Observable<View<ContractOf<M>>> {
   // throws for an invalid query
   eventFormatOf(query);
   // an outage of any length must not end the view
   const sourceOf = contractsSource(ledger, options, { giveUpAfterMs: Infinity });
   return defer(() => {
-    const source = sourceOf();
+    const own = sourceOf();
+    const source = { ...own, report: reportOf(own.report, name) };
     const { service, feed } = source;
     const steps$ = join(source, { query }).pipe(reportEnd<ContractsBatch<AnyContract>>(source.report));
     return viewOf(

@@ -31,14 +31,28 @@ import type { ProcessDiagnostic } from './ProcessDiagnostic.js';
  * ```
  * @category Diagnostics
  */
-export type Diagnostic = DiagnosticBody & {
-  /** The time of the report by the clock of this machine, in milliseconds since the epoch. */
-  readonly at: number;
-  /** The number of the feed that reported it: 1 for the first feed of the ledger. Absent if the report is not from a feed. */
-  readonly feed?: number;
-  /** The name of the processor that reported it. Absent if the report is not from a processor, or if it has no name. */
-  readonly processor?: string;
-};
+export type Diagnostic = DiagnosticBody &
+  WorkName & {
+    /** The time of the report by the clock of this machine, in milliseconds since the epoch. */
+    readonly at: number;
+    /** The number of the feed that reported it: 1 for the first feed of the ledger. Absent if the report is not from a feed. */
+    readonly feed?: number;
+    /** The name of the processor that reported it. Absent if the report is not from a processor, or if it has no name. */
+    readonly processor?: string;
+  };
+
+/**
+ * The name of the rule or of the outbox whose work a diagnostic is about: also that of its submissions, of its contracts, and of
+ * its database. Absent if it is about neither.
+ *
+ * @inline
+ */
+export interface WorkName {
+  /** The name of the rule. */
+  readonly rule?: string;
+  /** The name of the outbox. */
+  readonly outbox?: string;
+}
 
 /**
  * A diagnostic without its time and its feed.

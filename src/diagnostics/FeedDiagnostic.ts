@@ -89,10 +89,6 @@ export type FeedDiagnostic =
       readonly failures: number;
       /** How much of the policy's `giveUpAfterMs` is used up at the end of this delay, in milliseconds. */
       readonly spentMs: number;
-      /** The name of the rule whose store failed. */
-      readonly rule?: string;
-      /** The name of the outbox whose database failed, or whose participant cannot be reached. */
-      readonly outbox?: string;
     }
   /**
    * The participant refused a page as too large, or a page was too large to be read: no feed requests larger pages until this

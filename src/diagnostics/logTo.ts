@@ -55,9 +55,9 @@ export function logTo(logger: LineLogger): (diagnostic: Diagnostic) => void {
 
 /** The subject of a line: a rule, an outbox or a processor by its name, any other feed by its number. */
 function subjectOf(diagnostic: Diagnostic): string {
-  const { processor, feed } = diagnostic;
-  if ('rule' in diagnostic) return `rule ${diagnostic.rule}: `;
-  if ('outbox' in diagnostic) return `outbox ${diagnostic.outbox}: `;
+  const { processor, feed, rule, outbox } = diagnostic;
+  if (rule !== undefined) return `rule ${rule}: `;
+  if (outbox !== undefined) return `outbox ${outbox}: `;
   if (processor !== undefined) return `processor ${processor}: `;
   return feed === undefined ? '' : `feed ${feed}: `;
 }

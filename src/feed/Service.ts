@@ -1,6 +1,6 @@
 import { asyncScheduler, map, type Observable, of, Subject } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import type { Diagnostic, DiagnosticBody, DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
+import type { Diagnostic, DiagnosticBody, DiagnosticOf, Report, WorkName } from '../diagnostics/Diagnostic.js';
 import { BodySizes } from '../http/BodySizes.js';
 import { type Link, locate } from '../http/Link.js';
 import { PageLimit } from './PageLimit.js';
@@ -117,6 +117,13 @@ export class Service {
   }
 }
 
+/** Returns the report function of a rule or of an outbox: each diagnostic names it. */
+export const reportOf =
+  (report: Report, name: WorkName | undefined): Report =>
+  (body) => {
+    report(() => ({ ...body(), ...name }));
+  };
+
 /** Returns the report function of one of several feeds that are reported as one: without some diagnostics. */
 export const reportWithout =
   (report: Report, ...tags: readonly DiagnosticBody['_tag'][]): Report =>
@@ -129,6 +136,8 @@ export const reportWithout =
 class Learned {
   /** The sizes of submissions. */
   readonly bodySizes = new BodySizes();
+  /** The rules and outboxes whose commands are being submitted, by command id, for diagnostics. */
+  readonly submitters = new Map<string, WorkName>();
   #updatesPath: UpdatesPath;
   readonly #maySwitchPath: boolean;
   #completionsPath: CompletionsPath = '/v2/commands/completions';

@@ -13,13 +13,14 @@ import {
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { NotSentError, type Submission } from '../errors/submission.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
 import type { Service } from '../feed/Service.js';
 import { startAge } from '../http/clock.js';
-import type { Link } from '../http/Link.js';
 import { type CompleteRetryPolicy, mapError, RetryBudget } from '../http/retry.js';
 import { attempt } from './attempt.js';
 import type { LedgerStart, LedgerStarts, StartsOf } from './LedgerStart.js';
 import type { Run, Strategy } from './Run.js';
+import { submissionReport } from './submitter.js';
 
 /** A subscription that submits a change. */
 interface Subscriber {
@@ -45,6 +46,7 @@ export class Change {
   #first: { readonly sentAt: number; readonly ageMs: () => number } | undefined;
   /** The participant to which it is sent, once that is known. */
   #home: Service | undefined;
+  readonly #report: Report;
   /** The number of subscriptions. */
   #subscriptions = 0;
   /** The number of subscriptions that send it. */
@@ -64,6 +66,7 @@ export class Change {
   ) {
     this.#start = given;
     this.mayBeCommitted = given !== undefined;
+    this.#report = submissionReport(service, commandId);
   }
 
   /**
@@ -72,6 +75,7 @@ export class Change {
    * @param onEnd - called when the subscription ends without a transaction
    */
   submit(subscriber: Subscriber, onEnd: () => void = () => undefined): Observable<SubmittedTransaction> {
+    const report = this.#report;
     let state: 'waiting' | 'sending' | 'ended' = 'waiting';
     const leave = (mayBeCommitted: boolean): void => {
       if (state === 'sending') this.#end(mayBeCommitted);
@@ -116,7 +120,7 @@ export class Change {
         finalize(() => {
           this.#subscriptions -= 1;
         }),
-        reportOutcome(this.service.link, subscriber.named.submissionId),
+        reportOutcome(report, subscriber.named.submissionId),
       );
     });
   }
@@ -150,6 +154,7 @@ export class Change {
     const beginAt = (start: LedgerStart): Run => ({
       service,
       change: this,
+      report: this.#report,
       start,
       submission: { ...named, sentAt, since: start.since },
       ageMs,
@@ -193,10 +198,10 @@ const isDecided = (error: unknown): error is LedgerError =>
   isLedgerError(error) && !isLedgerError(error, 'OutcomeUnknownError');
 
 /** Reports the outcome of a submission. */
-const reportOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<SubmittedTransaction> =>
+const reportOutcome = (report: Report, submissionId: string): MonoTypeOperatorFunction<SubmittedTransaction> =>
   pipe(
     tap(({ updateId, offset, isRepeated }) => {
-      link.report(() => ({
+      report(() => ({
         _tag: 'SubmissionCommitted',
         submissionId,
         updateId,
@@ -204,11 +209,11 @@ const reportOutcome = (link: Link, submissionId: string): MonoTypeOperatorFuncti
         ...(isRepeated && { isRepeated }),
       }));
     }),
-    reportFailure(link, submissionId),
+    reportFailure(report, submissionId),
   );
 
 /** Reports that a submission failed. */
-export const reportFailure = <A>({ report }: Link, submissionId: string): MonoTypeOperatorFunction<A> =>
+export const reportFailure = <A>(report: Report, submissionId: string): MonoTypeOperatorFunction<A> =>
   tap({
     error: (error: unknown) => {
       report(() => ({ _tag: 'SubmissionFailed', submissionId, ...(isLedgerError(error) && { error }) }));

@@ -5,6 +5,7 @@ import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 import type { TransactionFormat } from '../codecs/UpdateFormat.js';
 import type { ApiError } from '../errors/ApiError.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
 import type { Submission } from '../errors/submission.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
 import type { Service } from '../feed/Service.js';
@@ -22,6 +23,7 @@ export interface Run {
     /** The submission ids of all attempts of this process. Their completions are certain to be those of the change. */
     readonly submissionIds: Set<string>;
   };
+  readonly report: Report;
   readonly strategy: Strategy;
   /** The retry policy; `giveUpAfterMs` is 0 for a single attempt. */
   readonly retry: CompleteRetryPolicy;

@@ -24,7 +24,6 @@ import {
   SubmissionRejectedError,
 } from '../errors/submission.js';
 import { monotonicNow } from '../http/clock.js';
-import type { Link } from '../http/Link.js';
 import { clampTimer, type RetryBudget } from '../http/retry.js';
 import type { Outcome, Proof } from './codes.js';
 import { noContracts } from './usedContracts.js';
@@ -76,7 +75,7 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
       const key = { isResent, disclosed, earliest: attempts.earliest };
       const request = { path: strategy.path, makeBody: (): object => strategy.body(run, key) };
       const timeoutMs = Math.min(run.service.link.requestTimeoutMs, leftMs());
-      const sent$ = sendAttempt(run.service, named, request, timeoutMs).pipe(
+      const sent$ = sendAttempt(run, named, request, timeoutMs).pipe(
         concatMap((transaction) => strategy.finish(run, named, isResent, transaction, withinMs)),
         catchError(fail),
       );
@@ -110,7 +109,7 @@ function retryOrEnd(run: Run, attempts: Attempts, error: unknown): Observable<Su
   if (!isLedgerError(error) || isLedgerError(error, 'InvalidRequestError', 'OutcomeUnknownError')) throw error;
   const named = { ...run.submission, attempts: attempts.sent };
   if (isLedgerError(error, 'LedgerResetError')) throw new OutcomeUnknownError(named, error);
-  const { strategy, retry, service } = run;
+  const { strategy, retry } = run;
   const proof = prove(error, strategy.kind, strategy.hasNames && !isOpen(run, attempts));
   if (isLedgerError(error, 'ApiError') && proof.outcome === 'committed')
     return readDuplicate(run, named, error, timeLeftMs(attempts));
@@ -134,8 +133,8 @@ function retryOrEnd(run: Run, attempts: Attempts, error: unknown): Observable<Su
   const delayMs = budget.nextDelayMs(minDelayMs(error));
   const resent: Attempts = { ...next, budget: budget.countFailure(delayMs) };
   if (!mayBeCommitted || resent.isWatched === true)
-    return resendAfter(delayMs, service.link, named, error, () => attempt(run, resent));
-  const resend$ = resendAfter(delayMs, service.link, named, error, () => attempt(run, { ...resent, isWatched: true }));
+    return resendAfter(delayMs, run, named, error, () => attempt(run, resent));
+  const resend$ = resendAfter(delayMs, run, named, error, () => attempt(run, { ...resent, isWatched: true }));
   return readMeanwhile(run, named, budget.leftMs, resend$);
 }
 
@@ -242,7 +241,7 @@ const minReadMs = 5_000;
 /** Sends a change again after a delay. */
 function resendAfter(
   delayMs: number,
-  { report }: Link,
+  { report }: Run,
   { submissionId, attempts }: Submission,
   cause: LedgerError,
   resend: () => Observable<SubmittedTransaction>,

@@ -10,6 +10,7 @@ import { Change, reportFailure } from './Change.js';
 import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
 import { proveStart, type StartsOf } from './LedgerStart.js';
 import { type AttemptKey, nextId, randomUuid, type Run, type Strategy } from './Run.js';
+import { submissionReport } from './submitter.js';
 import { noContracts } from './usedContracts.js';
 
 /**
@@ -61,7 +62,7 @@ export function executor(
     defer(() => {
       const submissionId = request.submissionId ?? randomUuid();
       return defer(() => [validateRequest(ExecuteRequest, request)]).pipe(
-        reportFailure(service.link, submissionId),
+        reportFailure(submissionReport(service, commandId), submissionId),
         concatMap((validated) => {
           const named = {
             submissionId,

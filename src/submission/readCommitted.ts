@@ -60,7 +60,7 @@ export function readTransaction(
   withinMs: number,
   cause: LedgerError = new RequestTimeoutError(path, withinMs, hostOf(run.service.link)),
 ): Observable<Transaction> {
-  const { strategy, retry, service } = run;
+  const { strategy, retry, report } = run;
   // the participant shows the submitter what all of them see
   const parties = [...new Set([...submission.actAs, ...strategy.readAs])];
   const format = strategy.format ? { includeTransactions: strategy.format } : acsDelta({ parties, topology: false });
@@ -75,7 +75,7 @@ export function readTransaction(
     filter((transaction) => isOurs(transaction, run)),
     take(1),
     throwIfEmpty(() => cause),
-    retryTransient({ retry, report: service.link.report }, isAwaited),
+    retryTransient({ retry, report }, isAwaited),
     unknownAfter(withinMs, submission, cause, offset),
   );
 }

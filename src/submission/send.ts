@@ -5,22 +5,24 @@ import { isLedgerError, verdict } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
 import type { Submission } from '../errors/submission.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
-import type { Service } from '../feed/Service.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import { type Call, hostOf, type Link } from '../http/Link.js';
 import { isUnsent } from './outcome.js';
+import type { Run } from './Run.js';
 
 /**
  * Sends an attempt. Fails as a connection that was never established if another server answers at a wrong address. A body
  * of a size that was refused before is not sent.
  */
 export function sendAttempt(
-  { link, learned: { bodySizes } }: Service,
+  { service, report }: Pick<Run, 'service' | 'report'>,
   { submissionId, attempts }: Submission,
   { path, makeBody }: Required<Pick<Call, 'path' | 'makeBody'>>,
   timeoutMs: number,
 ): Observable<SubmittedTransaction> {
-  link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
+  const { link, learned } = service;
+  const { bodySizes } = learned;
+  report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
   // 0 for a body that is not sent
   let size = 0;
   const checkBody = (json: string): void => {

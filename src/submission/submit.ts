@@ -18,6 +18,7 @@ import { randomUuid } from './Run.js';
 import type { StartsOf } from './LedgerStart.js';
 import { isAwaited } from './outcome.js';
 import type { Signer, Verifier } from './Signer.js';
+import { submissionReport } from './submitter.js';
 
 /**
  * Options for verifying and executing a submission.
@@ -55,10 +56,10 @@ export function submit(
   // checked despite the types, so that verification is never skipped by accident
   if (verify !== false && typeof verify !== 'function') throw new TypeError('verify must be a Verifier or false');
   const { link } = service;
-  const { report } = link;
   const execute = executor(service, startsOf, options, ledgerRetry, request.commandId);
   const retry = retryPolicy(ledgerRetry, { giveUpAfterMs: recoveryTimeMs(options) });
   const { commandId, userId } = request;
+  const report = submissionReport(service, commandId);
   const signers = [signer].flat();
   const reportStep = <A>(
     _tag: 'SubmissionPrepared' | 'SubmissionVerified' | 'SubmissionSigned',
@@ -100,7 +101,7 @@ export function submit(
         ),
       ),
       reportStep('SubmissionSigned', submissionId),
-      reportFailure(link, submissionId),
+      reportFailure(report, submissionId),
     );
   // kept while its outcome is unknown, because a new preparation might use contracts that the first one has archived
   let signed: SignedSubmission | undefined;

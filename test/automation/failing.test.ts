@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, concatMap, EMPTY, NEVER, of, throwError, timer } from 'rxjs';
 import { type Acted, type ActionRequest, isRuleError } from '../../src/automation/index.js';
-import { LedgerResetError, OutcomeUnknownError, PrunedError } from '../../src/index.js';
+import { type Diagnostic, LedgerResetError, OutcomeUnknownError, PrunedError } from '../../src/index.js';
 import type { CommandFault } from '../helpers/CommandService.js';
 import type { Observed } from '../helpers/observe.js';
 import { archiveIt, brief, exerciseOn, ids, minute, run, type TaskRule, touchIt, virtually } from './support.js';
@@ -20,6 +20,29 @@ const delaysOf = (seen: Observed<Acted>): readonly number[] =>
 const breaks = (): never => {
   throw new Error('broken');
 };
+
+describe('the diagnostics of a rule', () => {
+  it.each(['ledger', 'caller'])('all have its name, if the %s submits', (how) => {
+    const diagnostics: Diagnostic[] = [];
+    virtually(minute, ({ tasks, ledger, start }) => {
+      tasks.create('a', 'b');
+      tasks.faultOf = (commandId, attempt) => {
+        if (commandId === 'rule:b') return refusal;
+        return attempt === 1 ? { kind: 'lostResponse', how: 'reset', afterMs: 10 } : undefined;
+      };
+      ledger.diagnostics$.subscribe((diagnostic) => diagnostics.push(diagnostic));
+      const submit = (request: ActionRequest) => ledger.submitAndWaitForTransaction({ ...request });
+      start(how === 'caller' ? { submit } : {});
+    });
+    expect(diagnostics.map(({ _tag }) => _tag)).toEqual(
+      expect.arrayContaining([
+        ...['SnapshotCompleted', 'SubmissionSent', 'SubmissionUnclear', 'SubmissionFailed', 'SubmissionCommitted'],
+        ...['ActionCommitted', 'ActionFailed', 'WorkCounted'],
+      ]),
+    );
+    expect(diagnostics.filter(({ rule }) => rule !== 'rule')).toEqual([]);
+  });
+});
 
 describe('a rule that fails for a contract', () => {
   it.each<[string, Partial<TaskRule>, string]>([

@@ -96,7 +96,32 @@ describeWithPostgres('commandOutbox, with commands that are decided when they ar
     expect(committedIds(sandbox)).toEqual(['a', 'b', 'c', 'spend', 'one']);
   });
 
-  it('does not decide again while an earlier attempt may be committed', async () => {
+  it('decides again 20 times if the contract is archived, and then parks the command (G79)', async () => {
+    const here = await world();
+    const { sandbox, alice, diagnostics } = here;
+    const spent = await assetOf(sandbox, alice, { commandId: 'a' });
+    await here.inTransaction((tx) =>
+      here.outbox.enqueue(tx, { ...here.create('spend'), commands: [exerciseAsset(spent)] }),
+    );
+    await here.send(1);
+    await enqueue(here, 'one');
+    const attempts: number[] = [];
+    const pay: Decide = (_, { attempt }) =>
+      attempts.push(attempt) <= 3 ? createAsset(alice, { serial: '1' }) : exerciseAsset(spent);
+    // an overload is no failure of the command
+    sandbox.fault({ kind: 'reject', code: 'PARTICIPANT_BACKPRESSURE' }, { ...submissions, times: 3 });
+    const submitted = await sendWith(here, pay, 3 + 21);
+    expect(submitted.every(({ _tag }) => _tag === 'Rejected')).toBe(true);
+    expect(submitted.findIndex((each) => !('retryAt' in each))).toBe(23);
+    expect(attempts).toEqual([1, 1, 1, ...Array.from({ length: 21 }, (_, n) => n + 1)]);
+    expect(await here.rows()).toMatchObject([
+      { state: 'committed' },
+      { state: 'parked', reason: 'inactiveContract', may_be_committed: false },
+    ]);
+    expect(diagnostics.filter(({ _tag }) => _tag === 'CommandParked')).toHaveLength(1);
+  });
+
+  it('does not decide again while an earlier attempt may be committed (G79)', async () => {
     const here = await world();
     const { sandbox, alice } = here;
     const { calls, pay } = counting(alice);

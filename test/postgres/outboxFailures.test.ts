@@ -39,7 +39,7 @@ describeWithPostgres('commandOutbox, when something fails', () => {
   });
 
   it('continues a command whose outcome is unknown, before the next of its key (G75)', async () => {
-    const { sandbox, outbox, create, inTransaction, send, rows, bodies } = await world();
+    const { sandbox, outbox, create, inTransaction, send, rows, bodies, diagnostics } = await world();
     for (const id of ['one', 'two']) await inTransaction((tx) => outbox.enqueue(tx, create(id), { key: 'k' }));
     sandbox.fault({ kind: 'reset', when: 'after' }, { ...submissions, times: 3 });
     const { submitted } = await send(3, { recover: false });
@@ -59,6 +59,11 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     expect(committedIds(sandbox)).toEqual(['one', 'two']);
     // all attempts have the same start
     expect(new Set(bodies()['one']?.map((body) => JSON.stringify(at(body, 'deduplicationPeriod')))).size).toBe(1);
+    // whatever is reported has the name of the outbox
+    expect(diagnostics.map(({ _tag }) => _tag)).toEqual(
+      expect.arrayContaining(['SubmissionSent', 'SubmissionFailed', 'SubmissionCommitted', 'CommandFailed']),
+    );
+    expect(diagnostics.filter(({ outbox: name }) => name !== 'commands')).toEqual([]);
   });
 
   it('saves that a command may be committed before it is sent (G74)', async () => {

@@ -48,6 +48,8 @@ export interface RowChange {
   readonly delayMs?: number;
   /** Whether the deduplication period gets another start, because the participant has pruned this one. */
   readonly forgetsSince?: boolean;
+  /** Whether the other commands would fail, too. It does not count as a failure of this one. */
+  readonly concernsAll?: boolean;
 }
 
 /** The holder of an outbox's name. */
@@ -139,7 +141,17 @@ export class OutboxRows {
 
   /** Records the outcome of an attempt. One that was dropped meanwhile can only be committed. Fails if another process has taken over the name. */
   record({ id, failures }: OutboxRow, change: RowChange): Observable<unknown> {
-    const { state, mayBeCommitted, reason, error, updateId, offset, delayMs, forgetsSince = false } = change;
+    const {
+      state,
+      mayBeCommitted,
+      reason,
+      error,
+      updateId,
+      offset,
+      delayMs,
+      forgetsSince = false,
+      concernsAll,
+    } = change;
     const sql = `WITH ${this.#held}, changed AS (
         UPDATE ${this.holder.tables.commands} SET state = $4, may_be_committed = $5, reason = $6, error = $7,
           update_id = $8, "offset" = $9, failures = $10, retry_at = now() + $11 * interval '1 millisecond',
@@ -147,7 +159,7 @@ export class OutboxRows {
         WHERE id = $3 AND EXISTS (SELECT FROM held)
           AND (state IN ('pending', 'parked') OR (state = 'dropped' AND $4 = 'committed')))
       SELECT EXISTS (SELECT FROM held) AS "isHeld"`;
-    const nextFailures = state === 'committed' ? 0 : failures + 1;
+    const nextFailures = state === 'committed' ? 0 : failures + (concernsAll === true ? 0 : 1);
     const values = [id, state, mayBeCommitted, reason, error, updateId, offset, nextFailures, delayMs, forgetsSince];
     return this.#runHeld(sql, values).pipe(
       map(([row]) => {

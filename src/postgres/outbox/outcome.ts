@@ -6,8 +6,10 @@ import type { DiagnosticBody } from '../../diagnostics/Diagnostic.js';
 import { verdictOf } from '../../dispatch/verdict.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
+import type { Service } from '../../feed/Service.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
+import { submittedBy } from '../../submission/submitter.js';
 import type { LedgerPosition, OutboxRow, RowChange } from './OutboxRows.js';
 
 /**
@@ -64,30 +66,32 @@ export interface Outcome extends Omit<RowChange, 'delayMs'> {
   /** Absent if the transaction is not known. */
   readonly transaction?: SubmittedTransaction;
   readonly cause?: unknown;
-  /** Whether the other commands would fail, too. */
-  readonly concernsAll?: boolean;
 }
 
 /** How commands are sent. */
 interface SubmissionSettings {
   readonly ledger: Ledger;
+  readonly service: Service;
+  /** The name of the outbox. */
+  readonly name: string;
   readonly recover: CommandsOptions['recover'];
 }
 
 /** Sends a command, or determines whether it was committed before. Emits the outcome once, and never fails. */
 export function attempt(
-  { ledger, recover }: SubmissionSettings,
+  { ledger, service, name, recover }: SubmissionSettings,
   row: OutboxRow<CommandsRequest>,
   position: LedgerPosition,
   open: Map<number, Observable<SubmittedTransaction>>,
 ): Observable<Outcome> {
   const replaced = replacementOf(row, position);
   if (replaced !== undefined) return of(replaced);
-  const { id, mayBeCommitted, since } = row;
+  const { id, commandId, mayBeCommitted, since } = row;
   const deduplicationPeriod = { DeduplicationOffset: { value: periodStart(row) } };
-  const request = { ...row.request, commandId: row.commandId, deduplicationPeriod };
+  const request = { ...row.request, commandId, deduplicationPeriod };
   const options = { ...(mayBeCommitted && { since }), ...(recover !== undefined && { recover }) };
-  const transaction$ = open.get(id) ?? defer(() => ledger.submitAndWaitForTransaction(request, options)).pipe(take(1));
+  const submission$ = defer(() => ledger.submitAndWaitForTransaction(request, options)).pipe(take(1));
+  const transaction$ = open.get(id) ?? submittedBy(service, { outbox: name }, commandId, submission$);
   open.delete(id);
   return transaction$.pipe(
     throwIfEmpty(),
@@ -128,8 +132,8 @@ function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outcome {
       const forgetsSince = verdict.earliest !== undefined && periodStart(row) === row.since;
       // other contracts may be chosen next time
       const isDecidedAgain = row.decide !== undefined && reason === 'inactiveContract';
-      const isOver = verdict.mayBePermanent && row.failures >= maxFailures;
-      const passes = forgetsSince || isDecidedAgain || (verdict.passes && !isOver);
+      const isOver = (isDecidedAgain || verdict.mayBePermanent) && row.failures >= maxFailures;
+      const passes = forgetsSince || ((isDecidedAgain || verdict.passes) && !isOver);
       const state = passes ? 'pending' : 'parked';
       return { ...failed, state, mayBeCommitted: false, reason, concernsAll, forgetsSince };
     }
@@ -141,7 +145,10 @@ function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outcome {
   }
 }
 
-/** How often a command is sent again after a refusal that looks as if it passed, and may be permanent: for about a quarter of an hour. */
+/**
+ * How often a command is sent or decided again after a refusal that looks as if it passed, and may be permanent: for about a
+ * quarter of an hour. A function that always chooses archived contracts must not hold up the later commands of its key for ever.
+ */
 const maxFailures = 20;
 
 /** The start of the deduplication period of a command: before every attempt, and not after the one in its request. */

@@ -113,11 +113,11 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
         const outcome$ = sent$.pipe(takeUntil(isDropped$));
         return outcome$.pipe(
           concatMap((outcome) => {
-            const { concernsAll = false, ...change } = outcome;
-            if (!concernsAll && !outcome.mayBeCommitted && outcome.reason !== 'decide') places.resume();
+            const { concernsAll = false, mayBeCommitted, reason } = outcome;
+            if (!concernsAll && !mayBeCommitted && reason !== 'decide') places.resume();
             const delayMs = concernsAll ? places.beginPause(retry) : delayAfter(retry, row.failures);
             const delay = outcome.state === 'pending' && { delayMs };
-            return rows.record(row, { ...change, ...delay }).pipe(map(() => toSubmitted(row, outcome, delay)));
+            return rows.record(row, { ...outcome, ...delay }).pipe(map(() => toSubmitted(row, outcome, delay)));
           }),
           tap((submitted) => {
             service.link.report(() => toDiagnostic(name, submitted));

@@ -1,8 +1,8 @@
 import { defer, filter, finalize, type Observable, switchMap, tap } from 'rxjs';
-import type { Report } from '../../diagnostics/Diagnostic.js';
 import { Places } from '../../dispatch/Places.js';
 import { withStatus } from '../../dispatch/WorkStatus.js';
 import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
+import { reportOf } from '../../feed/Service.js';
 import {
   checkNotNegative,
   checkPositive,
@@ -119,9 +119,7 @@ export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAll
       asStoreError('hold', lockName, asDatabaseError('hold', lockName, schema, error, state.hasWorked)),
     ),
   );
-  const report: Report = (body) => {
-    service.link.report(() => ({ ...body(), outbox: name }));
-  };
+  const report = reportOf(service.link.report, { outbox: name });
   const submitted$ = defer(() => {
     let isSending = false;
     const stop = stopOn(signal);

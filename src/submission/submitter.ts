@@ -1,0 +1,25 @@
+import { defer, finalize, type Observable } from 'rxjs';
+import type { Report, WorkName } from '../diagnostics/Diagnostic.js';
+import { reportOf, type Service } from '../feed/Service.js';
+
+/**
+ * Names the rule or the outbox in all diagnostics of a submission. It may go through a function of the caller, which passes on the
+ * command id.
+ */
+export const submittedBy = <A>(
+  { learned: { submitters } }: Service,
+  name: WorkName,
+  commandId: string,
+  submission$: Observable<A>,
+): Observable<A> =>
+  defer(() => {
+    submitters.set(commandId, name);
+    return submission$;
+  }).pipe(finalize(() => submitters.delete(commandId)));
+
+/** Returns the report function of the submission with a command id, if that is known. */
+export const submissionReport =
+  ({ link, learned }: Service, commandId: string | undefined): Report =>
+  (body) => {
+    reportOf(link.report, learned.submitters.get(commandId ?? ''))(body);
+  };
