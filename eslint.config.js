@@ -132,22 +132,6 @@ const direction = (folder, allowed, depth) => {
   };
 };
 
-/** A file is one idea of the domain; what is shorter belongs below its one caller. */
-const minLines = {
-  meta: { type: 'suggestion', schema: [{ type: 'object', properties: { min: { type: 'integer' } } }] },
-  create: (context) => ({
-    Program(node) {
-      const { min } = context.options[0];
-      const { length } = context.sourceCode.lines;
-      if (length < min)
-        context.report({
-          node,
-          message: `${length} lines, fewer than ${min}: put it where it is used, below its caller`,
-        });
-    },
-  }),
-};
-
 /** Angular's builder moves a pattern with a rest out of the parameters: a default after it must not refer to its names. */
 const noDefaultFromRest = {
   meta: { type: 'problem', schema: [] },
@@ -196,7 +180,6 @@ const prose = {
     };
   },
 };
-const entryPoints = ['src/**/index.ts', 'src/**/*.browser.ts', 'src/cli/main.ts', 'src/ws/browser.ts'];
 
 export default defineConfig(
   globalIgnores([
@@ -227,10 +210,9 @@ export default defineConfig(
       '@typescript-eslint/only-throw-error': ['error', { allowThrowingUnknown: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
       'no-nested-ternary': 'error',
-      'max-lines': ['error', { max: 250, skipComments: true, skipBlankLines: true }],
     },
   },
-  { files: ['src/**/*.ts'], rules: { 'rxjs-x/no-ignored-subscription': 'error' } },
+  { files: ['src/**/*.ts'], rules: { 'rxjs-x/no-ignored-subscription': 'error', 'max-lines': ['error', 400] } },
   {
     files: ['**/*.md'],
     plugins: { markdown, words: { rules: { prose } } },
@@ -245,19 +227,13 @@ export default defineConfig(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: entryPoints,
-    plugins: { house: { rules: { 'min-lines': minLines } } },
-    rules: { 'house/min-lines': ['error', { min: 20 }] },
-  },
-  {
-    files: ['src/**/*.ts'],
     plugins: { syntax: { rules: { 'no-default-from-rest': noDefaultFromRest } } },
     rules: { 'syntax/no-default-from-rest': 'error' },
   },
   Object.entries(house).flatMap(([folder, allowed]) => [0, 1].map((depth) => direction(folder, allowed, depth))),
   {
     files: ['test/**/*.ts'],
-    rules: { 'max-lines': 'off', 'rxjs-x/no-ignored-default-value': 'off', 'rxjs-x/no-ignored-error': 'off' },
+    rules: { 'rxjs-x/no-ignored-default-value': 'off', 'rxjs-x/no-ignored-error': 'off' },
   },
   prettier,
 );

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
 import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 
 const require = createRequire(import.meta.url);
@@ -23,7 +23,7 @@ interface Import {
 }
 
 /** Every TypeScript file in a folder. */
-export const typescriptFiles = (folder: string): readonly string[] =>
+const typescriptFiles = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
     .sort();
@@ -37,59 +37,69 @@ export const readSources = (folder: string): readonly SourceFile[] =>
       path,
       lines: countLines(text),
       linesOfCode: countLines(text.replace(/\/\*[^]*?\*\/|^ *\/\/.*/gm, '').replace(/^\s*\n/gm, '')),
-      exports: [...new Set(source.statements.flatMap(exportedNames))],
+      exports: [...new Set(source.statements.flatMap(namesIn))],
       imports: importsOf(source),
     };
   });
 
 const countLines = (text: string): number => text.split('\n').length - 1;
 
-/** Whether a file is a public list or a program. */
-export const isEntry = ({ path }: SourceFile): boolean =>
+/** The room of a file: its folder of `src`. */
+export const roomOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '(root)');
+
+/** Tells whether a file is a public list or a program. */
+const isEntry = ({ path }: SourceFile): boolean =>
   /(?:^|\/)index\.ts$|\.browser\.ts$/.test(path) || ['cli/main.ts', 'ws/browser.ts'].includes(path);
 
-/** Exports that no other file imports, without those of entries. */
-export function exportsWithoutImporter(files: readonly SourceFile[]): readonly string[] {
-  const imported = new Set(files.flatMap(({ imports }) => imports.map(({ path, name }) => `${path}:${name}`)));
-  return files
-    .filter((file) => !isEntry(file))
-    .flatMap(({ path, exports }) => exports.map((name) => [path, name] as const))
-    .filter(([path, name]) => !imported.has(`${path}:${name}`) && !imported.has(`${path}:*`))
-    .map(([path, name]) => `${path}: ${name}`);
-}
-
-/** Files that exactly one other file imports. */
+/** Files that exactly one other file imports, without entries, what is public, and what is loaded on demand. */
 export const filesWithOneImporter = (files: readonly SourceFile[]): readonly string[] =>
-  files.flatMap(({ path }) => {
-    const importers = files.filter(({ imports }) => imports.some((imported) => imported.path === path));
-    return importers.length === 1 && importers.every((importer) => !isEntry(importer)) ? [path] : [];
-  });
+  files
+    .filter((file) => {
+      const importers = files.filter(({ imports }) => imports.some(({ path }) => path === file.path));
+      const isPlain = (importer: SourceFile): boolean =>
+        !isEntry(importer) && !importer.imports.some(({ path, name }) => path === file.path && name === '*');
+      return !isEntry(file) && importers.length === 1 && importers.every(isPlain);
+    })
+    .map(({ path }) => path);
 
 /** The groups of files that import each other, types included. */
-export function circles(files: readonly SourceFile[]): readonly (readonly string[])[] {
-  const importsOfPath = new Map(files.map(({ path, imports }) => [path, new Set(imports.map((each) => each.path))]));
-  const reach = (path: string, seen = new Set<string>()): ReadonlySet<string> => {
-    for (const next of importsOfPath.get(path) ?? []) {
+export const circles = (files: readonly SourceFile[]): readonly (readonly string[])[] =>
+  groups(new Map(files.map(({ path, imports }) => [path, new Set(imports.map((each) => each.path))])));
+
+/** The groups of rooms that import each other: one of the arrows between them leads upwards. */
+export function roomCircles(files: readonly SourceFile[]): readonly (readonly string[])[] {
+  const arrows = new Map<string, Set<string>>();
+  for (const { path, imports } of files) {
+    const room = roomOf(path);
+    const others = arrows.get(room) ?? new Set();
+    for (const imported of imports) if (roomOf(imported.path) !== room) others.add(roomOf(imported.path));
+    arrows.set(room, others);
+  }
+  return groups(arrows);
+}
+
+function groups(arrows: ReadonlyMap<string, ReadonlySet<string>>): readonly (readonly string[])[] {
+  const reach = (name: string, seen = new Set<string>()): ReadonlySet<string> => {
+    for (const next of arrows.get(name) ?? []) {
       if (seen.has(next)) continue;
       seen.add(next);
       reach(next, seen);
     }
     return seen;
   };
-  const reached = new Map(files.map(({ path }) => [path, reach(path)]));
+  const reached = new Map([...arrows.keys()].map((name) => [name, reach(name)]));
   const isCircular = (a: string, b: string): boolean =>
     reached.get(a)?.has(b) === true && reached.get(b)?.has(a) === true;
-  const circular = files.map(({ path }) => path).filter((path) => isCircular(path, path));
+  const circular = [...arrows.keys()].filter((name) => isCircular(name, name));
   return circular
-    .map((path) => circular.filter((other) => isCircular(path, other)))
+    .map((name) => circular.filter((other) => isCircular(name, other)))
     .filter(([first], index) => first === circular[index]);
 }
 
-/** The names that an entry exports. */
-export const publicNames = (files: readonly SourceFile[], entry: string): readonly string[] => {
-  const found = files.find(({ path }) => path === entry);
-  return found === undefined ? [] : [...new Set(found.imports.map(({ name }) => name))];
-};
+/** The names that entries export, each once. */
+export const exportedNames = (files: readonly SourceFile[], entries: readonly string[]): readonly string[] => [
+  ...new Set(files.filter(({ path }) => entries.includes(path)).flatMap((file) => file.exports)),
+];
 
 /** The names that every browser program has without an import. */
 export function browserGlobals(): ReadonlySet<string> {
@@ -100,12 +110,11 @@ export function browserGlobals(): ReadonlySet<string> {
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-export const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-};
-
-function exportedNames(statement: ts.Statement): readonly string[] {
+function namesIn(statement: ts.Statement): readonly string[] {
+  if (ts.isExportDeclaration(statement))
+    return statement.exportClause !== undefined && ts.isNamedExports(statement.exportClause)
+      ? statement.exportClause.elements.map(({ name }) => name.text)
+      : [];
   const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
   if (!modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return [];
   if (ts.isVariableStatement(statement))
