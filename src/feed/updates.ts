@@ -110,7 +110,8 @@ function toTurn<A extends FeedElement>(feed: AnyFeed, before: Position, step: St
   const { history } = feed;
   const { page, position, moved } = step;
   const origin = originIn(feed);
-  const known = page?.updates.filter((update) => history.floors?.wasRead(update)) ?? [];
+  const { floors } = history;
+  const known = (floors && page?.updates.filter((update) => floors.wasRead(update))) ?? [];
   if (moved === undefined) history.read(position.cursor, page?.updates);
   const repeated = known.length === 0 ? undefined : new Set<FeedElement>(known);
   // pages of several participants in turn have only what was read before

@@ -116,30 +116,47 @@ export interface Read {
  *
  * @param isAddressed - whether the offsets belong to the participant of the position. If not, only record times advance
  */
-export function advance(position: LedgerPosition, read: Iterable<Read>, isAddressed = true): LedgerPosition {
-  let { offset, lastUpdate } = position;
-  const recordTimes = { ...position.recordTimes };
-  for (const element of read) {
-    const updateId = idOf(element);
-    if (isAddressed) {
-      ({ offset } = element);
-      lastUpdate = lastAfter(lastUpdate, element, updateId);
-    }
-    for (const { synchronizerId, recordTime } of pointsOf(element))
-      recordTimes[synchronizerId] = later(recordTimes[synchronizerId], recordTime, updateId);
-  }
-  return { ...position, offset, recordTimes, lastUpdate };
+export function advance(position: LedgerPosition, read: readonly Read[], isAddressed = true): LedgerPosition {
+  const last = read.at(-1);
+  if (last === undefined) return position;
+  const { offset, lastUpdate } = position;
+  const recordTimes = timesAfter(position.recordTimes, read);
+  return isAddressed
+    ? { ...position, offset: last.offset, recordTimes, lastUpdate: lastAfter(lastUpdate, read) }
+    : { ...position, offset, recordTimes, lastUpdate };
 }
 
+function timesAfter(before: LedgerPosition['recordTimes'], read: readonly Read[]): LedgerPosition['recordTimes'] {
+  const times = { ...before };
+  read.forEach((element, index) => {
+    if (isFollowed(element, read[index + 1])) return;
+    const updateId = idOf(element);
+    for (const { synchronizerId, recordTime } of pointsOf(element))
+      times[synchronizerId] = later(times[synchronizerId], recordTime, updateId);
+  });
+  return times;
+}
+
+/** Whether a later update of the same synchronizer comes next, so that only that one counts. Most updates of a page are such. */
+const isFollowed = (read: Read, next: Read | undefined): boolean =>
+  next?.synchronizerId !== undefined &&
+  next.synchronizerId === read.synchronizerId &&
+  read.updateId !== undefined &&
+  next.updateId !== undefined &&
+  read.recordTime !== undefined &&
+  next.recordTime !== undefined &&
+  !isLater(read.recordTime, next.recordTime);
+
 /** Returns the last update after something was read. */
-export function lastAfter(
-  last: LastUpdate | undefined,
-  { _tag, offset }: Read,
-  updateId: string | undefined,
-): LastUpdate | undefined {
-  if (updateId !== undefined) return { offset, updateId };
-  // what has no ID would be read again after the update before it; a completion is not an update
-  return _tag === 'OffsetCheckpoint' || _tag === 'Completion' ? last : undefined;
+export function lastAfter(last: LastUpdate | undefined, read: readonly Read[]): LastUpdate | undefined {
+  // a completion is not an update
+  const element = read.findLast(
+    (each) => idOf(each) !== undefined || !['OffsetCheckpoint', 'Completion'].includes(each._tag),
+  );
+  if (element === undefined) return last;
+  const updateId = idOf(element);
+  // what has no ID would be read again after the update before it
+  return updateId === undefined ? undefined : { offset: element.offset, updateId };
 }
 
 /** Returns the ID of something that was read; `undefined` if it has none, or if it is not readable. */

@@ -144,16 +144,14 @@ export class ReaderHistory {
   }
 
   /** Records what was read and emitted, up to a cursor. */
-  read(cursor: Offset, elements: Iterable<Read> = []): void {
+  read(cursor: Offset, elements: readonly Read[] = []): void {
     this.#cursor = cursor;
-    const list = [...elements];
-    for (const element of list) {
-      const id = idOf(element);
-      this.#proof = lastAfter(this.#proof, element, id);
-      if (this.isAddressed && id !== undefined) this.#witness = this.#proof;
-    }
-    this.#position = advance(this.#position, list, this.isAddressed);
-    if (this.isAddressed) this.#position = { ...this.#position, offset: cursor };
+    this.#proof = lastAfter(this.#proof, elements);
+    if (this.isAddressed) {
+      const witness = elements.findLast((element) => idOf(element) !== undefined);
+      this.#witness = witness === undefined ? this.#witness : lastAfter(undefined, [witness]);
+      this.#position = { ...advance(this.#position, elements), offset: cursor };
+    } else this.#position = advance(this.#position, elements, false);
     this.#settle();
   }
 

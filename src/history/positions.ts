@@ -38,13 +38,37 @@ export interface Origin {
   readonly isAddressed: boolean;
 }
 
-/** The pages of updates. An update is plain data, which does not show from which participant it came. */
-const origins = new WeakMap<object, Origin>();
-
 /** Notes of which page updates are. Returns the updates. */
 export function withOrigin<A extends object>(updates: readonly A[], origin: Origin): readonly A[] {
-  for (const update of updates) origins.set(update, origin);
+  for (const update of updates) Labelled.label(update, origin);
   return updates;
+}
+
+/** A constructor that returns what it is given, so that a subclass adds its private field to an object that exists. */
+const Existing = function (object: object) {
+  return object;
+} as unknown as new (object: object) => object;
+
+/**
+ * An update with a private field for its origin. An update is plain data, and stays so: copies, comparisons and JSON do not see
+ * the field. A WeakMap of all updates would cost the garbage collector as much as it takes to decode them.
+ */
+class Labelled extends Existing {
+  #origin: Origin;
+
+  private constructor(update: object, origin: Origin) {
+    super(update);
+    this.#origin = origin;
+  }
+
+  static label(update: object, origin: Origin): void {
+    if (#origin in update) update.#origin = origin;
+    else new Labelled(update, origin);
+  }
+
+  static originOf(update: object): Origin | undefined {
+    return #origin in update ? update.#origin : undefined;
+  }
 }
 
 /**
@@ -77,7 +101,7 @@ export const positions =
       let position = bareOffset(0);
       return source.pipe(
         map((update) => {
-          const own = origins.get(update);
+          const own = Labelled.originOf(update);
           if (own !== undefined && own !== origin) position = own.before;
           origin = own;
           position = advance(position, [update], own?.isAddressed);
