@@ -15,14 +15,17 @@ import type { Acted } from './Rule.js';
 export interface AutomationStatus extends WorkCounts {
   /** The name of the rule. */
   readonly rule: string;
-  /** `'standby'` while another process acts, `'starting'` until the store has answered and the contracts are known. */
+  /**
+   * `'standby'` while another process acts, `'starting'` until the store has answered and the contracts are known, and unless the
+   * rule is subscribed to.
+   */
   readonly role: 'standby' | 'starting' | 'leader';
   /**
    * `'running'` if it acts on what is due. `'stale'` while the contracts are not current, and `'paused'` while the participant
    * is overloaded or lacks traffic: nothing is begun then. `'waiting'` if another process acts. `'disconnected'` while the store
-   * cannot be reached: it is not ready then.
+   * cannot be reached: it is not ready then. `'ended'` after it has completed, failed or was unsubscribed.
    */
-  readonly state: 'waiting' | 'running' | 'stale' | 'paused' | 'disconnected';
+  readonly state: 'waiting' | 'running' | 'stale' | 'paused' | 'disconnected' | 'ended';
   /** The number of contracts whose last action failed. */
   readonly failed: number;
   /** The last failures, at most ten, newest first. */
@@ -35,7 +38,7 @@ export interface AutomationStatus extends WorkCounts {
   readonly offset?: Offset;
   /** The last action. */
   readonly last?: Acted;
-  /** Why the store cannot be reached. */
+  /** Why the store cannot be reached, or why the rule ended if it failed. */
   readonly error?: string;
   /** When this status was taken, in milliseconds since the epoch. */
   readonly at: number;
@@ -61,7 +64,10 @@ interface ActionFailure {
  * @category Automation
  */
 export interface Automation extends Observable<Acted> {
-  /** Emits the status at once, and every second. Endless; subscribing to it does not act. */
+  /**
+   * Emits the status now, every second, and when the rule begins and ends. Subscribing to it does not act. It neither
+   * completes nor fails: after the rule has ended, the state is `'ended'`.
+   */
   readonly status$: Observable<AutomationStatus>;
 }
 

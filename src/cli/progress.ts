@@ -159,6 +159,8 @@ const isSuccess = ({ _tag }: Diagnostic): boolean =>
 export interface ProjectProgress {
   stage: 'starting' | 'running' | 'caughtUp';
   status?: ProcessStatus;
+  /** The offset of the last commit. */
+  offset?: number;
   /** How many contracts of the snapshot were received, and how many of them were written. */
   received: number;
   loaded: number;

@@ -1,18 +1,8 @@
-import { exhaustMap, finalize, ignoreElements, type Observable, type ObservableInput, share, tap, timer } from 'rxjs';
+import { exhaustMap, finalize, ignoreElements, type Observable, type ObservableInput, tap, timer } from 'rxjs';
 import type { WorkCounts } from '../diagnostics/Diagnostic.js';
 
 /** The counts where nothing is done. */
 export const noWork: WorkCounts = { waiting: 0, due: 0, running: 0, parked: 0, oldestMs: 0 };
-
-/** How often a status is emitted, in milliseconds. */
-const everyMs = 1_000;
-
-/** Work that is one run, however often it is subscribed to at the same time, with its status: now, and every second. */
-export const withStatus = <A, S>(
-  run$: Observable<A>,
-  status: () => ObservableInput<S>,
-): Observable<A> & { readonly status$: Observable<S> } =>
-  Object.assign(run$.pipe(share()), { status$: timer(0, everyMs).pipe(exhaustMap(status)) });
 
 /** How often the counts are reported, in milliseconds. */
 const reportEveryMs = 10_000;

@@ -7,15 +7,12 @@ import {
   from,
   fromEvent,
   isObservable,
-  merge,
   type MonoTypeOperatorFunction,
   NEVER,
   type Observable,
   of,
   scheduled,
-  share,
   shareReplay,
-  Subject,
   take,
   takeUntil,
   tap,
@@ -31,10 +28,10 @@ export interface Stop {
   readonly isStopped: () => boolean;
 }
 
-/** Stops when a signal is aborted, or when another Observable emits. */
-export function stopOn(signal: AbortSignal | undefined, other$: Observable<unknown> = NEVER): Stop {
+/** Stops when a signal is aborted. */
+export function stopOn(signal: AbortSignal | undefined): Stop {
   let isStopped = signal?.aborted ?? false;
-  const stop$ = merge(other$, signal === undefined ? NEVER : aborted(signal)).pipe(
+  const stop$ = (signal === undefined ? NEVER : aborted(signal)).pipe(
     take(1),
     tap(() => {
       isStopped = true;
@@ -50,8 +47,8 @@ const aborted = (signal: AbortSignal): Observable<unknown> =>
   defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')));
 
 /**
- * Runs work without interrupting it. When its subscriber unsubscribes or a signal aborts, requests a stop; the work
- * then continues until it completes or the time limit has passed.
+ * Runs work, which a signal stops without interrupting it: the work then continues until it completes or the time limit
+ * has passed. Unsubscribing interrupts it.
  *
  * @param abandon - called when the time limit has passed
  */
@@ -62,17 +59,8 @@ export const stopGracefully = <A>(
   signal: AbortSignal | undefined,
 ): Observable<A> =>
   defer(() => {
-    const unsubscribed$ = new Subject<void>();
-    const stop = stopOn(signal, unsubscribed$);
-    return run(stop).pipe(
-      takeUntil(stop.stop$.pipe(delay(clampTimer(stopWithinMs)), tap(abandon))),
-      share({
-        resetOnRefCountZero: () => {
-          unsubscribed$.next();
-          return NEVER;
-        },
-      }),
-    );
+    const stop = stopOn(signal);
+    return run(stop).pipe(takeUntil(stop.stop$.pipe(delay(clampTimer(stopWithinMs)), tap(abandon))));
   });
 
 /** Ends work at a stop: at once if it is idle, otherwise when it completes or the time limit has passed. */

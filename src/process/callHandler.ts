@@ -25,7 +25,7 @@ import type { AnyEntry, AnyReader, FeedItem } from './Feed.js';
 import { isAsyncIterable, isPromise, type Stop } from './Stop.js';
 
 /** A processor that holds its name: its handler, its store and its settings. */
-export interface Processor extends Stop, ProcessorSettings {
+export interface ProcessorRun extends Stop, ProcessorSettings {
   readonly reader: AnyReader;
   /** Handles one item, or several if it takes batches. */
   readonly handle: (work: FeedItem | readonly FeedItem[], tx: unknown, report: Report) => unknown;
@@ -83,10 +83,10 @@ type Entries = readonly AnyEntry[];
  * Calls the handler with updates, one at a time or all at once, and emits how many are done. Ends early when it is time
  * to commit or the processor must stop. Fails with a {@link HandlerFailure}.
  */
-export const callHandler = (processor: Processor, entries: Entries, tx: unknown): Observable<Handled> =>
+export const callHandler = (processor: ProcessorRun, entries: Entries, tx: unknown): Observable<Handled> =>
   processor.takesBatches ? handleBatch(processor, entries, tx) : handleEach(processor, entries, tx);
 
-const handleBatch = (processor: Processor, entries: Entries, tx: unknown): Observable<Handled> =>
+const handleBatch = (processor: ProcessorRun, entries: Entries, tx: unknown): Observable<Handled> =>
   defer(() => {
     const startedAt = monotonicNow();
     return defer(() => {
@@ -99,7 +99,7 @@ const handleBatch = (processor: Processor, entries: Entries, tx: unknown): Obser
     }).pipe(mapError((error) => new HandlerFailure(error, monotonicNow() - startedAt)));
   });
 
-const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observable<Handled> =>
+const handleEach = (processor: ProcessorRun, entries: Entries, tx: unknown): Observable<Handled> =>
   new Observable<Handled>((subscriber) => {
     const startedAt = monotonicNow();
     const state = { done: 0, handled: 0, attemptAt: startedAt };
@@ -152,7 +152,7 @@ const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observ
   });
 
 /** Returns the update if the handler must receive it. */
-function toWork({ select, reader }: Processor, { content }: AnyEntry): FeedItem | undefined {
+function toWork({ select, reader }: ProcessorRun, { content }: AnyEntry): FeedItem | undefined {
   if (isCheckpoint(content)) return undefined;
   if (isUndecoded(content)) throw new DecodeError(reader.path, content.problems, content.offset, content.updateId);
   return select(content) ? content : undefined;

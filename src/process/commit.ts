@@ -23,7 +23,7 @@ import { stopwatch } from '../http/clock.js';
 import { clampTimer, RetryBudget } from '../http/retry.js';
 import { advance as advancePosition, type LedgerPosition, pointsOf, type Read } from '../history/LedgerPosition.js';
 import { isLater } from '../operators/recordTimes.js';
-import { callHandler, type Handled, HandlerFailure, isUndecoded, type Processor } from './callHandler.js';
+import { callHandler, type Handled, HandlerFailure, isUndecoded, type ProcessorRun } from './callHandler.js';
 import type { Cursor, FeedPosition } from './CheckpointStore.js';
 import type { AnyBatch, AnyEntry, AnyReader } from './Feed.js';
 import { Parked } from './Parked.js';
@@ -58,7 +58,7 @@ interface Progress {
 
 /** Handles a batch and commits it in as many parts as necessary. Emits after each attempt. */
 export const commitBatch = (
-  processor: Processor,
+  processor: ProcessorRun,
   { cursor, recordTimes }: Pick<Progress, 'cursor' | 'recordTimes'>,
   batch: AnyBatch,
 ): Observable<Progress> => {
@@ -81,13 +81,13 @@ export const commitBatch = (
 /** What the last attempt leaves, before there was one. */
 const noAttempt = { failure: undefined, failureAfterNext: undefined, committed: undefined, done: 0 };
 
-const nextAttempt = (processor: Processor, progress: Progress): Observable<Progress> =>
+const nextAttempt = (processor: ProcessorRun, progress: Progress): Observable<Progress> =>
   progress.failure === undefined
     ? commitPart(processor, progress)
     : retryOrGiveUp(processor, progress, progress.failure);
 
 /** Handles the next part and commits it together with the cursor. */
-const commitPart = (processor: Processor, progress: Progress): Observable<Progress> =>
+const commitPart = (processor: ProcessorRun, progress: Progress): Observable<Progress> =>
   defer(() => {
     const part = progress.remaining.slice(0, progress.nextSize);
     const handle = (tx: unknown): Observable<Progress> =>
@@ -118,7 +118,7 @@ const commitPart = (processor: Processor, progress: Progress): Observable<Progre
  * takes too long.
  */
 const saveAfter = (
-  { transactions, save, waiting, reader }: Processor,
+  { transactions, save, waiting, reader }: ProcessorRun,
   { cursor, budget }: Progress,
   work: (tx: unknown) => Observable<Progress>,
 ): Observable<Progress> =>
@@ -152,7 +152,7 @@ const saveAfter = (
   });
 
 /** Without a transaction, the updates before a failure remain handled, and are committed. */
-function handledBefore({ isTransactional }: Processor, error: unknown): Handled {
+function handledBefore({ isTransactional }: ProcessorRun, error: unknown): Handled {
   if (isTransactional || !(error instanceof HandlerFailure)) throw error;
   const { before } = error;
   if (before === undefined || before.done === 0) throw error;
@@ -160,7 +160,7 @@ function handledBefore({ isTransactional }: Processor, error: unknown): Handled 
 }
 
 /** Returns the progress after some updates of the next part are done. */
-function advance({ reader }: Processor, progress: Progress, { done, handled, failure }: Handled): Progress {
+function advance({ reader }: ProcessorRun, progress: Progress, { done, handled, failure }: Handled): Progress {
   const { batch, remaining, partSize, nextSize, failureAfterNext } = progress;
   const isDone = done === remaining.length;
   const entries = remaining.slice(0, done);
@@ -236,7 +236,7 @@ const isOfStore = (cause: unknown): boolean => isLedgerError(cause, 'StoreError'
 
 /** Waits before it retries the first remaining update. When the retry budget is used up, applies `onHandlerFailure`. */
 function retryOrGiveUp(
-  processor: Processor,
+  processor: ProcessorRun,
   progress: Progress,
   { cause, tookMs }: HandlerFailure,
 ): Observable<Progress> {
@@ -261,7 +261,7 @@ function retryOrGiveUp(
 
 /** Applies `onHandlerFailure` to an update that cannot be handled: fails, or skips or parks the update and commits that. */
 function skipOrPark(
-  processor: Processor,
+  processor: ProcessorRun,
   progress: Progress,
   { content }: AnyEntry,
   cause: unknown,

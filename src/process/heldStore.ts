@@ -33,14 +33,14 @@ import { quotable } from '../errors/internal/message.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { endsProcessor, StoreError, type StoreOperation } from '../errors/process.js';
 import { clampTimer, type CompleteRetryPolicy, mapError, type RetrySettings, retryTransient } from '../http/retry.js';
-import { HandlerFailure, type Processor } from './callHandler.js';
+import { HandlerFailure, type ProcessorRun } from './callHandler.js';
 import type { CheckpointStore, FeedPosition, TransactionalStore, Transactions } from './CheckpointStore.js';
 import { holdName } from './memoryStore.js';
 import type { AnyProcessOptions, Committed } from './ProcessOptions.js';
 import type { LastCalls, Stop } from './Stop.js';
 
 /** The store of a processor that holds its name or awaits it. */
-export interface HeldStore extends Pick<Processor, 'transactions' | 'isTransactional' | 'load$' | 'save' | 'park'> {
+export interface HeldStore extends Pick<ProcessorRun, 'transactions' | 'isTransactional' | 'load$' | 'save' | 'park'> {
   /** Whether another processor holds the name. */
   readonly isStandby: boolean;
 }

@@ -36,4 +36,4 @@ export type { CheckpointStore, TransactionalStore, Transactions } from './Checkp
 export { memoryStore } from './memoryStore.js';
 export { Cursor, type FeedPosition } from './CheckpointStore.js';
 export { handleParked, Parked, type Unparked } from './Parked.js';
-export { isReady, type ProcessStatus, type ReadyOptions, toStatus } from './ProcessStatus.js';
+export { isReady, type Processor, type ProcessStatus, type ReadyOptions } from './ProcessStatus.js';

@@ -1,11 +1,11 @@
-import { concatMap, defer, forkJoin, map, type Observable, of, tap } from 'rxjs';
+import { concatMap, defer, forkJoin, map, type Observable, type ObservableInput, of, tap } from 'rxjs';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { CursorError } from '../errors/process.js';
 import { reportEnd } from '../feed/updates.js';
 import { checkNotNegative, checkPositive, mapError, retryPolicy } from '../http/retry.js';
 import type { AnyHandler } from '../ledger/connection.js';
-import { type Processor, type ProcessorSettings, Waiting } from './callHandler.js';
+import { type ProcessorRun, type ProcessorSettings, Waiting } from './callHandler.js';
 import { Cursor, decodeRecord, type FeedPosition } from './CheckpointStore.js';
 import type { AnyFeed, AnyReader, Feed, FeedIdentity, FeedItem } from './Feed.js';
 import { acquireStore, type HeldStore, storeRetryPolicy, whileStoreHeld } from './heldStore.js';
@@ -18,7 +18,9 @@ import type {
   Handler,
   ProcessOptions,
 } from './ProcessOptions.js';
-import { lastCalls, type Stop, stopGracefully } from './Stop.js';
+import { withProcessStatus } from './processorStatus.js';
+import type { Processor } from './ProcessStatus.js';
+import { lastCalls, stopGracefully, type Stop } from './Stop.js';
 import { type ResumePoint, work as handleFeed } from './work.js';
 
 /**
@@ -31,11 +33,12 @@ export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = voi
   feed: Feed<A, P, M>,
   handler: BatchHandler<NoInfer<Tx>, NoInfer<A>>,
   options: BatchProcessOptions<Tx, NoInfer<A>> & FailureOptions<NoInfer<M>>,
-): Observable<Committed>;
+): Processor;
 /**
  * Calls a handler with each update of a feed, in order, and saves the position in a store, from which it resumes when
- * it is started again. Emits after each commit. Cold: each subscription is a separate run. Runs with the same name and
- * store work one after the other.
+ * it is started again. Emits after each commit, and has its status in `status$`. Cold: it is one run, which all
+ * subscriptions at the same time share, and which ends at once when the last of them unsubscribes. Processors with the same
+ * name and store work one after the other.
  *
  * The Observable or Promise that the handler returns is awaited before the next call, and pages are requested only as
  * fast as the handler works. With a {@link TransactionalStore} the handler works in the transaction that also saves the
@@ -45,8 +48,8 @@ export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = voi
  * Fails with the errors of its feed; with a `HandlerError` if the handler fails permanently and `onHandlerFailure` is `'stop'`;
  * with a `CursorError` if the stored position belongs to another source, or if the handler fails with one; and with a
  * `StoreError` if the store fails for longer than the retry policy allows. A handler that fails with a `StoreError` is
- * retried like the store, and its update is never skipped or parked. Unsubscribing, or aborting `signal`, stops it
- * gracefully.
+ * retried like the store, and its update is never skipped or parked. Aborting `signal` stops it
+ * after the running handler and its commit; unsubscribing aborts both, and the next run repeats what was not committed.
  *
  * @throws TypeError for invalid options, synchronously
  * @example
@@ -73,12 +76,8 @@ export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = voi
   feed: Feed<A, P, M>,
   handler: Handler<NoInfer<Tx>, NoInfer<A>>,
   options?: ProcessOptions<Tx, NoInfer<A>> & FailureOptions<NoInfer<M>>,
-): Observable<Committed>;
-export function processFeed(
-  feed: AnyFeed,
-  handler: AnyHandler,
-  ownOptions: AnyProcessOptions = {},
-): Observable<Committed> {
+): Processor;
+export function processFeed(feed: AnyFeed, handler: AnyHandler, ownOptions: AnyProcessOptions = {}): Processor {
   const { name, store } = ownOptions;
   const options = name === undefined && store === undefined ? { ...ownOptions, ...feed.defaultStore } : ownOptions;
   const settings = processorSettings(options, feed);
@@ -86,7 +85,9 @@ export function processFeed(
   const { prepare } = handler as Handler;
   const runOf = (wrapped: AnyFeed, handle: AnyHandler): Observable<Committed> =>
     run(wrapped, handle, prepare, options, settings);
-  return feed.wrapRun === undefined ? runOf(feed, handler) : feed.wrapRun({ name: options.name, handler, run: runOf });
+  const committed$ =
+    feed.wrapRun === undefined ? runOf(feed, handler) : feed.wrapRun({ name: options.name, handler, run: runOf });
+  return withProcessStatus(committed$, { end$: feed.end$, parked: parkedOf(options) });
 }
 
 /** The default time limit of a handler's retries, in milliseconds: a failure that lasts must become visible. */
@@ -124,6 +125,15 @@ function processorSettings(options: AnyProcessOptions, { retry, mustHandleAll = 
   };
 }
 
+/** Returns a function that reads what is parked, if the processor parks and its store can be read. */
+function parkedOf({
+  name = '',
+  store,
+  onHandlerFailure,
+}: AnyProcessOptions): (() => ObservableInput<unknown>) | undefined {
+  return onHandlerFailure === 'park' && store?.parked !== undefined ? () => store.parked?.(name) ?? [] : undefined;
+}
+
 /** Acquires the store, resumes from its cursor, handles the updates from there, and stops gracefully. */
 const run = (
   feed: AnyFeed,
@@ -140,7 +150,7 @@ const run = (
     const retry = storeRetryPolicy(storeRetry);
     const calls = lastCalls(storeTimeoutMs);
     const waiting = new Waiting(report, handlerTimeoutMs);
-    const handleItem: Processor['handle'] = (item, tx, report) => calls.handled(handle(item as never, tx, report));
+    const handleItem: ProcessorRun['handle'] = (item, tx, report) => calls.handled(handle(item as never, tx, report));
     const start = ({ load$ }: HeldStore): Observable<ResumePoint> =>
       store === undefined ? startPoint(reader) : resumePoint(reader, name ?? '', load$);
     const work = (stop: Stop): Observable<Committed> =>

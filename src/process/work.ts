@@ -24,7 +24,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { LedgerResetError } from '../errors/feed.js';
 import { monotonicNow } from '../http/clock.js';
 import { clampTimer } from '../http/retry.js';
-import type { Processor } from './callHandler.js';
+import type { ProcessorRun } from './callHandler.js';
 import type { Cursor, FeedPosition } from './CheckpointStore.js';
 import { commitBatch, timesOf } from './commit.js';
 import type { AnyBatch, AnyReader } from './Feed.js';
@@ -55,7 +55,7 @@ interface State {
  * slow the handler is.
  */
 export const work = (
-  processor: Processor,
+  processor: ProcessorRun,
   start: ResumePoint,
   grouping: BatchOptions | undefined,
 ): Observable<Committed> =>
@@ -210,7 +210,7 @@ const unchanged = ({ isCaughtUp }: AnyBatch, { cursor, recordTimes }: State): Co
  * Fails with the error of the feed, unless the processor has been stopped: the updates before the error may not be
  * committed.
  */
-const feedFailure = (processor: Processor, { failure }: AnyBatch): Observable<never> =>
+const feedFailure = (processor: ProcessorRun, { failure }: AnyBatch): Observable<never> =>
   defer(() => {
     if (failure !== undefined && !processor.isStopped()) throw failure.error;
     return EMPTY;

@@ -580,7 +580,7 @@ describe('the status of an automation', () => {
       at: expect.any(Number),
     });
     // it has ended, and what it has done is still known
-    expect(shown.values.at(-1)).toMatchObject({ role: 'starting', state: 'waiting', committed: 2 });
+    expect(shown.values.at(-1)).toMatchObject({ role: 'starting', state: 'ended', committed: 2 });
   });
 
   it('reports how much there is to do, and nothing at the end', () => {

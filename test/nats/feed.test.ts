@@ -13,7 +13,6 @@ import {
   memoryStore,
   processFeed,
   type ProcessOptions,
-  toStatus,
   type Work,
 } from '../../src/process/index.js';
 import { updateArbitrary } from '../helpers/arbitraries/index.js';
@@ -377,11 +376,14 @@ describeWithNats('natsFeed', () => {
     expect(await firstValueFrom(feed.end$)).toBe(0);
     await runRelay(natsRelay({ connection, stream }), updates.slice(0, 10));
     expect(await firstValueFrom(feed.end$)).toBe(updates[9]?.offset);
-    const status = observe(processFeed(feed, () => undefined).pipe(toStatus(feed.end$, { everyMs: 20 })));
+    const processor = processFeed(feed, () => undefined);
+    const status = observe(processor.status$);
+    const run = processor.subscribe();
     await until(() =>
       status.values.some((each) => isReady(each) && each.state === 'caughtUp' && each.lagOffsets === 0),
     );
     expect(status.values.at(-1)).toMatchObject({ offset: updates[9]?.offset, handled: 10 });
+    run.unsubscribe();
     status.subscription.unsubscribe();
   });
 

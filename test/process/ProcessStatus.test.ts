@@ -1,10 +1,24 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, count, defer, distinctUntilChanged, map, of, tap, throwError, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  NEVER,
+  type Observable,
+  type ObservableInput,
+  of,
+  takeWhile,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import { HandlerError } from '../../src/errors/process.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import type { Committed } from '../../src/process/ProcessOptions.js';
-import { isReady, type ProcessStatus, toStatus } from '../../src/process/ProcessStatus.js';
+import { withProcessStatus } from '../../src/process/processorStatus.js';
+import { isReady, type ProcessStatus } from '../../src/process/ProcessStatus.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
+import { until } from './support.js';
 
 const recordTimes = { a: '1970-01-01T00:00:01Z', b: '1970-01-01T00:00:00.5Z' };
 const commit = (offset: number, handled: number, isCaughtUp = false): Committed => ({
@@ -14,93 +28,106 @@ const commit = (offset: number, handled: number, isCaughtUp = false): Committed 
   isCaughtUp,
 });
 
-describe('toStatus', () => {
+describe('the status of a processor', () => {
   const waiting = (at: number, ledgerEnd?: number): ProcessStatus => ({
     role: 'starting',
     state: 'waiting',
     handled: 0,
     updatesPerSecond: 0,
     at,
-    ...(ledgerEnd !== undefined && { ledgerEnd, seenAt: at }),
+    ...(ledgerEnd !== undefined && { ledgerEnd, seenAt: 0 }),
   });
 
-  it('is waiting, then catching up, then caught up', () => {
-    marbles(({ cold, expectObservable }) => {
-      const committed$ = cold('-- 998ms a 999ms b 999ms |', { a: commit(40, 30), b: commit(50, 10, true) });
-      const status$ = committed$.pipe(toStatus(of(50), { everyMs: 60_000 }));
-      const times = { recordTime: '1970-01-01T00:00:01Z', ledgerEnd: 50, seenAt: 0 };
-      expectObservable(status$).toBe('(xy) 996ms a 999ms b 999ms |', {
-        x: waiting(0),
-        y: waiting(0, 50),
-        a: {
-          role: 'leader',
-          state: 'catchingUp',
-          ...times,
-          offset: 40,
-          lagOffsets: 10,
-          recordTimeLagMs: 0,
-          handled: 30,
-          updatesPerSecond: 3,
-          committedAt: 1_000,
-          at: 1_000,
-        },
-        b: {
-          role: 'leader',
-          state: 'caughtUp',
-          ...times,
-          offset: 50,
-          lagOffsets: 0,
-          recordTimeLagMs: 1_000,
-          handled: 40,
-          updatesPerSecond: 4,
-          committedAt: 2_000,
-          at: 2_000,
-        },
-      });
+  /** Runs a processor with some commits for some time, and observes its status. */
+  function statusOf(
+    commits: string,
+    values: Readonly<Record<string, Committed>>,
+    { ms = 30_000, end$ = of(50), parked, error }: StatusOf = {},
+  ) {
+    return marbles(({ cold, flush }) => {
+      const processor = withProcessStatus(cold(commits, values, error), { end$, parked });
+      const seen = observe(processor.status$.pipe(until(ms)));
+      observe(processor.pipe(until(ms)));
+      flush();
+      return { values: seen.values, at: (time: number) => seen.values.findLast(({ at }) => at <= time) };
     });
+  }
+  interface StatusOf {
+    readonly ms?: number;
+    readonly end$?: Observable<number>;
+    readonly parked?: () => ObservableInput<unknown>;
+    readonly error?: Error;
+  }
+
+  it('is waiting, then catching up, then caught up, then ended', () => {
+    const { at } = statusOf('2500ms a 999ms b 999ms |', { a: commit(40, 30), b: commit(50, 10, true) });
+    const times = { recordTime: '1970-01-01T00:00:01Z', ledgerEnd: 50 };
+    expect(at(2_499)).toStrictEqual({ ...waiting(2_000, 50), seenAt: 2_000 });
+    expect(at(3_000)).toStrictEqual({
+      role: 'leader',
+      state: 'catchingUp',
+      ...times,
+      seenAt: 2_000,
+      offset: 40,
+      lagOffsets: 10,
+      recordTimeLagMs: 2_000,
+      handled: 30,
+      updatesPerSecond: 3,
+      committedAt: 2_500,
+      at: 3_000,
+    });
+    const end = { ...times, offset: 50, handled: 40, updatesPerSecond: 4, committedAt: 3_500 };
+    expect(at(4_000)).toStrictEqual({
+      role: 'leader',
+      state: 'caughtUp',
+      ...end,
+      seenAt: 4_000,
+      lagOffsets: 0,
+      recordTimeLagMs: 3_000,
+      at: 4_000,
+    });
+    expect(at(4_500)).toStrictEqual({
+      role: 'starting',
+      state: 'ended',
+      ...end,
+      seenAt: 4_500,
+      recordTimeLagMs: 3_500,
+      at: 4_500,
+    });
+    expect(isReady(at(4_500) ?? waiting(0))).toBe(false);
   });
 
   it('has a role: a leader that has lost its name is a standby, and its last cursor is no lag', () => {
-    marbles(({ cold, expectObservable }) => {
-      const standby: Committed = { ...commit(50, 0), role: 'standby' };
-      const committed$ = cold<Committed>('-a-s-t-b|', {
+    const standby: Committed = { ...commit(50, 0), role: 'standby' };
+    const { values } = statusOf(
+      '1500ms a 1999ms s 1999ms t 1999ms b 1999ms |',
+      {
         a: commit(50, 10, true),
         s: { ...standby, role: 'starting' },
         t: standby,
         b: commit(70, 20, true),
-      });
-      const roles$ = committed$.pipe(
-        toStatus(of(70), { everyMs: 60_000 }),
-        map(({ role, state, lagOffsets }) => `${role} ${state} ${String(lagOffsets)}`),
-        distinctUntilChanged(),
-      );
-      expectObservable(roles$).toBe('0a-s-t-b|', {
-        0: 'starting waiting undefined',
-        a: 'leader caughtUp 20',
-        s: 'starting waiting undefined',
-        t: 'standby waiting undefined',
-        b: 'leader caughtUp 0',
-      });
-    });
+      },
+      { end$: of(70) },
+    );
+    const roles = values.map(({ role, state, lagOffsets }) => `${role} ${state} ${String(lagOffsets)}`);
+    expect(roles.filter((role, index) => role !== roles[index - 1])).toEqual([
+      'starting waiting undefined',
+      'leader caughtUp 20',
+      'starting waiting undefined',
+      'standby waiting undefined',
+      'leader caughtUp 0',
+      'starting ended undefined',
+    ]);
   });
 
   it('has the rate of the last ten seconds, and of no more', () => {
-    marbles(({ cold, flush }) => {
-      const committed$ = cold('500ms a 20s |', { a: commit(40, 30) });
-      const seen = observe(committed$.pipe(toStatus(of(50), { everyMs: 1_000 })));
-      flush();
-      const rateAt = (ms: number) => seen.values.find(({ at }) => at === ms)?.updatesPerSecond;
-      expect([rateAt(500), rateAt(9_000), rateAt(10_000), rateAt(11_000)]).toEqual([3, 3, 0, 0]);
-    });
+    const { at } = statusOf('500ms a 20s |', { a: commit(40, 30) });
+    expect([1_000, 9_000, 10_000, 11_000].map((ms) => at(ms)?.updatesPerSecond)).toEqual([3, 3, 0, 0]);
   });
 
   it('has a rate that a later commit does not shorten', () => {
-    marbles(({ cold, flush }) => {
-      const committed$ = cold('500ms a 8999ms b |', { a: commit(40, 30), b: commit(50, 20) });
-      const seen = observe(committed$.pipe(toStatus(of(50))));
-      flush();
-      expect(seen.values.findLast(({ at }) => at === 9_500)?.updatesPerSecond).toBe(5);
-    });
+    const { at } = statusOf('1500ms a 7999ms b 5s |', { a: commit(40, 30), b: commit(50, 20) });
+    expect(at(10_000)?.updatesPerSecond).toBe(5);
   });
 
   it.each([-86_400_000, 86_400_000])(
@@ -108,89 +135,97 @@ describe('toStatus', () => {
     (by) => {
       marbles(({ cold, flush }) => {
         const real = asyncScheduler.now.bind(asyncScheduler);
-        const committed$ = cold('500ms a 59s |', { a: commit(40, 30) });
+        const processor = withProcessStatus(cold('500ms a 59s |', { a: commit(40, 30) }), { end$: of(40) });
         timer(5_000).subscribe(() => {
           jest.spyOn(asyncScheduler, 'now').mockImplementation(() => real() + by);
         });
         const ready: boolean[] = [];
         const seen = observe(
-          committed$.pipe(
-            toStatus(of(40), { everyMs: 1_000 }),
+          processor.status$.pipe(
+            takeWhile(({ state }) => state !== 'ended'),
             tap((status) => ready.push(isReady(status))),
           ),
         );
+        observe(processor);
         flush();
         jest.restoreAllMocks();
         expect(seen.values.at(-1)).toMatchObject({ updatesPerSecond: 0, lagOffsets: 0 });
         // from the first commit on
-        expect(ready.slice(3)).not.toContain(false);
+        expect(ready.slice(5)).not.toContain(false);
       });
     },
   );
 
-  it('reads the ledger end at an interval, one request at a time', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const committed$ = cold<Committed>('-----------|');
-      const end$ = cold('     ---(e|)', { e: 7 });
-      const status$ = committed$.pipe(toStatus(end$, { everyMs: 2 }));
-      expectObservable(status$).toBe('w--x---y---|', { w: waiting(0), x: waiting(3, 7), y: waiting(7, 7) });
-      expectSubscriptions(end$.subscriptions).toBe(['^--!', '----^--!', '--------^--!']);
-    });
-  });
-
-  it('has no ledger end if it cannot be read', () => {
-    marbles(({ cold, expectObservable }) => {
-      const end$ = cold<number>('     -#');
-      const status$ = cold<Committed>('--|').pipe(toStatus(end$));
-      expectObservable(status$).toBe('wx|', { w: waiting(0), x: waiting(1) });
+  it('reads the ledger end every two seconds, one request at a time, for all its subscribers', () => {
+    marbles(({ cold, flush, expectSubscriptions }) => {
+      const end$ = cold('7s (e|)', { e: 7 });
+      const { status$ } = withProcessStatus(NEVER, { end$ });
+      const [seen] = [observe(status$.pipe(until(14_500))), observe(status$.pipe(until(14_500)))];
+      flush();
+      expectSubscriptions(end$.subscriptions).toBe(['^ 6999ms !', '8s ^ 6499ms !']);
+      // a status does not wait for the ledger end, and has it at once
+      expect(seen.values.map(({ at, ledgerEnd }) => `${at} ${String(ledgerEnd)}`).slice(5, 9)).toEqual([
+        '5000 undefined',
+        '6000 undefined',
+        '7000 7',
+        '7000 7',
+      ]);
     });
   });
 
   it('has no lag while the ledger end cannot be read: the last one may be wrong', () => {
-    marbles(({ cold, flush }) => {
-      let readings = 0;
-      const end$ = defer(() => (readings++ === 1 ? throwError(() => new Error('down')) : of(7)));
-      const committed$ = cold<Committed>('a 12ms |', { a: commit(7, 1, true) });
-      const seen = observe(committed$.pipe(toStatus(end$, { everyMs: 5 })));
-      flush();
-      const last = seen.values.filter(({ state }) => state === 'caughtUp');
-      expect(last.map(({ lagOffsets }) => lagOffsets)).toEqual([0, undefined, 0]);
-      expect(last.map(({ ledgerEnd }) => ledgerEnd)).toEqual([7, 7, 7]);
-    });
+    let readings = 0;
+    const end$ = defer(() => (readings++ === 1 ? throwError(() => new Error('down')) : of(7)));
+    const { at } = statusOf('a 20s |', { a: commit(7, 1, true) }, { end$ });
+    expect([1_000, 3_000, 5_000].map((ms) => at(ms)?.lagOffsets)).toEqual([0, undefined, 0]);
+    expect([1_000, 3_000, 5_000].map((ms) => at(ms)?.ledgerEnd)).toEqual([7, 7, 7]);
   });
 
   it('has the number of parked updates, read anew each time, and none while that fails', () => {
-    marbles(({ cold, flush }) => {
-      const store = memoryStore();
-      let isDown = false;
-      const parked$ = defer(() => (isDown ? throwError(() => new Error('down')) : store.parked('a'))).pipe(count());
-      const committed$ = cold<Committed>('5s a 30s |', { a: commit(7, 1, true) });
-      const seen = observe(committed$.pipe(toStatus(of(7), { parked$ })));
+    const store = memoryStore();
+    let isDown = false;
+    const parked = () => (isDown ? throwError(() => new Error('down')) : store.parked('a'));
+    const { at } = marbles(({ flush }) => {
+      const processor = withProcessStatus(NEVER, { end$: of(7), parked });
+      const seen = observe(processor.status$.pipe(until(35_000)));
       timer(12_000).subscribe(() => void store.park('a', 7, {}));
       timer(22_000).subscribe(() => (isDown = true));
       flush();
-      const at = (ms: number) => seen.values.findLast((status) => status.at <= ms)?.parked;
-      expect([1_000, 11_000, 16_000, 26_000].map(at)).toEqual([0, 0, 1, undefined]);
+      return { at: (ms: number) => seen.values.findLast((status) => status.at <= ms) };
     });
+    expect([1_000, 11_000, 21_000, 31_000].map((ms) => at(ms)?.parked)).toEqual([0, 0, 1, undefined]);
   });
 
-  it('errors with its processor', () => {
-    marbles(({ cold, expectObservable }) => {
-      const status$ = cold<Committed>('-#').pipe(toStatus(cold('-----(e|)', { e: 7 })));
-      expectObservable(status$).toBe('w#', { w: waiting(0) });
-    });
+  it.each<[Error, string]>([
+    [new HandlerError(7, undefined, 1, new Error('no'), undefined), 'Offset: 7'],
+    [new Error('secret'), 'it failed with an error of the program'],
+  ])('says why it ended: %s', (error, expected) => {
+    const { values } = statusOf('1500ms #', {}, { error });
+    const last = values.at(-1);
+    expect(last).toMatchObject({ role: 'starting', state: 'ended' });
+    expect(last?.error).toContain(expected);
+    expect(last?.error).not.toContain('secret');
   });
 
   it('has behindSince until the processor reaches the ledger end of that time', () => {
-    marbles(({ cold, expectObservable }) => {
-      const committed$ = cold('a-----b-c-|', { a: commit(10, 1, true), b: commit(12, 1), c: commit(15, 1) });
-      const end$ = cold('     (e|)', { e: 15 });
-      const since$ = committed$.pipe(
-        toStatus(end$, { everyMs: 3 }),
-        map(({ behindSince }) => behindSince),
-        distinctUntilChanged(),
-      );
-      expectObservable(since$).toBe('(ut)----u-|', { u: undefined, t: 0 });
+    const { values } = statusOf(
+      '500ms a 8999ms b 4999ms c 1s |',
+      { a: commit(10, 1, true), b: commit(12, 1), c: commit(15, 1) },
+      { end$: of(15) },
+    );
+    const since = values.map(({ behindSince }) => behindSince);
+    expect(since.filter((each, index) => each !== since[index - 1])).toEqual([2_000, undefined]);
+  });
+
+  it('counts from the beginning of each run', () => {
+    marbles(({ cold, flush }) => {
+      const processor = withProcessStatus(cold('a 1999ms |', { a: commit(7, 3, true) }), { end$: of(7) });
+      const seen = observe(processor.status$.pipe(until(7_000)));
+      observe(processor);
+      timer(3_500).subscribe(() => observe(processor));
+      flush();
+      expect(seen.values.findLast(({ at }) => at < 3_500)).toMatchObject({ state: 'ended', handled: 3 });
+      expect(seen.values.findLast(({ at }) => at < 5_000)).toMatchObject({ state: 'caughtUp', handled: 3 });
     });
   });
 });

@@ -6,7 +6,7 @@ import { effort } from '../helpers/effort.js';
 import { marbles } from '../helpers/time.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { fill } from '../helpers/world.js';
-import { mockPlatform, name, PlainStore, processWorld, until } from './support.js';
+import { abortAfter, mockPlatform, name, PlainStore, processWorld, until } from './support.js';
 import { MemoryTransactions, type Fate, type Tx } from './transactionalStore.js';
 
 mockPlatform();
@@ -94,7 +94,9 @@ function runLives(schedule: Schedule, begin: (isAlive: () => boolean) => Life): 
         const diesAt = asyncScheduler.now() + ms;
         const isAlive = (): boolean => !isKilled || asyncScheduler.now() < diesAt;
         const { store, handle } = begin(isAlive);
-        const fixed = { store: store as never, name, maxPageSize, stopWithinMs };
+        // a process that is not killed stops by its signal
+        const stopping = isKilled ? {} : { signal: abortAfter(ms) };
+        const fixed = { store: store as never, name, maxPageSize, stopWithinMs, ...stopping };
         const life$ =
           batch === undefined
             ? process(({ offset }, tx) => handle(offset, tx as never), { ...fixed, commitEvery })
@@ -106,7 +108,7 @@ function runLives(schedule: Schedule, begin: (isAlive: () => boolean) => Life): 
                   ),
                 { ...fixed, batch },
               );
-        seen.push(observe(life$.pipe(until(ms))));
+        seen.push(observe(isKilled ? life$.pipe(until(ms)) : life$));
       });
       // after a stop, the next life begins when the time to stop is over
       at += isKilled ? ms : ms + stopWithinMs + 2;

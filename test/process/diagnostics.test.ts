@@ -62,7 +62,7 @@ describe('a handler that does not end', () => {
   });
 
   it('is reported as abandoned if the processor is stopped meanwhile', () => {
-    const { diagnostics } = run({ updates: 3, handle: () => NEVER, options: { stopWithinMs: 4_000 }, ms: 2_000 });
+    const { diagnostics } = run({ updates: 3, handle: () => NEVER, options: { stopWithinMs: 4_000 }, abortAt: 2_000 });
     expect(diagnostics.find(({ _tag }) => _tag === 'WorkAbandoned')).toMatchObject({ during: 'handler', offset: 1 });
     expect(linesOf(diagnostics, 'WorkAbandoned', 'FeedEnded')).toEqual(['6 WorkAbandoned', '6 FeedEnded']);
   });

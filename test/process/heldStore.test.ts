@@ -6,6 +6,7 @@ import {
   finalize,
   firstValueFrom,
   lastValueFrom,
+  mergeMap,
   NEVER,
   type Observable,
   Subject,
@@ -25,7 +26,7 @@ import { observe } from '../helpers/observe.js';
 import { marbles, until as eventually } from '../helpers/time.js';
 import { upTo } from '../helpers/world.js';
 import { lastValue } from './storeContract.js';
-import { mockPlatform, name, PlainStore, processWorld, until } from './support.js';
+import { abortAfter, mockPlatform, name, PlainStore, processWorld, until } from './support.js';
 
 mockPlatform();
 const folder = folders();
@@ -65,9 +66,9 @@ describe.each([
       const { process } = processWorld(10);
       const store = open();
       const { handled, most, handle } = countingHandler(100);
-      const process$ = process(handle, { store, name, commitEvery: { updates: 2 } });
-      const first = observe(process$.pipe(until(450)));
-      const second = observe(process$.pipe(until(5_000)));
+      const options = { store, name, commitEvery: { updates: 2 } };
+      const first = observe(process(handle, { ...options, signal: abortAfter(450) }));
+      const second = observe(process(handle, options).pipe(until(5_000)));
       flush();
       expect(most()).toBe(1);
       expect(handled).toEqual(upTo(10));
@@ -81,10 +82,10 @@ describe.each([
       const { process } = processWorld(4);
       const store = open();
       const { handled, most, handle } = countingHandler(300);
-      const process$ = process(handle, { store, name });
-      observe(process$.pipe(until(500)));
-      const stopped = observe(process$.pipe(until(100)));
-      observe(process$.pipe(until(10_000)));
+      const startNext = (ms: number) => observe(process(handle, { store, name, signal: abortAfter(ms) }));
+      startNext(500);
+      const stopped = startNext(100);
+      startNext(10_000);
       flush();
       expect(stopped).toMatchObject({ values: [{ role: 'standby', offset: 0, handled: 0 }], endedAt: 100 });
       expect(most()).toBe(1);
@@ -209,6 +210,14 @@ describe('a run that is abandoned after stopWithinMs', () => {
   });
 });
 
+let databases = 0;
+
+/** Stores of a new database. */
+function newDatabase(): Promise<() => CheckpointStore> {
+  const database = `switched ${(databases += 1)}`;
+  return Promise.resolve(() => indexedDbStore({ database }));
+}
+
 describe.each<[string, () => Promise<() => CheckpointStore>]>([
   [
     'memoryStore',
@@ -224,9 +233,12 @@ describe.each<[string, () => Promise<() => CheckpointStore>]>([
       return () => fileStore(base);
     },
   ],
-  ['indexedDbStore', () => Promise.resolve(() => indexedDbStore({ database: 'switched' }))],
+  ['indexedDbStore', () => newDatabase()],
 ])('runs of one name that are switched, with %s', (_, openStores) => {
-  it('handle one update at a time, each update once, and never move the cursor back (G37)', async () => {
+  it.each([
+    ['stopped by a signal', 'each update once'],
+    ['unsubscribed', 'no update is left out'],
+  ])('handle one update at a time if they are %s, %s, and never move the cursor back (G37)', async (how) => {
     const open = await openStores();
     const { process } = processWorld(60);
     const handled: number[] = [];
@@ -251,16 +263,21 @@ describe.each<[string, () => Promise<() => CheckpointStore>]>([
         },
       };
     };
-    const switched = timer(0, 130)
-      .pipe(
-        take(5),
-        switchMap(() => process(handle, { store: recorded(), name })),
-      )
-      .subscribe();
+    let stopping = new AbortController();
+    const runNext = () => {
+      stopping.abort();
+      stopping = new AbortController();
+      return process(handle, { store: recorded(), name, signal: stopping.signal });
+    };
+    const runs$ = timer(0, 130).pipe(take(5));
+    const switched =
+      how === 'unsubscribed'
+        ? runs$.pipe(switchMap(() => process(handle, { store: recorded(), name }))).subscribe()
+        : runs$.pipe(mergeMap(runNext)).subscribe();
     await eventually(() => saved.at(-1) === 60);
     switched.unsubscribe();
     expect(most).toBe(1);
-    expect(handled).toEqual(upTo(60));
+    expect(how === 'unsubscribed' ? [...new Set(handled)] : handled).toEqual(upTo(60));
     expect(saved).toEqual(saved.toSorted((a, b) => a - b));
   });
 });

@@ -22,17 +22,92 @@ const mine = new Error('mine');
 const full = () => throwError(() => new Error('ENOSPC'));
 const storeOf = (cursor: unknown): PlainStore => new PlainStore().withRecord(cursor);
 
-describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (how) => {
-  /** Runs a processor that is stopped after some milliseconds. */
-  const stopAt = <S extends PlainStore | MemoryTransactions = PlainStore>(ms: number, options: RunOptions<S>) =>
-    run({ ...options, ...(how === 'aborted' ? { abortAt: ms } : { ms }) });
+type AnyStore = PlainStore | MemoryTransactions;
 
+/** Runs a processor whose signal is aborted after some milliseconds. */
+const stopAt = <S extends AnyStore = PlainStore>(ms: number, options: RunOptions<S>) =>
+  run({ ...options, abortAt: ms });
+
+/** Runs a processor that is unsubscribed after some milliseconds. */
+const unsubscribeAt = <S extends AnyStore = PlainStore>(ms: number, options: RunOptions<S>) => run({ ...options, ms });
+
+describe.each([
+  ['is unsubscribed', unsubscribeAt],
+  ['is stopped by its signal', stopAt],
+] as const)('a processor that %s', (_, endAt) => {
   it('while it waits for updates aborts its request, and leaves no timer', () => {
-    const { service, seen } = stopAt(2_000, { updates: 3 });
+    const { service, seen } = endAt(2_000, { updates: 3 });
     expect(service.aborted).toHaveLength(1);
     expect(seen).toMatchObject({ completed: true, error: undefined, endedAt: 2_000 });
   });
 
+  it('while it waits to retry a handler does not retry it', () => {
+    const handle = jest.fn(() => throwError(() => mine));
+    const options = { handlerRetry: { baseDelayMs: 20_000, giveUpAfterMs: 100_000 } };
+    const { seen } = endAt(1_000, { handle, options });
+    expect(handle).toHaveBeenCalledTimes(1);
+    expect(seen).toMatchObject({ completed: true, error: undefined, endedAt: 1_000 });
+  });
+
+  it('while it waits for its name stops waiting, and has sent nothing', () => {
+    const store = new MemoryTransactions();
+    const hold = jest.spyOn(store, 'hold').mockReturnValue(NEVER);
+    const { service, seen } = endAt(1_000, { store });
+    expect(hold).toHaveBeenCalledTimes(1);
+    expect(service.requests).toEqual([]);
+    expect(seen).toMatchObject({ completed: true, error: undefined, endedAt: 1_000 });
+  });
+
+  it.each([0, 1, 50, 1_000])(
+    'during a commit keeps what is committed and nothing else, within %i ms (G47)',
+    (stopWithinMs) => {
+      for (const ms of [20, 60, 61, 62, 115, 119, 160, 220]) {
+        const store = new MemoryTransactions(() => timer(50).pipe(map(() => 'committed')));
+        endAt(ms, { store, options: { stopWithinMs, commitEvery: { updates: 2 } } });
+        expect(store.holders).toBe(0);
+        expect(store.committed.effects).toEqual(upTo(store.cursor?.offset ?? 0));
+        expect(store.committed.effects.length).toBeLessThan(10);
+      }
+    },
+  );
+});
+
+describe('a processor that is unsubscribed', () => {
+  it('while a handler runs aborts it at once, and the next run repeats what was not committed', () => {
+    const { started, handled, store, endMs } = unsubscribeAt(5_500, {
+      updates: 500,
+      store: new PlainStore(undefined, 50),
+      handlerMs: 1_000,
+      options: { commitEvery: { updates: 2 } },
+    });
+    expect(started).toEqual(upTo(6));
+    expect(handled).toEqual(upTo(5));
+    expect(store.cursor).toMatchObject({ offset: 5 });
+    expect(endMs).toBe(5_500);
+    expect(run({ updates: 6, store: storeOf(store.cursor) }).handled).toEqual([6]);
+  });
+
+  it('while a save hangs does not wait for it', () => {
+    const store = new PlainStore((call, n) => (call === 'save' && n > 1 ? NEVER : undefined));
+    expect(unsubscribeAt(1_000, { store }).endMs).toBe(1_000);
+  });
+
+  it('while a transaction is open rolls it back, and releases its name', () => {
+    const store = new MemoryTransactions(() => timer(200).pipe(map(() => 'committed')));
+    const { endMs } = unsubscribeAt(1_050, {
+      updates: 50,
+      store,
+      handlerMs: 100,
+      options: { commitEvery: { updates: 4 } },
+    });
+    expect(store.committed.effects).toEqual(upTo(4));
+    expect(store.cursor?.offset).toBe(4);
+    expect(store.holders).toBe(0);
+    expect(endMs).toBe(1_050);
+  });
+});
+
+describe('a processor that is stopped by its signal', () => {
   it('while a handler runs waits for it, saves, and does not call it again (G47)', () => {
     const { started, handled, store, seen } = stopAt(5_500, {
       updates: 500,
@@ -44,8 +119,8 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
     expect(handled).toEqual(upTo(6));
     expect(store.cursor).toMatchObject({ offset: 6 });
     // the handler starts after the load, the first save, the ledger end and a page
-    if (how === 'aborted') expect(seen).toMatchObject({ completed: true, endedAt: 6_150 });
-    if (how === 'aborted') expect(seen.values.at(-1)).toMatchObject({ offset: 6, handled: 6 });
+    expect(seen).toMatchObject({ completed: true, endedAt: 6_150 });
+    expect(seen.values.at(-1)).toMatchObject({ offset: 6, handled: 6 });
   });
 
   it('during its second commit waits for the handler, too', () => {
@@ -60,7 +135,7 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
     const store = new PlainStore((call, n) => (call === 'save' && n > 1 ? NEVER : undefined));
     const { seen, endMs } = stopAt(1_000, { store, options: { stopWithinMs: 3_000 } });
     expect(endMs).toBe(4_000);
-    if (how === 'aborted') expect(seen).toMatchObject({ completed: true, endedAt: 4_000 });
+    expect(seen).toMatchObject({ completed: true, endedAt: 4_000 });
   });
 
   it('while saves fail retries them, and a store that recovers in time has saved everything (G35)', () => {
@@ -87,15 +162,7 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
 
   it('abandons a handler that hangs, after ten seconds by default', () => {
     const { seen } = stopAt(1_000, { handle: () => NEVER });
-    if (how === 'aborted') expect(seen).toMatchObject({ completed: true, endedAt: 11_000 });
-  });
-
-  it('while it waits to retry a handler does not retry it', () => {
-    const handle = jest.fn(() => throwError(() => mine));
-    const options = { handlerRetry: { baseDelayMs: 20_000, giveUpAfterMs: 100_000 } };
-    const { seen } = stopAt(1_000, { handle, options });
-    expect(handle).toHaveBeenCalledTimes(1);
-    expect(seen).toMatchObject({ completed: true, error: undefined, endedAt: 1_000 });
+    expect(seen).toMatchObject({ completed: true, endedAt: 11_000 });
   });
 
   it('while a handler runs that then fails saves the updates before it, and does not retry', () => {
@@ -112,15 +179,6 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
     expect(endMs).toBeLessThan(1_000);
   });
 
-  it('while it waits for its name stops waiting, and has sent nothing', () => {
-    const store = new MemoryTransactions();
-    const hold = jest.spyOn(store, 'hold').mockReturnValue(NEVER);
-    const { service, seen } = stopAt(1_000, { store });
-    expect(hold).toHaveBeenCalledTimes(1);
-    expect(service.requests).toEqual([]);
-    expect(seen).toMatchObject({ completed: true, error: undefined, endedAt: 1_000 });
-  });
-
   it('while a transaction is open commits it, and then releases its name', () => {
     const store = new MemoryTransactions(() => timer(200).pipe(map(() => 'committed')));
     stopAt(1_050, { updates: 50, store, handlerMs: 100, options: { commitEvery: { updates: 4 } } });
@@ -129,19 +187,6 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
     expect(store.cursor?.offset).toBe(7);
     expect(store.holders).toBe(0);
   });
-
-  it.each([0, 1, 50, 1_000])(
-    'during a commit keeps what is committed and nothing else, within %i ms (G47)',
-    (stopWithinMs) => {
-      for (const ms of [20, 60, 61, 62, 115, 119, 160, 220]) {
-        const store = new MemoryTransactions(() => timer(50).pipe(map(() => 'committed')));
-        stopAt(ms, { store, options: { stopWithinMs, commitEvery: { updates: 2 } } });
-        expect(store.holders).toBe(0);
-        expect(store.committed.effects).toEqual(upTo(store.cursor?.offset ?? 0));
-        expect(store.committed.effects.length).toBeLessThan(10);
-      }
-    },
-  );
 
   it.each(['while it is saved', 'while a handler runs'])(
     'after its name was lost %s completes, and reports that',
@@ -154,7 +199,7 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
           .spyOn(store, 'save')
           .mockImplementation((...args) => (asyncScheduler.now() > 60 ? throwError(() => refused) : save(...args)));
       const { seen, diagnostics } = stopAt(60, { store, handlerMs: 100 });
-      if (how === 'aborted') expect(seen).toMatchObject({ completed: true, error: undefined });
+      expect(seen).toMatchObject({ completed: true, error: undefined });
       expect(store.committed.effects).toEqual([]);
       expect(store.holders).toBe(0);
       expect(diagnostics).toContainEqual(
@@ -164,7 +209,7 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
   );
 });
 
-it('a processor that is subscribed again starts from the beginning, independently', () => {
+it('a processor that is subscribed twice is one run, and one that is subscribed again another', () => {
   marbles(({ flush }) => {
     const { ledger, process } = processWorld(3);
     const { handled, handle } = recordingHandler();
@@ -173,10 +218,13 @@ it('a processor that is subscribed again starts from the beginning, independentl
     timer(2_000).subscribe(() => {
       fill(ledger, 4);
     });
+    const again: (typeof first)[] = [];
+    timer(4_000).subscribe(() => again.push(observe(process$.pipe(until(1_000)))));
     flush();
-    expect(handled).toEqual([1, 2, 3, 1, 2, 3, 4]);
+    expect(handled).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
     expect(first?.values.at(-1)).toMatchObject({ offset: 3 });
     expect(second?.values.at(-1)).toMatchObject({ offset: 4 });
+    expect(again[0]?.values.at(-1)).toMatchObject({ offset: 4 });
   });
 });
 

@@ -14,7 +14,7 @@ import {
 } from 'rxjs';
 import { type Diagnostic, isLedgerError, type LedgerError } from '../../index.js';
 import { contractsProjection, postgresStore, type ProjectionHandler } from '../../postgres/index.js';
-import { type Committed, contractsFeed, type ContractsWork, processFeed, toStatus } from '../../process/index.js';
+import { type Committed, contractsFeed, type ContractsWork, processFeed } from '../../process/index.js';
 import { addressOf } from '../Connection.js';
 import { databaseErrorOf, holderOf, type Pool, processorName } from '../database.js';
 import { type ProjectProgress, shortReason } from '../progress.js';
@@ -66,18 +66,18 @@ export function runProjection(session: Session, pool: Pool, projection: Projecti
     );
   const handler = Object.assign(write, { prepare: project.prepare });
   const store = postgresStore({ pool, schema });
-  const committed$ = processFeed(feed, handler, { name: processorName, store, batch, signal });
-  return committed$.pipe(
+  const processor = processFeed(feed, handler, { name: processorName, store, batch, signal });
+  return processor.pipe(
     connect((shared$) => {
       const ended$ = shared$.pipe(ignoreElements(), endWith(true));
       // a standby emits where it waits
       const written$ = shared$.pipe(filter(({ role }) => role === undefined));
       return merge(
-        shared$.pipe(
-          toStatus(feed.end$),
+        processor.status$.pipe(
           tap((status) => {
             progress.status = status;
           }),
+          takeUntil(ended$),
         ),
         written$.pipe(
           tap((committed) => {
@@ -108,6 +108,7 @@ function countWork(progress: ProjectProgress, work: ContractsWork): void {
 
 /** Prints where the projection begins, and when it has caught up for the first time, and again after a reload. */
 function sayCommit({ offset, isCaughtUp }: Committed, schema: string, { progress, say }: Run): void {
+  progress.offset = offset;
   if (progress.databaseTrouble !== undefined) say(notice('the database works again'));
   progress.databaseTrouble = undefined;
   if (progress.stage === 'starting') {
@@ -144,7 +145,7 @@ function sayDiagnostic(diagnostic: Diagnostic, schema: string, address: string, 
       break;
     case 'SnapshotCompleted':
       // after a restart the contracts are only read, not written
-      progress.isLoading = (progress.status?.offset ?? 0) === 0;
+      progress.isLoading = (progress.offset ?? 0) === 0;
       break;
     case 'PageReceived':
       respond();

@@ -18,15 +18,15 @@ import type { Submitted } from './outcome.js';
 export interface OutboxStatus extends WorkCounts {
   /** The name of the outbox. */
   readonly outbox: string;
-  /** `'leader'` if this process sends, `'standby'` if another one does, or none. */
-  readonly role: 'standby' | 'leader';
+  /** `'leader'` if this process sends, `'standby'` if another one does, or none; `'starting'` unless it is subscribed to. */
+  readonly role: 'standby' | 'starting' | 'leader';
   /**
    * `'running'` if this process sends what is due, `'paused'` while the participant is overloaded or cannot be reached,
    * `'waiting'` if it does not send. `'disconnected'` while the database cannot be read: it is not ready then, and the numbers are
-   * the last known ones.
+   * the last known ones. `'ended'` after it has completed, failed or was unsubscribed.
    */
-  readonly state: 'waiting' | 'running' | 'paused' | 'disconnected';
-  /** Why the database cannot be read. */
+  readonly state: 'waiting' | 'running' | 'paused' | 'disconnected' | 'ended';
+  /** Why the database cannot be read, or why it ended if it failed. */
   readonly error?: string;
   /** When this status was taken, in milliseconds since the epoch. */
   readonly at: number;
@@ -38,7 +38,10 @@ export interface OutboxStatus extends WorkCounts {
  * @category Outbox
  */
 export interface Submissions extends Observable<Submitted> {
-  /** Emits the status immediately, and every second. Endless; subscribing to it sends nothing. */
+  /**
+   * Emits the status now, every second, and when the work begins and ends. Subscribing to it sends nothing. It neither
+   * completes nor fails: after the work has ended, the state is `'ended'`.
+   */
   readonly status$: Observable<OutboxStatus>;
 }
 

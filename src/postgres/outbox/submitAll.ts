@@ -1,6 +1,5 @@
 import { defer, filter, finalize, type Observable, switchMap, tap } from 'rxjs';
 import { Places } from '../../dispatch/Places.js';
-import { withStatus } from '../../dispatch/WorkStatus.js';
 import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
 import { reportOf } from '../../feed/Service.js';
 import {
@@ -15,6 +14,7 @@ import { requireConnection } from '../../ledger/connection.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { asStoreError, storeRetryPolicy, whileHeld } from '../../process/heldStore.js';
 import { endAtStop, stopOn } from '../../process/Stop.js';
+import { withStatus } from '../../process/withStatus.js';
 import { recoveryTimeMs } from '../../submission/execute.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { asStoreError as asDatabaseError } from '../databaseErrors.js';
@@ -105,7 +105,10 @@ export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAll
   const { service } = requireConnection(ledger);
   const tables = outboxTablesIn(schema);
   const lockName = `outbox ${name}`;
-  const state: { hasWorked: boolean; places?: Places | undefined } = { hasWorked: false };
+  const state: { hasWorked: boolean; isRunning: boolean; places?: Places | undefined } = {
+    hasWorked: false,
+    isRunning: false,
+  };
   const lastHolders = new Map<string, string>();
   const lease$ = defer(() => ready$).pipe(
     switchMap(() => {
@@ -122,6 +125,7 @@ export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAll
   const report = reportOf(service.link.report, { outbox: name });
   const submitted$ = defer(() => {
     let isSending = false;
+    state.isRunning = true;
     const stop = stopOn(signal);
     const send = ({ client, fence }: Lease): Observable<Submitted | undefined> =>
       defer(() => {
@@ -144,10 +148,13 @@ export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAll
       ),
       filter((submitted) => submitted !== undefined),
       endAtStop(stop, () => isSending, stopWithinMs),
+      finalize(() => {
+        state.isRunning = false;
+      }),
     );
   });
   const own = (): OwnState => {
-    if (state.places === undefined) return { role: 'standby', state: 'waiting' };
+    if (state.places === undefined) return { role: state.isRunning ? 'standby' : 'starting', state: 'waiting' };
     return { role: 'leader', state: state.places.isPaused ? 'paused' : 'running' };
   };
   return withStatus(submitted$, statusReader(place, own));

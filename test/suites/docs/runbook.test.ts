@@ -2,19 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Pool, type PoolClient } from 'pg';
-import { finalize, NEVER, type Observable, Subscription } from 'rxjs';
+import { finalize, NEVER, Subscription } from 'rxjs';
 import { acsDelta, createLedger, isLedgerError, type Ledger, type LedgerOptions, logTo } from '../../../src/index.js';
 import { RelayError } from '../../../src/nats/index.js';
 import { contractsProjection, postgresStore, projectionSql } from '../../../src/postgres/index.js';
 import {
-  type Committed,
   contractsFeed,
   type Handler,
   isReady,
   processFeed,
+  type Processor,
   type ProcessOptions,
   type ProcessStatus,
-  toStatus,
   updatesFeed,
 } from '../../../src/process/index.js';
 import { cantonError, type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/index.js';
@@ -106,24 +105,23 @@ class Service {
   error: unknown;
   isEnded = false;
 
-  constructor(ledger: Ledger, committed$: Observable<Committed>) {
+  constructor(ledger: Ledger, processor: Processor) {
     ends.push(() => {
       this.running.unsubscribe();
     });
     const write = (line: string): unknown => this.lines.push(line);
     this.running.add(ledger.diagnostics$.subscribe(logTo({ info: write, warn: write, error: write })));
     this.running.add(
-      committed$
-        .pipe(toStatus(ledger.ledgerEnd(), { everyMs: 100 }))
-        .pipe(finalize(() => (this.isEnded = !this.running.closed)))
-        .subscribe({
-          next: (status) => {
-            this.status = status;
-          },
-          error: (error: unknown) => {
-            this.error = error;
-          },
-        }),
+      processor.status$.subscribe((status) => {
+        this.status = status;
+      }),
+    );
+    this.running.add(
+      processor.pipe(finalize(() => (this.isEnded = !this.running.closed))).subscribe({
+        error: (error: unknown) => {
+          this.error = error;
+        },
+      }),
     );
   }
 

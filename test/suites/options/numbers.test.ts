@@ -1,12 +1,12 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { describe, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
-import { EMPTY, NEVER } from 'rxjs';
+import { NEVER } from 'rxjs';
 import { activeContracts, conflate, contractChanges, liveContracts } from '../../../src/contracts/index.js';
 import { awaitIngested, createLedger, createLedgerReader } from '../../../src/index.js';
 import { natsFeed, natsRelay } from '../../../src/nats/index.js';
 import { contractsProjection, migrateProjection, postgresStore } from '../../../src/postgres/index.js';
-import { contractsFeed, isReady, memoryStore, processFeed, toStatus, updatesFeed } from '../../../src/process/index.js';
+import { contractsFeed, isReady, memoryStore, processFeed, updatesFeed } from '../../../src/process/index.js';
 import { createTracedLedger } from '../../../src/otel/index.js';
 import type { Fault, Sandbox } from '../../../src/sandbox/index.js';
 import { undiciPort } from '../../../src/undici/index.js';
@@ -61,7 +61,6 @@ const options: readonly (readonly [string, Kind, (value: never) => unknown])[] =
   ['batch.size', 'count', (size) => named({ batch: { size, withinMs: 0 } })],
   ['batch.withinMs', 'not negative', (withinMs) => named({ batch: { size: 1, withinMs } })],
   ['handlerRetry.maxDelayMs', 'positive', (maxDelayMs) => run({ handlerRetry: { maxDelayMs } })],
-  ['everyMs', 'positive', (everyMs) => toStatus(EMPTY, { everyMs })],
   ['maxLagOffsets', 'not negative', (maxLagOffsets) => isReady({ ...status, state: 'waiting' }, { maxLagOffsets })],
   ['maxAgeMs', 'not negative', (maxAgeMs) => isReady({ ...status, state: 'waiting' }, { maxAgeMs })],
   ['pollMs', 'positive', (pollMs) => postgresStore({ pool, pollMs })],

@@ -95,7 +95,7 @@ const entries: readonly {
     packages: all,
   },
   { entry: 'canton-rx/process', imported: 'memoryStore', budget: 5_400, how: angular, packages: flows },
-  { entry: 'canton-rx/process', imported: 'toStatus, isReady', budget: 7_400, how: angular, packages: flows },
+  { entry: 'canton-rx/process', imported: 'isReady', budget: 7_400, how: angular, packages: flows },
   {
     entry: 'canton-rx/process',
     imported: 'processFeed, updatesFeed',

@@ -17,6 +17,7 @@ import {
   processFeed,
   type ProcessOptions,
   type TransactionalStore,
+  type Processor,
   updatesFeed,
   type UpdatesFeedRequest,
   type Work,
@@ -62,7 +63,8 @@ export const ofUpdates = (): void => {
   expectTypeOf(updatesFeed(reader, request, { maxPageSize: 10, onGap: 'fail' })).toEqualTypeOf<
     Feed<Work, LedgerPosition>
   >();
-  expectTypeOf(processFeed(feed, () => undefined)).toEqualTypeOf<Observable<Committed>>();
+  expectTypeOf(processFeed(feed, () => undefined)).toEqualTypeOf<Processor>();
+  expectTypeOf(processFeed(feed, () => undefined)).toExtend<Observable<Committed>>();
 
   const any: Handler = () => undefined;
   const anyBatch: BatchHandler = () => undefined;

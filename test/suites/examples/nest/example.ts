@@ -110,8 +110,7 @@ export function nestExample(): Example {
     const one = await startService(installedAt(), {
       LEDGER_TOKEN_FILE: join(folder, 'token'),
       LEDGER_TIMEOUT_MS: '1000',
-      STATUS_EVERY_MS: '200',
-      READY_UNSEEN_MS: '1000',
+      READY_UNSEEN_MS: '5000',
       READY_BEHIND_MS: '2000',
       HEARTBEAT_MS: '200',
       ...settings,

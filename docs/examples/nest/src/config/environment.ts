@@ -47,7 +47,6 @@ export const Environment = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: unlessEmpty(z.url()),
   OTEL_SERVICE_NAME: z.string().default('contracts'),
 
-  STATUS_EVERY_MS: ms(2_000),
   READY_UNSEEN_MS: ms(15_000),
   READY_BEHIND_MS: ms(60_000),
   STOP_WITHIN_MS: ms(5_000),

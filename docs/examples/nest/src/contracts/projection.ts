@@ -2,9 +2,9 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationB
 import { ConfigService } from '@nestjs/config';
 import type { Ledger } from 'canton-rx';
 import { contractsProjection, postgresStore } from 'canton-rx/postgres';
-import { contractsFeed, processFeed, toStatus, type ProcessStatus } from 'canton-rx/process';
+import { contractsFeed, processFeed, type ProcessStatus } from 'canton-rx/process';
 import type { Pool } from 'pg';
-import { lastValueFrom, tap } from 'rxjs';
+import { lastValueFrom, takeUntil } from 'rxjs';
 import type { Environment } from '../config/environment.js';
 import { POOL } from '../database/pool.js';
 import { LEDGER } from '../ledger/ledger.js';
@@ -38,21 +38,19 @@ export class Projection implements OnApplicationBootstrap, BeforeApplicationShut
       includeExercises: true,
     } as const;
     const feed = contractsFeed(ledger, query);
-    const status$ = processFeed(feed, contractsProjection({ pool, query }), {
+    const processor = processFeed(feed, contractsProjection({ pool, query }), {
       name: 'contracts',
       store: postgresStore({ pool, timeoutMs: 10_000 }),
       batch: { size: 100, withinMs: 20 },
       signal: this.stopping.signal,
       stopWithinMs: this.config.get('STOP_WITHIN_MS', { infer: true }),
-    }).pipe(
-      toStatus(feed.end$, { everyMs: this.config.get('STATUS_EVERY_MS', { infer: true }) }),
-      tap((status) => {
-        this.status = status;
-      }),
-    );
-    this.over = lastValueFrom(status$, { defaultValue: undefined });
+    });
+    this.over = lastValueFrom(processor, { defaultValue: undefined });
     // main.ts awaits it later; until then a rejection must not end the process as unhandled
-    this.over.catch(() => undefined);
+    const ended = this.over.catch(() => undefined);
+    processor.status$.pipe(takeUntil(ended)).subscribe((status) => {
+      this.status = status;
+    });
   }
 
   /** Finishes and commits the current batch, and starts no other. The server still answers probes meanwhile. */

@@ -47,7 +47,6 @@ export class ProjectionHealth {
 
   private limits(): ReadyLimits {
     return {
-      statusEveryMs: this.config.get('STATUS_EVERY_MS', { infer: true }),
       unseenMs: this.config.get('READY_UNSEEN_MS', { infer: true }),
       behindMs: this.config.get('READY_BEHIND_MS', { infer: true }),
     };

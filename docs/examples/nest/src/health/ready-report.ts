@@ -14,10 +14,11 @@ export interface ReadyReport {
   readonly updatesPerSecond: number | null;
 }
 
+/** The age of a recent reading of the ledger end, in milliseconds: there is one every two seconds. */
+const recentMs = 4_000;
+
 /** When a projection is ready, in milliseconds. */
 export interface ReadyLimits {
-  /** The time between two readings of the ledger end. */
-  readonly statusEveryMs: number;
   /** How long the ledger end may not have been read. */
   readonly unseenMs: number;
   /** How long the projection may have lagged. */
@@ -37,14 +38,14 @@ export const unknownReport = (state: 'starting' | 'stopping'): ReadyReport => ({
 /** Whether the projection is ready, and what is known of it. */
 export function readyReport(
   status: ProcessStatus,
-  { statusEveryMs, unseenMs, behindMs }: ReadyLimits,
+  { unseenMs, behindMs }: ReadyLimits,
 ): { readonly isUp: boolean; readonly report: ReadyReport } {
   const { role, seenAt = 0, offset = null, ledgerEnd = null, lagOffsets = null, updatesPerSecond } = status;
   const ageMs = Date.now() - seenAt;
   const isUp = ageMs <= unseenMs && isReady(status, { maxAgeMs: behindMs });
   // the status keeps the last reading, which says nothing about now when the next one has failed or is overdue. Only a
   // leader has a lag
-  const isSeen = ageMs <= 2 * statusEveryMs && (role !== 'leader' || lagOffsets !== null);
+  const isSeen = ageMs <= recentMs && (role !== 'leader' || lagOffsets !== null);
   const report = {
     state: isSeen ? stateOf(status, isUp) : 'ledgerUnseen',
     offset,

@@ -2,13 +2,14 @@ import { computed, inject, Injectable, signal } from '@angular/core';
 import { takeUntilDestroyed, toObservable } from '@angular/core/rxjs-interop';
 import { isLedgerError, type Gap } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
-import { processFeed, toStatus, updatesFeed, type ProcessStatus } from 'canton-rx/process';
+import { processFeed, updatesFeed, type ProcessStatus } from 'canton-rx/process';
 import {
   catchError,
   concatMap,
   defer,
   EMPTY,
   filter,
+  ignoreElements,
   map,
   merge,
   type Observable,
@@ -104,8 +105,8 @@ export class Feed {
     const name = `${baseUrl} ${parties === 'any' ? parties : [...parties].sort().join()}`;
     const begin$ = begin === 'end' ? readLedgerEnd(this.#ledger, this.beginTrouble) : of(0);
     return begin$.pipe(
-      concatMap((beginExclusive) =>
-        processFeed(
+      concatMap((beginExclusive) => {
+        const processor = processFeed(
           updatesFeed(
             this.#ledger,
             { beginExclusive, updateFormat: formatOf(this.#connection) },
@@ -116,15 +117,18 @@ export class Feed {
             this.received.update((received) => received + updates.length);
           },
           { name, store: this.#place, batch: { size: 500, withinMs: 40 }, onHandlerFailure: 'skip' },
-        ),
-      ),
-      tap(({ role, offset, recordTimes }) => {
-        // it waits for the previous run of this tab, or for its store, and has committed nothing
-        if (role !== undefined) return;
-        this.beganAt.update((beganAt) => beganAt ?? offset);
-        this.recordTimes.set(Object.entries(recordTimes).sort());
+        );
+        const committed$ = processor.pipe(
+          tap(({ role, offset, recordTimes }) => {
+            // it waits for the previous run of this tab, or for its store, and has committed nothing
+            if (role !== undefined) return;
+            this.beganAt.update((beganAt) => beganAt ?? offset);
+            this.recordTimes.set(Object.entries(recordTimes).sort());
+          }),
+          ignoreElements(),
+        );
+        return merge(processor.status$, committed$);
       }),
-      toStatus(this.#ledger.ledgerEnd(), { everyMs: 2_000 }),
       catchError((error: unknown) => this.#recovered(error)),
     );
   }
