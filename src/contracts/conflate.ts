@@ -46,7 +46,7 @@ export function conflate<C extends AnyContract>(
   view: LiveContracts<C>,
   period: number | 'animationFrame',
 ): LiveContracts<C> {
-  const { view$ } = view;
+  const { view$, parties } = view;
   const periodMs = period === 'animationFrame' ? frameMs : period;
   checkPositive({ period: periodMs });
   const hasFrames = period === 'animationFrame' && 'requestAnimationFrame' in globalThis;
@@ -63,6 +63,7 @@ export function conflate<C extends AnyContract>(
         map(({ known, ...rest }) => (known === undefined ? rest : { ...rest, known: merger.take(known) })),
       );
     }),
+    parties,
   );
 }
 

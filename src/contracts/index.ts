@@ -22,6 +22,7 @@
 export { activeContracts, type ActiveContractsOptions, type ActiveContractsRequest } from './activeContracts.js';
 export { contractChanges, type ContractChangesOptions } from './contractChanges.js';
 export { conflate } from './conflate.js';
+export { contractsFor } from './contractsFor.js';
 export { liveContracts, type LiveContracts } from './liveContracts.js';
 export { shareContracts, type SharedContracts, type SharedView, type ShareOptions } from './shareContracts.js';
 export type { ContractPolicies, ContractQuery, ContractsOptions } from './ContractQuery.js';

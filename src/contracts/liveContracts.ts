@@ -87,6 +87,12 @@ export interface LiveContracts<C extends AnyContract = AnyContract> {
    * @internal
    */
   readonly view$: Observable<View<C>>;
+  /**
+   * The parties whose contracts the view reads; `undefined` if they may change.
+   *
+   * @internal
+   */
+  readonly parties: readonly string[] | 'any' | undefined;
 }
 
 /**
@@ -123,7 +129,10 @@ export function liveContracts<M extends ContractTypes>(
   options: ContractsOptions = {},
 ): LiveContracts<ContractOf<M>> {
   const view$ = openView(ledger, query, options);
-  return toLiveContracts(view$.pipe(share({ connector: () => new BehaviorSubject<View<ContractOf<M>>>(loading) })));
+  return toLiveContracts(
+    view$.pipe(share({ connector: () => new BehaviorSubject<View<ContractOf<M>>>(loading) })),
+    query.parties,
+  );
 }
 
 /**
@@ -155,7 +164,10 @@ export function openView<M extends ContractTypes>(
 }
 
 /** Returns the Observables of a view. Each keeps its own state. */
-export function toLiveContracts<C extends AnyContract>(view$: Observable<View<C>>): LiveContracts<C> {
+export function toLiveContracts<C extends AnyContract>(
+  view$: Observable<View<C>>,
+  parties?: LiveContracts['parties'],
+): LiveContracts<C> {
   const known$ = view$.pipe(
     map(({ known }) => known),
     filter((known) => known !== undefined),
@@ -199,6 +211,7 @@ export function toLiveContracts<C extends AnyContract>(view$: Observable<View<C>
         take(1),
       ),
     view$,
+    parties,
   };
 }
 

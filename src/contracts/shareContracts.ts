@@ -216,7 +216,7 @@ export function shareViews(
       const view$ = defer(() => (running.get(key) ?? start(key, source$)).view$);
       return {
         // the contracts have the types of the query
-        ...toLiveContracts(view$ as Observable<View<ContractOf<M>>>),
+        ...toLiveContracts(view$ as Observable<View<ContractOf<M>>>, query.parties),
         current: () => (running.get(key)?.current() ?? loading) as View<ContractOf<M>>,
         reload: () => {
           running.get(key)?.reload();

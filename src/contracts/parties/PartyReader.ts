@@ -1,0 +1,137 @@
+import type { OffsetCheckpoint } from '../../codecs/OffsetCheckpoint.js';
+import type { Offset } from '../../codecs/scalars.js';
+import type { AnyContract } from '../Contract.js';
+import {
+  type ContractsBatch,
+  type ContractsChanged,
+  type ContractsDifference,
+  type ContractsReconciled,
+  differenceOf,
+  isDifference,
+  type Moved,
+  type Reset,
+} from '../ContractChange.js';
+import { ContractList } from '../ContractSet.js';
+import type { View } from '../LiveState.js';
+import { contractFor, eventFor, type UpdateEvent, updateFor } from './seenBy.js';
+
+/** The contracts and events of a change that a reader sees, as all readers have them. */
+export interface ChangePart<C extends AnyContract> {
+  readonly added: C[];
+  readonly removed: C[];
+  readonly moved: Moved<C>[];
+  readonly events: UpdateEvent[];
+}
+
+/** A reader of the contracts that some parties see, in the form in which a participant shows them to these parties. */
+export class PartyReader<C extends AnyContract> {
+  /** `undefined` until they are known. */
+  #parties: ReadonlySet<string> | undefined;
+  #contracts = new ContractList<C>();
+  /** What has changed since the last view. */
+  #items: ContractsBatch<C>['items'][number][] = [];
+  /** What the last view knew. */
+  #known: ContractsBatch<C> | undefined;
+
+  /** The parties; none until they are known. */
+  get parties(): Iterable<string> {
+    return this.#parties ?? [];
+  }
+
+  /** Takes all contracts that the parties see. */
+  load(contracts: Iterable<C>, reason: Reset['reason'], offset: Offset): void {
+    const parties = this.#parties;
+    if (parties === undefined) return;
+    this.#contracts = new ContractList();
+    for (const [contractId, contract] of formsOf(contracts, parties)) this.#contracts.set(contractId, contract);
+    this.#items = [{ _tag: 'Reset', reason, offset, contracts: this.#contracts.snapshot.toArray() }];
+  }
+
+  /** Applies what the parties see of a change. Returns whether that is a change for them. */
+  apply(change: ContractsChanged<C>, part: ChangePart<C>): boolean {
+    const parties = this.#parties ?? new Set();
+    const events = part.events.map((event) => eventFor(event, parties, this.#isActive(event)));
+    const difference: ContractsDifference<C> = {
+      added: part.added.map((contract) => contractFor(contract, parties)),
+      removed: part.removed.flatMap(({ contractId }) => this.#contracts.get(contractId) ?? []),
+      moved: part.moved.map(({ contract, from }) => ({ contract: contractFor(contract, parties), from })),
+    };
+    if (!isDifference(difference) && !events.some(({ _tag }) => _tag === 'ExercisedEvent')) return false;
+    this.#change(difference);
+    if (change.update === undefined) this.#items.push({ ...change, ...difference });
+    else this.#items.push({ ...change, ...difference, update: updateFor(change.update, events) });
+    return true;
+  }
+
+  /** Takes a checkpoint, up to which there are no other changes. */
+  checkpoint(checkpoint: OffsetCheckpoint): void {
+    if (this.#parties !== undefined) this.#items.push(checkpoint);
+  }
+
+  /**
+   * Replaces the parties. What is different is one change. A contract that was seen before is replaced if it has other
+   * witnesses now.
+   *
+   * @param contracts - those that the parties see
+   * @param offset - that of the contracts; `undefined` if they are not known
+   */
+  select(parties: ReadonlySet<string>, contracts: Iterable<C>, offset: Offset | undefined): void {
+    const isFirst = this.#parties === undefined;
+    this.#parties = parties;
+    if (offset === undefined) return;
+    if (isFirst) {
+      this.load(contracts, 'start', offset);
+      return;
+    }
+    const before = this.#contracts.snapshot;
+    const after = formsOf(contracts, parties);
+    for (const [contractId, contract] of after) {
+      const former = before.get(contractId);
+      if (former !== undefined && haveSameWitnesses(former, contract)) after.set(contractId, former);
+    }
+    const contractIds = new Set([...before.toArray().map(({ contractId }) => contractId), ...after.keys()]);
+    const difference = differenceOf(contractIds, before, after);
+    if (!isDifference(difference)) return;
+    this.#change(difference);
+    const change: ContractsReconciled<C> = {
+      _tag: 'ContractsChanged',
+      reason: 'selectionChanged',
+      offset,
+      ...difference,
+    };
+    this.#items.push(change);
+  }
+
+  /** Returns the view of the reader at a view of all contracts, with what has changed since the last one. */
+  viewIn({ known, ...rest }: View<C>): View<C> {
+    if (this.#parties === undefined || known === undefined) return { ...rest, isLive: false };
+    if (this.#items.length > 0 || this.#known?.isCaughtUp !== known.isCaughtUp)
+      this.#known = { ...known, items: this.#items, contracts: this.#contracts.snapshot };
+    this.#items = [];
+    return { ...rest, known: this.#known };
+  }
+
+  #change({ added, removed, moved }: ContractsDifference<C>): void {
+    for (const { contractId } of removed) this.#contracts.set(contractId, undefined);
+    for (const contract of added) this.#contracts.set(contract.contractId, contract);
+    for (const { contract } of moved) this.#contracts.set(contract.contractId, contract);
+  }
+
+  #isActive(event: UpdateEvent): boolean {
+    return 'contractId' in event && this.#contracts.get(event.contractId) !== undefined;
+  }
+}
+
+/** Returns contracts by ID, in the form that some parties see. */
+function formsOf<C extends AnyContract>(contracts: Iterable<C>, parties: ReadonlySet<string>): Map<string, C> {
+  const forms = new Map<string, C>();
+  for (const contract of contracts)
+    if (!forms.has(contract.contractId)) forms.set(contract.contractId, contractFor(contract, parties));
+  return forms;
+}
+
+function haveSameWitnesses(one: AnyContract, other: AnyContract): boolean {
+  const { witnessParties } = other.createdEvent;
+  const before = one.createdEvent.witnessParties;
+  return before.length === witnessParties.length && before.every((party, index) => party === witnessParties[index]);
+}
