@@ -91,15 +91,15 @@ const house = {
   ws: ['codecs', 'errors', 'http', 'history', 'feed'],
   undici: ['errors', 'http'],
   sandbox: ['codecs'],
-  cli: ['errors', 'http', 'submission', 'contracts', 'process', 'postgres', 'verify', 'sandbox', 'ws'],
+  cli: ['errors', 'http', 'submission', 'contracts', 'process', 'postgres', 'file', 'verify', 'sandbox', 'ws'],
 };
 /**
  * The command line imports what other programs can import, and what has no public name: the tables of failed connections and
- * databases, the SQL of leases, the escape of texts, the port of the library, by which `check` sends what the library would
+ * databases, the SQL of leases, atomic writes of files, the escape of texts, the port of the library, by which `check` sends what the library would
  * send, and the check of a submission, by which a dry run refuses what the library would refuse.
  */
 const entriesAlone = (depth) => ({
-  regex: `^(\\.\\./){${depth + 1}}[a-z]+/(?!index\\.js$|connectionTrouble\\.js$|databaseErrors\\.js$|leaseSql\\.js$|text\\.js$|kyPort\\.js$|exchange\\.js$|submitCommands\\.js$)`,
+  regex: `^(\\.\\./){${depth + 1}}[a-z]+/(?!index\\.js$|connectionTrouble\\.js$|databaseErrors\\.js$|leaseSql\\.js$|files\\.js$|text\\.js$|kyPort\\.js$|exchange\\.js$|submitCommands\\.js$)`,
   message: 'cli/ imports public entries alone: ../index.js, ../contracts/index.js and so on',
 });
 const inNode = ['sandbox', 'cli', 'file'];

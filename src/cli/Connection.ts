@@ -3,7 +3,8 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { types } from 'node:util';
 import * as t from 'io-ts';
-import { ledgerUrlOf, suggest, UsageError, type Values } from './arguments.js';
+import { ledgerUrlOf, suggest, UsageError } from './arguments.js';
+import type { connectionOptions, Values } from './options.js';
 import { escapeText } from './terminal.js';
 import { hasCode, systemReason, type World } from './World.js';
 
@@ -73,14 +74,6 @@ export const addressOf = ({ ledger }: Pick<Connection, 'ledger'>): string => {
 
 /** The next step if a ledger does not answer. */
 export const checkAdvice = "run 'canton-rx check' with the same --ledger for the reason";
-
-/** The options of every command that connects to a ledger. */
-export const connectionOptions = {
-  ledger: { type: 'string' },
-  'token-file': { type: 'string' },
-  context: { type: 'string' },
-  verbose: { type: 'boolean' },
-} as const;
 
 /** The ledger in the arguments, in a context or in the environment. Throws a {@link UsageError}. */
 export function readConnection(values: Values<typeof connectionOptions>, env: World['env']): Connection {

@@ -12,7 +12,8 @@ import {
   type UpdateFormat,
 } from '../index.js';
 import type { LastUpdate } from '../index.js';
-import { readOneOf, UsageError, type Values } from './arguments.js';
+import { readOneOf, UsageError } from './arguments.js';
+import type { nameOptions, selectionOptions, Values } from './options.js';
 import type { Session } from './Session.js';
 import { quoteArgument } from './shell.js';
 import { type Output, withBackpressure } from './World.js';
@@ -22,12 +23,6 @@ export interface Names {
   readonly parties: readonly string[] | 'any';
   readonly templates: readonly string[];
 }
-
-/** The options of every command that selects contracts. */
-export const nameOptions = {
-  party: { type: 'string', multiple: true },
-  template: { type: 'string', multiple: true },
-} as const;
 
 /** The parties and templates of the arguments; without parties, those of the context. Throws a `UsageError`. */
 export const readNames = (values: Values<typeof nameOptions>, parties?: readonly string[]): Names => ({
@@ -72,14 +67,6 @@ export interface Selection extends Names {
   /** Keeps only updates of these synchronizers; empty for all. */
   readonly synchronizers: readonly string[];
 }
-
-/** The options of every command that reads updates. */
-export const selectionOptions = {
-  ...nameOptions,
-  effects: { type: 'boolean' },
-  variant: { type: 'string', multiple: true },
-  synchronizer: { type: 'string', multiple: true },
-} as const;
 
 const variants: readonly Update['_tag'][] = [
   'Transaction',

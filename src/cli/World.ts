@@ -155,14 +155,34 @@ export function runToEnd(
 ): Observable<Outcome> {
   const broken$ = fromEvent(stdout, 'error').pipe(map(outputOutcome));
   const interrupted$ = interruptions(signals).pipe(map((): Outcome => ({ kind: 'interrupted' })));
-  return merge(broken$, interrupted$, settle(printed$), shown$.pipe(ignoreElements())).pipe(
+  return merge(broken$, interrupted$, outcomeOf(printed$), shown$.pipe(ignoreElements())).pipe(
     take(1),
     mergeMap((outcome) => finish(outcome, stdout)),
   );
 }
 
+/** The exit code that shells use after Ctrl-C: an output that is not complete must not look like one that is. */
+export const interruptedCode = 130;
+
+/**
+ * Prints a result and emits the exit code: that of the result, or another one with a notice if stdout cannot be written.
+ */
+export const printResult = (
+  world: World,
+  text: string,
+  code: number,
+  unwritten: { readonly code: number; readonly notice: string } = { code: 1, notice: '' },
+): Observable<number> =>
+  runToEnd(world, writeAll(world.stdout, [text])).pipe(
+    map((outcome) => {
+      if (outcome.kind !== 'unwritable') return outcome.kind === 'interrupted' ? interruptedCode : code;
+      world.stderr.write(`${unwritableMessage(outcome.error)}${unwritten.notice}`);
+      return unwritten.code;
+    }),
+  );
+
 /** Emits how something ended by itself, once. */
-export const settle = (work$: Observable<unknown>): Observable<Outcome> =>
+export const outcomeOf = (work$: Observable<unknown>): Observable<Outcome> =>
   work$.pipe(
     ignoreElements(),
     endWith<Outcome>({ kind: 'done' }),

@@ -1,4 +1,5 @@
-import { parseArgs, type ParseArgsConfig, types } from 'node:util';
+import { parseArgs, types } from 'node:util';
+import { type Options, optionsOf, type Values } from './options.js';
 import { quoteArgument } from './shell.js';
 
 /** Bad arguments. The message names them in one line and never contains a secret. */
@@ -7,20 +8,19 @@ export class UsageError extends Error {
   override readonly name = 'UsageError' as const;
 }
 
-type Options = NonNullable<ParseArgsConfig['options']>;
-
-/** The values of options. */
-export type Values<O extends Options> = ReturnType<
-  typeof parseArgs<{ args: string[]; options: O; strict: true; allowPositionals: false }>
->['values'];
-
 /** Parses arguments that are options only; throws a {@link UsageError} of one line for anything else. */
-export function parseOptions<const O extends Options>(args: readonly string[], options: O): Values<O> {
+export function parseOptions<O extends Options>(args: readonly string[], options: O): Values<O> {
+  const declared = optionsOf(options);
+  const config = declared.map(({ name, short, value, isRepeatable: multiple }) => {
+    const type = value === undefined ? 'boolean' : 'string';
+    return [name, { type, multiple, ...(short !== undefined && { short }) }] as const;
+  });
   try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
+    const { values } = parseArgs({ args: [...args], options: Object.fromEntries(config), strict: true });
+    return values as Values<O>;
   } catch (error) {
     // no command takes a token: the sandbox declares the option to refuse it
-    const names = Object.keys(options).filter((name) => name !== 'token');
+    const names = declared.map(({ name }) => name).filter((name) => name !== 'token');
     throw new UsageError(parseErrorMessage(types.isNativeError(error) ? error.message : '', names, args));
   }
 }
@@ -85,16 +85,13 @@ export function ledgerUrlOf(text: string): string | undefined {
   return /^https?:\/\/[^\s@?#]+$/.test(url) && URL.canParse(url) ? url : undefined;
 }
 
-/** The options of every command that prints what a ledger has. */
-export const formOptions = {
-  json: { type: 'boolean' },
-  pretty: { type: 'boolean' },
-  websocket: { type: 'boolean' },
-} as const;
-
 /** Whether to print rows for people rather than JSON for programs, and to use WebSockets. Throws a {@link UsageError}. */
 export function readForm(
-  { json = false, pretty = false, websocket = false }: Values<typeof formOptions>,
+  {
+    json = false,
+    pretty = false,
+    websocket = false,
+  }: Readonly<Partial<Record<'json' | 'pretty' | 'websocket', boolean>>>,
   { isTTY = false }: { readonly isTTY?: boolean },
 ): { readonly isPretty: boolean; readonly isPushed: boolean } {
   if (json && pretty) throw new UsageError('--json and --pretty exclude each other');

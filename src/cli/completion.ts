@@ -1,6 +1,7 @@
 import { type Observable, of } from 'rxjs';
 import { parseOptions, UsageError } from './arguments.js';
-import { help } from './help.js';
+import { commands, mainOptions } from './help.js';
+import { type Options, optionsOf } from './options.js';
 import { quoteArgument } from './shell.js';
 import type { World } from './World.js';
 
@@ -15,33 +16,32 @@ export function completionCommand([shell = '', ...others]: readonly string[], { 
   return of(0);
 }
 
-/** A command or an option of the help texts, which are the only list of them. */
+/** A command or an option. */
 interface Word {
   readonly word: string;
   readonly text: string;
 }
 
-/** The lines of a help text with the name and the meaning of a command or an option. */
-const wordsIn = (text: string, pattern: RegExp): readonly Word[] =>
-  Array.from(text.matchAll(pattern), ([, word = '', meaning = '']) => ({ word, text: meaning }));
+const commandWords: readonly Word[] = Object.entries(commands).map(([word, { summary }]) => ({ word, text: summary }));
 
-const commandsOf = (): readonly Word[] => wordsIn(help.main, /^ {2}([a-z]+) {2,}(.*)$/gm);
+/** The options that `--help` lists, with the first sentence of each. */
+const wordsOf = (options: Options): readonly Word[] =>
+  optionsOf({ ...options, '-h, --help': 'Print this help' }).map(({ name, text }) => ({
+    word: `--${name}`,
+    text: text.replace(/\. .*/, ''),
+  }));
 
-const optionsOf = (command: string): readonly Word[] =>
-  wordsIn(helpOf(command), /^ {2}(?:-\w, )?(--[\w-]+)(?: [^\s]+)? +(.*)$/gm);
+const mainWords = optionsOf(mainOptions).map(({ name, text }) => ({ word: `--${name}`, text }));
 
-/** The words after a command, which its lines of usage name: `processors list`. */
-const actionsOf = (command: string): readonly string[] =>
-  Array.from(
-    helpOf(command).matchAll(new RegExp(`^(?:Usage:| {6}) canton-rx ${command} ([a-z|]+)(?: |$)`, 'gm')),
-    ([, words = '']) => words.split('|'),
-  ).flat();
-
-/** The options that take a file. */
-const filesOf = (command: string): readonly string[] =>
-  Array.from(helpOf(command).matchAll(/^ {2}(?:-\w, )?(--[\w-]+) FILE /gm), ([, word = '']) => word);
-
-const helpOf = (command: string): string => Object.entries(help).find(([name]) => name === command)?.[1] ?? '';
+/** What a script has of each command: its actions, its options, and those that take a file. */
+const completed = Object.entries(commands).map(([command, { usage, options }]) => ({
+  command,
+  actions: usage.flatMap((use) => /^[a-z|]+/.exec(use)?.[0].split('|') ?? []).join(' '),
+  words: wordsOf(options),
+  files: optionsOf(options)
+    .filter(({ value }) => value === 'FILE')
+    .map(({ name }) => `--${name}`),
+}));
 
 const join = (words: readonly Word[]): string => words.map(({ word }) => word).join(' ');
 
@@ -49,16 +49,11 @@ const bash = (): string => `# canton-rx completion bash > /etc/bash_completion.d
 _canton_rx() {
   local word="\${COMP_WORDS[COMP_CWORD]}" actions words files
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '${join([...commandsOf(), ...optionsOf('main')])}' -- "$word"))
+    COMPREPLY=($(compgen -W '${join([...commandWords, ...mainWords])}' -- "$word"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
-${commandsOf()
-  .map(
-    ({ word }) =>
-      `    ${word}) actions='${actionsOf(word).join(' ')}' words='${join(optionsOf(word))}' files=' ${filesOf(word).join(' ')} ' ;;`,
-  )
-  .join('\n')}
+${completed.map(({ command, actions, words, files }) => `    ${command}) actions='${actions}' words='${join(words)}' files=' ${files.join(' ')} ' ;;`).join('\n')}
   esac
   [ "$COMP_CWORD" -eq 2 ] && words="$actions $words"
   case "$files" in
@@ -74,16 +69,14 @@ const zsh = (): string => `#compdef canton-rx
 _canton_rx() {
   local -a actions words
   if (( CURRENT == 2 )); then
-    words=(${described(commandsOf())})
+    words=(${described(commandWords)})
     _describe command words
-    words=(${described(optionsOf('main'))})
+    words=(${described(mainWords)})
     _describe -o option words
     return
   fi
   case \${(Q)\${(z)BUFFER}[2]} in
-${commandsOf()
-  .map(({ word }) => `    ${word}) actions=(${actionsOf(word).join(' ')}) words=(${described(optionsOf(word))}) ;;`)
-  .join('\n')}
+${completed.map(({ command, actions, words }) => `    ${command}) actions=(${actions}) words=(${described(words)}) ;;`).join('\n')}
   esac
   (( CURRENT == 3 )) && _describe action actions
   _describe -o option words
@@ -96,26 +89,26 @@ compdef _canton_rx canton-rx
 const described = (words: readonly Word[]): string =>
   words.map(({ word, text }) => quoteArgument(`${word}:${text}`)).join(' ');
 
-const fish = (): string => {
-  const ofCommands = commandsOf().map(
-    ({ word, text }) => `complete -c canton-rx -n __fish_use_subcommand -f -a ${word} -d ${fishQuote(text)}`,
-  );
-  const ofActions = commandsOf().flatMap(({ word: command }) => {
-    const actions = actionsOf(command).join(' ');
-    const condition = `'__fish_seen_subcommand_from ${command}; and not __fish_seen_subcommand_from ${actions}'`;
-    return actions === '' ? [] : [`complete -c canton-rx -n ${condition} -f -a '${actions}'`];
-  });
-  const global = optionsOf('main').map(
-    ({ word, text }) => `complete -c canton-rx -n __fish_use_subcommand -l ${word.slice(2)} -d ${fishQuote(text)}`,
-  );
-  const ofOptions = commandsOf().flatMap(({ word: command }) =>
-    optionsOf(command).map(({ word, text }) => {
-      const file = filesOf(command).includes(word) ? ' -r' : '';
-      const condition = `'__fish_seen_subcommand_from ${command}'`;
-      return `complete -c canton-rx -n ${condition} -l ${word.slice(2)}${file} -d ${fishQuote(text)}`;
-    }),
-  );
-  return `# canton-rx completion fish > ~/.config/fish/completions/canton-rx.fish\n${[...ofCommands, ...ofActions, ...global, ...ofOptions].join('\n')}\n`;
-};
+function fish(): string {
+  const complete = 'complete -c canton-rx -n';
+  const first = `${complete} __fish_use_subcommand`;
+  const lines = [
+    ...commandWords.map(({ word, text }) => `${first} -f -a ${word} -d ${fishQuote(text)}`),
+    ...completed
+      .filter(({ actions }) => actions !== '')
+      .map(({ command, actions }) => {
+        const condition = `__fish_seen_subcommand_from ${command}; and not __fish_seen_subcommand_from ${actions}`;
+        return `${complete} '${condition}' -f -a '${actions}'`;
+      }),
+    ...mainWords.map(({ word, text }) => `${first} -l ${word.slice(2)} -d ${fishQuote(text)}`),
+    ...completed.flatMap(({ command, words, files }) =>
+      words.map(({ word, text }) => {
+        const file = files.includes(word) ? ' -r' : '';
+        return `${complete} '__fish_seen_subcommand_from ${command}' -l ${word.slice(2)}${file} -d ${fishQuote(text)}`;
+      }),
+    ),
+  ];
+  return `# canton-rx completion fish > ~/.config/fish/completions/canton-rx.fish\n${lines.join('\n')}\n`;
+}
 
 const fishQuote = (text: string): string => `'${text.replaceAll(/['\\]/g, '\\$&')}'`;

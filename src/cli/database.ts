@@ -19,7 +19,8 @@ import { isLedgerError } from '../index.js';
 import { type DatabaseTrouble, explainDatabaseError } from '../postgres/databaseErrors.js';
 import { contractsProjection, type PostgresStoreOptions } from '../postgres/index.js';
 import { isHeld } from '../postgres/leaseSql.js';
-import { UsageError, type Values } from './arguments.js';
+import { UsageError } from './arguments.js';
+import type { databaseOptions, Values } from './options.js';
 import { escapeText } from './terminal.js';
 import { errorLine, hasCode, type World } from './World.js';
 
@@ -68,9 +69,6 @@ export const explainMissing = <A>(text: string, next: string): MonoTypeOperatorF
     if (!missing.some((code) => hasCode(error, code))) throw error;
     throw new DatabaseError('schema', { text, next: `check --database and --schema; ${next}` });
   });
-
-/** The options of every command that works with a database. */
-export const databaseOptions = { database: { type: 'string' }, schema: { type: 'string' } } as const;
 
 /** The database and the schema of the arguments. The messages do not repeat the URL: it may have a password. */
 export function readDatabase(values: Values<typeof databaseOptions>, env: World['env'], defaultSchema: string) {

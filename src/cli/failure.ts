@@ -9,9 +9,6 @@ import type { Session } from './Session.js';
 import { columnsOf, paintFor } from './terminal.js';
 import { errorLine, messageOf, type Outcome, unwritableMessage } from './World.js';
 
-/** The exit code that shells use after Ctrl-C: an output that is not complete must not look like one that is. */
-export const interruptedCode = 130;
-
 /** What a command says at its end. */
 interface EndTexts {
   /** Empty for nothing. */

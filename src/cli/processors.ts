@@ -1,106 +1,35 @@
 import { concatMap, endWith, map, type Observable, toArray } from 'rxjs';
-import { parseOptions, readInteger, UsageError } from './arguments.js';
-import {
-  DatabaseError,
-  databaseOptions,
-  explainMissing,
-  inTransaction,
-  type Pool,
-  type Queryable,
-  readDatabase,
-  reportDatabase,
-  rowsOf,
-  withPool,
-} from './database.js';
 import { isHeld } from '../postgres/leaseSql.js';
-import { escapeText, showText } from './terminal.js';
-import { type World, writeAll } from './World.js';
+import { UsageError } from './arguments.js';
+import { inTransaction, type Queryable, rowsOf } from './database.js';
+import { refusal, required, requiredOffset, type Result, type Store, storeCommand, tableOf } from './store.js';
+import { escapeText } from './terminal.js';
+import type { World } from './World.js';
+
+const missing = ['no tables of a service', 'a service creates them at its first start'] as const;
 
 /** `canton-rx processors list | reset | skip`; emits the exit code, once. */
-export function processorsCommand([action, ...args]: readonly string[], world: World): Observable<number> {
-  switch (action) {
-    case 'list':
-      return withStore(args, world, [], list);
-    case 'reset':
-      return withStore(args, world, ['name'], reset);
-    case 'skip':
-      return withStore(args, world, ['name', 'after', 'offset', 'update'], skip);
-    default:
-      throw new UsageError('processors requires list, reset or skip first (canton-rx processors --help)');
-  }
-}
+export const processorsCommand = storeCommand('processors', missing, {
+  list: [[], list],
+  reset: [['name'], reset],
+  skip: [['name', 'after', 'offset', 'update'], skip],
+});
+
+const changeParked = storeCommand('parked', missing, {
+  list: [['name'], listParked],
+  drop: [['name', 'offset'], drop],
+});
 
 /** `canton-rx parked list | drop`; emits the exit code, once. */
-export function parkedCommand([action, ...args]: readonly string[], world: World): Observable<number> {
-  switch (action) {
-    case 'list':
-      return withStore(args, world, ['name'], listParked);
-    case 'drop':
-      return withStore(args, world, ['name', 'offset'], drop);
-    case 'replay':
-      throw new UsageError(
-        'only the service has the handler: call handleParked in it, such as node service.js replay in docs/services.md',
-      );
-    default:
-      throw new UsageError('parked requires list or drop first (canton-rx parked --help)');
-  }
-}
-
-/** The tables of a `postgresStore`. */
-interface Store {
-  readonly pool: Pool;
-  readonly schema: string;
-}
-
-type OptionValues = Readonly<Partial<Record<'name' | 'after' | 'offset' | 'update', string>>>;
-
-/** Lines to print. */
-type Result = Observable<readonly string[]>;
-
-/** Works with the store that the options name, prints the result and emits the exit code. */
-function withStore(
-  args: readonly string[],
-  world: World,
-  options: readonly (keyof OptionValues)[],
-  work: (store: Store, values: OptionValues) => Result,
-): Observable<number> {
-  const own = Object.fromEntries(options.map((name) => [name, { type: 'string' }] as const));
-  const values = parseOptions(args, { ...databaseOptions, ...own });
-  const { database, schema } = readDatabase(values, world.env, 'public');
-  return withPool(database, (pool) => work({ pool, schema }, values as OptionValues)).pipe(
-    concatMap((lines) => writeAll(world.stdout, [[...lines, ''].join('\n')])),
-    endWith(0),
-    explainMissing(`the schema ${schema} has no tables of a service`, 'a service creates them at its first start'),
-    reportDatabase(schema, world),
+export function parkedCommand(args: readonly string[], world: World): Observable<number> {
+  if (args[0] !== 'replay') return changeParked(args, world);
+  throw new UsageError(
+    'only the service has the handler: call handleParked in it, such as node service.js replay in docs/services.md',
   );
 }
 
-function required(values: OptionValues, option: keyof OptionValues): string {
-  const { [option]: value = '' } = values;
-  if (value === '') throw new UsageError(`--${option} is required`);
-  return value;
-}
-
-const requiredOffset = (values: OptionValues, option: keyof OptionValues): number =>
-  readInteger(option, required(values, option), 0);
-
-/** A line for each row of a statement. */
-const tableOf = (db: Queryable, sql: string, values?: readonly unknown[]): Result =>
-  rowsOf(db, sql, values).pipe(
-    map((rows) =>
-      rows.map((row) =>
-        Object.values(row)
-          .map((cell) => showText(String(cell)))
-          .join('\t'),
-      ),
-    ),
-  );
-
-/** Why nothing is done. */
-const refusal = (text: string, next: string): DatabaseError => new DatabaseError('processor', { text, next });
-
-const list = ({ pool, schema }: Store): Result =>
-  tableOf(
+function list({ pool, schema }: Store): Result {
+  return tableOf(
     pool,
     `SELECT c.name, format('offset %s', coalesce(c.cursor ->> 'offset', 'none')) AS "offset",
       to_char(c.saved_at AT TIME ZONE 'UTC', '"saved" YYYY-MM-DD"T"HH24:MI:SS"Z"') AS saved,
@@ -109,6 +38,7 @@ const list = ({ pool, schema }: Store): Result =>
         THEN 'running' ELSE 'stopped' END AS state
     FROM "${schema}".canton_rx_cursors c ORDER BY c.name`,
   );
+}
 
 /**
  * Changes the row of a processor that does not run, if the row meets a condition at that moment. The row of its lease is locked, so
@@ -145,7 +75,7 @@ const changeStopped = (
   );
 
 /** Removes the cursor, but not the fencing token, and lets another processor replace its projections: both or neither. */
-function reset({ pool, schema }: Store, values: OptionValues): Result {
+function reset({ pool, schema, values }: Store): Result {
   const name = required(values, 'name');
   return inTransaction(pool, (db) =>
     changeStopped(db, schema, name, 'true', 'cursor = NULL', []).pipe(
@@ -177,7 +107,8 @@ function reset({ pool, schema }: Store, values: OptionValues): Result {
 }
 
 /** Moves the cursor from one offset to another, past the updates in between. */
-function skip({ pool, schema }: Store, { update: updateId, ...values }: OptionValues): Result {
+function skip({ pool, schema, values }: Store): Result {
+  const { update: updateId } = values;
   const name = required(values, 'name');
   const [after, offset] = [requiredOffset(values, 'after'), requiredOffset(values, 'offset')];
   // without its id, nothing proves at the next start that the ledger is the same
@@ -208,16 +139,17 @@ function skip({ pool, schema }: Store, { update: updateId, ...values }: OptionVa
   );
 }
 
-const listParked = ({ pool, schema }: Store, { name = null }: { readonly name?: string | null }): Result =>
-  tableOf(
+function listParked({ pool, schema, values: { name } }: Store): Result {
+  return tableOf(
     pool,
     `SELECT name, format('offset %s', "offset") AS at, format('parked %s', record ->> 'parkedAt') AS parked,
       format('attempts %s', record ->> 'attempts') AS attempts, record ->> 'reason' AS reason
     FROM "${schema}".canton_rx_parked WHERE $1::text IS NULL OR name = $1 ORDER BY name, "offset"`,
-    [name],
+    [name ?? null],
   );
+}
 
-function drop({ pool, schema }: Store, values: OptionValues): Result {
+function drop({ pool, schema, values }: Store): Result {
   const place = [required(values, 'name'), requiredOffset(values, 'offset')] as const;
   const [name, offset] = place;
   return rowsOf(

@@ -19,6 +19,7 @@ import { parseOptions, readInteger, readOneOf, UsageError } from './arguments.js
 import { tokenProvider } from './Connection.js';
 import { quoteOption } from './shell.js';
 import { type Paint, paintFor } from './terminal.js';
+import { toolCommands } from './toolCommands.js';
 import { errorLine, hasCode, interruptions, messageOf, unwritableMessage, type World, writeFailures } from './World.js';
 
 /** `canton-rx sandbox`; emits the exit code, once. */
@@ -57,19 +58,7 @@ export function sandboxCommand(args: readonly string[], { stdout, stderr, signal
 type SandboxCommandOptions = Omit<ReturnType<typeof readSandboxOptions>, 'participantId'>;
 
 function readSandboxOptions(args: readonly string[], env: World['env']) {
-  const values = parseOptions(args, {
-    port: { type: 'string' },
-    profile: { type: 'string' },
-    updates: { type: 'string' },
-    rate: { type: 'string' },
-    seed: { type: 'string' },
-    'participant-id': { type: 'string' },
-    token: { type: 'string' },
-    'token-file': { type: 'string' },
-    contend: { type: 'boolean' },
-    cors: { type: 'boolean' },
-    'allow-origin': { type: 'string', multiple: true },
-  });
+  const values = parseOptions(args, { ...toolCommands.sandbox.options, '--token TOKEN': 'Refused' });
   return {
     port: readInteger('port', values.port, 7575, 65_535),
     profile: readOneOf('profile', values.profile ?? '3.5', ['3.3', '3.4', '3.5', '3.6', '3.7']),

@@ -13,15 +13,10 @@ import {
   throwError,
 } from 'rxjs';
 import { isLedgerError, type Update } from '../index.js';
-import { readInteger, UsageError, type Values } from './arguments.js';
+import { readInteger, UsageError } from './arguments.js';
+import type { startOptions, Values } from './options.js';
 import { formatOf, select, type Selection } from './Selection.js';
 import type { Session } from './Session.js';
-
-/** The options of every command that can start at a time, or before the last updates. */
-export const startOptions = {
-  since: { type: 'string' },
-  count: { type: 'string', short: 'n' },
-} as const;
 
 /** Where to start, relative to a time or to the end. Both: where both are met. */
 interface RelativeStart {

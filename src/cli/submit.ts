@@ -4,13 +4,15 @@ import { catchError, concatMap, defer, from, map, merge, type Observable, of, ta
 import { type CommandsRequest, isLedgerError, type LedgerError, type PreparedSubmission } from '../index.js';
 import type { PrepareRequest, SubmittedTransaction } from '../index.js';
 import { validateCommands } from '../submission/submitCommands.js';
-import { parseOptions, readInteger, UsageError, type Values } from './arguments.js';
-import { connectionOptions, readConnection } from './Connection.js';
-import { interruptedCode, reportError } from './failure.js';
+import { parseOptions, readInteger, UsageError } from './arguments.js';
+import { ledgerCommands } from './commands.js';
+import { readConnection } from './Connection.js';
+import { reportError } from './failure.js';
+import type { Values } from './options.js';
 import { firstAnswer, openSession, type Session } from './Session.js';
 import { quoteOption } from './shell.js';
 import { jsonLine, showText } from './terminal.js';
-import { errorLine, interruptions, runToEnd, systemReason, unwritableMessage, type World, writeAll } from './World.js';
+import { errorLine, interruptedCode, interruptions, printResult, systemReason, type World } from './World.js';
 
 /** `canton-rx submit`; emits the exit code, once. */
 export const submitCommand = (args: readonly string[], world: World): Observable<number> =>
@@ -24,20 +26,7 @@ export const submitCommand = (args: readonly string[], world: World): Observable
     );
   });
 
-const submitOptions = {
-  ...connectionOptions,
-  file: { type: 'string' },
-  'act-as': { type: 'string', multiple: true },
-  template: { type: 'string' },
-  argument: { type: 'string' },
-  choice: { type: 'string' },
-  contract: { type: 'string' },
-  'command-id': { type: 'string' },
-  'user-id': { type: 'string' },
-  since: { type: 'string' },
-  'dry-run': { type: 'boolean' },
-  json: { type: 'boolean' },
-} as const;
+const submitOptions = ledgerCommands.submit.options;
 
 type SubmitOptions = ReturnType<typeof readSubmitOptions>;
 
@@ -116,24 +105,10 @@ const submit = (session: Session, { request, since, isJson }: SubmitOptions): Ob
           const [summary = ''] = describe(transaction);
           const text = isJson ? jsonLine(transaction) : `${describe(transaction).join('\n')}\n`;
           // not the code of a failure: a script would submit it again
-          return print(text, world, { code: unknownCode, notice: `${summary}\n` });
+          return printResult(world, text, 0, { code: unknownCode, notice: `${summary}\n` });
         }),
       );
       return merge(stopped$, committed$).pipe(take(1));
-    }),
-  );
-
-/** Prints a result and emits the exit code: 0, or another one with a notice if stdout cannot be written. */
-const print = (
-  text: string,
-  world: World,
-  unwritten: { readonly code: number; readonly notice: string },
-): Observable<number> =>
-  runToEnd(world, writeAll(world.stdout, [text])).pipe(
-    map((outcome) => {
-      if (outcome.kind !== 'unwritable') return outcome.kind === 'interrupted' ? interruptedCode : 0;
-      world.stderr.write(`${unwritableMessage(outcome.error)}${unwritten.notice}`);
-      return unwritten.code;
     }),
   );
 
@@ -144,7 +119,7 @@ const prepare = ({ ledger, world }: Session, { request, since, isJson }: SubmitO
     toArray(),
     concatMap((prepared) => {
       const text = isJson ? prepared.map(jsonLine).join('') : describePrepared(prepared);
-      return print(text, world, { code: 1, notice: '' });
+      return printResult(world, text, 0);
     }),
   );
 

@@ -14,15 +14,16 @@ import {
   timer,
 } from 'rxjs';
 import { isLedgerError, type Ledger, type Update } from '../index.js';
-import { formOptions, parseOptions, readForm, readInteger, readOffset, UsageError } from './arguments.js';
-import { connectionOptions, readConnection } from './Connection.js';
+import { parseOptions, readForm, readInteger, readOffset, UsageError } from './arguments.js';
+import { ledgerCommands } from './commands.js';
+import { readConnection } from './Connection.js';
 import { reportEnd } from './failure.js';
 import { checkParties, warnOfSynchronizers } from './participant.js';
 import { prettyRows } from './pretty.js';
 import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from './progress.js';
-import { readSelected, readSelection, selectionOptions } from './Selection.js';
+import { readSelected, readSelection } from './Selection.js';
 import { firstAnswer, openSession, type Session } from './Session.js';
-import { findStart, readStart, startOptions } from './start.js';
+import { findStart, readStart } from './start.js';
 import { columnsOf, groupDigits, type Paint, paintFor, toJsonLine } from './terminal.js';
 import { runToEnd, type World } from './World.js';
 
@@ -36,14 +37,7 @@ export function tailCommand(args: readonly string[], world: World): Observable<n
 type TailOptions = ReturnType<typeof readTailOptions>;
 
 function readTailOptions(args: readonly string[], { env, stdout }: World) {
-  const values = parseOptions(args, {
-    ...connectionOptions,
-    ...selectionOptions,
-    ...formOptions,
-    ...startOptions,
-    from: { type: 'string' },
-    to: { type: 'string' },
-  });
+  const values = parseOptions(args, ledgerCommands.tail.options);
   const start = readStart(values, values.from);
   const from = readOffset('from', values.from ?? '0');
   const to = readInteger('to', values.to, undefined);

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { help } from '../../src/cli/help.js';
+import { commands } from '../../src/cli/help.js';
+import { optionsOf } from '../../src/cli/options.js';
 import { cliWorld } from './cliWorld.js';
 import { parseLines, runCli } from './runCli.js';
 
@@ -94,9 +95,9 @@ describe('completion', () => {
 
   it.each(['bash', 'zsh', 'fish'])('has every command and every option in %s', async (shell) => {
     const script = await scriptOf(shell);
-    for (const [name, text] of Object.entries(help)) {
-      if (name !== 'main') expect(script).toContain(name);
-      for (const [, option = ''] of text.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm)) expect(script).toContain(option);
+    for (const [command, { options }] of Object.entries(commands)) {
+      expect(script).toContain(command);
+      for (const { name } of optionsOf(options)) expect(script).toContain(name);
     }
   });
 

@@ -2,13 +2,14 @@ import process from 'node:process';
 import { catchError, concatMap, defer, forkJoin, map, type Observable, of, switchMap, throwError, timeout } from 'rxjs';
 import { RequestTimeoutError } from '../../index.js';
 import { parseOptions } from '../arguments.js';
-import { type Connection, connectionOptions, isThisMachine, portOf, readConnection, withLog } from '../Connection.js';
+import { ledgerCommands } from '../commands.js';
+import { type Connection, isThisMachine, portOf, readConnection, withLog } from '../Connection.js';
 import { version } from '../help.js';
 import { probeTimeoutMs as timeoutMs, unknownParties } from '../participant.js';
 import { type Names, readParties } from '../Selection.js';
 import { openLedger } from '../Session.js';
 import { columnsOf, jsonLine, type Paint, paintFor, statusLine } from '../terminal.js';
-import { runToEnd, unwritableMessage, type World, writeAll } from '../World.js';
+import { printResult, type World } from '../World.js';
 import { checkOffsets, checkPageLimit, checkToken, checkUpdates } from './access.js';
 import { checkClock, checkEncryption, checkProxy, checkReachable, checkRoundTrip } from './connection.js';
 import { exitCodeOf, type Finding, findings, formatFindings, needsToken } from './Finding.js';
@@ -28,24 +29,14 @@ export function checkCommand(args: readonly string[], world: World): Observable<
       status.clear();
       const report = createReport(connection.ledger, findings);
       const text = isJson ? jsonLine(report) : formatReport(report, columnsOf(stdout, 100), paintFor(stdout, env));
-      return runToEnd(world, writeAll(stdout, [text])).pipe(
-        map((outcome) => {
-          if (outcome.kind !== 'unwritable') return report.exitCode;
-          stderr.write(unwritableMessage(outcome.error));
-          return 1;
-        }),
-      );
+      return printResult(world, text, report.exitCode);
     }),
   );
 }
 
 /** The ledger to check, the parties to read as, and whether the report is for programs. */
 function readCheckOptions(args: readonly string[], env: World['env']) {
-  const values = parseOptions(args, {
-    ...connectionOptions,
-    party: { type: 'string', multiple: true },
-    json: { type: 'boolean' },
-  });
+  const values = parseOptions(args, ledgerCommands.check.options);
   const connection = readConnection(values, env);
   return {
     ...connection,

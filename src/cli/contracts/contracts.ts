@@ -12,16 +12,17 @@ import {
   throwError,
 } from 'rxjs';
 import { type Diagnostic, isLedgerError } from '../../index.js';
-import { formOptions, parseOptions, readForm, readInteger, readOneOf, UsageError } from '../arguments.js';
-import { connectionOptions, readConnection } from '../Connection.js';
-import { interruptedCode, reportEnd } from '../failure.js';
+import { parseOptions, readForm, readInteger, readOneOf, UsageError } from '../arguments.js';
+import { ledgerCommands } from '../commands.js';
+import { readConnection } from '../Connection.js';
+import { reportEnd } from '../failure.js';
 import { checkParties } from '../participant.js';
 import { shortType } from '../pretty.js';
 import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from '../progress.js';
-import { nameOptions, readNames } from '../Selection.js';
+import { readNames } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
 import { groupDigits, type Paint, truncate } from '../terminal.js';
-import { runToEnd, type World } from '../World.js';
+import { interruptedCode, runToEnd, type World } from '../World.js';
 import { type ContractsProgress, printChanges, printSnapshot } from './print.js';
 
 /** `canton-rx contracts`; emits the exit code, once. */
@@ -34,14 +35,7 @@ export function contractsCommand(args: readonly string[], world: World): Observa
 type ContractsOptions = ReturnType<typeof readContractsOptions>;
 
 function readContractsOptions(args: readonly string[], { env, stdout }: World) {
-  const values = parseOptions(args, {
-    ...connectionOptions,
-    ...nameOptions,
-    ...formOptions,
-    output: { type: 'string' },
-    at: { type: 'string' },
-    follow: { type: 'boolean', short: 'f' },
-  });
+  const values = parseOptions(args, ledgerCommands.contracts.options);
   const { follow: isFollowed = false } = values;
   const at = readInteger('at', values.at, undefined);
   if (at !== undefined && isFollowed)

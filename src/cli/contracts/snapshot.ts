@@ -57,13 +57,13 @@ interface Request extends Names {
  * Memory stays flat: contracts are spooled as they come. Only those that are being reassigned are held, because the ledger
  * lists at the end what has become of their entries.
  *
- * @param print - prints the contracts, which can be read, several times, until that completes
+ * @param print - prints the contracts or does something else with them. They can be read, several times, until it completes
  */
-export const readSnapshot = (
+export const readSnapshot = <A>(
   { ledger, world }: Session,
   { at, ...names }: Request,
-  print: (contracts: Iterable<SnapshotContract>) => Observable<never>,
-): Observable<never> =>
+  print: (contracts: Iterable<SnapshotContract>) => Observable<A>,
+): Observable<A> =>
   defer(() => {
     const { TMPDIR = '' } = world.env;
     const spool = new Spool(TMPDIR === '' ? tmpdir() : TMPDIR);

@@ -18,23 +18,16 @@ import {
 import { type CursorError, isLedgerError } from '../../index.js';
 import { parseOptions, readInteger, readOneOf } from '../arguments.js';
 import { findings, formatFindings } from '../check/Finding.js';
-import { connectionOptions, readConnection } from '../Connection.js';
-import {
-  databaseCode,
-  DatabaseError,
-  databaseErrorOf,
-  databaseOptions,
-  prepareDatabase,
-  readDatabase,
-  withPool,
-} from '../database.js';
+import { ledgerCommands } from '../commands.js';
+import { readConnection } from '../Connection.js';
+import { databaseCode, DatabaseError, databaseErrorOf, prepareDatabase, readDatabase, withPool } from '../database.js';
 import { reportEnd } from '../failure.js';
 import { checkParties, checkTemplates, UnknownPartyError } from '../participant.js';
 import { formatProjectProgress, metricsLine, type ProjectProgress, type Sample, showProgress } from '../progress.js';
-import { nameOptions, readNames } from '../Selection.js';
+import { readNames } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
 import { columnsOf, escapeText, paintFor } from '../terminal.js';
-import { interruptions, type Outcome, settle, type World } from '../World.js';
+import { interruptions, type Outcome, outcomeOf, type World } from '../World.js';
 import { runProjection } from './runProjection.js';
 import { verifyCommand } from './verify.js';
 
@@ -49,15 +42,7 @@ export function projectCommand(args: readonly string[], world: World): Observabl
 type ProjectOptions = ReturnType<typeof readProjectOptions>;
 
 function readProjectOptions(args: readonly string[], env: World['env']) {
-  const values = parseOptions(args, {
-    ...connectionOptions,
-    ...nameOptions,
-    ...databaseOptions,
-    exercises: { type: 'boolean' },
-    'keep-archived': { type: 'string' },
-    'on-replaced': { type: 'string' },
-    'log-every': { type: 'string' },
-  });
+  const values = parseOptions(args, ledgerCommands.project.options);
   const days = values['keep-archived'];
   const { exercises = false } = values;
   const connection = readConnection(values, env);
@@ -110,7 +95,7 @@ const project = (options: ProjectOptions, session: Session): Observable<number> 
     const shown$ = status.isVisible
       ? showProgress(ledger, status, { read: () => progress, format: formatProjectProgress })
       : logMetrics(progress, options.logEveryMs, say);
-    return merge(settle(projected$), merge(abort$, shown$).pipe(ignoreElements())).pipe(
+    return merge(outcomeOf(projected$), merge(abort$, shown$).pipe(ignoreElements())).pipe(
       take(1),
       concatMap((outcome) => finish(outcome, progress, options, session)),
     );

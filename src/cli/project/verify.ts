@@ -1,9 +1,9 @@
-import { catchError, concatMap, map, type Observable, reduce, switchMap } from 'rxjs';
-import { activeContracts, type ContractEntry } from '../../contracts/index.js';
+import { catchError, concatMap, map, type Observable, of, switchMap } from 'rxjs';
 import type { Connection } from '../Connection.js';
+import { readSnapshot } from '../contracts/snapshot.js';
 import { DatabaseError, explainMissing, type Pool, reportDatabase, rowsOf, withPool } from '../database.js';
 import { reportError } from '../failure.js';
-import { type Names, queryOf } from '../Selection.js';
+import type { Names } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
 import { showText } from '../terminal.js';
 import type { World } from '../World.js';
@@ -60,9 +60,8 @@ const compare = (session: Session, pool: Pool, schema: string, names: Names): Ob
         });
       const offset = Number(row['offset']);
       const projected = new Set(row['ids'] as readonly string[]);
-      const active$ = activeContracts(session.ledger, { ...queryOf(names), activeAtOffset: offset }).pipe(
-        reduce((latest, entry) => keepLatest(latest, entry), new Map<string, number>()),
-        map((latest) => new Set([...latest].filter(([, rank]) => isActiveBy(rank)).map(([id]) => id))),
+      const active$ = readSnapshot(session, { ...names, at: offset }, (contracts) =>
+        of(new Set(Array.from(contracts, ({ line }) => line.contractId))),
       );
       // an address without a ledger fails at once, and not after the retries of a feed
       return firstAnswer(session).pipe(
@@ -77,31 +76,6 @@ const compare = (session: Session, pool: Pool, schema: string, names: Names): Ob
       );
     }),
   );
-
-/**
- * Keeps, for each contract, the rank of what is said last of it. A contract may have several entries: the last counts. One
- * that was assigned is active only if another entry says so: it may be archived on its target, although the participant has
- * not seen yet that it left its source.
- */
-function keepLatest(latest: Map<string, number>, entry: ContractEntry): Map<string, number> {
-  if (entry._tag === 'UnknownContractEntry') return latest;
-  const { contractId } = (entry._tag === 'IncompleteAssigned' ? entry.assignedEvent : entry).createdEvent;
-  return latest.set(contractId, Math.max(latest.get(contractId) ?? 0, rankOf(entry)));
-}
-
-/** Orders entries by reassignment, and those of the same one so that an active contract comes after its assignment. */
-function rankOf(entry: Exclude<ContractEntry, { readonly _tag: 'UnknownContractEntry' }>): number {
-  switch (entry._tag) {
-    case 'ActiveContract':
-      return 2 * entry.reassignmentCounter + 1;
-    case 'IncompleteUnassigned':
-      return 2 * entry.unassignedEvent.reassignmentCounter + 1;
-    case 'IncompleteAssigned':
-      return 2 * entry.assignedEvent.reassignmentCounter;
-  }
-}
-
-const isActiveBy = (rank: number): boolean => rank % 2 === 1;
 
 function report({ offset, count, missing, extra, repeated }: Difference, schema: string, world: World): number {
   const isSame = missing.length === 0 && extra.length === 0 && repeated.length === 0;

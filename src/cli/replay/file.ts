@@ -1,9 +1,9 @@
-import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
-import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 import * as t from 'io-ts';
+import { replaceFile } from '../../file/files.js';
 import { UsageError } from '../arguments.js';
 import { decodeJson } from '../participant.js';
 import type { Selection } from '../Selection.js';
@@ -79,27 +79,8 @@ function checkSameOptions(manifest: Manifest, range: Range): Manifest {
 }
 
 /** Writes the manifest of a file. A crash leaves the previous one or this one. */
-export async function writeManifest(file: string, manifest: Manifest): Promise<void> {
-  const path = manifestPath(file);
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  try {
-    // readable by its owner alone, as the file
-    await writeFile(temporary, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600, flush: true });
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  await syncFolder(dirname(path));
-}
-
-/** Makes the renaming durable across a power loss, where the platform can open folders. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r').catch(() => undefined);
-  // some file systems cannot sync folders
-  await handle?.sync().catch(() => undefined);
-  await handle?.close();
-}
+export const writeManifest = (file: string, manifest: Manifest): Promise<void> =>
+  replaceFile(manifestPath(file), `${JSON.stringify(manifest, undefined, 2)}\n`);
 
 /** What the ledger reports about itself. */
 interface LedgerState {

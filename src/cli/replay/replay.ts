@@ -18,14 +18,15 @@ import {
 } from 'rxjs';
 import { isLedgerError } from '../../index.js';
 import { parseOptions, readInteger, readOffset, UsageError } from '../arguments.js';
-import { connectionOptions, readConnection } from '../Connection.js';
-import { interruptedCode, nameMessage, reportEnd } from '../failure.js';
+import { ledgerCommands } from '../commands.js';
+import { readConnection } from '../Connection.js';
+import { nameMessage, reportEnd } from '../failure.js';
 import { checkParties, participantId, warnOfSynchronizers } from '../participant.js';
-import { readSelection, selectionOptions } from '../Selection.js';
+import { readSelection } from '../Selection.js';
 import { firstAnswer, openSession, type Session } from '../Session.js';
-import { findStart, readStart, startOptions } from '../start.js';
+import { findStart, readStart } from '../start.js';
 import { escapeText, formatSize, groupDigits } from '../terminal.js';
-import { errorLine, interruptions, systemReason, type World } from '../World.js';
+import { errorLine, interruptedCode, interruptions, systemReason, type World } from '../World.js';
 import {
   checkComplete,
   FileRefusedError,
@@ -49,14 +50,7 @@ export function replayCommand(args: readonly string[], world: World): Observable
 type ReplayOptions = ReturnType<typeof readReplayOptions>;
 
 function readReplayOptions(args: readonly string[], env: World['env']) {
-  const values = parseOptions(args, {
-    ...connectionOptions,
-    ...selectionOptions,
-    ...startOptions,
-    from: { type: 'string' },
-    to: { type: 'string' },
-    out: { type: 'string', short: 'o' },
-  });
+  const values = parseOptions(args, ledgerCommands.replay.options);
   const relative = readStart(values, values.from);
   const start = relative && JSON.stringify([values.since, values.count]);
   const from = readInteger('from', values.from, 0);

@@ -1,0 +1,90 @@
+import { concatMap, endWith, map, type Observable } from 'rxjs';
+import { parseOptions, readInteger, UsageError } from './arguments.js';
+import {
+  DatabaseError,
+  explainMissing,
+  type Pool,
+  type Queryable,
+  readDatabase,
+  reportDatabase,
+  rowsOf,
+  withPool,
+} from './database.js';
+import { databaseOptions, type Options, type Values } from './options.js';
+import { showText } from './terminal.js';
+import { toolCommands } from './toolCommands.js';
+import { type World, writeAll } from './World.js';
+
+/** The tables of a service in a schema, and what the options say. */
+export interface Store {
+  readonly pool: Pool;
+  readonly schema: string;
+  readonly values: StoreValues;
+}
+
+type StoreCommand = 'processors' | 'parked' | 'outbox';
+
+type StoreValues = Values<(typeof toolCommands)['processors']['options']> &
+  Values<(typeof toolCommands)['outbox']['options']>;
+
+/** Lines to print. */
+export type Result = Observable<readonly string[]>;
+
+/** What a command does, by the word after its name, and the options that it then takes. */
+type Actions = Readonly<
+  Record<string, readonly [options: readonly (keyof StoreValues)[], work: (store: Store) => Result]>
+>;
+
+/**
+ * Returns a command that works with the tables of a service, prints the result and emits the exit code, once.
+ *
+ * @param missing - what a schema without the tables lacks, and what creates them
+ */
+export const storeCommand =
+  (command: StoreCommand, [lacks, advice]: readonly [string, string], actions: Actions) =>
+  ([action = '', ...args]: readonly string[], world: World): Observable<number> => {
+    const [names, work] = (Object.hasOwn(actions, action) ? actions[action] : undefined) ?? [];
+    if (names === undefined || work === undefined) {
+      const words = Object.keys(actions)
+        .join(', ')
+        .replace(/, (\w+)$/, ' or $1');
+      throw new UsageError(`${command} requires ${words} first (canton-rx ${command} --help)`);
+    }
+    const own = Object.entries(toolCommands[command].options).filter(([form]) =>
+      names.some((name) => form.split(' ')[0] === `--${name}`),
+    );
+    const values = parseOptions<Options>(args, { ...databaseOptions, ...Object.fromEntries(own) }) as StoreValues;
+    const { database, schema } = readDatabase(values, world.env, 'public');
+    return withPool(database, (pool) => work({ pool, schema, values })).pipe(
+      concatMap((lines) => writeAll(world.stdout, [[...lines, ''].join('\n')])),
+      endWith(0),
+      explainMissing(`the schema ${schema} has ${lacks}`, advice),
+      reportDatabase(schema, world),
+    );
+  };
+
+/** The value of an option that an action requires. Throws a {@link UsageError}. */
+export function required(values: StoreValues, option: Exclude<keyof StoreValues, 'forget'>): string {
+  const { [option]: value = '' } = values;
+  if (value === '') throw new UsageError(`--${option} is required`);
+  return value;
+}
+
+/** The offset of an option that an action requires. Throws a {@link UsageError}. */
+export const requiredOffset = (values: StoreValues, option: 'after' | 'offset'): number =>
+  readInteger(option, required(values, option), 0);
+
+/** A line for each row of a statement. */
+export const tableOf = (db: Queryable, sql: string, values?: readonly unknown[]): Result =>
+  rowsOf(db, sql, values).pipe(
+    map((rows) =>
+      rows.map((row) =>
+        Object.values(row)
+          .map((cell) => showText(String(cell)))
+          .join('\t'),
+      ),
+    ),
+  );
+
+/** Why an action does nothing, and the next step. */
+export const refusal = (text: string, next: string): DatabaseError => new DatabaseError('processor', { text, next });
