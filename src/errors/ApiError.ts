@@ -1,5 +1,5 @@
 import type { JsCantonError } from '../codecs/JsCantonError.js';
-import { nameOf, type Retried, TaggedError } from './internal/message.js';
+import { nameOf, type Retried, runbook, TaggedError } from './internal/message.js';
 import { type AnsweredBy, remedyFor } from './network.js';
 
 /**
@@ -111,11 +111,11 @@ export class ApiError extends TaggedError<'ApiError'> {
       Correlation: canton?.correlationId,
       ...(missingRight !== undefined && {
         Next: 'let an administrator of the participant grant the right',
-        Runbook: 'docs/runbook.md#a-missing-right',
+        Runbook: runbook('a-missing-right'),
       }),
       ...(isUserRefused && {
         Next: userAdvice,
-        Runbook: 'docs/runbook.md#an-unknown-user',
+        Runbook: runbook('an-unknown-user'),
       }),
     });
     this.answeredBy = answeredBy;

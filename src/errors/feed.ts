@@ -1,6 +1,6 @@
 import { formatProblem, type Problem } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
-import { printableProblems, quotable, type Retried, TaggedError } from './internal/message.js';
+import { printableProblems, quotable, type Retried, runbook, TaggedError } from './internal/message.js';
 
 /**
  * A response cannot be decoded. The error says which field, and what was expected. It never contains the value.
@@ -26,7 +26,7 @@ export class DecodeError extends TaggedError<'DecodeError'> {
     const details = {
       ...{ Offset: offset, Update: updateId, Path: path },
       Next: 'update canton-rx, or the codec if the path is a template; then read again',
-      Runbook: 'docs/runbook.md#decodeerror',
+      Runbook: runbook('decodeerror'),
     };
     super('DecodeError', 'The response cannot be decoded.', details, { lines: problems.map(formatProblem) });
     this.problems = printableProblems(problems);
@@ -63,7 +63,7 @@ export class PageLimitError extends TaggedError<'PageLimitError'> {
     super('PageLimitError', 'A page of one update is too large.', {
       Cursor: cursor,
       Next: 'raise maxResponseBytes of the ledger, or the limits of the participant and its proxies; or request less of each update, for example without includeCreatedEventBlob; or pass this update with a new cursor after it',
-      Runbook: 'docs/runbook.md#pagelimiterror',
+      Runbook: runbook('pagelimiterror'),
     });
   }
 }
@@ -106,7 +106,7 @@ export class PrunedError extends TaggedError<'PrunedError'> {
       'Earliest offset': earliestOffset,
       Path: path,
       Next: 'the updates up to the earliest offset are lost here: resume after it with onGap, or begin again with the active contracts',
-      Runbook: 'docs/runbook.md#prunederror',
+      Runbook: runbook('prunederror'),
     });
   }
 }
@@ -147,7 +147,7 @@ export class LedgerResetError extends TaggedError<'LedgerResetError'> {
       Cursor: cursor,
       'Ledger end': ledgerEnd,
       Next: difference?.startsWith('the participant is') === true ? otherParticipantNext : beginAgain,
-      Runbook: 'docs/runbook.md#ledgerreseterror',
+      Runbook: runbook('ledgerreseterror'),
     });
     this.reason = difference === undefined ? 'endBeforeCursor' : 'anotherLedger';
     if (difference !== undefined) this.difference = quotable(difference, []);

@@ -1,5 +1,5 @@
 import type { Offset } from '../codecs/scalars.js';
-import { hasTag, quotable, type Retried, TaggedError } from './internal/message.js';
+import { hasTag, quotable, type Retried, runbook, TaggedError } from './internal/message.js';
 import { escapeText } from './text.js';
 
 /**
@@ -34,7 +34,7 @@ export type StoreOperation = 'prepare' | 'hold' | 'load' | 'save' | 'park' | 'un
  * A processor cannot resume from the cursor in its store, because updates would be missing or handled twice. Nothing was
  * handled after the cursor. It also ends a running processor whose ledger was replaced. Use another name, or the store that
  * belongs to this ledger and request. Or correct the data that is derived from the updates, and save another cursor. The message
- * names the next step, and its place in `docs/runbook.md`.
+ * names the next step, and the address of its place in the runbook.
  *
  * @category Errors
  */
@@ -55,7 +55,7 @@ export class CursorError extends TaggedError<'CursorError'> {
       Reason: reason,
       Processor: processor,
       Next: next ?? cursorNext[reason],
-      Runbook: `docs/runbook.md#cursorerror-${reason}`,
+      Runbook: runbook(`cursorerror-${reason}`),
     });
     this.explanation = escapeText(explanation);
   }
@@ -90,7 +90,7 @@ export class HandlerError extends TaggedError<'HandlerError'> {
         Update: updateId,
         Attempts: attempts,
         Next: next,
-        Runbook: next === undefined ? 'docs/runbook.md#handlererror' : 'docs/runbook.md#a-slow-handler',
+        Runbook: runbook(next === undefined ? 'handlererror' : 'a-slow-handler'),
       },
       { cause },
     );
@@ -128,7 +128,7 @@ export class StoreError extends TaggedError<'StoreError'> {
       Operation: operation,
       Processor: processor,
       Next: next,
-      Runbook: 'docs/runbook.md#storeerror',
+      Runbook: runbook('storeerror'),
     };
     super('StoreError', `The store failed: ${reason}`, details, { cause });
     this.endsProcessor = hint !== undefined || next !== undefined;

@@ -1,5 +1,5 @@
 import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
-import { hasTag, TaggedError } from '../errors/internal/message.js';
+import { hasTag, runbook, TaggedError } from '../errors/internal/message.js';
 
 /**
  * Why a relay, or a reader of its stream, must not continue. `stream`: the stream is missing, was created again, or does
@@ -31,7 +31,7 @@ export class RelayError extends TaggedError<'RelayError'> {
     /** The NATS error that caused it, if any. */
     cause?: unknown,
   ) {
-    const details = { Reason: reason, Stream: stream, Runbook: 'docs/runbook.md#relayerror' };
+    const details = { Reason: reason, Stream: stream, Runbook: runbook('relayerror') };
     super('RelayError', `The relay is broken: ${explanation}.`, details, { cause });
     this.endsProcessor = reason !== 'size';
   }

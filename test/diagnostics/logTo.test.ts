@@ -139,7 +139,7 @@ describe('logTo', () => {
       'caught up at offset 15',
       'stopped on request, and abandoned the handler at offset 16 after 10 s: what is not committed is handled after a restart',
       expect.stringMatching(
-        /^ended with an error: The stored state .* is rejected: other parties; .*Next: restore .*Runbook: docs\/runbook\.md#cursorerror-selection$/,
+        /^ended with an error: The stored state .* is rejected: other parties; .*Next: restore .*Runbook: https:\/\/\S+#cursorerror-selection$/,
       ),
     ]);
   });
@@ -216,7 +216,7 @@ describe('logTo', () => {
       { _tag: 'GapFound', cursor: 9, cause: new LedgerResetError(9, 7), resumesFrom: 7 },
     ],
     [
-      'error: ended with an error: The ledger is pruned beyond the cursor; Earliest offset: 25; Path: /x; Next: the updates up to the earliest offset are lost here: resume after it with onGap, or begin again with the active contracts; Runbook: docs/runbook.md#prunederror',
+      'error: ended with an error: The ledger is pruned beyond the cursor; Earliest offset: 25; Path: /x; Next: the updates up to the earliest offset are lost here: resume after it with onGap, or begin again with the active contracts; Runbook: https://unpkg.com/canton-rx/docs/runbook.md#prunederror',
       ended(new PrunedError('/x', 25)),
     ],
     [

@@ -172,7 +172,7 @@ describe('the role of a processor', () => {
         'The store failed: the tables are not there yet',
         'Operation: prepare',
         'Processor: balances',
-        'Runbook: docs/runbook.md#storeerror',
+        'Runbook: https://unpkg.com/canton-rx/docs/runbook.md#storeerror',
       ];
       expect(lines).toEqual(['starting', ...failure, ...failure, 'leader']);
     });

@@ -23,6 +23,12 @@ export abstract class TaggedError<T extends string> extends Error {
   }
 }
 
+/** Where the guide for operators is: in the package, as the registry has it. Its sections are named after the errors. */
+const runbookUrl = 'https://unpkg.com/canton-rx/docs/runbook.md';
+
+/** The address of a section of the guide for operators. The name of a section does not change. */
+export const runbook = (section: string): string => `${runbookUrl}#${section}`;
+
 /** Further lines of a message, after the details, and the cause of the error. */
 interface MessageOptions extends ErrorOptions {
   readonly lines?: readonly string[];

@@ -74,16 +74,15 @@ describe('the runbook', () => {
   });
 
   it('has the section that each error names', async () => {
-    const sources = ['errors/process.ts', 'errors/feed.ts', 'nats/RelayError.ts'];
+    const sources = ['errors/process.ts', 'errors/feed.ts', 'errors/ApiError.ts', 'nats/RelayError.ts'];
     const texts = await Promise.all(sources.map((source) => readFile(join(root, 'src', source), 'utf8')));
-    const named = texts.flatMap((text) =>
-      [...text.matchAll(/docs\/runbook\.md#([\w-]+)/g)].map(([, anchor = '']) => anchor),
-    );
+    const calls = texts.flatMap((text) => Array.from(text.matchAll(/runbook\(([^`]*?)\)/g), ([, call = '']) => call));
+    const named = calls.flatMap((call) => Array.from(call.matchAll(/'([\w-]+)'/g), ([, anchor = '']) => anchor));
+    expect(named.length).toBeGreaterThan(8);
     const reasons = ['unreadable', 'participant', 'selection', 'ledger', 'conflict'].map(
       (each) => `cursorerror-${each}`,
     );
-    for (const anchor of [...named.filter((each) => each !== 'cursorerror-'), ...reasons])
-      expect(anchors).toContain(anchor);
+    for (const anchor of [...named, ...reasons]) expect(anchors).toContain(anchor);
   });
 
   it('has a line that a person finds by the line of each error', () => {
@@ -385,7 +384,7 @@ describeWithPostgres('a broken service', () => {
         throw new Error(`expected ${row.ready} and ${row.line}, found ${state()}`);
       });
       if (service.error !== undefined && isLedgerError(service.error, 'CursorError', 'StoreError', 'HandlerError'))
-        expect(service.error.message).toMatch(/^Runbook: docs\/runbook\.md#[\w-]+$/m);
+        expect(service.error.message).toMatch(/^Runbook: https:\/\/\S+\/runbook\.md#[\w-]+$/m);
       service.running.unsubscribe();
     },
     60_000,
