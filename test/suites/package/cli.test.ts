@@ -193,15 +193,18 @@ const loadedBy = async (...args: readonly string[]): Promise<readonly string[]> 
 };
 
 describe('a cold start', () => {
-  // few small files: as fast as Node.js itself, whatever the machine. The texts are in two files, neither of which imports
-  // anything else, because together they are longer than a file may be
+  // few small files: as fast as Node.js itself, whatever the machine
   it.each([['--version'], ['--help'], ['tail', '--help'], ['project', '--help'], ['help', 'demo']])(
     'loads the texts alone for %s %s, and nothing of the library or of its packages',
     async (...args) => {
       expect([...(await loadedBy(...args))].sort()).toEqual([
+        'dist/cli/commands.js',
         'dist/cli/help.js',
         'dist/cli/main.js',
-        'dist/cli/toolHelp.js',
+        'dist/cli/options.js',
+        'dist/cli/terminal.js',
+        'dist/cli/toolCommands.js',
+        'dist/errors/text.js',
       ]);
     },
   );
@@ -209,9 +212,9 @@ describe('a cold start', () => {
   it('loads no command before it is known which one runs', async () => {
     const loaded = await loadedBy();
     expect(loaded.filter((file) => /^dist\/(?!cli|cjs|errors|codecs)/.test(file))).toEqual([]);
-    const names = ['World', 'arguments', 'help', 'main', 'run', 'shell', 'terminal', 'toolHelp'];
+    const before = ['World', 'arguments', 'commands', 'help', 'main', 'options', 'run', 'shell'];
     expect(loaded.filter((file) => file.startsWith('dist/cli/')).sort()).toEqual(
-      names.map((name) => `dist/cli/${name}.js`),
+      [...before, 'terminal', 'toolCommands'].map((name) => `dist/cli/${name}.js`),
     );
   });
 });
