@@ -90,7 +90,7 @@ const house = {
   otel: ['codecs', 'errors', 'diagnostics', 'http', 'history', 'feed', 'submission', 'operators', 'process', 'ledger'],
   ws: ['codecs', 'errors', 'http', 'history', 'feed'],
   undici: ['errors', 'http'],
-  sandbox: ['codecs'],
+  sandbox: ['codecs', 'http', 'ws'],
   cli: ['errors', 'http', 'submission', 'contracts', 'process', 'postgres', 'file', 'verify', 'sandbox', 'ws'],
 };
 /**
@@ -99,8 +99,13 @@ const house = {
  * send, and the check of a submission, by which a dry run refuses what the library would refuse.
  */
 const entriesAlone = (depth) => ({
-  regex: `^(\\.\\./){${depth + 1}}[a-z]+/(?!index\\.js$|connectionTrouble\\.js$|databaseErrors\\.js$|leaseSql\\.js$|files\\.js$|text\\.js$|kyPort\\.js$|exchange\\.js$|submitCommands\\.js$)`,
+  regex: `^(\\.\\./){${depth + 1}}[a-z]+/(?!index\\.js$|connectionTrouble\\.js$|databaseErrors\\.js$|leaseSql\\.js$|text\\.js$|kyPort\\.js$|exchange\\.js$|submitCommands\\.js$)`,
   message: 'cli/ imports public entries alone: ../index.js, ../contracts/index.js and so on',
+});
+/** The sandbox imports the types of the two ports, by which clients reach it without a server. */
+const portsAlone = (depth) => ({
+  regex: `^(\\.\\./){${depth + 1}}(http/(?!HttpPort\\.js$)|ws/(?!SocketPort\\.js$))`,
+  message: 'sandbox/ imports only the two ports from http/ and ws/',
 });
 const inNode = ['sandbox', 'cli', 'file'];
 const knowsVendor = ['verify', 'sandbox'];
@@ -121,6 +126,7 @@ const direction = (folder, allowed, depth) => {
             ...(inNode.includes(folder) ? [] : [node]),
             ...foreign(folder),
             ...(folder === 'cli' ? [entriesAlone(depth)] : []),
+            ...(folder === 'sandbox' ? [portsAlone(depth)] : []),
             {
               regex: `^(\\.\\./){${depth + 1}}(${others.join('|')})/`,
               message: `${folder}/ imports only: ${allowed.join(', ') || 'itself'}`,

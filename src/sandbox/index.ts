@@ -21,15 +21,11 @@
  */
 
 // The sandbox
+export { createSandbox } from './createSandbox.js';
 export { startSandbox } from './startSandbox.js';
-export type {
-  RestartOptions,
-  RestoreOptions,
-  Sandbox,
-  SandboxChanges,
-  SandboxOptions,
-  SandboxProfile,
-} from './Sandbox.js';
+export type { RestartOptions, RestoreOptions, Sandbox } from './Sandbox.js';
+export type { CreateSandboxOptions, SandboxOptions } from './SandboxOptions.js';
+export type { SandboxChanges, SandboxProfile } from './SandboxChanges.js';
 export type { SandboxRequest } from './SandboxRequest.js';
 export type { GenerateOptions, UpdateVariant } from './traffic/GenerateOptions.js';
 export type { PackageEntities } from './ledger/PackageEntities.js';

@@ -377,7 +377,7 @@ describe('the same change', () => {
 describe('a submission whose response is lost', () => {
   it('leaves the completion of a rejection if its contract is archived before its late commit', async () => {
     const clock = stopClock();
-    const { sandbox, alice } = await withParties();
+    const { sandbox, alice } = await withParties({ confirmationMs: 0 });
     const contractId = await assetOf(sandbox, alice);
     sandbox.fault({ kind: 'commitLate', ms: 500 }, { path: submitPath });
     for (const commandId of ['late', 'early']) await submit(sandbox, alice, exerciseAsset(contractId), { commandId });

@@ -1,81 +1,86 @@
-import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { defer, finalize, Subject, take, takeUntil } from 'rxjs';
 import { follow } from '../../src/sandbox/endpoints/follow.js';
 import type { Call } from '../../src/sandbox/http/Call.js';
+import { elementsOf } from '../../src/sandbox/http/Wait.js';
 import { Participant } from '../../src/sandbox/participant/Participant.js';
 import { Settings } from '../../src/sandbox/participant/Settings.js';
+import { observe } from '../helpers/observe.js';
 
 let participant: Participant;
-let client: AbortController;
-let subscriptions: number;
+let client: Subject<void>;
+let observers: number;
 
 beforeEach(() => {
   jest.useFakeTimers();
   participant = new Participant(new Settings({ earlyCheckpointMs: false, idleCheckpointMs: 1000 }));
-  client = new AbortController();
-  subscriptions = 0;
-  const { ledger } = participant;
-  const subscribe = ledger.subscribe.bind(ledger);
-  jest.spyOn(ledger, 'subscribe').mockImplementation((listener) => {
-    subscriptions += 1;
-    const unsubscribe = subscribe(listener);
-    return () => {
-      subscriptions -= 1;
-      unsubscribe();
-    };
-  });
+  client = new Subject();
+  observers = 0;
+  const { changes$ } = participant.ledger;
+  const counted$ = defer(() => {
+    observers += 1;
+    return changes$;
+  }).pipe(
+    finalize(() => {
+      observers -= 1;
+    }),
+  );
+  jest.spyOn(participant.ledger, 'changes$', 'get').mockReturnValue(counted$);
 });
 afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Ledger subscriptions, timers and abort listeners. */
-const resources = () => [subscriptions, jest.getTimerCount(), getEventListeners(client.signal, 'abort').length];
+/** The numbers of observers of the ledger, and of timers. */
+const resources = () => [observers, jest.getTimerCount()];
 
 /** A stream of the offsets of the ledger. */
 const stream = () =>
-  follow({ participant, signal: client.signal, method: 'GET', isAuthorized: () => true } as Call, {
-    beginExclusive: 0,
-    read: (_, upTo) => [{ upTo }],
-    envelope: (checkpoint) => checkpoint,
-  });
+  elementsOf(
+    follow({ participant, method: 'GET', isAuthorized: () => true } as Call, {
+      beginExclusive: 0,
+      read: (_, upTo) => [{ upTo }],
+      envelope: (checkpoint) => checkpoint,
+    }),
+  ).pipe(takeUntil(client));
 
 describe('an open-ended stream that waits', () => {
-  it.each<[string, object | undefined, () => unknown]>([
+  it.each<[string, readonly object[], () => unknown]>([
     [
       'a change of the ledger',
-      { upTo: 2 },
+      [{ upTo: 2 }],
       () => {
         participant.ledger.advance(2);
       },
     ],
     [
       'the idle time',
-      { OffsetCheckpoint: {} },
+      [{ OffsetCheckpoint: {} }],
       () => {
         jest.advanceTimersByTime(1);
       },
     ],
     [
       'the end of the client',
-      undefined,
+      [],
       () => {
-        client.abort();
+        client.next();
       },
     ],
-  ])('resumes after %s, and releases its timer and listeners', async (_, element, happen) => {
-    const next = stream().next();
-    expect(resources()).toEqual([1, 1, 1]);
+  ])('resumes after %s, and releases its timer and listeners', (_, elements, happen) => {
+    const first = observe(stream().pipe(take(1)));
+    expect(resources()).toEqual([1, 1]);
     jest.advanceTimersByTime(999);
     happen();
-    expect(await next).toMatchObject({ done: element === undefined, value: element });
-    expect(resources()).toEqual([0, 0, 0]);
+    expect(first).toMatchObject({ values: elements, completed: true });
+    expect(resources()).toEqual([0, 0]);
   });
 
-  it('ends at once if the client has disconnected before', async () => {
-    client.abort();
+  it('waits without a timer if nothing is due', () => {
     participant.settings.change({ idleCheckpointMs: false });
-    expect(await stream().next()).toEqual({ done: true, value: undefined });
-    expect(resources()).toEqual([0, 0, 0]);
+    const { subscription } = observe(stream());
+    expect(resources()).toEqual([1, 0]);
+    subscription.unsubscribe();
+    expect(resources()).toEqual([0, 0]);
   });
 });

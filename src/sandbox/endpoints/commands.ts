@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as t from 'io-ts';
+import { catchError, concatMap, defer, map, type Observable, timer } from 'rxjs';
 import type { Command } from '../../codecs/Command.js';
 import { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import { json, lenient, list, nullable } from '../../codecs/internal/field.js';
@@ -25,11 +26,12 @@ import { interpret, typeCommands } from '../submission/interpret.js';
 import { findInput, readDisclosed, route } from '../submission/route.js';
 import { checkInputs, type Outcome, submit } from '../submission/submit.js';
 import { contend } from '../traffic/transactions.js';
+import { clampTimer } from '../wire/values.js';
 import type { WireTransaction } from '../wire/WireUpdate.js';
 import { checkEnd, checkPruned, follow, type Selected, type Source } from './follow.js';
 
 /** `POST /v2/commands/submit-and-wait` */
-export const submitAndWait = (call: Call): Promise<Answer> =>
+export const submitAndWait = (call: Call): Observable<Answer> =>
   submitCommands(readCommands(parseBody(call.body)), call, (outcome) =>
     answerOutcome(outcome, ({ updateId, offset }) => jsonAnswer({ updateId, completionOffset: offset })),
   );
@@ -37,7 +39,7 @@ export const submitAndWait = (call: Call): Promise<Answer> =>
 const TransactionBody = t.type({ commands: json, transactionFormat: nullable(TransactionFormat) });
 
 /** `POST /v2/commands/submit-and-wait-for-transaction`: reads the transaction after its commit, which can fail. */
-export function submitAndWaitForTransaction(call: Call): Promise<Answer> {
+export function submitAndWaitForTransaction(call: Call): Observable<Answer> {
   const { participant, body } = call;
   const { commands, transactionFormat } = decodeBody(TransactionBody, body, participant.settings);
   const request = readCommands(commands, 'commands');
@@ -52,7 +54,7 @@ export function submitAndWaitForTransaction(call: Call): Promise<Answer> {
 }
 
 /** `POST /v2/commands/async/submit`: after the registration, only the completion reports a rejection. */
-export const submitAsync = (call: Call): Promise<Answer> =>
+export const submitAsync = (call: Call): Observable<Answer> =>
   submitCommands(readCommands(parseBody(call.body)), call, (outcome) =>
     'lost' in outcome ? outcome.lost : jsonAnswer({}),
   );
@@ -75,16 +77,16 @@ function readCommands(body: unknown, path = '') {
 }
 
 /** Interprets, routes and submits commands, in the participant's order of checks. */
-function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome) => Answer): Promise<Answer> {
+function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome) => Answer): Observable<Answer> {
   const { participant, trace, body } = call;
   const { commandId, submissionId, actAs, workflowId } = request;
-  const { settings } = participant;
-  const { packages } = participant.ledger;
-  return withSubmissionId(submissionId, async () => {
+  const { settings, ledger, pending } = participant;
+  const { packages } = ledger;
+  return withSubmissionId(submissionId, () => {
     checkPreference(packages, request.packageIdSelectionPreference ?? []);
     checkTemplates(packages, request.commands.flatMap(templateOf));
     const userId = readUser(request.userId, settings);
-    const minLedgerTime = readMinimum(request);
+    const minLedgerTime = readMinimum(request, ledger.now());
     const period = readPeriod(request.deduplicationPeriod, settings.defaultDeduplicationMs);
     const ids = { commandId, userId, submissionId, actAs, trace, size: body.length };
     const fault = call.fault ?? contend(request.commands, participant);
@@ -99,21 +101,24 @@ function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome
     });
     const submission = { ...ids, ...routed, workflowId: workflowId ?? '', period, minLedgerTime };
     // the participant submits at the earliest ledger time; until then, the submission is not registered
-    const waitMs = (minLedgerTime ?? 0) / 1000 - Date.now();
-    if (waitMs > 0) await participant.pending.wait(waitMs + 1);
-    return answer(await submit(submission, { ...call, fault }, checkInputs));
+    const waitMs = (minLedgerTime ?? 0) / 1000 - ledger.now();
+    const submitted = (): Observable<Outcome> => submit(submission, { ...call, fault }, checkInputs);
+    const outcome$ =
+      waitMs > 0
+        ? pending.run(timer(clampTimer(waitMs + 1), ledger.scheduler).pipe(concatMap(submitted)))
+        : submitted();
+    return outcome$.pipe(map(answer));
   });
 }
 
 /** Adds the submission id to the errors of a submission. */
-export async function withSubmissionId(submissionId: string, work: () => Answer | Promise<Answer>): Promise<Answer> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof RequestError) || typeof error.body === 'string') throw error;
-    throw new RequestError(error.status, { ...error.body, correlationId: submissionId });
-  }
-}
+export const withSubmissionId = (submissionId: string, work: () => Observable<Answer>): Observable<Answer> =>
+  defer(work).pipe(
+    catchError((error: unknown) => {
+      if (!(error instanceof RequestError) || typeof error.body === 'string') throw error;
+      throw new RequestError(error.status, { ...error.body, correlationId: submissionId });
+    }),
+  );
 
 /** Adds the commands to the errors of interpretation and routing. The errors after them lack this text. */
 function withCommands<A>({ commandId, submissionId, actAs }: Commands, work: () => A): A {
@@ -132,12 +137,12 @@ function withCommands<A>({ commandId, submissionId, actAs }: Commands, work: () 
 const templateOf = (command: Command): readonly string[] =>
   Object.values<{ readonly templateId: string }>(command).map(({ templateId }) => templateId);
 
-function readMinimum({ minLedgerTimeAbs, minLedgerTimeRel, tapsMaxPasses }: Commands): number | undefined {
+function readMinimum({ minLedgerTimeAbs, minLedgerTimeRel, tapsMaxPasses }: Commands, now: number): number | undefined {
   if (minLedgerTimeAbs && minLedgerTimeRel)
     throw requestError('INVALID_ARGUMENT', 'min_ledger_time_abs cannot be specified along with min_ledger_time_rel');
   if ((tapsMaxPasses ?? 1) <= 0) throw requestError('INVALID_ARGUMENT', 'taps_max_passes must be positive');
-  if (minLedgerTimeAbs) return readMinLedgerTime({ time: { MinLedgerTimeAbs: { value: minLedgerTimeAbs } } });
-  if (minLedgerTimeRel) return readMinLedgerTime({ time: { MinLedgerTimeRel: { value: minLedgerTimeRel } } });
+  if (minLedgerTimeAbs) return readMinLedgerTime({ time: { MinLedgerTimeAbs: { value: minLedgerTimeAbs } } }, now);
+  if (minLedgerTimeRel) return readMinLedgerTime({ time: { MinLedgerTimeRel: { value: minLedgerTimeRel } } }, now);
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID, verify } from 'node:crypto';
 import * as t from 'io-ts';
+import { concatMap, map, type Observable } from 'rxjs';
 import { DeduplicationPeriod as WirePeriod, Signature } from '../../codecs/ExecuteRequest.js';
 import { lenient, nullable, text } from '../../codecs/internal/field.js';
 import { MinLedgerTime } from '../../codecs/MinLedgerTime.js';
@@ -11,8 +12,7 @@ import { visibleTransaction } from '../ledger/visible.js';
 import { completionValue, type Submission } from '../participant/Completions.js';
 import type { Participant } from '../participant/Participant.js';
 import type { HostedParties, PartyKeys } from '../participant/parties.js';
-import type { Settings } from '../participant/Settings.js';
-import { decodePrepared, loadVendor } from '../prepared/PreparedTransaction.js';
+import type { DecodedTransaction } from '../prepared/PreparedEncoding.js';
 import {
   decodeBody,
   type DeduplicationPeriod,
@@ -23,7 +23,7 @@ import {
   readPeriod,
 } from '../requests/decode.js';
 import { selectParties, selectTransactions } from '../requests/selections.js';
-import type { SandboxProfile } from '../Sandbox.js';
+import type { SandboxProfile } from '../SandboxChanges.js';
 import { isController, type PreparedSubmission } from '../submission/interpret.js';
 import { checkInputs, checkLedgerTime, submit } from '../submission/submit.js';
 import { formatMicros } from '../wire/values.js';
@@ -44,18 +44,16 @@ const ExecuteBody = t.type({
 });
 
 /** `POST /v2/interactive-submission/executeAndWaitForTransaction` */
-export async function execute({ body, participant, trace, fault, timeoutAnswer }: Call): Promise<Answer> {
-  const vendor = await loadVendor();
+export function execute({ body, participant, trace, fault, timeoutAnswer }: Call): Observable<Answer> {
   const request = decodeBody(ExecuteBody, body, participant.settings);
   const { partySignatures, transactionFormat, userId, hashingSchemeVersion } = request;
   const bytes = readBase64(request.preparedTransaction, 'preparedTransaction');
   const submissionId = request.submissionId === '' ? randomUUID() : request.submissionId;
   if (!LedgerString.is(submissionId)) throw invalidField('submissionId');
   const period = checkPeriod(readPeriod(request.deduplicationPeriod, maxDeduplicationMs));
-  const minLedgerTime = readMinLedgerTime(request.minLedgerTime);
+  const minLedgerTime = readMinLedgerTime(request.minLedgerTime, participant.ledger.now());
   const selection = transactionFormat && selectTransactions(transactionFormat, participant.settings.profile);
-  return withSubmissionId(submissionId, async () => {
-    const { prepared, hash } = await decodePrepared(bytes, vendor);
+  const submitted = ({ prepared, hash }: DecodedTransaction): Observable<Answer> => {
     const { party, commandId, synchronizerId, effect } = prepared;
     const submission: SignedSubmission = {
       prepared,
@@ -77,13 +75,20 @@ export async function execute({ body, participant, trace, fault, timeoutAnswer }
       hashingSchemeVersion,
     };
     checkSigned(submission, participant);
-    const outcome = await submit(submission, { participant, fault, timeoutAnswer }, checkSignedVerdict);
-    return answerOutcome(outcome, (committed) => {
-      // by default all contracts that the party may see
-      const transaction = visibleTransaction(committed, selection ?? selectParties([party]), participant);
-      return jsonAnswer({ transaction });
-    });
-  });
+    return submit(submission, { participant, fault, timeoutAnswer }, checkSignedVerdict).pipe(
+      map((outcome) =>
+        answerOutcome(outcome, (committed) => {
+          // by default all contracts that the party may see
+          const transaction = visibleTransaction(committed, selection ?? selectParties([party]), participant);
+          return jsonAnswer({ transaction });
+        }),
+      ),
+    );
+  };
+  // a client that disconnects does not stop its submission
+  return withSubmissionId(submissionId, () =>
+    participant.pending.run(participant.encoding.decode(bytes).pipe(concatMap(submitted))),
+  );
 }
 
 const maxDeduplicationMs = 7 * 24 * 3600 * 1000;
@@ -181,7 +186,7 @@ function findSignatureFault(signature: PartySignature, { keys }: PartyKeys, hash
 /** Rejects signed submissions that the confirming participants would reject at the time of the commit. */
 function checkSignedVerdict(submission: SignedSubmission, participant: Participant): void {
   const { effect, party } = submission.prepared;
-  checkTimes(submission, participant.settings);
+  checkTimes(submission, participant);
   checkInputs(submission, participant);
   if (effect.kind === 'create') {
     if (effect.signatories.length === 1 && effect.signatories[0] === party) return;
@@ -197,8 +202,8 @@ function checkSignedVerdict(submission: SignedSubmission, participant: Participa
  * Rejects a submission outside its time bounds. Compares with the clock, because appended updates may be ahead of the
  * clock.
  */
-function checkTimes(submission: SignedSubmission, settings: Settings): void {
-  const now = Date.now() * 1000;
+function checkTimes(submission: SignedSubmission, { settings, ledger }: Participant): void {
+  const now = ledger.now() * 1000;
   const { preparationTime, maxRecordTime } = submission.prepared;
   if (maxRecordTime !== undefined && now > maxRecordTime) {
     const cause = `The record time is beyond ${formatMicros(maxRecordTime)}`;
@@ -208,5 +213,5 @@ function checkTimes(submission: SignedSubmission, settings: Settings): void {
     const cause = `The preparation time ${formatMicros(preparationTime)} is too far from the record time`;
     throw requestError('LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND', cause);
   }
-  checkLedgerTime(submission, settings);
+  checkLedgerTime(submission, { settings, ledger });
 }

@@ -1,5 +1,7 @@
+import { map, merge, NEVER, take, timer, toArray } from 'rxjs';
 import { jsonLayerError, type RequestError, requestError } from '../errors.js';
 import { type Call, type Handler, jsonAnswer, type Stream } from '../http/Call.js';
+import { elementsOf, Wait } from '../http/Wait.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { type ReadContext, type VisibleUpdate, visibleUpdate } from '../ledger/visible.js';
 import { readInteger } from '../requests/decode.js';
@@ -75,12 +77,12 @@ export interface Selected {
   /** Rejects a request that the ledger cannot serve. */
   readonly check: () => void;
   /** Reads the elements. With `idleMs`, the request of a list sets the idle time after which it ends. */
-  readonly read: (idleMs?: number) => AsyncIterable<object> | Iterable<object>;
+  readonly read: (idleMs?: number) => Iterable<object | Wait>;
 }
 
 /** Serves what a request selects as a stream of single elements, for a WebSocket. */
 export const streamOf = (select: (call: Call) => Selected): Stream =>
-  async function* (call) {
+  function* (call) {
     const { check, read } = select(call);
     check();
     yield* read();
@@ -89,7 +91,7 @@ export const streamOf = (select: (call: Call) => Selected): Stream =>
 /** Serves what a request selects as a list: the elements until the stream ends or has enough of them. */
 export const listOf =
   (select: (call: Call) => Selected): Handler =>
-  async (call) => {
+  (call) => {
     const { maxListElements: max } = call.participant.settings;
     // one element above the limit shows that the list is too long
     const count = Math.min(readInteger(call.query, 'limit') ?? max + 1, max + 1);
@@ -99,10 +101,14 @@ export const listOf =
     const { check, read } = select(call);
     if (count <= 0) return jsonAnswer([]);
     check();
-    const elements: object[] = [];
-    for await (const element of read(idleMs)) if (elements.push(element) >= count) break;
-    if (elements.length > max) throw listTooLong(elements.length, max);
-    return jsonAnswer(elements);
+    return elementsOf(read(idleMs)).pipe(
+      take(count),
+      toArray(),
+      map((elements) => {
+        if (elements.length > max) throw listTooLong(elements.length, max);
+        return jsonAnswer(elements);
+      }),
+    );
   };
 
 /** The error of a list that is too long. Its category is retryable, but a retry does not help. */
@@ -120,22 +126,19 @@ export interface Source {
   readonly envelope: (checkpoint: object) => object;
 }
 
-/**
- * A stream without an end. It buffers nothing, and ends when the client disconnects. A list ends when it has got nothing
- * for a while.
- */
-export async function* follow(
-  { participant, signal, isAuthorized, method }: Call,
+/** A stream without an end. It buffers nothing. A list ends when it has got nothing for a while. */
+export function* follow(
+  { participant, isAuthorized, method }: Call,
   source: Source,
   listIdleMs?: number,
-): AsyncGenerator<object> {
+): Generator<object | Wait, void> {
   const { ledger, settings } = participant;
   const endAfterMs = method === 'GET' ? Infinity : (listIdleMs ?? settings.listWaitTimeMs);
   const idleMs = settings.idleCheckpointMs === false ? Infinity : settings.idleCheckpointMs;
   const earlyMs = settings.firstCheckpointMs === false ? Infinity : settings.firstCheckpointMs;
   let readTo = source.beginExclusive;
   let lastCheckpoint = -1;
-  let earlyAt = performance.now() + earlyMs;
+  let earlyAt = ledger.now() + earlyMs;
   let sentAt = 0;
   let idleAt = 0;
   onSent();
@@ -152,12 +155,13 @@ export async function* follow(
     // at equal times the stream ends before its checkpoint, as is possible on a participant
     const endAt = sentAt + endAfterMs;
     const dueAt = Math.min(earlyAt, idleAt, endAt);
-    const result = await waitForChange(dueAt - performance.now(), ledger, signal);
-    if (result === 'abort') return;
-    if (result === 'change') continue;
+    const waitMs = dueAt - ledger.now();
+    const due$ = waitMs === Infinity ? NEVER : timer(clampTimer(waitMs), ledger.scheduler);
+    yield new Wait(merge(ledger.changes$, due$));
+    if (ledger.now() < dueAt) continue;
     if (dueAt === endAt) return;
     if (dueAt === earlyAt) earlyAt = Infinity;
-    else idleAt = performance.now() + idleMs;
+    else idleAt = ledger.now() + idleMs;
     // participants do not repeat a checkpoint
     if (readTo <= lastCheckpoint) continue;
     lastCheckpoint = readTo;
@@ -169,7 +173,7 @@ export async function* follow(
   }
 
   function onSent() {
-    sentAt = performance.now();
+    sentAt = ledger.now();
     idleAt = sentAt + idleMs;
   }
 
@@ -177,27 +181,4 @@ export async function* follow(
   function checkToken() {
     if (!isAuthorized()) throw requestError('ACCESS_TOKEN_EXPIRED', 'JWT token has expired');
   }
-}
-
-/** Waits for a change of the ledger, a timeout or the abort of the signal, whichever comes first. */
-function waitForChange(ms: number, ledger: Ledger, signal: AbortSignal): Promise<'change' | 'timeout' | 'abort'> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(end, clampTimer(ms), 'timeout');
-    const unsubscribe = ledger.subscribe(() => {
-      end('change');
-    });
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-
-    function onAbort() {
-      end('abort');
-    }
-
-    function end(result: 'change' | 'timeout' | 'abort') {
-      clearTimeout(timer);
-      unsubscribe();
-      signal.removeEventListener('abort', onAbort);
-      resolve(result);
-    }
-  });
 }

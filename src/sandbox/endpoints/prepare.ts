@@ -1,3 +1,4 @@
+import { concatMap, map, type Observable } from 'rxjs';
 import { isRecord } from '../../codecs/internal/Codec.js';
 import { PrepareRequest } from '../../codecs/SubmissionRequest.js';
 import { RequestError, requestError } from '../errors.js';
@@ -6,32 +7,45 @@ import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Contract } from '../ledger/ContractHistory.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
-import { encodePrepared, loadVendor, type Vendor } from '../prepared/PreparedTransaction.js';
+import type { EncodedTransaction } from '../prepared/PreparedEncoding.js';
 import { decode, parseBody, readMinLedgerTime, readTime, requireFields } from '../requests/decode.js';
 import { interpret } from '../submission/interpret.js';
 import { formatMicros, trafficCost } from '../wire/values.js';
 import { checkHashingScheme } from './execute.js';
 
 /** `POST /v2/interactive-submission/prepare` */
-export async function prepare({ body, participant, fault }: Call): Promise<Answer> {
-  const vendor = await loadVendor();
+export function prepare({ body, participant, fault }: Call): Observable<Answer> {
   const json = parseBody(body);
   const request = readPrepareRequest(json);
-  const honest = await prepareTransaction(request, participant, vendor);
-  const lie = fault?.kind === 'lie' ? fault : undefined;
-  const forged = lie && (await prepareTransaction(readPrepareRequest(falsify(json, lie)), participant, vendor));
-  const { bytes } = lie?.about === 'hash' ? honest : (forged ?? honest);
-  const { hash } = lie?.about === 'transaction' ? honest : (forged ?? honest);
-  const details = `${hash.toString('hex')} # hash of the prepared transaction`;
-  return jsonAnswer({
-    preparedTransaction: Buffer.from(bytes).toString('base64'),
-    preparedTransactionHash: hash.toString('base64'),
-    hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2',
-    hashingDetails: request.verboseHashing === true ? details : null,
-    ...(participant.settings.profile >= '3.4' && {
-      costEstimation: request.estimateTrafficCost?.disabled === true ? null : estimateCost(bytes.length),
-    }),
-  });
+  const honest$ = prepareTransaction(request, participant);
+  if (fault?.kind !== 'lie') return honest$.pipe(map(answer));
+  return honest$.pipe(
+    concatMap((honest) =>
+      prepareTransaction(readPrepareRequest(falsify(json, fault)), participant).pipe(
+        map((forged) =>
+          answer({
+            bytes: (fault.about === 'hash' ? honest : forged).bytes,
+            hash: (fault.about === 'transaction' ? honest : forged).hash,
+          }),
+        ),
+      ),
+    ),
+  );
+
+  function answer({ bytes, hash }: EncodedTransaction): Answer {
+    const details = `${hash.toString('hex')} # hash of the prepared transaction`;
+    const { settings, ledger } = participant;
+    return jsonAnswer({
+      preparedTransaction: Buffer.from(bytes).toString('base64'),
+      preparedTransactionHash: hash.toString('base64'),
+      hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2',
+      hashingDetails: request.verboseHashing === true ? details : null,
+      ...(settings.profile >= '3.4' && {
+        costEstimation:
+          request.estimateTrafficCost?.disabled === true ? null : estimateCost(bytes.length, ledger.now()),
+      }),
+    });
+  }
 }
 
 function readPrepareRequest(json: unknown): PrepareRequest {
@@ -41,16 +55,15 @@ function readPrepareRequest(json: unknown): PrepareRequest {
 
 function prepareTransaction(
   request: PrepareRequest,
-  { ledger, settings, hosted }: Participant,
-  vendor: Vendor,
-): ReturnType<typeof encodePrepared> {
+  { ledger, settings, hosted, encoding }: Participant,
+): Observable<EncodedTransaction> {
   const { commandId, minLedgerTime, maxRecordTime, hashingSchemeVersion } = request;
   const [command, ...otherCommands] = request.commands;
   const [party = '', ...otherParties] = request.actAs;
   if (otherCommands.length > 0 || command === undefined) throw notSupported('one command per submission is');
   if (otherParties.length > 0) throw notSupported('one acting party per submission is');
   const times = {
-    minLedgerTime: readMinLedgerTime(minLedgerTime),
+    minLedgerTime: readMinLedgerTime(minLedgerTime, ledger.now()),
     maxRecordTime: maxRecordTime ? readTime(maxRecordTime, 'maxRecordTime') : undefined,
   };
   const scheme = hashingSchemeVersion?.replace('UNSPECIFIED', 'V2') ?? 'HASHING_SCHEME_VERSION_V2';
@@ -69,8 +82,9 @@ function prepareTransaction(
   const [input] = inputs;
   if (effect === undefined) throw new Error('each command has an effect');
   const synchronizerId = chooseSynchronizer(request.synchronizerId ?? '', input, settings);
-  const submission = { commandId, party, synchronizerId, effect, ...times };
-  return encodePrepared(submission, input?.created, vendor);
+  const preparationTime = Math.floor(ledger.now()) * 1000;
+  const submission = { commandId, party, synchronizerId, effect, preparationTime, ...times };
+  return encoding.encode(submission, input?.created);
 }
 
 function notSupported(limit: string) {
@@ -110,10 +124,10 @@ function defaultLie(request: unknown): unknown {
 }
 
 /** The cost estimation of a prepare response. */
-function estimateCost(size: number): object {
+function estimateCost(size: number, now: number): object {
   const [request, response] = [trafficCost(size), 1096];
   return {
-    estimationTimestamp: formatMicros(Date.now() * 1000),
+    estimationTimestamp: formatMicros(Math.floor(now) * 1000),
     confirmationRequestTrafficCostEstimation: request,
     confirmationResponseTrafficCostEstimation: response,
     totalTrafficCostEstimation: request + response,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as t from 'io-ts';
+import { type Observable, of } from 'rxjs';
 import { list, nullable, text } from '../../codecs/internal/field.js';
 import { valueField } from '../../codecs/internal/message.js';
 import { oneOfKeys } from '../../codecs/internal/variant.js';
@@ -42,7 +43,7 @@ const ReassignBody = t.type({
 });
 
 /** `POST /v2/commands/submit-and-wait-for-reassignment`: without an event format, the reassignment has no events. */
-export function submitAndWaitForReassignment(call: Call): Promise<Answer> {
+export function submitAndWaitForReassignment(call: Call): Observable<Answer> {
   return submitReassignment(call, (committed, eventFormat) => {
     const { participant } = call;
     if (!eventFormat) return jsonAnswer({ reassignment: { ...committed, events: [] } });
@@ -53,12 +54,13 @@ export function submitAndWaitForReassignment(call: Call): Promise<Answer> {
 }
 
 /** `POST /v2/commands/async/submit-reassignment` */
-export const submitReassignmentAsync = (call: Call): Promise<Answer> => submitReassignment(call, () => jsonAnswer({}));
+export const submitReassignmentAsync = (call: Call): Observable<Answer> =>
+  submitReassignment(call, () => jsonAnswer({}));
 
 type AnswerReassignment = (committed: WireReassignment, format: t.TypeOf<typeof ReassignBody>['eventFormat']) => Answer;
 
 /** Commits a reassignment at once. Participants check neither whether it is a duplicate nor whether it is in flight. */
-function submitReassignment({ participant, body, trace }: Call, answer: AnswerReassignment): Promise<Answer> {
+function submitReassignment({ participant, body, trace }: Call, answer: AnswerReassignment): Observable<Answer> {
   const { reassignmentCommands, eventFormat } = decodeBody(ReassignBody, body, participant.settings);
   const { commandId, submitter, commands } = reassignmentCommands;
   const submissionId = reassignmentCommands.submissionId ?? randomUUID();
@@ -72,7 +74,7 @@ function submitReassignment({ participant, body, trace }: Call, answer: AnswerRe
     const [synchronizerId = ''] = moves.map(synchronizerOf);
     const workflowId = reassignmentCommands.workflowId ?? '';
     const ids = { commandId, userId, submissionId, actAs: [submitter], trace, workflowId, size: body.length };
-    return answer(reassign(events, synchronizerId, ids, participant), eventFormat);
+    return of(answer(reassign(events, synchronizerId, ids, participant), eventFormat));
   });
 }
 

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Observable } from 'rxjs';
 import { RequestError } from '../errors.js';
 import type { Fault, FaultRewrite, FaultStatus } from '../Fault.js';
 import type { Trace } from '../participant/Completions.js';
-import { type Participant, RequestRecord } from '../participant/Participant.js';
+import type { Participant } from '../participant/Participant.js';
+import { RequestRecord } from '../participant/RequestRecord.js';
 import type { Settings } from '../participant/Settings.js';
 import { makeTraceContext } from '../wire/values.js';
+import type { Wait } from './Wait.js';
 
 /** A request, as passed to its handler. */
 export interface Call {
@@ -23,17 +26,15 @@ export interface Call {
   readonly fault: Fault | undefined;
   /** The response if the time of the request is over. */
   readonly timeoutAnswer: Answer;
-  /** Aborts when a response is no longer needed. */
-  readonly signal: AbortSignal;
   /** Checks the token of the request with the current settings. */
   readonly isAuthorized: () => boolean;
 }
 
 /** Serves a WebSocket. The body of the call is the first message, and each element is sent as a message. */
-export type Stream = (call: Call) => AsyncIterable<object> | Iterable<object>;
+export type Stream = (call: Call) => Iterable<object | Wait>;
 
-/** Responds to a request. */
-export type Handler = (call: Call) => Answer | Promise<Answer>;
+/** Responds to a request. After an unsubscription, the response is not needed any more. */
+export type Handler = (call: Call) => Answer | Observable<Answer>;
 
 /** An endpoint. */
 export interface Route {
@@ -64,13 +65,13 @@ interface Received {
 export function logRequest(
   request: IncomingMessage,
   closing: ServerResponse | Socket,
-  log: RequestRecord[],
+  { log, scheduler }: Participant,
   protocolToken?: string,
 ): Received {
   const { method = 'GET', headers } = request;
   const { path, query } = parseUrl(request);
   const isAuthorized = /^Bearer\s+\S/i.test(headers.authorization ?? '') || Boolean(protocolToken);
-  const record = new RequestRecord(method, path, Object.fromEntries(query), isAuthorized);
+  const record = new RequestRecord(method, path, Object.fromEntries(query), isAuthorized, scheduler.now());
   log.push(record);
   const disconnected = new AbortController();
   closing.once('close', () => {
@@ -104,6 +105,13 @@ export function readBearerToken(header: string | undefined): string | undefined 
     throw new RequestError(400, 'Invalid value for: header Authorization (missing token)');
   }
   return token;
+}
+
+/** Rejects a body that is too large. */
+export function checkBodySize(size: number, { maxBodyBytes }: Settings): void {
+  if (size <= maxBodyBytes) return;
+  const problem = `incoming entity size (${size}) exceeded size limit (${maxBodyBytes} bytes)!`;
+  throw new RequestError(413, `EntityStreamSizeException: ${problem}`);
 }
 
 /** Reads a body for the log: as JSON if possible, else as text. Returns `undefined` if it is empty. */
@@ -164,7 +172,7 @@ export function errorAnswer({ status, body }: RequestError, traceId: string): An
 }
 
 /** How long a request may take, and the response after that. */
-export interface TimeLimit {
+interface TimeLimit {
   readonly timeoutMs: number;
   readonly timeoutAnswer: Answer;
 }

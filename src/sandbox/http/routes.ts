@@ -1,3 +1,4 @@
+import { catchError, defer, isObservable, type Observable, of } from 'rxjs';
 import { getActiveContractsPage, selectActiveContracts } from '../endpoints/activeContracts.js';
 import {
   completionsPath,
@@ -26,7 +27,7 @@ import { flatsPath, getUpdateById, getUpdateByOffset, selectUpdateRange } from '
 import { getUpdatesPage } from '../endpoints/updatesPage.js';
 import { requestError, RequestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
-import type { SandboxProfile } from '../Sandbox.js';
+import type { SandboxProfile } from '../SandboxChanges.js';
 import { type Answer, type Call, errorAnswer, type Handler, jsonAnswer, type Route, type Stream } from './Call.js';
 import { textAnswer } from './Call.js';
 import { refuseContentType } from './door.js';
@@ -101,7 +102,21 @@ export function findStream(path: string, settings: Settings): Stream | undefined
 }
 
 /** Finds the endpoint of a request and calls it. */
-export async function dispatch(call: Call): Promise<Answer> {
+export const dispatch = (call: Call): Observable<Answer> =>
+  defer(() => {
+    const answer = callHandler(call);
+    return isObservable(answer) ? answer : of(answer);
+  }).pipe(
+    catchError((error: unknown) =>
+      of(
+        error instanceof RequestError
+          ? errorAnswer(error, call.trace.id)
+          : textAnswer(500, `The sandbox failed: ${String(error)}`),
+      ),
+    ),
+  );
+
+function callHandler(call: Call): ReturnType<Handler> {
   const { method, path, headers } = call;
   const route = routes.get(path);
   const { settings } = call.participant;
@@ -116,11 +131,6 @@ export async function dispatch(call: Call): Promise<Answer> {
   if (handler === undefined || missing === 405) return textAnswer(405, 'Method Not Allowed');
   const refusal = refuseContentType(call, route);
   if (refusal !== undefined) return refusal;
-  try {
-    if (route.open !== true && !call.isAuthorized()) throw requestError('UNAUTHENTICATED', 'no good token');
-    return await handler(call);
-  } catch (error) {
-    if (error instanceof RequestError) return errorAnswer(error, call.trace.id);
-    return textAnswer(500, `The sandbox failed: ${String(error)}`);
-  }
+  if (route.open !== true && !call.isAuthorized()) throw requestError('UNAUTHENTICATED', 'no good token');
+  return handler(call);
 }

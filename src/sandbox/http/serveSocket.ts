@@ -1,20 +1,19 @@
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { jsonLayerError, RequestError, requestError } from '../errors.js';
-import type { Fault, FaultSocket } from '../Fault.js';
-import type { Ledger } from '../ledger/Ledger.js';
-import type { Participant, RequestRecord } from '../participant/Participant.js';
+import { firstValueFrom, fromEvent, takeUntil } from 'rxjs';
+import { RequestError, requestError } from '../errors.js';
+import type { Fault } from '../Fault.js';
+import type { Participant } from '../participant/Participant.js';
+import type { RequestRecord } from '../participant/RequestRecord.js';
 import {
   type Answer,
   type Call,
   errorAnswer,
-  jsonAnswer,
   logRequest,
   parseForLog,
   readBearerToken,
   readTrace,
-  rewriteAnswer,
   sendAnswer,
   statusAnswer,
   type Stream,
@@ -22,6 +21,8 @@ import {
 } from './Call.js';
 import { Channel } from './Channel.js';
 import { refuseForeign } from './door.js';
+import { socketSteps } from './socketSteps.js';
+import { Wait } from './Wait.js';
 
 /** Serves a WebSocket: logs it, takes its fault, completes the handshake and serves its first message. */
 export async function serveSocket(
@@ -31,12 +32,12 @@ export async function serveSocket(
   participant: Participant,
 ): Promise<void> {
   const { headers, socket } = request;
-  const { settings, faults, log } = participant;
+  const { settings, faults } = participant;
   const protocolToken = readProtocolToken(headers);
   socket.on('error', () => {
     // handled by the close event that follows
   });
-  const { path, query, record, signal } = logRequest(request, socket, log, protocolToken);
+  const { path, query, record, signal } = logRequest(request, socket, participant, protocolToken);
   const refusal = refuseForeign(headers, settings);
   if (refusal !== undefined) {
     refuseUpgrade(request, refusal, undefined, record);
@@ -70,81 +71,28 @@ export async function serveSocket(
     const body = typeof first === 'string' ? first : '';
     record.body = parseForLog(body);
     const received = { participant, method: 'GET', path, query, headers, body, bytes: Buffer.alloc(0) };
-    const call = { ...received, trace, fault, signal, isAuthorized, timeoutAnswer: unavailable };
-    await answerSocket(channel, stream, call);
+    const call = { ...received, trace, fault, isAuthorized, timeoutAnswer: unavailable };
+    await answerSocket(channel, stream, call, signal);
   } catch (error) {
     if (error instanceof RequestError) refuseUpgrade(request, errorAnswer(error, trace.id), undefined, record);
     else socket.destroy();
   }
 }
 
-/** Sends the stream of a request and closes the WebSocket; an error is sent as the last message. */
-async function answerSocket(channel: Channel, stream: Stream, call: Call): Promise<void> {
-  try {
-    await sendStream(channel, stream, call).catch(async (error: unknown) => {
-      if (!(error instanceof RequestError)) throw error;
-      await channel.send(toMessage(errorMessage(error, call.trace.id), call));
-      channel.end();
-    });
-  } catch {
-    channel.end(1011);
+/** Does to a WebSocket what its stream says, each step after the one before has left this process. */
+async function answerSocket(channel: Channel, stream: Stream, call: Call, signal: AbortSignal): Promise<void> {
+  for (const step of socketSteps(stream, call)) {
+    if (signal.aborted) return;
+    if (step instanceof Wait) await hasWaited(step, signal);
+    else if (step.kind === 'text') await channel.send(step.text);
+    else if (step.kind === 'close') channel.end(step.code, step.reason);
+    else if (step.kind === 'cut') channel.reset();
+    else channel.silence();
   }
 }
 
-async function sendStream(channel: Channel, stream: Stream, call: Call): Promise<void> {
-  const { fault, isAuthorized } = call;
-  if (!isAuthorized()) throw requestError('UNAUTHENTICATED', 'no good token');
-  const socketFault = fault?.kind === 'socket' && fault.how !== 'refuse' ? fault : undefined;
-  let remaining = socketFault?.elements ?? 0;
-  if (socketFault !== undefined && remaining <= 0) return injectSocketFault(socketFault, channel);
-  const { ledger } = call.participant;
-  const { restores } = ledger;
-  for await (const element of stream(call)) {
-    checkRestored(ledger, restores);
-    if (!isAuthorized()) throw requestError('ACCESS_TOKEN_EXPIRED', 'JWT token has expired');
-    await channel.send(toMessage(jsonAnswer(element), call));
-    remaining -= 1;
-    if (socketFault !== undefined && remaining <= 0) return injectSocketFault(socketFault, channel);
-  }
-  checkRestored(ledger, restores);
-  channel.end();
-}
-
-/** Breaks off a stream whose ledger was restored: a normal end would look like a complete stream. */
-function checkRestored(ledger: Ledger, restoresBefore: number): void {
-  if (ledger.restores !== restoresBefore) throw new Error('The ledger was restored');
-}
-
-/** Applies a fault to a WebSocket. */
-async function injectSocketFault(fault: Exclude<FaultSocket, { how: 'refuse' }>, channel: Channel): Promise<void> {
-  switch (fault.how) {
-    case 'close':
-      channel.end(fault.code, fault.reason);
-      return;
-    case 'cut':
-      channel.reset();
-      return;
-    case 'silence':
-      channel.silence();
-      return;
-    case 'error':
-      await channel.send(typeof fault.body === 'string' ? fault.body : JSON.stringify(fault.body));
-      channel.end();
-  }
-}
-
-function toMessage(answer: Answer, { fault }: Call): string {
-  if (fault?.kind !== 'rewrite') return answer.body;
-  const { contentType, body } = rewriteAnswer(answer, fault);
-  if (contentType !== answer.contentType) throw new Error(body);
-  return body;
-}
-
-/** The message of an error. An error that is plain text over HTTP is an internal error here. */
-function errorMessage(error: RequestError, traceId: string): Answer {
-  if (typeof error.body !== 'string') return errorAnswer(error, traceId);
-  return errorAnswer(jsonLayerError(500, 'LEDGER_API_INTERNAL_ERROR', error.body), traceId);
-}
+const hasWaited = ({ until$ }: Wait, signal: AbortSignal): Promise<unknown> =>
+  firstValueFrom(until$.pipe(takeUntil(fromEvent(signal, 'abort'))), { defaultValue: undefined });
 
 const tokenPrefix = 'jwt.token.';
 

@@ -1,31 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { fromEvent, lastValueFrom, takeUntil } from 'rxjs';
 import { RequestError } from '../errors.js';
-import type { FaultStatus } from '../Fault.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
 import { clampTimer } from '../wire/values.js';
-import {
-  type Answer,
-  type Call,
-  errorAnswer,
-  logRequest,
-  parseForLog,
-  parseUrl,
-  readBearerToken,
-  readTimeLimit,
-  readTrace,
-  rewriteAnswer,
-  sendAnswer,
-  statusAnswer,
-  textAnswer,
-  type TimeLimit,
-} from './Call.js';
+import { answerRequest } from './answerRequest.js';
+import { type Answer, checkBodySize, errorAnswer, logRequest, parseForLog, parseUrl, sendAnswer } from './Call.js';
 import { corsHeaders, refuseForeign } from './door.js';
-import { dispatch, findStream } from './routes.js';
+import { findStream } from './routes.js';
 import { serveSocket } from './serveSocket.js';
 
 /** Starts the server. It keeps its port across restarts. */
@@ -59,7 +45,7 @@ export async function startServer(port: number, participant: Participant): Promi
   }
 }
 
-interface RunningServer {
+export interface RunningServer {
   readonly url: string;
   readonly restart: (downMs: number, whileDown?: () => void) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -145,9 +131,9 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** Serves one request: logs it, takes its fault, and sends the response. */
 async function serve(request: IncomingMessage, response: ServerResponse, participant: Participant): Promise<void> {
-  const { faults, log } = participant;
+  const { faults } = participant;
   const { method = 'GET', headers } = request;
-  const { path, query, record, signal } = logRequest(request, response, log);
+  const { path, query, record, signal } = logRequest(request, response, participant);
   const refusal = refuseForeign(headers, participant.settings);
   const cors = refusal === undefined ? corsHeaders(headers) : undefined;
   const preflight: Answer | undefined = cors && method === 'OPTIONS' ? { status: 204, body: '' } : undefined;
@@ -158,8 +144,9 @@ async function serve(request: IncomingMessage, response: ServerResponse, partici
     const bytes = await readBytes(request, participant.settings);
     const body = bytes.toString();
     record.body = parseForLog(body);
-    const parsed = { participant, method, path, query, headers, body, bytes, fault, signal };
-    const answer = direct ?? (await answerRequest(parsed));
+    const arrived = { participant, method, path, query, headers, body, bytes, fault };
+    const answer$ = answerRequest(arrived).pipe(takeUntil(fromEvent(signal, 'abort')));
+    const answer = direct ?? (await lastValueFrom(answer$, { defaultValue: undefined }));
     if (request.socket.destroyed) return;
     sendAnswer(answer && { ...answer, headers: { ...cors, ...answer.headers } }, fault, response, record);
   } catch (error) {
@@ -170,76 +157,15 @@ async function serve(request: IncomingMessage, response: ServerResponse, partici
 }
 
 /** Reads the body of a request. The rest of a body that is too large is read, but not kept. */
-async function readBytes(request: IncomingMessage, { maxBodyBytes }: Settings): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, settings: Settings): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size <= maxBodyBytes) chunks.push(chunk);
+    if (size <= settings.maxBodyBytes) chunks.push(chunk);
   }
-  if (size <= maxBodyBytes) return Buffer.concat(chunks);
-  const problem = `incoming entity size (${size}) exceeded size limit (${maxBodyBytes} bytes)!`;
-  throw new RequestError(413, `EntityStreamSizeException: ${problem}`);
-}
-
-type ParsedRequest = Omit<Call, 'trace' | 'timeoutAnswer' | 'isAuthorized'>;
-
-/** Creates the response to a request, `undefined` if its fault prevents one. */
-async function answerRequest(request: ParsedRequest): Promise<Answer | undefined> {
-  const { fault } = request;
-  switch (fault?.kind) {
-    case 'status':
-      return fault.when === 'after' ? replaceSuccess(await processRequest(request), fault) : statusAnswer(fault);
-    case 'body':
-      return { status: 200, contentType: 'application/json', body: fault.body };
-    case 'hang':
-      return undefined;
-    case 'reset':
-      return fault.when === 'after' ? processRequest(request) : undefined;
-    case 'rewrite':
-      return rewriteAnswer(await processRequest(request), fault);
-    default:
-      return processRequest(request);
-  }
-}
-
-/** Replaces a successful response. A request that fails gets its own error. */
-const replaceSuccess = (answer: Answer, fault: FaultStatus): Answer =>
-  answer.status < 300 ? statusAnswer(fault) : answer;
-
-/** Processes a request immediately. A fault delays or loses only the response. */
-async function processRequest(request: ParsedRequest): Promise<Answer> {
-  const { headers, participant, signal, fault } = request;
-  const { settings } = participant;
-  const isAuthorized = () => {
-    const token = readBearerToken(headers.authorization);
-    return settings.checkToken?.(token) ?? true;
-  };
-  const limit = readTimeLimit(headers, settings);
-  if (typeof limit === 'string') return textAnswer(400, limit);
-  const { timeoutAnswer } = limit;
-  return withTimeout(limit, signal, async (done) => {
-    const answer = await dispatch({ ...request, trace: readTrace(headers), timeoutAnswer, isAuthorized, signal: done });
-    if (fault?.kind === 'delay' && fault.ms > 0) await sleep(fault.ms, undefined, { signal: done });
-    return answer;
-  });
-}
-
-/**
- * Returns the response of the time limit if the work takes too long. `done` aborts when the result is no longer needed.
- */
-async function withTimeout(
-  { timeoutMs, timeoutAnswer }: TimeLimit,
-  signal: AbortSignal,
-  work: (done: AbortSignal) => Promise<Answer>,
-): Promise<Answer> {
-  const answered = new AbortController();
-  const done = AbortSignal.any([signal, answered.signal]);
-  try {
-    return await Promise.race([work(done), sleep(clampTimer(timeoutMs), timeoutAnswer, { signal: done })]);
-  } finally {
-    answered.abort();
-  }
+  checkBodySize(size, settings);
+  return Buffer.concat(chunks);
 }
 
 function ignore(): void {

@@ -1,3 +1,4 @@
+import { asyncScheduler, type Observable, type SchedulerLike, Subject } from 'rxjs';
 import { formatMicros, parseMicros } from '../wire/values.js';
 import { templatesIn, updateValue, type WireUpdate } from '../wire/WireUpdate.js';
 import { ContractHistory } from './ContractHistory.js';
@@ -14,19 +15,34 @@ export interface LedgerEntry {
 export class Ledger {
   readonly updates: WireUpdate[] = [];
   readonly contracts = new ContractHistory();
-  readonly recordTimes = new RecordTimes();
+  readonly recordTimes: RecordTimes;
   /** Goes into each new id, so that no other participant of the same history makes the same one. */
   salt: readonly (string | number)[] = [];
   readonly #offsets: number[] = [];
   readonly #offsetById = new Map<string, number>();
   readonly #submitters = new Map<number, readonly string[]>();
-  readonly #listeners = new Set<() => void>();
+  readonly #changes = new Subject<void>();
   #end = 0;
   #pruned = 0;
   #commits = 0;
   #restores = 0;
 
-  constructor(readonly packages = new Packages()) {}
+  constructor(
+    readonly packages = new Packages(),
+    readonly scheduler: SchedulerLike = asyncScheduler,
+  ) {
+    this.recordTimes = new RecordTimes(scheduler);
+  }
+
+  /** Emits after each change. */
+  get changes$(): Observable<void> {
+    return this.#changes;
+  }
+
+  /** The time of the participant, in milliseconds since the epoch. */
+  now(): number {
+    return this.scheduler.now();
+  }
 
   get end(): number {
     return this.#end;
@@ -46,20 +62,21 @@ export class Ledger {
     return this.#restores;
   }
 
-  /** Commits updates, each with an offset greater than the ledger end. Notifies the subscribers after the last one. */
+  /** Commits updates, each with an offset greater than the ledger end. The caller notifies the subscribers. */
   commit(entries: Iterable<LedgerEntry>): void {
-    try {
-      for (const { update, submitters } of entries) {
-        const { offset } = updateValue(update);
-        if (offset <= this.#end)
-          throw new RangeError(`The offset ${offset} must be greater than the ledger end ${this.#end}`);
-        this.add(update);
-        this.#commits += 1;
-        if (submitters !== undefined) this.#submitters.set(offset, submitters);
-      }
-    } finally {
-      this.notify();
+    for (const { update, submitters } of entries) {
+      const { offset } = updateValue(update);
+      if (offset <= this.#end)
+        throw new RangeError(`The offset ${offset} must be greater than the ledger end ${this.#end}`);
+      this.add(update);
+      this.#commits += 1;
+      if (submitters !== undefined) this.#submitters.set(offset, submitters);
     }
+  }
+
+  /** Notifies the subscribers of what was committed. They may commit more. */
+  notify(): void {
+    this.#changes.next();
   }
 
   advance(offsets: number): void {
@@ -125,12 +142,6 @@ export class Ledger {
     return this.#submitters.get(offset);
   }
 
-  /** Calls the listener after each change, until the returned function is called. */
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
   private add(update: WireUpdate): void {
     const { offset, updateId, synchronizerId, recordTime } = updateValue(update);
     this.updates.push(update);
@@ -141,20 +152,26 @@ export class Ledger {
     this.contracts.add(update);
     this.#end = offset;
   }
-
-  private notify(): void {
-    for (const listener of [...this.#listeners]) listener();
-  }
 }
 
 /** A time before the first record time. It is fixed, so that the times of appended updates do not depend on the day. */
 const timeStart = Date.UTC(2026, 0, 1) * 1000;
+
+const dayMicros = 86_400_000_000;
 
 /** The latest record time of each synchronizer. Record times ascend per synchronizer, not across synchronizers. */
 class RecordTimes {
   readonly #latest = new Map<string, { readonly recordTime: string; readonly micros: number }>();
   /** The latest times of updates that are lost, in microseconds. The time of a synchronizer does not go back with a participant. */
   readonly #lost = new Map<string, number>();
+  /** A time before the first record time. Virtual time begins long before that of machines. */
+  readonly #start: number;
+  readonly #isVirtual: boolean;
+
+  constructor(private readonly scheduler: SchedulerLike) {
+    this.#start = Math.min(timeStart, this.nowMicros() - dayMicros);
+    this.#isVirtual = this.#start < timeStart;
+  }
 
   /** The record times in the form of checkpoints and, since 3.6, of the ledger end. */
   get all(): readonly { readonly synchronizerId: string; readonly recordTime: string }[] {
@@ -163,17 +180,18 @@ class RecordTimes {
 
   /** The latest record time of a synchronizer that any update has or had, in microseconds. */
   latest(synchronizerId: string): number {
-    return Math.max(this.#latest.get(synchronizerId)?.micros ?? timeStart, this.#lost.get(synchronizerId) ?? 0);
+    return Math.max(this.#latest.get(synchronizerId)?.micros ?? this.#start, this.#lost.get(synchronizerId) ?? 0);
   }
 
   /** Returns the current time, or just after the latest record time if that is later. */
   now(synchronizerId: string): string {
-    return this.after(synchronizerId, Date.now() * 1000);
+    return this.after(synchronizerId, this.nowMicros());
   }
 
-  /** Returns a second after the latest record time, but not later than the clock. */
+  /** Returns a second after the latest record time, but not later than the clock; in virtual time, the current time. */
   next(synchronizerId: string): string {
-    return this.after(synchronizerId, Math.min(this.latest(synchronizerId) + 1_000_000, Date.now() * 1000));
+    if (this.#isVirtual) return this.now(synchronizerId);
+    return this.after(synchronizerId, Math.min(this.latest(synchronizerId) + 1_000_000, this.nowMicros()));
   }
 
   /** Returns a time in microseconds, or just after the latest record time if that is later. */
@@ -183,8 +201,12 @@ class RecordTimes {
 
   advance(synchronizerId: string, recordTime: string): void {
     const micros = parseMicros(recordTime);
-    const { micros: latest = timeStart } = this.#latest.get(synchronizerId) ?? {};
+    const { micros: latest = this.#start } = this.#latest.get(synchronizerId) ?? {};
     if (micros >= latest) this.#latest.set(synchronizerId, { recordTime, micros });
+  }
+
+  private nowMicros(): number {
+    return Math.round(this.scheduler.now() * 1000);
   }
 
   clear({ returns }: { readonly returns: boolean }): void {

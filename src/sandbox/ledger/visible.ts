@@ -1,6 +1,6 @@
 import type { Settings } from '../participant/Settings.js';
 import type { EventSelection, TransactionSelection, UpdateSelection } from '../requests/selections.js';
-import type { SandboxProfile } from '../Sandbox.js';
+import type { SandboxProfile } from '../SandboxChanges.js';
 import {
   stakeholdersOf,
   type WireArchivedEvent,

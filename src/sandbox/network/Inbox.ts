@@ -1,3 +1,4 @@
+import type { Subscription } from 'rxjs';
 import type { Ledger, LedgerEntry } from '../ledger/Ledger.js';
 import type { Completion, Completions } from '../participant/Completions.js';
 import { Random } from '../Random.js';
@@ -22,7 +23,7 @@ export class Inbox {
   #arrived = 0;
   #size = 0;
   #isPaused = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: Subscription | undefined;
   /** The ledger end that the participant has at least when it has read everything. */
   #endAfterwards = 0;
 
@@ -96,10 +97,17 @@ export class Inbox {
   }
 
   private read(count: number): void {
-    if (this.#size > 0) this.ledger.commit(this.take(count));
+    const { ledger } = this;
+    if (this.#size > 0) {
+      try {
+        ledger.commit(this.take(count));
+      } finally {
+        ledger.notify();
+      }
+    }
     if (this.#size > 0) return;
     this.stop();
-    if (this.#endAfterwards > this.ledger.end) this.ledger.advance(this.#endAfterwards - this.ledger.end);
+    if (this.#endAfterwards > ledger.end) ledger.advance(this.#endAfterwards - ledger.end);
     this.#endAfterwards = 0;
   }
 
@@ -129,7 +137,8 @@ export class Inbox {
 
   private schedule(): void {
     if (this.#isPaused || this.#timer !== undefined || this.#size === 0) return;
-    this.#timer = setTimeout(
+    const { scheduler } = this.ledger;
+    this.#timer = scheduler.schedule(
       () => {
         this.#timer = undefined;
         // the last one may come later, so that those of another synchronizer overtake it
@@ -138,11 +147,10 @@ export class Inbox {
       },
       1 + this.#random.below(longestDelayMs),
     );
-    this.#timer.unref();
   }
 
   private stop(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.unsubscribe();
     this.#timer = undefined;
   }
 }

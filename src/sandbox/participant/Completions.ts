@@ -1,3 +1,4 @@
+import type { SchedulerLike } from 'rxjs';
 import { requestError, type WireCantonError } from '../errors.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { laterFields, type ReadContext } from '../ledger/visible.js';
@@ -67,13 +68,15 @@ export class Completions {
   readonly #accepted = new Map<string, Completion>();
   readonly #byHash = new Map<string, Completion>();
 
+  constructor(private readonly scheduler: SchedulerLike) {}
+
   /** Rejects a change whose last commit is within the deduplication period. Earlier rejections do not count. */
   checkDuplicate(submission: Submission, { ledger, settings }: ReadContext): void {
     const { period } = submission;
     const changeId = changeIdOf(submission);
     const earlier = this.#accepted.get(changeId);
     if (earlier !== undefined && !isForgotten(earlier)) {
-      if (isWithin(period, earlier)) throw duplicateCommand(earlier, changeId);
+      if (isWithin(period, earlier, ledger.now())) throw duplicateCommand(earlier, changeId);
       return;
     }
     if (!reachesIntoPruned(period, ledger)) return;
@@ -83,7 +86,7 @@ export class Completions {
 
     /** A commit is forgotten when it is pruned, unless the default period still needs it. */
     function isForgotten({ offset, at }: Completion): boolean {
-      return offset <= ledger.pruned && Date.now() - at >= settings.defaultDeduplicationMs;
+      return offset <= ledger.pruned && ledger.now() - at >= settings.defaultDeduplicationMs;
     }
   }
 
@@ -98,7 +101,7 @@ export class Completions {
   }
 
   add(completion: Omit<Completion, 'at'>): void {
-    this.keep({ ...completion, at: Date.now() });
+    this.keep({ ...completion, at: this.scheduler.now() });
   }
 
   /** Adds the completion of a commit that is read again, at its new offset. */
@@ -125,14 +128,14 @@ export class Completions {
   }
 }
 
-const isWithin = (period: DeduplicationPeriod, { offset, at }: Completion): boolean =>
-  'afterOffset' in period ? offset > period.afterOffset : Date.now() - at < period.ms;
+const isWithin = (period: DeduplicationPeriod, { offset, at }: Completion, now: number): boolean =>
+  'afterOffset' in period ? offset > period.afterOffset : now - at < period.ms;
 
 function reachesIntoPruned(period: DeduplicationPeriod, ledger: Ledger): boolean {
   if ('afterOffset' in period) return period.afterOffset < ledger.pruned;
   const lastPruned = ledger.updates[ledger.indexAfter(ledger.pruned) - 1];
   if (period.isDefault || lastPruned === undefined) return false;
-  return parseMicros(updateValue(lastPruned).recordTime) > (Date.now() - period.ms) * 1000;
+  return parseMicros(updateValue(lastPruned).recordTime) > (ledger.now() - period.ms) * 1000;
 }
 
 function duplicateCommand({ offset, submission }: Completion, changeId: string) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { checkNotNegative } from '../../codecs/internal/field.js';
-import type { SandboxOptions, SandboxProfile } from '../Sandbox.js';
+import type { SandboxProfile } from '../SandboxChanges.js';
+import type { SandboxOptions } from '../SandboxOptions.js';
 
 /** Which web pages may send requests: none, those of this machine, or those of the given origins. */
 export type AllowedOrigins = boolean | readonly string[];

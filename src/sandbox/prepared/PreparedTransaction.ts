@@ -8,13 +8,21 @@ import type {
   Value,
 } from '@canton-network/core-ledger-proto';
 import type { hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
+import { defer } from 'rxjs';
 import { isRecord } from '../../codecs/internal/Codec.js';
 import { RequestError, requestError } from '../errors.js';
 import type { Creation, Effect, Exercised, PreparedSubmission } from '../submission/interpret.js';
 import { maxMicros, parseMicros } from '../wire/values.js';
 import { stakeholdersOf, type TemplateRef, type WireCreatedEvent } from '../wire/WireUpdate.js';
+import type { DecodedTransaction, EncodedTransaction, PreparedEncoding } from './PreparedEncoding.js';
 import { findChoiceType, findTemplateType, formatIdentifier, parseIdentifier } from './types.js';
 import { jsonToValue, recordValue, valueToJson } from './values.js';
+
+/** The encoding and the hash of Canton. They need two packages of the vendor, and time of the machine: they are Promises. */
+export const cantonEncoding: PreparedEncoding = {
+  encode: (submission, input) => defer(() => encodePrepared(submission, input)),
+  decode: (bytes) => defer(() => decodePrepared(bytes)),
+};
 
 /**
  * Encodes a prepared transaction: a root node with its consequence, their seeds, and the execution metadata. Computes
@@ -22,12 +30,12 @@ import { jsonToValue, recordValue, valueToJson } from './values.js';
  *
  * @param input - the contract that the submission uses, if there is one
  */
-export async function encodePrepared(
-  submission: Omit<PreparedSubmission, 'preparationTime'>,
+async function encodePrepared(
+  submission: PreparedSubmission,
   input: WireCreatedEvent | undefined,
-  vendor: Vendor,
-): Promise<{ readonly bytes: Uint8Array; readonly hash: Buffer }> {
-  const { party, commandId, synchronizerId, minLedgerTime, maxRecordTime, effect } = submission;
+): Promise<EncodedTransaction> {
+  const vendor = await loadVendor();
+  const { party, commandId, synchronizerId, preparationTime, minLedgerTime, maxRecordTime, effect } = submission;
   const { creation } = effect.kind === 'create' ? { creation: effect } : effect;
   const exercise = effect.kind === 'create' || input === undefined ? undefined : exerciseNode(effect, input, party);
   const nodes = [
@@ -49,7 +57,7 @@ export async function encodePrepared(
       synchronizerId,
       mediatorGroup: 0,
       transactionUuid: randomUUID(),
-      preparationTime: BigInt(Date.now()) * 1000n,
+      preparationTime: BigInt(preparationTime),
       inputContracts: input === undefined ? [] : [inputContract(input)],
       globalKeyMapping: [],
       ...(minLedgerTime !== undefined && { minLedgerEffectiveTime: BigInt(minLedgerTime) }),
@@ -133,10 +141,8 @@ function inputArgument(template: TemplateRef, json: unknown): Value {
 const templateOf = ({ templateId: id, packageName }: WireCreatedEvent): TemplateRef => ({ id, packageName });
 
 /** Decodes the bytes of a prepared transaction. Computes its hash, because the client does not send it. */
-export async function decodePrepared(
-  bytes: Uint8Array,
-  vendor: Vendor,
-): Promise<{ readonly prepared: PreparedSubmission; readonly hash: Buffer }> {
+async function decodePrepared(bytes: Uint8Array): Promise<DecodedTransaction> {
+  const vendor = await loadVendor();
   try {
     const message = vendor.PreparedTransaction.fromBinary(bytes);
     const prepared = readMessage(message);
@@ -216,13 +222,13 @@ function readCreate({ contractId, templateId, packageName, argument, signatories
 }
 
 /** The functions of the vendor's packages: the encoding of prepared transactions, and their hash. */
-export interface Vendor {
+interface Vendor {
   readonly PreparedTransaction: typeof PreparedTransaction;
   readonly hashPreparedTransaction: typeof hashPreparedTransaction;
 }
 
 /** Loads the vendor's packages on first use. They are optional; everything else works without them. */
-export async function loadVendor(): Promise<Vendor> {
+async function loadVendor(): Promise<Vendor> {
   try {
     // one after the other: the second imports the first, and Jest cannot link a module for two importers at the same
     // time

@@ -255,12 +255,16 @@ export function readTime(timestamp: string, field: string): number {
   throw timeError(timestamp, field);
 }
 
-/** Reads the minimum ledger time of a submission, in microseconds since the epoch. */
-export function readMinLedgerTime(minLedgerTime: Opt<MinLedgerTime>): number | undefined {
+/**
+ * Reads the minimum ledger time of a submission, in microseconds since the epoch.
+ *
+ * @param now - the time of the participant, in milliseconds since the epoch
+ */
+export function readMinLedgerTime(minLedgerTime: Opt<MinLedgerTime>, now: number): number | undefined {
   const { time } = minLedgerTime ?? {};
   if (time === undefined || 'Empty' in time) return undefined;
   if ('MinLedgerTimeAbs' in time) return readTime(time.MinLedgerTimeAbs.value, 'minLedgerTime.time');
-  const micros = Math.round((Date.now() + readDuration(time.MinLedgerTimeRel.value)) * 1000);
+  const micros = Math.round((now + readDuration(time.MinLedgerTimeRel.value)) * 1000);
   if (micros <= maxMicros) return micros;
   throw typeError('a time', 'minLedgerTime.time');
 }

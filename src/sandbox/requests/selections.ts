@@ -4,7 +4,7 @@ import type { Opt } from '../../codecs/scalars.js';
 import type { EventFormat, TransactionFormat, UpdateFormat } from '../../codecs/UpdateFormat.js';
 import { requestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
-import type { SandboxProfile } from '../Sandbox.js';
+import type { SandboxProfile } from '../SandboxChanges.js';
 import { missingField } from './decode.js';
 
 /** The updates that a format selects. */

@@ -54,7 +54,7 @@ export function findInput(contractId: string, disclosed: Disclosed, { ledger, se
   if (found !== undefined || settings.archiveLagMs === 0) return found;
   const archived = ledger.contracts.activations.findLast(({ created }) => created.contractId === contractId);
   const archive = archived && ledger.at(archived.endedAt);
-  const since = archive === undefined ? Infinity : Date.now() - parseMicros(updateValue(archive).recordTime) / 1000;
+  const since = archive === undefined ? Infinity : ledger.now() - parseMicros(updateValue(archive).recordTime) / 1000;
   return since < settings.archiveLagMs ? archived : undefined;
 }
 

@@ -1,11 +1,12 @@
+import { concatMap, map, type Observable, of, timer } from 'rxjs';
 import { RequestError, requestError } from '../errors.js';
 import type { FaultCommitLate } from '../Fault.js';
 import type { Answer, Call } from '../http/Call.js';
 import { completeTransaction } from '../ledger/append.js';
+import type { ReadContext } from '../ledger/visible.js';
 import { changeIdOf, reportedOffset, type Submission } from '../participant/Completions.js';
 import type { Participant } from '../participant/Participant.js';
-import type { Settings } from '../participant/Settings.js';
-import { formatMicros, makeUpdateId, parseMicros, sha256, trafficCost } from '../wire/values.js';
+import { clampTimer, formatMicros, makeUpdateId, parseMicros, sha256, trafficCost } from '../wire/values.js';
 import type { WireCreatedEvent, WireEventInput, WireTransaction } from '../wire/WireUpdate.js';
 import type { Creation, Effect, Exercised } from './interpret.js';
 
@@ -27,28 +28,27 @@ type CheckVerdict<S> = (submission: S, participant: Participant) => void;
  *
  * @throws RequestError if the same change is in flight; then there is no completion
  */
-export async function submit<S extends Submission>(
+export function submit<S extends Submission>(
   submission: S,
   call: SubmissionCall,
   check: CheckVerdict<S>,
-): Promise<Outcome> {
+): Observable<Outcome> {
   const { fault, participant } = call;
   if (fault?.kind !== 'commitLate' || fault.before !== 'registration') return register(submission, call, check);
-  void participant.pending.wait(fault.ms).then(async () => {
-    try {
-      await register(submission, { ...call, fault: undefined }, check);
-    } catch {
-      // not registered; the client already has its response
-    }
-  });
-  return lost(fault, call);
+  const { pending, ledger } = participant;
+  // if it is not registered then, the client already has its response
+  const late$ = timer(clampTimer(fault.ms), ledger.scheduler).pipe(
+    concatMap(() => register(submission, { ...call, fault: undefined }, check)),
+  );
+  void pending.run(late$);
+  return of(lost(fault, call));
 }
 
-async function register<S extends Submission>(
+function register<S extends Submission>(
   submission: S,
   call: SubmissionCall,
   check: CheckVerdict<S>,
-): Promise<Outcome> {
+): Observable<Outcome> {
   const { fault, participant } = call;
   const { pending, inbox } = participant;
   inbox.drain();
@@ -61,26 +61,30 @@ async function register<S extends Submission>(
     checkLocks(submission, participant);
     check(submission, participant);
   });
-  if (rejected !== undefined) return reject(rejected, submission, participant);
+  if (rejected !== undefined) return of(reject(rejected, submission, participant));
   if (fault?.kind === 'commitLate') {
     void confirm(fault.ms, []);
-    return lost(fault, call);
+    return of(lost(fault, call));
   }
   const consumed = inputsOf(submission).flatMap(({ isConsuming, contractId }) => (isConsuming ? contractId : []));
   const { confirmationMs } = participant.settings;
-  if (consumed.length === 0 || confirmationMs === 0) return { committed: commit(submission, participant) };
+  if (consumed.length === 0 || confirmationMs === 0) return of({ committed: commit(submission, participant) });
   return confirm(confirmationMs, consumed);
 
   /** Commits after a time, during which contracts are locked, unless the ledger has changed in the meantime. */
-  async function confirm(ms: number, contractIds: readonly string[]): Promise<Outcome> {
-    await pending.add(changeId, submission, contractIds, ms);
-    inbox.drain();
-    const lateRejection = rejectionOf(() => {
-      check(submission, participant);
-    });
-    return lateRejection === undefined
-      ? { committed: commit(submission, participant) }
-      : reject(lateRejection, submission, participant);
+  function confirm(ms: number, contractIds: readonly string[]): Observable<Outcome> {
+    const confirmed$ = pending.hold(changeId, submission, contractIds, ms).pipe(
+      map((): Outcome => {
+        inbox.drain();
+        const lateRejection = rejectionOf(() => {
+          check(submission, participant);
+        });
+        return lateRejection === undefined
+          ? { committed: commit(submission, participant) }
+          : reject(lateRejection, submission, participant);
+      }),
+    );
+    return pending.run(confirmed$);
   }
 }
 
@@ -227,8 +231,8 @@ const withSuffix = (contractId: string, offset: number): string =>
   `${contractId}ca1112${sha256('suffix', contractId, offset)}`;
 
 /** Rejects a ledger time that is too far ahead of the clock. */
-export function checkLedgerTime({ minLedgerTime = 0 }: Submission, settings: Settings): void {
-  if (minLedgerTime - Date.now() * 1000 <= settings.ledgerTimeToleranceMs * 1000) return;
+export function checkLedgerTime({ minLedgerTime = 0 }: Submission, { settings, ledger }: ReadContext): void {
+  if (minLedgerTime - ledger.now() * 1000 <= settings.ledgerTimeToleranceMs * 1000) return;
   const cause = `The ledger time ${formatMicros(minLedgerTime)} is too far from the record time`;
   throw requestError('LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND', cause);
 }

@@ -1,6 +1,5 @@
 import type { Contract } from '../ledger/ContractHistory.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import type { Participant } from '../participant/Participant.js';
 import type { Random } from '../Random.js';
 import type { WireCreatedEvent } from '../wire/WireUpdate.js';
 
@@ -14,18 +13,6 @@ export interface Move {
   readonly reassignmentCounter: number;
   /** Whether the creation of the contract on the source is also late. */
   readonly isNew?: boolean;
-}
-
-/** The context in which an update is generated. */
-export interface TrafficContext {
-  readonly seed: number;
-  readonly random: Random;
-  readonly participant: Participant;
-  readonly state: TrafficState;
-  /** The offset of the generated update. */
-  readonly offset: number;
-  /** The record time of the generated update on the fastest synchronizer, in microseconds. */
-  readonly micros: number;
 }
 
 /** The generated contracts, which are the only ones that generated traffic archives and reassigns. */

@@ -6,8 +6,14 @@ import { Random } from '../Random.js';
 import { formatMicros, sha256 } from '../wire/values.js';
 import type { WireReassignmentEventInput, WireTopologyEvent } from '../wire/WireUpdate.js';
 import type { GenerateOptions, UpdateVariant } from './GenerateOptions.js';
-import type { Move, TrafficContext, TrafficState } from './TrafficState.js';
-import { generateContract, generateHeader, generateTransaction, transactionEntry } from './transactions.js';
+import type { Move } from './TrafficState.js';
+import {
+  generateContract,
+  generateHeader,
+  generateTransaction,
+  type TrafficContext,
+  transactionEntry,
+} from './transactions.js';
 
 /**
  * Generates mixed traffic. Each update is based on the state of the ledger after the previous one. The record times are
@@ -17,16 +23,15 @@ export function* generate(
   count: number,
   { seed = 1, variants = mixture }: GenerateOptions,
   participant: Participant,
-  state: TrafficState,
 ): Generator<AppendedUpdate, void> {
-  const { ledger, settings } = participant;
+  const { ledger, settings, traffic: state } = participant;
   const random = new Random(seed ^ Math.imul(ledger.end, 0x9e3779b1));
   const chosen = mixture.filter((variant) => variants.includes(variant));
   const kinds = chosen.filter((variant) => variant !== 'Reassignment' || settings.synchronizers.length > 1);
   const [first = 'Transaction', ...others] = kinds;
   if (!kinds.includes('Transaction')) state.forgetCreations();
   const latest = Math.max(...settings.synchronizers.map((id) => ledger.recordTimes.latest(id)));
-  for (const micros of timesUntilNow(count, latest, random)) {
+  for (const micros of timesUntilNow(count, latest, ledger.now() * 1000, random)) {
     const gap = random.chance(0.2) ? 1 + random.below(4) : 0;
     const context = { seed, random, participant, state, offset: ledger.end + 1 + gap, micros };
     const late = kinds.includes('Reassignment') && random.chance(0.04) ? generateLate(context) : undefined;
@@ -38,8 +43,7 @@ export function* generate(
  * Returns ascending times in microseconds, about a second apart, the last of which is now. They are closer together if
  * they would otherwise begin too early.
  */
-function timesUntilNow(count: number, after: number, random: Random): readonly number[] {
-  const clock = Date.now() * 1000;
+function timesUntilNow(count: number, after: number, clock: number, random: Random): readonly number[] {
   const second = clock - (clock % 1_000_000);
   // starts at a full second, so that the same seed has the same fractions of seconds
   const now = second > after ? second : clock;

@@ -14,7 +14,19 @@ import {
   type WireInterfaceView,
   type WireTransaction,
 } from '../wire/WireUpdate.js';
-import type { TrafficContext } from './TrafficState.js';
+import type { TrafficState } from './TrafficState.js';
+
+/** The context in which an update is generated. */
+export interface TrafficContext {
+  readonly seed: number;
+  readonly random: Random;
+  readonly participant: Participant;
+  readonly state: TrafficState;
+  /** The offset of the generated update. */
+  readonly offset: number;
+  /** The record time of the generated update on the fastest synchronizer, in microseconds. */
+  readonly micros: number;
+}
 
 /** Generates a transaction. */
 export function generateTransaction(context: TrafficContext): AppendedUpdate {
