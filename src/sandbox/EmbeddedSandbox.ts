@@ -1,7 +1,7 @@
 import { checkNotNegative } from '../codecs/internal/field.js';
 import type { HttpPort } from '../http/HttpPort.js';
 import type { SocketPort } from '../ws/SocketPort.js';
-import type { Fault, FaultScope } from './Fault.js';
+import type { Fault, FaultScope } from './faults/Fault.js';
 import { completeUpdates } from './ledger/append.js';
 import type { PackageEntities } from './ledger/PackageEntities.js';
 import { Participant } from './participant/Participant.js';

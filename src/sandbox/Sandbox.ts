@@ -1,6 +1,6 @@
 import type { HttpPort } from '../http/HttpPort.js';
 import type { SocketPort } from '../ws/SocketPort.js';
-import type { Fault, FaultScope } from './Fault.js';
+import type { Fault, FaultScope } from './faults/Fault.js';
 import type { PackageEntities } from './ledger/PackageEntities.js';
 import type { ExternalParty, ExternalPartyOptions, HostedParty } from './participant/parties.js';
 import type { SandboxChanges } from './SandboxChanges.js';

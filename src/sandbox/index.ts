@@ -40,22 +40,11 @@ export type {
 } from './participant/parties.js';
 
 // Faults
-export type {
-  Fault,
-  FaultBody,
-  FaultCommitLate,
-  FaultDelay,
-  FaultHang,
-  FaultLie,
-  FaultReject,
-  FaultReset,
-  FaultRewrite,
-  FaultScope,
-  FaultSocket,
-  FaultStall,
-  FaultStatus,
-  FaultTruncate,
-} from './Fault.js';
+export type { Fault, FaultScope } from './faults/Fault.js';
+export type { FaultHang, FaultReset, FaultStall, FaultTruncate } from './faults/connectionFaults.js';
+export type { FaultBody, FaultDelay, FaultRewrite, FaultStatus } from './faults/responseFaults.js';
+export type { FaultSocket } from './faults/socketFaults.js';
+export type { FaultCommitLate, FaultLie, FaultReject } from './faults/submissionFaults.js';
 export { cantonError, type WireCantonError } from './errors.js';
 
 // Updates in wire form

@@ -2,7 +2,7 @@ import { concatMap, map, type Observable } from 'rxjs';
 import { isRecord } from '../../codecs/internal/Codec.js';
 import { PrepareRequest } from '../../codecs/SubmissionRequest.js';
 import { RequestError, requestError } from '../errors.js';
-import type { FaultLie } from '../Fault.js';
+import type { FaultLie } from '../faults/submissionFaults.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Contract } from '../ledger/ContractHistory.js';
 import type { Participant } from '../participant/Participant.js';

@@ -3,7 +3,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import type { Observable } from 'rxjs';
 import { RequestError } from '../errors.js';
-import type { Fault, FaultRewrite, FaultStatus } from '../Fault.js';
+import type { Fault } from '../faults/Fault.js';
+import type { FaultRewrite, FaultStatus } from '../faults/responseFaults.js';
 import type { Trace } from '../participant/Completions.js';
 import type { Participant } from '../participant/Participant.js';
 import { RequestRecord } from '../participant/RequestRecord.js';

@@ -1,5 +1,5 @@
 import { defer, delay, EMPTY, map, merge, type Observable, of, take, timer } from 'rxjs';
-import type { FaultStatus } from '../Fault.js';
+import type { FaultStatus } from '../faults/responseFaults.js';
 import { clampTimer } from '../wire/values.js';
 import {
   type Answer,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { firstValueFrom, fromEvent, takeUntil } from 'rxjs';
 import { RequestError, requestError } from '../errors.js';
-import type { Fault } from '../Fault.js';
+import type { Fault } from '../faults/Fault.js';
 import type { Participant } from '../participant/Participant.js';
 import type { RequestRecord } from '../participant/RequestRecord.js';
 import {

@@ -1,5 +1,5 @@
 import { jsonLayerError, RequestError, requestError } from '../errors.js';
-import type { FaultSocket } from '../Fault.js';
+import type { FaultSocket } from '../faults/socketFaults.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { type Answer, type Call, errorAnswer, jsonAnswer, rewriteAnswer, type Stream } from './Call.js';
 import { Wait } from './Wait.js';

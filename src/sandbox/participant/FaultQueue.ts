@@ -1,5 +1,5 @@
 import { checkNotNegative } from '../../codecs/internal/field.js';
-import type { Fault, FaultScope } from '../Fault.js';
+import type { Fault, FaultScope } from '../faults/Fault.js';
 
 /** The queued faults. */
 export class FaultQueue {

@@ -55,7 +55,10 @@ export class Door {
       return EMPTY;
     });
     const earlier$ = this.#lastRestart$.pipe(catchError(() => EMPTY));
-    const restart$ = concat(earlier$, down$, opened$).pipe(ignoreElements(), shareReplay({ bufferSize: 1, refCount: false }));
+    const restart$ = concat(earlier$, down$, opened$).pipe(
+      ignoreElements(),
+      shareReplay({ bufferSize: 1, refCount: false }),
+    );
     this.#lastRestart$ = restart$;
     return lastValueFrom(restart$, { defaultValue: undefined });
   }

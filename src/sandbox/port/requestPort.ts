@@ -2,7 +2,7 @@ import { catchError, defaultIfEmpty, defer, finalize, mergeMap, NEVER, type Obse
 import { take, throwError, timer } from 'rxjs';
 import type { HttpPort, HttpRequest, HttpResponse } from '../../http/HttpPort.js';
 import { RequestError } from '../errors.js';
-import type { Fault } from '../Fault.js';
+import type { Fault } from '../faults/Fault.js';
 import { answerRequest } from '../http/answerRequest.js';
 import { type Answer, checkBodySize, errorAnswer, parseForLog } from '../http/Call.js';
 import type { Participant } from '../participant/Participant.js';

@@ -1,6 +1,6 @@
 import { concatMap, map, type Observable, of, timer } from 'rxjs';
 import { RequestError, requestError } from '../errors.js';
-import type { FaultCommitLate } from '../Fault.js';
+import type { FaultCommitLate } from '../faults/submissionFaults.js';
 import type { Answer, Call } from '../http/Call.js';
 import { completeTransaction } from '../ledger/append.js';
 import type { ReadContext } from '../ledger/visible.js';

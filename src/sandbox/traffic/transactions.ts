@@ -1,5 +1,5 @@
 import type { Command } from '../../codecs/Command.js';
-import type { FaultReject } from '../Fault.js';
+import type { FaultReject } from '../faults/submissionFaults.js';
 import { type AppendedUpdate, completeUpdates } from '../ledger/append.js';
 import type { Contract } from '../ledger/ContractHistory.js';
 import type { Packages } from '../ledger/Packages.js';
