@@ -1,51 +1,45 @@
-import {
-  catchError,
-  defer,
-  EMPTY,
-  ignoreElements,
-  map,
-  type Observable,
-  type ObservableInput,
-  takeUntil,
-  tap,
-} from 'rxjs';
+import { catchError, concatAll, defer, EMPTY, map, type Observable, type ObservableInput, of, takeUntil } from 'rxjs';
 import { LedgerString } from '../codecs/scalars.js';
 import type { Contract } from '../contracts/Contract.js';
 import { decisionOf } from '../dispatch/decision.js';
+import type { Place } from '../dispatch/Places.js';
 import { quotable } from '../errors/internal/message.js';
 import type { Entry, Submission } from './Entry.js';
 import { type Acted, type ActionContext, type Rule, RuleError } from './Rule.js';
-import { fail, type RuleRun } from './submit.js';
+import { fail, type RuleRun, submit } from './submit.js';
 
-/** Calls the rule for a contract, and notes for the agenda what to submit. Emits only a failure. */
-export function decide(run: RuleRun, entry: Entry): Observable<Acted> {
+/** Calls the rule for a contract, and submits what it decides: at once, or when there is a place. */
+export function decide(run: RuleRun, entry: Entry, place: Place): Observable<Acted> {
   const { rule, agenda, memory, actTimeoutMs } = run;
   const { contract, failures, races } = entry;
   const { contracts, offset } = agenda;
   if (contracts === undefined) return EMPTY;
-  const note = ({ round, request }: RoundDecision): void => {
-    if (entry.isGone) return;
+  const follow = ({ round, request }: RoundDecision): Observable<Acted> => {
+    if (entry.isGone) return EMPTY;
     if (entry.contract !== contract) {
       agenda.reconsider(entry);
-      return;
+      return EMPTY;
     }
     const isCommitted = request !== undefined && memory.has(request.commandId);
     if (isCommitted) entry.endedRounds.add(round);
     if (request === undefined || isCommitted) {
       agenda.rest(entry, round, contracts);
-      return;
+      return EMPTY;
     }
     entry.submission = { round, request, decidedAt: offset };
+    if (place.keep()) return submit(run, entry, entry.submission);
     agenda.ready(entry);
+    return EMPTY;
   };
   const attempt = failures + races + 1;
   return defer(() =>
     agenda.confirm(entry) ? decideRound(rule, contract, { contracts, attempt }, actTimeoutMs) : [],
   ).pipe(
-    tap(note),
-    ignoreElements(),
-    catchError((error: unknown) => (entry.isGone ? [] : [fail(run, entry, explain(rule, contract, error))])),
+    map(follow),
+    catchError((error: unknown) => (entry.isGone ? [] : [of(fail(run, entry, explain(rule, contract, error)))])),
     takeUntil(run.stop.stop$),
+    // not within the limit of a stop: what is submitted has an outcome
+    concatAll(),
   );
 }
 

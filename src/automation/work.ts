@@ -59,7 +59,7 @@ const act = (run: RuleRun, entry: Entry, place: Place): Observable<Acted> =>
     const { submission } = entry;
     if (submission === undefined) {
       place.giveBackAfter(slowDecisionMs);
-      return decide(run, entry);
+      return decide(run, entry, place);
     }
     place.giveBackIfSlow();
     return submit(run, entry, submission);

@@ -19,6 +19,11 @@ export interface Place {
   readonly giveBackAfter: (ms: number) => void;
   /** Gives the place of a submission back if its outcome takes long, unless the participant is overloaded. */
   readonly giveBackIfSlow: () => void;
+  /**
+   * Keeps the place after a decision, to submit what was decided. Returns whether it may: it may not if the place was given back, or
+   * if nothing may begin now.
+   */
+  readonly keep: () => boolean;
   /** The work has ended. */
   readonly end: () => void;
 }
@@ -36,8 +41,11 @@ export class Places {
 
   /** How much may begin. After a pause, one attempt shows whether it is over. */
   get free(): number {
-    const limit = this.#pauses > 0 ? 1 : this.concurrency;
-    return this.isPaused ? 0 : Math.max(0, Math.min(limit - this.#taken, maxRunning - this.running));
+    return this.isPaused ? 0 : Math.max(0, Math.min(this.#limit - this.#taken, maxRunning - this.running));
+  }
+
+  get #limit(): number {
+    return this.#pauses > 0 ? 1 : this.concurrency;
   }
 
   get isFree(): boolean {
@@ -83,12 +91,18 @@ export class Places {
         else giveBack();
       }, slowSubmissionMs);
     };
+    const keep = (): boolean => {
+      if (taken === 0 || this.isPaused || this.#taken > this.#limit) return false;
+      later?.unsubscribe();
+      giveBackIfSlow();
+      return true;
+    };
     const end = (): void => {
       later?.unsubscribe();
       this.running -= 1;
       giveBack();
     };
-    return { giveBack, giveBackAfter, giveBackIfSlow, end };
+    return { giveBack, giveBackAfter, giveBackIfSlow, keep, end };
   }
 
   /** Begins a pause, or prolongs it. */

@@ -107,11 +107,14 @@ export function nextId({ change: { submissionIds }, submission }: Run, create: (
 }
 
 /** Returns a random UUID, version 4. Pages loaded over plain HTTP lack `crypto.randomUUID`. */
-export function randomUuid(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(31)).values();
+export const randomUuid = (): string =>
+  (crypto as Partial<Pick<Crypto, 'randomUUID'>>).randomUUID?.() ?? uuidOf(crypto.getRandomValues(new Uint8Array(31)));
+
+function uuidOf(random: Uint8Array): string {
+  const bytes = random.values();
   // x is any digit; y, the variant, is one of 8, 9, a and b
   return 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, (digit) => {
-    const random = (bytes.next().value ?? 0) % 16;
-    return (digit === 'x' ? random : 8 + (random % 4)).toString(16);
+    const digits = (bytes.next().value ?? 0) % 16;
+    return (digit === 'x' ? digits : 8 + (digits % 4)).toString(16);
   });
 }
