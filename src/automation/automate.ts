@@ -143,7 +143,7 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
               service,
               { rule: rule.name },
               request.commandId,
-              defer(() => submit(withAction(request, { rule: rule.name, contractId, traceContext }))),
+              submit(withAction(request, { rule: rule.name, contractId, traceContext })),
             ),
         };
         return concat(workOn(run, view$, service), memory.flush());

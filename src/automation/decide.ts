@@ -32,15 +32,15 @@ export function decide(run: RuleRun, entry: Entry, place: Place): Observable<Act
     return EMPTY;
   };
   const attempt = failures + races + 1;
-  return defer(() =>
+  const decision$ = defer(() =>
     agenda.confirm(entry) ? decideRound(rule, contract, { contracts, attempt }, actTimeoutMs) : [],
   ).pipe(
     map(follow),
     catchError((error: unknown) => (entry.isGone ? [] : [of(fail(run, entry, explain(rule, contract, error)))])),
     takeUntil(run.stop.stop$),
-    // not within the limit of a stop: what is submitted has an outcome
-    concatAll(),
   );
+  // a stop ends the decision, and not what is submitted
+  return decision$.pipe(concatAll());
 }
 
 /** What a rule wants to do with a contract: a request, or nothing until the contracts change. */

@@ -262,6 +262,22 @@ describe('an action whose outcome is unknown', () => {
     expect(new Set(tasks.attempts.map(({ since }) => since))).toEqual(new Set([0]));
   });
 
+  it('is that of one submission, which knows of all attempts', () => {
+    let calls = 0;
+    const seen = virtually(40 * minute, ({ tasks, ledger, start }) => {
+      tasks.create('a');
+      tasks.faultOf = (_, attempt) => (attempt < 25 ? { kind: 'lostRequest', how: 'silence' } : undefined);
+      const submit = (request: ActionRequest) => {
+        calls += 1;
+        return ledger.submitAndWaitForTransaction(request);
+      };
+      return start({ submit });
+    });
+    expect(failed(seen).length).toBeGreaterThan(1);
+    expect(brief(seen).at(-1)).toBe('Committed a');
+    expect(calls).toBe(1);
+  });
+
   it('is determined although the contract is gone meanwhile', () => {
     const { acted } = run(['a'], {
       forMs: 120 * minute,

@@ -66,6 +66,17 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     expect(diagnostics.filter(({ outbox: name }) => name !== 'commands')).toEqual([]);
   });
 
+  it('finds a command that has used up its contract, after an outcome that was unknown (G75)', async () => {
+    const { sandbox, outbox, alice, create, inTransaction, send } = await world();
+    const contractId = await assetOf(sandbox, alice);
+    await inTransaction((tx) => outbox.enqueue(tx, { ...create('one'), commands: [exerciseAsset(contractId)] }));
+    sandbox.fault({ kind: 'reset', when: 'after' }, { ...submissions, times: 1 });
+    expect((await send(2, { recover: false })).submitted).toMatchObject([
+      { _tag: 'Unknown' },
+      { _tag: 'Committed', isRepeated: true },
+    ]);
+  });
+
   it('saves that a command may be committed before it is sent (G74)', async () => {
     const { sandbox, ledger, outbox, create, inTransaction, rows, send } = await world();
     sandbox.generate(3);

@@ -90,15 +90,26 @@ export function attempt(
   const deduplicationPeriod = { DeduplicationOffset: { value: periodStart(row) } };
   const request = { ...row.request, commandId, deduplicationPeriod };
   const options = { ...(mayBeCommitted && { since }), ...(recover !== undefined && { recover }) };
-  const submission$ = defer(() => ledger.submitAndWaitForTransaction(request, options)).pipe(take(1));
-  const transaction$ = open.get(id) ?? submittedBy(service, { outbox: name }, commandId, submission$);
+  let transaction$ = open.get(id);
   open.delete(id);
-  return transaction$.pipe(
+  // called once: subscribing again continues it, and knows of the attempts so far
+  const submission$ = defer(
+    () =>
+      (transaction$ ??= submittedBy(
+        service,
+        { outbox: name },
+        commandId,
+        ledger.submitAndWaitForTransaction(request, options),
+      )),
+  );
+  return submission$.pipe(
+    take(1),
     throwIfEmpty(),
     map(commitOf),
     catchError((error: unknown) => {
       const failure = failureOf(error, row);
-      if (failure.state === 'pending' && failure.mayBeCommitted) open.set(id, transaction$);
+      if (failure.state === 'pending' && failure.mayBeCommitted && transaction$ !== undefined)
+        open.set(id, transaction$);
       return of(failure);
     }),
   );

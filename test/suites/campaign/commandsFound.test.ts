@@ -7,6 +7,7 @@ import { play } from './playCommands.js';
 const calm: Schedule = {
   seed: 0,
   isSigned: false,
+  worker: undefined,
   kind: 'create',
   latencyMs: 1,
   hasCheckpoints: true,

@@ -1,11 +1,14 @@
 import { isLedgerError } from '../../../src/index.js';
 import type { CommandCommit } from '../../helpers/CommandService.js';
 import { commitsSeen, type Lived, type Played, submissionIdOf } from './playCommands.js';
+import { UnreadError } from './workers.js';
 
 /** What contradicts the guarantees in what happened; empty if nothing does. */
 export const findFlaws = (played: Played): readonly string[] => [
   ...repeatedCommits(played),
   ...played.lives.flatMap((lived) => flawsOf(played, lived)),
+  ...played.lives.flatMap((lived) => falseRefusals(played, lived)),
+  ...(isUndone(played) ? ['a worker has not done its work'] : []),
   ...played.lives.filter((lived) => whyUnknown(played, lived) === 'for no reason').map(() => 'unknown for no reason'),
 ];
 
@@ -42,12 +45,41 @@ function flawsOf(played: Played, lived: Lived): readonly string[] {
     const isOwn = shown.length === 1 && expected.includes(shown[0] ?? '');
     return isOwn ? [] : [`emitted ${shown.join()}, not ${expected.join()}`];
   }
+  if (seen.error instanceof UnreadError) {
+    const { offset } = seen.error;
+    return commits.some((commit) => commit.offset === offset) ? [] : [`said to be committed at ${offset}`];
+  }
   if (seen.error === undefined || isLedgerError(seen.error, 'OutcomeUnknownError')) return [];
   if (!isLedgerError(seen.error, 'SubmissionRejectedError', 'NotSentError', 'SubmissionExpiredError'))
     return [`ended with ${nameOf(lived)}`];
   return commits
     .filter(({ submissionId, atMs }) => known.has(submissionId) && !isHeld(played, submissionId, atMs > lived.endedAt))
     .map(({ offset }) => `${nameOf(lived)}, although committed at ${offset}`);
+}
+
+/** What a worker has said not to be committed, although an attempt by then was or would be. */
+const falseRefusals = (played: Played, { said }: Lived): readonly string[] =>
+  said.flatMap(({ kind, atMs, era, attempts }) =>
+    kind !== 'refused'
+      ? []
+      : played.node.commits
+          .filter((commit) => commit.era === era && attempts.includes(commit.submissionId))
+          .filter((commit) => !isHeld(played, commit.submissionId, commit.atMs > atMs))
+          .map(({ offset }) => `refused at ${atMs}, although committed at ${offset}`),
+  );
+
+/** Whether a worker has not committed its commands in the end, although nothing but passing faults was in its way. */
+function isUndone({ schedule, lives, node }: Played): boolean {
+  const { worker, faults, events, recovers, minLedgerTimeRel } = schedule;
+  const passing = ['clock', 'live', 'down', 'ingress', 'other', 'otherCommand', 'otherUser', 'otherParties'];
+  const isLasting = faults.some((fault) => fault?.kind === 'refused' || fault?.kind === 'rejected');
+  // nothing is read, and each attempt is held for longer than a request may take
+  const isBlind = !recovers && minLedgerTimeRel !== undefined;
+  if (worker === undefined || isBlind || isLasting || events.some(({ kind }) => !passing.includes(kind))) return false;
+  // the view of a rule no longer has a contract that an earlier process has archived
+  if (worker === 'rule' && schedule.kind === 'consume' && node.commits.length > 0) return false;
+  const last = lives.at(-1)?.seen;
+  return last?.completed !== true && !(last?.error instanceof UnreadError);
 }
 
 /** Whether a participant committed an attempt that it held before the registration, for longer than anybody waits. */

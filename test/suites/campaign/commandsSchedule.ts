@@ -49,6 +49,8 @@ export interface Schedule extends CommandPlan {
   readonly seed: number;
   /** Whether the transaction is signed by a party with its own key, or the commands are those of a hosted party. */
   readonly isSigned: boolean;
+  /** What submits the commands of the hosted party, if it is not the caller. */
+  readonly worker: 'rule' | 'outbox' | undefined;
   readonly events: readonly Event[];
   /** The answers to the first attempts that an ingress replaces. */
   readonly replaced: readonly (Replaced | null)[];
@@ -116,9 +118,10 @@ const period: fc.Arbitrary<DeduplicationPeriod> = fc.oneof(
     .map((value) => ({ DeduplicationDuration: { value } })),
 );
 
-export const schedule: fc.Arbitrary<Schedule> = fc.record<Schedule>({
+const anySchedule: fc.Arbitrary<Schedule> = fc.record<Schedule>({
   seed: fc.nat(),
   isSigned: fc.boolean(),
+  worker: fc.constantFrom(undefined, undefined, 'rule' as const, 'outbox' as const),
   kind: fc.constantFrom('create' as const, 'consume' as const, 'nonConsuming' as const),
   latencyMs: fc.integer({ min: 1, max: 300 }),
   hasCheckpoints: fc.boolean(),
@@ -131,4 +134,17 @@ export const schedule: fc.Arbitrary<Schedule> = fc.record<Schedule>({
   recovers: fc.boolean(),
   minLedgerTimeRel: fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 1, 24, 60),
   period: fc.option(period, { nil: undefined }),
+});
+
+/** A worker has command ids, and periods of its own: an outbox also takes an offset. */
+export const schedule: fc.Arbitrary<Schedule> = anySchedule.map((plan) => {
+  const { worker, period } = plan;
+  if (worker === undefined) return plan;
+  const isTaken = worker === 'outbox' && period !== undefined && 'DeduplicationOffset' in period;
+  const isHeld = worker === 'outbox';
+  return {
+    ...plan,
+    ...{ isSigned: false, hasCommandId: true, period: isTaken ? period : undefined },
+    ...(!isHeld && { minLedgerTimeRel: undefined }),
+  };
 });

@@ -1,5 +1,5 @@
 import { asyncScheduler, finalize, queueScheduler } from 'rxjs';
-import { createLedger, type Ledger, type SubmittedTransaction } from '../../../src/index.js';
+import { type CommandsRequest, createLedger, type Ledger, type SubmittedTransaction } from '../../../src/index.js';
 import { type CommandCommit, executePath, signedCommandId, submitPath } from '../../helpers/CommandService.js';
 import { observe, type Observed } from '../../helpers/observe.js';
 import { type Reply, scriptedService, type ServiceRequest } from '../../helpers/scripted.js';
@@ -8,6 +8,7 @@ import { contractId, signedHash, VirtualCommands } from '../../helpers/virtualCo
 import { signedRequest } from '../../submission/support.js';
 import { replace } from './commandsIngress.js';
 import type { Event, Life, Replaced, Schedule } from './commandsSchedule.js';
+import { outboxWith, ruleWith, untilCommitted, type Worker, type WorkerEvent } from './workers.js';
 import { randomFrom } from './runs.js';
 import type { Observable } from 'rxjs';
 
@@ -23,7 +24,21 @@ export interface Lived {
   readonly isGiven: boolean;
   /** The submission ids of its attempts, each with the command id. */
   readonly attempts: Map<string, string>;
+  /** What a worker has said, when, and which attempts there were by then. */
+  readonly said: Said[];
 }
+
+/** What a worker has said. */
+export interface Said {
+  readonly kind: WorkerEvent['kind'];
+  readonly atMs: number;
+  readonly era: number;
+  readonly error?: unknown;
+  readonly attempts: readonly string[];
+}
+
+/** When a worker, which is endless, is stopped, in milliseconds. */
+const workEndsMs = 900_000;
 
 /** What happened in a schedule. */
 export interface Played {
@@ -82,10 +97,12 @@ class Game {
   private disturbedUntil = 0;
   private readonly prunings: Pruning[] = [];
   private ingress: Replaced | undefined;
+  private readonly worker: Worker | undefined;
 
   constructor(private readonly schedule: Schedule) {
     this.node = new VirtualCommands({ ...schedule, holds: true });
     this.ledger = this.connect();
+    this.worker = this.createWorker();
     this.transaction$ = this.submit(undefined);
   }
 
@@ -96,6 +113,7 @@ class Game {
 
   begin(wallClock: () => number): void {
     this.live(0);
+    if (this.worker !== undefined) later(workEndsMs, () => this.lives.at(-1)?.seen.subscription.unsubscribe());
     for (const event of this.schedule.events) {
       const until = event.atMs + ('forMs' in event ? event.forMs : 0);
       if (event.kind !== 'live') this.disturbedUntil = Math.max(this.disturbedUntil, until);
@@ -150,6 +168,7 @@ class Game {
       knowsFrom,
       isGiven,
       attempts: new Map<string, string>(),
+      said: [],
     };
     // recorded before it begins: it may send at once
     this.lives.push(lived as unknown as Lived);
@@ -161,8 +180,54 @@ class Game {
     Object.assign(lived, { seen: observe(transaction$) });
   }
 
+  private get commandId(): string {
+    return this.schedule.worker === 'rule' ? `order:${contractId}` : 'order-1';
+  }
+
+  private createWorker(): Worker | undefined {
+    const { worker, kind } = this.schedule;
+    if (worker === 'outbox') return outboxWith(this.request);
+    const [command] = this.request.commands;
+    return worker === 'rule' && command !== undefined ? ruleWith(contractId, command, kind === 'consume') : undefined;
+  }
+
+  /** Records what a worker says. */
+  private note(event: WorkerEvent): void {
+    const { kind } = event;
+    // a rule keeps nothing, and knows of the attempts of its own process
+    const known = this.schedule.worker === 'rule' ? this.lives.slice(-1) : this.lives;
+    const attempts = known.flatMap((lived) => [...lived.attempts.keys()]);
+    this.lives.at(-1)?.said.push({
+      ...('error' in event && { error: event.error }),
+      kind,
+      atMs: queueScheduler.now(),
+      era: this.replacedAt.length,
+      attempts,
+    });
+  }
+
+  private get request(): CommandsRequest {
+    const { period, minLedgerTimeRel, hasCommandId, kind } = this.schedule;
+    return {
+      actAs: ['alice::1220'],
+      userId: 'me',
+      ...(hasCommandId && { commandId: 'order-1' }),
+      ...(period !== undefined && { deduplicationPeriod: period }),
+      ...(minLedgerTimeRel !== undefined && { minLedgerTimeRel: { seconds: minLedgerTimeRel } }),
+      commands: [
+        kind === 'create'
+          ? { CreateCommand: { templateId: '#p:M:T', createArguments: {} } }
+          : { ExerciseCommand: { templateId: '#p:M:T', contractId, choice: 'Act', choiceArgument: {} } },
+      ],
+    };
+  }
+
   private submit(since: number | undefined): Observable<SubmittedTransaction> {
-    const { isSigned, recovers, period, minLedgerTimeRel, hasCommandId, kind, knowsHash } = this.schedule;
+    const { isSigned, recovers, period, knowsHash } = this.schedule;
+    if (this.worker !== undefined)
+      return untilCommitted(this.worker(this.ledger, recovers), (event) => {
+        this.note(event);
+      });
     const recover = recovers ? {} : { recover: false as const };
     const deduplicationPeriod = period === undefined ? {} : { deduplicationPeriod: period };
     if (isSigned) {
@@ -172,21 +237,7 @@ class Game {
         { ...recover, ...(knowsHash && { transactionHash: signedHash.toString('base64') }) },
       );
     }
-    return this.ledger.submitAndWaitForTransaction(
-      {
-        actAs: ['alice::1220'],
-        userId: 'me',
-        ...(hasCommandId && { commandId: 'order-1' }),
-        ...deduplicationPeriod,
-        ...(minLedgerTimeRel !== undefined && { minLedgerTimeRel: { seconds: minLedgerTimeRel } }),
-        commands: [
-          kind === 'create'
-            ? { CreateCommand: { templateId: '#p:M:T', createArguments: {} } }
-            : { ExerciseCommand: { templateId: '#p:M:T', contractId, choice: 'Act', choiceArgument: {} } },
-        ],
-      },
-      { ...recover, ...(since !== undefined && { since }) },
-    );
+    return this.ledger.submitAndWaitForTransaction(this.request, { ...recover, ...(since !== undefined && { since }) });
   }
 
   private happen(event: Exclude<Event, { readonly kind: 'clock' }>): void {
@@ -212,22 +263,22 @@ class Game {
         node.appendOther('order-2', { userId: 'me', submissionId: 'canton-rx/1/other' });
         break;
       case 'otherUser':
-        node.appendOther('order-1');
+        node.appendOther(this.commandId);
         break;
       case 'superset':
-        node.appendOther('order-1', me);
+        node.appendOther(this.commandId, me);
         break;
       case 'supersetArchives':
-        node.archive('order-1', me);
+        node.archive(this.commandId, me);
         break;
       case 'foreignSuperset':
-        node.appendOther('order-1', byUs);
+        node.appendOther(this.commandId, byUs);
         break;
       case 'otherParties':
-        node.appendOther('order-1', { userId: 'me', actAs: ['bob::1220'] });
+        node.appendOther(this.commandId, { userId: 'me', actAs: ['bob::1220'] });
         break;
       case 'reassign':
-        node.reassign('order-1', [...(this.lives.at(-1)?.attempts.keys() ?? [])].at(-1));
+        node.reassign(this.commandId, [...(this.lives.at(-1)?.attempts.keys() ?? [])].at(-1));
         break;
       case 'restore':
         this.replacedAt.push(queueScheduler.now());
@@ -260,7 +311,12 @@ class Game {
     const isShort = 'DeduplicationDuration' in period || ('DeduplicationOffset' in period && isSigned);
     const isPossible = isSigned || hasCommandId;
     const number = this.lives.length;
-    if (as === 'call' && isPossible && !isShort) {
+    if (this.worker !== undefined) {
+      if (as !== 'again') this.ledger = this.connect();
+      this.transaction$ = this.submit(undefined);
+      // the rows of an outbox, and the contracts of a rule, outlive a process
+      this.live(0);
+    } else if (as === 'call' && isPossible && !isShort) {
       this.transaction$ = this.submit(undefined);
       this.live(number);
     } else if (as === 'process' && isPossible && !(isShort && isSigned)) {
