@@ -89,6 +89,7 @@ export const join = (
       position,
       packages: new PackageWatch(source.service, query),
       isDoubtful: false,
+      isLost: false,
       gap: undefined,
       delayMs: 0,
       budget: new RetryBudget(source.retry),
@@ -112,6 +113,8 @@ interface Progress {
   readonly packages: PackageWatch;
   /** Whether the ledger did not have the newest contract when the contracts were last read. */
   isDoubtful: boolean;
+  /** Whether nothing will show any more that the ledger is the same: what does is pruned. */
+  isLost: boolean;
   /** The gap after which the contracts are read again, if it is not reported yet. */
   gap: Omit<DiagnosticOf<'GapFound'>, '_tag'> | undefined;
   /** The delay before the contracts are read, in milliseconds. */
@@ -138,8 +141,9 @@ function readFrom(
   const find = (read: LedgerPosition): Observable<Place> => placeOf(stubAt(read), read);
   // contracts that are not the first ones are of the same ledger, or replace those of another one
   const mustFind = position !== undefined && reason !== 'ledgerReset';
-  const onPruned = (provable: LedgerPosition): void => {
-    progress.position = provable;
+  const onPruned = (provable: LedgerPosition | undefined): void => {
+    progress.position = provable ?? progress.position;
+    progress.isLost = provable === undefined;
   };
   const place$ = mustFind ? find(position).pipe(ifPruned(source, position, onPruned)) : of(here);
   const followed$ = concat(
@@ -282,7 +286,7 @@ const reloadAfterGap = (
         const isUnpaired = error instanceof UnpairedError && progress.reason === undefined;
         const isGap = (isGapError(error) || isUnpaired) && cursor !== undefined;
         if (isGap) progress.gap = { cursor, cause: error };
-        if (!isGap || onGap === 'fail' || retried !== undefined) {
+        if (!isGap || onGap === 'fail' || progress.isLost || retried !== undefined) {
           reportGap(source, progress);
           throw isGap && retried !== undefined ? withRetried(error, retried) : error;
         }

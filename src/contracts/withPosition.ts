@@ -97,19 +97,19 @@ export const readParticipant = (source: ContractsSource): Observable<string | un
 
 /**
  * If the participant has pruned whatever could show a position, it will not be found later, either: calls back with one that the
- * same participant proves alone. Fails with the error.
+ * same participant proves alone, or with `undefined` if it does not report its ID, so that nothing does. Fails with the error.
  */
 export const ifPruned = (
   source: ContractsSource,
   { offset, participantId: expected }: LedgerPosition,
-  onPruned: (provable: LedgerPosition) => void,
+  onPruned: (provable: LedgerPosition | undefined) => void,
 ): MonoTypeOperatorFunction<Place> =>
   catchError((error: unknown) => {
     if (!isLedgerError(error, 'PrunedError')) throw error;
     return readParticipant(source).pipe(
       map((participantId) => {
-        if (participantId !== undefined && participantId === expected)
-          onPruned({ ...bareOffset(offset), participantId });
+        if (participantId === undefined) onPruned(undefined);
+        else if (participantId === expected) onPruned({ ...bareOffset(offset), participantId });
         throw error;
       }),
     );
