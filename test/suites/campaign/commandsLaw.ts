@@ -70,12 +70,12 @@ const falseRefusals = (played: Played, { said }: Lived): readonly string[] =>
 
 /** Whether a worker has not committed its commands in the end, although nothing but passing faults was in its way. */
 function isUndone({ schedule, lives, node }: Played): boolean {
-  const { worker, faults, events, recovers, minLedgerTimeRel } = schedule;
+  const { worker, faults, events, minLedgerTimeRel } = schedule;
   const passing = ['clock', 'live', 'down', 'ingress', 'other', 'otherCommand', 'otherUser', 'otherParties'];
   const isLasting = faults.some((fault) => fault?.kind === 'refused' || fault?.kind === 'rejected');
-  // nothing is read, and each attempt is held for longer than a request may take
-  const isBlind = !recovers && minLedgerTimeRel !== undefined;
-  if (worker === undefined || isBlind || isLasting || events.some(({ kind }) => !passing.includes(kind))) return false;
+  // each attempt is held for longer than a request may take
+  const isSlow = minLedgerTimeRel !== undefined;
+  if (worker === undefined || isSlow || isLasting || events.some(({ kind }) => !passing.includes(kind))) return false;
   // the view of a rule no longer has a contract that an earlier process has archived
   if (worker === 'rule' && schedule.kind === 'consume' && node.commits.length > 0) return false;
   const last = lives.at(-1)?.seen;
