@@ -26,13 +26,14 @@ import type { SharedContracts, SharedView } from '../contracts/shareContracts.js
  *
  * @internal
  */
-export interface Reading {
-  readonly status: 'idle' | 'loading' | 'live' | 'stale' | 'error';
+export type Reading = {
   readonly contracts?: ContractSet | undefined;
-  readonly error?: Error | undefined;
   readonly connection?: LiveConnection | undefined;
   readonly offset?: Offset | undefined;
-}
+} & (
+  | { readonly status: 'idle' | 'loading' | 'live' | 'stale'; readonly error?: undefined }
+  | { readonly status: 'error'; readonly error: Error }
+);
 
 /**
  * The contracts of a query as an external store of React. All components with an equal query read the same store, so that

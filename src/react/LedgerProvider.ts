@@ -1,7 +1,7 @@
 import { createContext, createElement, type FunctionComponent, type ReactNode, useContext, useMemo } from 'react';
 import type { Party } from '../codecs/scalars.js';
 import { shareContracts, type SharedContracts } from '../contracts/shareContracts.js';
-import type { Ledger } from '../ledger/Ledger.js';
+import type { Ledger, LedgerReader } from '../ledger/Ledger.js';
 
 /**
  * The properties of {@link LedgerProvider}.
@@ -9,8 +9,11 @@ import type { Ledger } from '../ledger/Ledger.js';
  * @category React
  */
 export interface LedgerProviderProps {
-  /** The ledger. Create it once, outside components: another ledger means other views. */
-  readonly ledger: Ledger;
+  /**
+   * The ledger. Create it once, outside components: another ledger means other views. For components that submit nothing, a
+   * reader of `createLedgerReader`.
+   */
+  readonly ledger: LedgerReader;
   /** The parties of all queries that name none. */
   readonly parties?: readonly Party[] | 'any' | undefined;
   /**
@@ -50,10 +53,23 @@ export const LedgerProvider: FunctionComponent<LedgerProviderProps> = ({ ledger,
 /**
  * Returns the ledger of the nearest {@link LedgerProvider}.
  *
- * @throws Error if there is none
+ * @throws Error if there is none, or if it is a reader: it cannot submit
  * @category React
  */
-export const useLedger = (): Ledger => useLedgerContext('useLedger').ledger;
+export const useLedger = (): Ledger => useSubmitter('useLedger');
+
+/**
+ * Returns the ledger of the nearest provider for a hook that submits.
+ *
+ * @internal
+ */
+export function useSubmitter(hook: string): Ledger {
+  const { ledger } = useLedgerContext(hook);
+  if (!canSubmit(ledger)) throw new Error(`${hook} needs a ledger of createLedger: a reader cannot submit.`);
+  return ledger;
+}
+
+const canSubmit = (ledger: LedgerReader): ledger is Ledger => 'submitAndWaitForTransaction' in ledger;
 
 /**
  * The value of the context.
@@ -81,10 +97,10 @@ export function useLedgerContext(hook: string): LedgerContextValue {
   return value;
 }
 
-const sharedByLedger = new WeakMap<Ledger, SharedContracts>();
+const sharedByLedger = new WeakMap<LedgerReader, SharedContracts>();
 
 /** A ledger keeps its views when its provider is rendered again elsewhere. */
-function sharedOf(ledger: Ledger): SharedContracts {
+function sharedOf(ledger: LedgerReader): SharedContracts {
   const shared = sharedByLedger.get(ledger) ?? shareContracts(ledger);
   sharedByLedger.set(ledger, shared);
   return shared;

@@ -47,15 +47,37 @@ export interface UseContractsOptions<C extends AnyContract, S extends C = C> ext
  *
  * @category React
  */
-export interface ContractsStatus {
-  /**
-   * `'idle'`: there is no query. `'loading'`: the contracts are not known yet. `'live'`: they are those at the last
-   * known ledger end. `'stale'`: they are complete as of `offset`, and newer changes are not known, for
-   * example while `connection` retries or after `reload`. `'error'`: the view has ended, see `error`.
-   */
-  readonly status: 'idle' | 'loading' | 'live' | 'stale' | 'error';
-  /** The error that ended the view, usually a `LedgerError`. A temporary failure shows in `connection` instead. */
-  readonly error: Error | undefined;
+export type ContractsStatus = KnownStatus & StatusOrError;
+
+/**
+ * The status, with the error if there is one.
+ *
+ * @inline
+ */
+type StatusOrError =
+  | {
+      /**
+       * `'idle'`: there is no query. `'loading'`: the contracts are not known yet. `'live'`: they are those at the last
+       * known ledger end. `'stale'`: they are complete as of `offset`, and newer changes are not known, for
+       * example while `connection` retries or after `reload`.
+       */
+      readonly status: 'idle' | 'loading' | 'live' | 'stale';
+      /** Only with the status `'error'`. A temporary failure shows in `connection`. */
+      readonly error?: undefined;
+    }
+  | {
+      /** The view has ended, see `error`. */
+      readonly status: 'error';
+      /** The error that ended the view, usually a `LedgerError`. */
+      readonly error: Error;
+    };
+
+/**
+ * What is known with each status.
+ *
+ * @inline
+ */
+interface KnownStatus {
   /** The state of the connection, and why a request is retried. Absent without a query, and after an error. */
   readonly connection: LiveConnection | undefined;
   /** The offset up to which everything is applied, once the contracts are known. */
@@ -72,24 +94,24 @@ export interface ContractsStatus {
  *
  * @category React
  */
-export interface ContractsResult<C extends AnyContract = AnyContract> extends ContractsStatus {
+export type ContractsResult<C extends AnyContract = AnyContract> = ContractsStatus & {
   /**
    * The contracts. Empty unless the status is `'live'` or `'stale'`, or `'error'` with a `DecodeError`: the contracts before
    * an update that cannot be decoded stay. The same array as long as no contract changes, and
    * the same objects for contracts that have not changed.
    */
   readonly contracts: readonly C[];
-}
+};
 
 /**
  * A contract.
  *
  * @category React
  */
-export interface ContractResult<C extends AnyContract = AnyContract> extends ContractsStatus {
+export type ContractResult<C extends AnyContract = AnyContract> = ContractsStatus & {
   /** The contract. If the status is `'live'` and it is absent, there is no such contract, or it is archived. */
   readonly contract: C | undefined;
-}
+};
 
 /**
  * Returns the active contracts of a query, and renders the component when they change. The view begins when the
@@ -111,7 +133,7 @@ export interface ContractResult<C extends AnyContract = AnyContract> extends Con
  *
  * const Total = ({ party }: { party: string }) => {
  *   const { status, contracts, error } = useContracts({ types: { iou: Iou }, parties: [party] });
- *   if (status === 'error') return error?.message;
+ *   if (status === 'error') return error.message;
  *   return status === 'loading' ? 'Loading' : `${contracts.length} IOUs`;
  * };
  * ```
@@ -181,12 +203,10 @@ export function useContract(
 
 const none: readonly never[] = [];
 
-const statusOf = ({ status, error, connection, offset }: Reading): Omit<ContractsStatus, 'reload'> => ({
-  status,
-  error,
-  connection,
-  offset,
-});
+type StatusOnly = StatusOrError & Pick<KnownStatus, 'connection' | 'offset'>;
+
+const statusOf = ({ status, error, connection, offset }: Reading): StatusOnly =>
+  status === 'error' ? { status, error, connection, offset } : { status, error, connection, offset };
 
 const idleStore = constantStore(idle);
 

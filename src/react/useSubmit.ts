@@ -2,7 +2,7 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import { catchError, isObservable, lastValueFrom, map, type Observable, of } from 'rxjs';
 import type { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
-import { useLedgerContext } from './LedgerProvider.js';
+import { useSubmitter } from './LedgerProvider.js';
 
 /**
  * The outcome of a submission.
@@ -59,7 +59,7 @@ export interface SubmitState {
  * Submits commands in response to a user's action, one submission at a time. A submission continues if the component is
  * unmounted: to stop it would leave its outcome unknown.
  *
- * @throws Error without a {@link LedgerProvider}
+ * @throws Error without a {@link LedgerProvider}, and with a ledger that is a reader
  * @example
  * ```ts
  * import { contractType, create } from 'canton-rx';
@@ -81,7 +81,7 @@ export interface SubmitState {
  * @category React
  */
 export function useSubmit(): SubmitState {
-  const { ledger } = useLedgerContext('useSubmit');
+  const ledger = useSubmitter('useSubmit');
   const [{ pending, outcome }, setState] = useState<Pick<SubmitState, 'pending' | 'outcome'>>(initial);
   // state alone would admit a second click before the next render
   const isPending = useRef(false);

@@ -1,0 +1,23 @@
+import { expect, it } from '@jest/globals';
+import { expectTypeOf } from 'expect-type';
+import type { LedgerReader } from '../../../src/index.js';
+import type { ContractResult, ContractsResult, LedgerProviderProps } from '../../../src/react/index.js';
+
+const messageOf = (result: ContractsResult | ContractResult): string => {
+  if (result.status === 'error') return result.error.message;
+  expectTypeOf(result.error).toEqualTypeOf<undefined>();
+  return result.status;
+};
+
+it('a result of React hooks with the status error has its error, and no other has one', () => {
+  const known = { connection: undefined, offset: undefined, reload: () => undefined, contracts: [] };
+  expect(messageOf({ ...known, status: 'error', error: new Error('ended') })).toBe('ended');
+  expect(messageOf({ ...known, status: 'live' })).toBe('live');
+  // @ts-expect-error -- the error is missing
+  const incomplete: ContractsResult = { ...known, status: 'error' };
+  expect(incomplete.status).toBe('error');
+});
+
+it('a provider for React takes a ledger that only reads', () => {
+  expectTypeOf<LedgerReader>().toExtend<LedgerProviderProps['ledger']>();
+});
