@@ -24,3 +24,28 @@ export const contractChanges: Line = {
     ];
   },
 };
+
+/** A change for 1 000 readers of the contracts of 1 000 parties, over one for a single reader. */
+export const contractsForReaders: Line = {
+  id: 'contracts-for',
+  about: 'readers of a live view of 100 000 contracts',
+  measure: async ({ sets, scale }) => {
+    const load = { ...plainLoad, count: 40_000 * scale };
+    const { one, many } = await sideBySide(sets, {
+      one: { variant: 'changesForOne', load },
+      many: { variant: 'changesFor1000', load },
+    });
+    const us = (outcomes: typeof one): string => median(outcomes.map(({ cost }) => cost)).toFixed(1);
+    const mb = (outcomes: typeof one): string =>
+      median(outcomes.map(({ figures }) => figures?.['heapMb'] ?? NaN)).toFixed(0);
+    return [
+      {
+        id: 'contracts-for',
+        figure: 'a change for 1 000 readers of a party each / for one reader',
+        ratios: costRatios(many, one),
+        goal: { atMost: 2 },
+        note: `${us(many)} us a change against ${us(one)}; a heap of ${mb(many)} MB against ${mb(one)}`,
+      },
+    ];
+  },
+};

@@ -6,7 +6,7 @@ import type { VariantName } from '../variant.js';
 import { withServer } from '../withServer.js';
 import { automation } from './automation.js';
 import { catchUps, readAhead, sparse, throughput } from './catchUp.js';
-import { contractChanges } from './contractChanges.js';
+import { contractChanges, contractsForReaders } from './contractChanges.js';
 import { decode, operators, startup } from './decode.js';
 import { idle, live, steady } from './follow.js';
 import { hostile } from './hostile.js';
@@ -81,6 +81,7 @@ export const lines: readonly Line[] = [
   steady,
   snapshot,
   contractChanges,
+  contractsForReaders,
   idle,
   operators,
   startup,
