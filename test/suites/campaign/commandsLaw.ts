@@ -8,6 +8,7 @@ export const findFlaws = (played: Played): readonly string[] => [
   ...repeatedCommits(played),
   ...played.lives.flatMap((lived) => flawsOf(played, lived)),
   ...played.lives.flatMap((lived) => falseRefusals(played, lived)),
+  ...(isUndone(played) ? ['a worker has not done its work'] : []),
   ...played.lives.filter((lived) => whyUnknown(played, lived) === 'for no reason').map(() => 'unknown for no reason'),
 ];
 
@@ -66,6 +67,20 @@ const falseRefusals = (played: Played, { said }: Lived): readonly string[] =>
           .filter((commit) => !isHeld(played, commit.submissionId, commit.atMs > atMs))
           .map(({ offset }) => `refused at ${atMs}, although committed at ${offset}`),
   );
+
+/** Whether a worker has not committed its commands in the end, although nothing but passing faults was in its way. */
+function isUndone({ schedule, lives, node }: Played): boolean {
+  const { worker, faults, events, recovers, minLedgerTimeRel } = schedule;
+  const passing = ['clock', 'live', 'down', 'ingress', 'other', 'otherCommand', 'otherUser', 'otherParties'];
+  const isLasting = faults.some((fault) => fault?.kind === 'refused' || fault?.kind === 'rejected');
+  // without reading, nothing is learned of attempts that are held for longer than a request may take
+  const isHeld = !recovers && minLedgerTimeRel !== undefined;
+  if (worker === undefined || isLasting || isHeld || events.some(({ kind }) => !passing.includes(kind))) return false;
+  // the view of a rule no longer has a contract that an earlier process has archived
+  if (worker === 'rule' && schedule.kind === 'consume' && node.commits.length > 0) return false;
+  // a later life finds the row of an outbox committed, and has nothing to say
+  return !lives.some(({ seen }) => seen.completed || seen.error instanceof UnreadError);
+}
 
 /** Whether a participant committed an attempt that it held before the registration, for longer than anybody waits. */
 const isHeld = ({ schedule, node }: Played, submissionId: string, isLate: boolean): boolean =>
