@@ -88,7 +88,7 @@ const event = (fields: object): TransactionEvent & ReassignmentEvent => fields a
 const briefs = ({ changes$ }: LiveContracts): Observable<string> => changes$.pipe(map(brief));
 
 describe('contractsFor', () => {
-  it('has the contracts of which the parties are stakeholders, and their changes, and nothing else (G79)', () => {
+  it('has the contracts of which the parties are stakeholders, and their changes, and nothing else (G80)', () => {
     const script = new Script();
     const view = contractsFor(script.live, [bob]);
     const [changes, states] = [observe(view.changes$), observe(view.state$)];

@@ -73,7 +73,7 @@ function addUp(changes: readonly ContractChange[]): readonly AnyContract[] {
 
 const tickMs = 8_000;
 
-describe('the contracts of some parties out of a shared view (G79)', () => {
+describe('the contracts of some parties out of a shared view (G80)', () => {
   it('are at any time those of a view of these parties alone, and so are the changes', () => {
     fc.assert(
       fc.property(
