@@ -65,8 +65,13 @@ const falseRefusals = (played: Played, { said }: Lived): readonly string[] =>
       : played.node.commits
           .filter((commit) => commit.era === era && attempts.includes(commit.submissionId))
           .filter((commit) => !isHeld(played, commit.submissionId, commit.atMs > atMs))
+          .filter((commit) => !isForgotten(played, commit.offset, atMs))
           .map(({ offset }) => `refused at ${atMs}, although committed at ${offset}`),
   );
+
+/** Whether the participant has pruned a rule's commit: the rule decides again by its view, which is without the contract. */
+const isForgotten = ({ schedule, prunings }: Played, offset: number, atMs: number): boolean =>
+  schedule.worker === 'rule' && prunings.some((pruning) => pruning.atMs <= atMs && offset <= pruning.offset);
 
 /** Whether a worker has not committed its commands in the end, although nothing but passing faults was in its way. */
 function isUndone({ schedule, lives, node }: Played): boolean {
