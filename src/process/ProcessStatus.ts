@@ -19,11 +19,12 @@ export interface Processor extends Observable<Committed> {
    * ```ts
    * import { acsDelta, createLedger } from 'canton-rx';
    * import { isReady, processFeed, updatesFeed } from 'canton-rx/process';
+   * import { takeWhile } from 'rxjs';
    *
    * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
-   * const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) });
-   * const processor = processFeed(feed, () => undefined);
-   * processor.status$.subscribe((status) => {
+   * const request = { beginExclusive: 0, endInclusive: 20, updateFormat: acsDelta({ parties: 'any' }) };
+   * const processor = processFeed(updatesFeed(ledger, request), () => undefined);
+   * processor.status$.pipe(takeWhile(({ state }) => state !== 'ended', true)).subscribe((status) => {
    *   console.log(isReady(status), status.state, status.lagOffsets ?? '?');
    * });
    * processor.subscribe();
