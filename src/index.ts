@@ -28,11 +28,12 @@ export type { UndecodedUpdate } from './feed/Page.js';
 export type { Gap, Transport } from './feed/LedgerFeed.js';
 export type { ExecuteOptions } from './submission/execute.js';
 export type { SubmitOptions } from './submission/submit.js';
-export type { BaseUrl } from './http/Addresses.js';
+export type { BaseUrl } from './client/Addresses.js';
 export type { HttpPort, HttpRequest, HttpResponse } from './http/HttpPort.js';
-export type { Token } from './http/TokenSource.js';
-export { clientCredentials, type ClientCredentials } from './http/clientCredentials.js';
+export type { Token } from './client/TokenSource.js';
+export { clientCredentials, type ClientCredentials } from './client/clientCredentials.js';
 export type { RetryPolicy } from './http/retry.js';
+export type { Interception, Interceptor } from './client/Interceptor.js';
 
 // Diagnostics
 export type { Diagnostic } from './diagnostics/Diagnostic.js';

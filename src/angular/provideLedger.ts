@@ -15,7 +15,7 @@ import { createLedger } from '../ledger/createLedger.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { LedgerOptions } from '../ledger/createLedger.js';
 import { httpClientPort } from './httpClientPort.js';
-import { ledgerInZone, type PendingTaskList } from './zone.js';
+import { insideZone, type PendingTaskList, ZoneInterceptor } from './zone.js';
 
 /**
  * A feature of {@link provideLedger}, created by a function whose name begins with `with`.
@@ -79,14 +79,20 @@ export const provideLedger = (
         const ledgerOptions = typeof options === 'function' ? options() : options;
         const isServer = isPlatformServer(inject(PLATFORM_ID));
         const hasFeeds = !isServer || inject(SERVER_FEEDS);
-        const ledger = createLedger({ ...ledgerOptions, port: ledgerOptions.port ?? port });
-        return ledgerInZone(ledger, {
-          zone: inject(NgZone),
+        const zone = inject(NgZone);
+        const inZone = new ZoneInterceptor({
+          zone,
           destroyRef: inject(DestroyRef),
           isServer,
           hasFeeds,
           pendingTasks: inject(PENDING_TASKS),
         });
+        const ledger = createLedger({
+          ...ledgerOptions,
+          port: ledgerOptions.port ?? port,
+          interceptors: [inZone, ...(ledgerOptions.interceptors ?? [])],
+        });
+        return { ...ledger, diagnostics$: ledger.diagnostics$.pipe(insideZone(zone)) };
       },
     },
   ]);

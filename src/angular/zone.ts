@@ -1,29 +1,23 @@
 import { type DestroyRef, NgZone } from '@angular/core';
 import {
-  concatMap,
   dematerialize,
-  isObservable,
+  concatMap,
   materialize,
   type MonoTypeOperatorFunction,
-  NEVER,
   noop,
   Observable,
+  of,
   Subscription,
   takeWhile,
   timer,
   using,
 } from 'rxjs';
+import type { FeedCall, FeedInterception, Interception, Interceptor, Outcome } from '../client/Interceptor.js';
 import { nameOf } from '../errors/internal/message.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { clampTimer, mapError } from '../http/retry.js';
-import {
-  type AnyHandler,
-  connectionOf,
-  type ProcessorProgress,
-  type ProcessorRun,
-  withConnection,
-} from '../ledger/connection.js';
-import type { Ledger } from '../ledger/Ledger.js';
+import { clampTimer } from '../http/retry.js';
+import { bindingOf } from '../ledger/clientOf.js';
+import type { LedgerReader } from '../ledger/Ledger.js';
 
 /** The environment in which a ledger is provided. */
 interface LedgerEnvironment {
@@ -48,53 +42,97 @@ export interface PendingTaskList {
   add(): () => void;
 }
 
-/** The injectors of ledgers, by their function `updates`, which copies of a ledger share. */
-const destroyRefs = new WeakMap<object, DestroyRef>();
-
 /**
- * Returns a ledger whose feeds run outside Angular's zone and emit within it, because an application that waits for a
- * feed without an end is never stable. Feeds end with the injector: on a server they would otherwise continue after the
- * page was sent. Single requests keep the application unstable until they are answered, so that a page is rendered with
- * the response.
+ * Runs the feeds of a ledger outside Angular's zone, and emits within it, because an application that waits for a feed without
+ * an end is never stable. Feeds end with the injector: on a server they would otherwise continue after the page was sent.
+ * Single requests keep the application unstable until they are answered, so that a page is rendered with the response.
  *
  * @internal
  */
-export function ledgerInZone(ledger: Ledger, environment: LedgerEnvironment): Ledger {
-  const { zone, destroyRef, isServer, hasFeeds, pendingTasks } = environment;
-  const throughZone = <A>(source: Observable<A>): Observable<A> => {
-    const result$ = source.pipe(outsideZone(zone), insideZone(zone));
-    return isServer ? result$.pipe(mapError(withoutHost)) : result$;
-  };
-  const feed = <A>(source: Observable<A>): Observable<A> =>
-    hasFeeds ? throughZone(source).pipe(untilDestroyed(destroyRef)) : NEVER;
-  // Node's fetch has one timer for all connections: in the zone, the connections of feeds would keep it pending
-  const singleRequest = <A>(source: Observable<A>): Observable<A> =>
-    isServer ? throughZone(source).pipe(trackPendingTask(zone, pendingTasks)) : source;
-  // `Parameters` has the types of the last overload only, and the arguments are passed on unchanged
-  const updates = (...args: Parameters<Ledger['updates']>) => feed(ledger.updates(...args));
-  const inZone: Ledger = {
-    ...ledger,
-    updates: updates as Ledger['updates'],
-    completions: (...args) => feed(ledger.completions(...args)),
-    executeAndWaitForTransaction: (...args) => singleRequest(ledger.executeAndWaitForTransaction(...args)),
-    submitAndWaitForTransaction: (...args) => singleRequest(ledger.submitAndWaitForTransaction(...args)),
-    prepare: (...args) => singleRequest(ledger.prepare(...args)),
-    submit: (...args) => singleRequest(ledger.submit(...args)),
-    ledgerEnd: () => singleRequest(ledger.ledgerEnd()),
-    offsetAt: (...args) => singleRequest(ledger.offsetAt(...args)),
-    parties: () => singleRequest(ledger.parties()),
-    diagnostics$: ledger.diagnostics$.pipe(insideZone(zone)),
-  };
-  destroyRefs.set(updates, destroyRef);
-  const connection = connectionOf(ledger);
-  // the ledger of a test has none
-  if (connection === undefined) return inZone;
-  const { service, runProcessor } = connection;
-  const runInZone = <C extends ProcessorProgress>(processor: ProcessorRun<C>): Observable<C> =>
-    runProcessor === undefined ? processor.run(service, processor.handler) : runProcessor(processor);
-  return withConnection(inZone, {
-    ...connection,
-    runProcessor: (run) => feed(runInZone({ ...run, handler: handlerInZone(zone, run.handler) })),
+export class ZoneInterceptor implements Interceptor {
+  /**
+   * @param environment - that of the injector which provides the ledger
+   */
+  constructor(readonly environment: LedgerEnvironment) {}
+
+  /** Contracts are read by `injectContracts`, which itself decides where they run. */
+  feed({ kind, processor }: FeedCall): FeedInterception | undefined {
+    if (kind === 'contracts' && processor === undefined) return undefined;
+    const { destroyRef, hasFeeds, zone } = this.environment;
+    return {
+      ...this.#throughZone(),
+      handler: () => ({
+        run: (work) => {
+          zone.run(work);
+        },
+      }),
+      until$: hasFeeds ? destroyed(destroyRef) : of(true),
+    };
+  }
+
+  submission(): Interception | undefined {
+    return this.#single();
+  }
+
+  read(): Interception | undefined {
+    return this.#single();
+  }
+
+  /** Node's fetch has one timer for all connections: in the zone, the connections of feeds would keep it pending. */
+  #single(): Interception | undefined {
+    const { isServer, pendingTasks, zone } = this.environment;
+    if (!isServer) return undefined;
+    const task = beginTask(zone, pendingTasks);
+    const through = this.#throughZone();
+    return {
+      ...through,
+      end: (outcome) => {
+        through.end(outcome);
+        task.unsubscribe();
+      },
+    };
+  }
+
+  #throughZone(): Required<Interception> {
+    const { isServer, zone } = this.environment;
+    return {
+      run: (work) => {
+        zone.runOutsideAngular(work);
+      },
+      emit: (deliver) => {
+        runInZone(zone, deliver);
+      },
+      end: ({ error }: Outcome) => {
+        // a rendered page may show it
+        if (isServer) withoutHost(error);
+      },
+    };
+  }
+}
+
+/**
+ * Returns the `DestroyRef` of the injector that provides a ledger, if one does.
+ *
+ * @internal
+ */
+export const destroyRefOf = (ledger: LedgerReader): DestroyRef | undefined =>
+  bindingOf(ledger)
+    ?.client.scopes.map(({ interceptor }) => interceptor)
+    .find((interceptor) => interceptor instanceof ZoneInterceptor)?.environment.destroyRef;
+
+/** Emits when an injector is destroyed. After that, errors with Angular's NG0205. */
+const destroyed = (destroyRef: DestroyRef): Observable<void> =>
+  new Observable((subscriber) =>
+    destroyRef.onDestroy(() => {
+      subscriber.next();
+    }),
+  );
+
+function runInZone(zone: NgZone, work: () => void): void {
+  zone.run(() => {
+    // a zone with a pending microtask renders after it, not on each exit: a page of updates is rendered once
+    if (NgZone.isInAngularZone()) queueMicrotask(noop);
+    work();
   });
 }
 
@@ -149,37 +187,11 @@ export const insideZone =
 
 const emitInZone = <A>(zone: NgZone, value: A): Observable<A> =>
   new Observable((subscriber) => {
-    zone.run(() => {
-      // a zone with a pending microtask renders after it, not on each exit: a page of updates is rendered once
-      if (NgZone.isInAngularZone()) queueMicrotask(noop);
+    runInZone(zone, () => {
       subscriber.next(value);
       subscriber.complete();
     });
   });
-
-/**
- * Unsubscribes from the source when an injector is destroyed. It does not complete then, because a subscriber that
- * waits for the end of a feed would treat an incomplete feed as complete. Subscribing after that errors with Angular's
- * NG0205.
- */
-const untilDestroyed =
-  <A>(destroyRef: DestroyRef): MonoTypeOperatorFunction<A> =>
-  (source) =>
-    new Observable((subscriber) => {
-      const unregister = destroyRef.onDestroy(() => {
-        subscriber.unsubscribe();
-      });
-      subscriber.add(unregister);
-      return source.subscribe(subscriber);
-    });
-
-/**
- * Returns the `DestroyRef` of the injector that provides a ledger, if one does.
- *
- * @internal
- */
-export const destroyRefOf = ({ updates }: { readonly updates: object }): DestroyRef | undefined =>
-  destroyRefs.get(updates);
 
 /**
  * Keeps the application unstable until the source ends, although the source runs outside the zone: with a timer of the
@@ -191,13 +203,15 @@ export const trackPendingTask =
   <A>(zone: NgZone, pendingTasks: PendingTaskList | undefined): MonoTypeOperatorFunction<A> =>
   (source) =>
     using(
-      () => {
-        const task = new Subscription(pendingTasks?.add());
-        task.add(zone.run(() => timer(clampTimer(Infinity)).subscribe()));
-        return task;
-      },
+      () => beginTask(zone, pendingTasks),
       () => source,
     );
+
+function beginTask(zone: NgZone, pendingTasks: PendingTaskList | undefined): Subscription {
+  const task = new Subscription(pendingTasks?.add());
+  task.add(zone.run(() => timer(clampTimer(Infinity)).subscribe()));
+  return task;
+}
 
 /**
  * Removes the address of the ledger from the message of an error, which a rendered page may show.
@@ -208,12 +222,3 @@ export function withoutHost(error: unknown): unknown {
   if (!isLedgerError(error) || !('host' in error) || error.host === undefined) return error;
   return Object.assign(error, { message: error.message.replaceAll(error.host, nameOf()), host: undefined });
 }
-
-/** Returns a handler that runs within Angular's zone, as does the Observable that it returns. */
-const handlerInZone =
-  (zone: NgZone, handler: AnyHandler): AnyHandler =>
-  (work, tx, report) => {
-    const result = zone.run(() => handler(work, tx, report));
-    if (!isObservable(result)) return result;
-    return new Observable((subscriber) => zone.run(() => result.subscribe(subscriber)));
-  };

@@ -19,7 +19,7 @@ import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
-import { reportOf } from '../feed/Service.js';
+import { reportOf } from '../client/Client.js';
 import { type CompleteRetryPolicy, mapError, type RetrySettings, retryTransient } from '../http/retry.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import {

@@ -5,7 +5,7 @@ import { openView } from '../contracts/liveContracts.js';
 import type { DiagnosticBody } from '../diagnostics/Diagnostic.js';
 import { readContractEvents } from '../feed/contractEvents.js';
 import { checkNotNegative, checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
-import { requireConnection, withAction } from '../ledger/connection.js';
+import { clientOf } from '../ledger/clientOf.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { CheckpointStore, TransactionalStore } from '../process/CheckpointStore.js';
 import { endAtStop, stopOn } from '../process/Stop.js';
@@ -117,13 +117,12 @@ export function automate<M extends ContractTypes>(
 
 function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automation {
   const { store, signal, stopWithinMs = 10_000, concurrency = 4, actTimeoutMs = 30_000 } = options;
-  const { submit = (request: ActionRequest) => ledger.submitAndWaitForTransaction(request) } = options;
   checkRule(rule);
   checkPositive({ concurrency }, true);
   checkPositive({ actTimeoutMs });
   checkNotNegative({ stopWithinMs });
   const retry = retryPolicy({ baseDelayMs: 1_000, maxDelayMs: 300_000 }, options.retry);
-  const { service } = requireConnection(ledger);
+  const client = clientOf(ledger);
   const { parties } = rule.query;
   const view$ = openView(ledger, rule.query, {}, { rule: rule.name });
   const state: RunState = { tally: noTally };
@@ -137,16 +136,22 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
         const run: RuleRun = {
           ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop },
           readCreatedOffset: (contractId) =>
-            readContractEvents(service.link, contractId, { parties }).pipe(map(({ created }) => created?.offset)),
+            readContractEvents(client, contractId, { parties }).pipe(map(({ created }) => created?.offset)),
           submit: (request, { contract: { contractId }, traceContext }) =>
             submittedBy(
-              service,
+              client,
               { rule: rule.name },
               request.commandId,
-              submit(withAction(request, { rule: rule.name, contractId, traceContext })),
+              defer(
+                () =>
+                  options.submit?.(request) ??
+                  ledger.submitAndWaitForTransaction(request, {
+                    action: { rule: rule.name, contractId, traceContext },
+                  }),
+              ),
             ),
         };
-        return concat(workOn(run, view$, service), memory.flush());
+        return concat(workOn(run, view$, client), memory.flush());
       }).pipe(
         finalize(() => {
           state.agenda = undefined;
@@ -159,7 +164,7 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
       repeat({ delay: () => (stop.isStopped() ? EMPTY : timer(0)) }),
       tap((acted) => {
         state.tally = tallyOf(state.tally, acted);
-        service.link.report(() => toDiagnostic(rule.name, acted));
+        client.report(() => toDiagnostic(rule.name, acted));
       }),
       endAtStop(stop, () => state.agenda !== undefined, stopWithinMs),
     );

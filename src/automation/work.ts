@@ -16,7 +16,7 @@ import type { WorkCounts } from '../diagnostics/Diagnostic.js';
 import { dispatch } from '../dispatch/dispatch.js';
 import type { Place } from '../dispatch/Places.js';
 import { decide } from './decide.js';
-import type { Service } from '../feed/Service.js';
+import type { Client } from '../client/Client.js';
 import type { Entry } from './Entry.js';
 import type { Acted } from './Rule.js';
 import { type RuleRun, submit } from './submit.js';
@@ -25,7 +25,7 @@ import { type RuleRun, submit } from './submit.js';
 export const workOn = (
   run: RuleRun,
   view$: Observable<View<AnyContract>>,
-  { diagnostics$, link }: Pick<Service, 'diagnostics$' | 'link'>,
+  { diagnostics$, report }: Pick<Client, 'diagnostics$' | 'report'>,
 ): Observable<Acted> =>
   view$.pipe(
     takeWhile((view) => !isReplaced(view)),
@@ -35,11 +35,11 @@ export const workOn = (
       const replaced$ = applied$.pipe(ignoreElements(), endWith(true));
       const due = { take: () => agenda.take(), waitMs: () => agenda.waitMs, changed$: applied$ };
       const work = (entry: Entry, place: Place): Observable<Acted> => act(run, entry, place);
-      const report = (counts: WorkCounts): void => {
-        link.report(() => ({ _tag: 'WorkCounted', rule: run.rule.name, ...counts }));
+      const reportCounts = (counts: WorkCounts): void => {
+        report(() => ({ _tag: 'WorkCounted', rule: run.rule.name, ...counts }));
       };
       const count = () => [agenda.counts()];
-      const acted$ = dispatch({ places: agenda.places, due, stop, work, diagnostics$, count, report });
+      const acted$ = dispatch({ places: agenda.places, due, stop, work, diagnostics$, count, report: reportCounts });
       // once it is stopped, and what was in progress has ended
       const ended$ = acted$.pipe(endWith(undefined));
       return merge(applied$.pipe(mergeAll()), ended$).pipe(

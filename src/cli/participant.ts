@@ -16,7 +16,7 @@ import {
   TimeoutError,
   toArray,
 } from 'rxjs';
-import { toConnectionError } from '../http/exchange.js';
+import { toConnectionError } from '../client/exchange.js';
 import { kyPort } from '../http/kyPort.js';
 import { acsDelta, type HttpResponse, isLedgerError, type Ledger, RequestTimeoutError, TokenError } from '../index.js';
 import { suggest } from './arguments.js';

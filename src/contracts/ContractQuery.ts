@@ -1,14 +1,15 @@
-import type { Observable } from 'rxjs';
+import { defer, type Observable } from 'rxjs';
 import { isInterfaceType } from '../codecs/ContractType.js';
 import { acsDelta, EventFormat, type UpdateFormat } from '../codecs/UpdateFormat.js';
 import type { Party } from '../codecs/scalars.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import type { Transport } from '../feed/LedgerFeed.js';
-import type { Service } from '../feed/Service.js';
+import type { Client } from '../client/Client.js';
+import { interceptFeed } from '../client/intercept.js';
 import { checkOptions, type UpdatesOptions } from '../feed/UpdatesOptions.js';
-import { validateRequest } from '../http/exchange.js';
+import { validateRequest } from '../client/exchange.js';
 import { checkPositive, type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http/retry.js';
-import { requireConnection } from '../ledger/connection.js';
+import { clientOf, requireBinding } from '../ledger/clientOf.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { ContractTypes } from './Contract.js';
 
@@ -139,7 +140,7 @@ export interface ContractsOptions {
 
 /** A ledger as the source of contracts, for one reading. */
 export interface ContractsSource {
-  readonly service: Service;
+  readonly client: Client;
   /** The number of the reading among the feeds of the ledger. */
   readonly feed: number;
   readonly transport: Transport | undefined;
@@ -161,24 +162,42 @@ export function contractsSource(
   ledger: LedgerReader,
   options: ContractsOptions,
   defaults?: RetryPolicy,
-): (service?: Service, processor?: string) => ContractsSource {
+): (client?: Client, processor?: string) => ContractsSource {
   const { maxSnapshotPageSize = 500, maxPageSize, idleTimeoutMs } = options;
   checkOptions(options);
   checkPositive({ maxSnapshotPageSize }, true);
-  const connection = requireConnection(ledger);
-  const transport = options.transport ?? connection.transport;
-  const retry = retryPolicy(retryPolicy(defaults, connection.retry), options.retry);
-  return (service = connection.service, processor) => {
-    const feed = service.learned.newFeed();
+  const bound = requireBinding(ledger);
+  const transport = options.transport ?? bound.transport;
+  const retry = retryPolicy(retryPolicy(defaults, bound.client.retry), options.retry);
+  return (client = bound.client, processor) => {
+    const feed = client.learned.newFeed();
     return {
-      service,
+      client,
       feed,
       transport: transport === 'http' ? undefined : transport,
       maxSnapshotPageSize,
       updates: { maxPageSize, idleTimeoutMs, transport, onOtherNode: options.onOtherNode },
       retry,
-      report: service.reportFor(feed, processor),
-      success$: service.success$,
+      report: client.reportFor(feed, processor),
+      success$: client.success$,
     };
   };
+}
+
+/**
+ * Reads the contracts of a ledger, from a new source at each subscription. Throws a TypeError for invalid options, or if the
+ * `updates` of the ledger were replaced.
+ *
+ * @param defaults - the retry policy if neither the ledger nor the options have one
+ */
+export function readFrom<A>(
+  ledger: LedgerReader,
+  options: ContractsOptions,
+  read: (source: ContractsSource) => Observable<A>,
+  { isEndless = true, ...defaults }: { readonly isEndless?: boolean } & RetryPolicy = {},
+): Observable<A> {
+  const sourceOf = contractsSource(ledger, options, defaults);
+  return interceptFeed(clientOf(ledger), { kind: 'contracts', isEndless }, (client) =>
+    defer(() => read(sourceOf(client))),
+  );
 }

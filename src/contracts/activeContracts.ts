@@ -1,10 +1,16 @@
-import { concatMap, defer, type Observable } from 'rxjs';
+import { concatMap, type Observable } from 'rxjs';
 import type { ContractEntry } from '../codecs/ContractEntry.js';
 import { Offset } from '../codecs/scalars.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import { type ContractQuery, type ContractsOptions, contractsSource, eventFormatOf } from './ContractQuery.js';
+import {
+  type ContractQuery,
+  type ContractsOptions,
+  type ContractsSource,
+  eventFormatOf,
+  readFrom,
+} from './ContractQuery.js';
 import { readSnapshot } from './snapshot/readSnapshot.js';
 
 /**
@@ -70,12 +76,10 @@ export function activeContracts(
   options: ActiveContractsOptions = {},
 ): Observable<ContractEntry> {
   const { onRestart } = options;
-  const sourceOf = contractsSource(ledger, options);
-  return defer(() => {
+  const read = (source: ContractsSource): Observable<ContractEntry> => {
     const { activeAtOffset } = request;
     if (activeAtOffset !== undefined && !Offset.is(activeAtOffset))
       throw new InvalidRequestError([{ path: 'activeAtOffset', expected: Offset.name }]);
-    const source = sourceOf();
     let entries: ContractEntry[] = [];
     let hasBegun = false;
     return readSnapshot(source, { eventFormat: eventFormatOf(request), activeAtOffset }).pipe(
@@ -96,5 +100,6 @@ export function activeContracts(
       }),
       reportEnd(source.report),
     );
-  });
+  };
+  return readFrom(ledger, options, read, { isEndless: false });
 }

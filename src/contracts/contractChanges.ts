@@ -1,10 +1,10 @@
-import { defer, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { ContractOf, ContractTypes } from './Contract.js';
 import type { ContractChange } from './ContractChange.js';
-import { type ContractPolicies, type ContractQuery, type ContractsOptions, contractsSource } from './ContractQuery.js';
+import { type ContractPolicies, type ContractQuery, type ContractsOptions, readFrom } from './ContractQuery.js';
 import { join } from './join.js';
 import { toChanges } from './LiveState.js';
 
@@ -42,7 +42,7 @@ export interface ContractChangesOptions extends ContractsOptions {
  *
  * Fails with the errors of `ledger.updates`, and with those of the query's policies.
  *
- * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`
+ * @param ledger - a ledger from `createLedger`, `createLedgerReader` or `injectLedger`
  * @param query - the types, by names of your choice; the parties; and what to do if the query cannot be served
  * @param options - the page sizes, the transport, the retry policy, and the offset to resume from
  * @throws TypeError for invalid options, for a query without parties, and if the `updates` of the ledger were replaced
@@ -71,13 +71,11 @@ export function contractChanges<M extends ContractTypes>(
   query: ContractQuery<M> & ContractPolicies,
   options: ContractChangesOptions = {},
 ): Observable<ContractChange<ContractOf<M>>> {
-  const sourceOf = contractsSource(ledger, options);
   if (query.parties.length === 0) throw new TypeError("parties is empty; use 'any' for every party");
   const { resumeFrom } = options;
-  const changes$ = defer(() => {
-    const source = sourceOf();
-    return toChanges(join(source, { query, resumeFrom }).pipe(reportEnd(source.report)), resumeFrom !== undefined);
-  });
+  const changes$ = readFrom(ledger, options, (source) =>
+    toChanges(join(source, { query, resumeFrom }).pipe(reportEnd(source.report)), resumeFrom !== undefined),
+  );
   // the contracts have the types of the query
   return changes$ as Observable<ContractChange<ContractOf<M>>>;
 }

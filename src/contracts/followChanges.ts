@@ -105,7 +105,7 @@ export const followChanges = (
       ),
       concatMap((batch) => {
         if (batch === undefined) suspicion.packageFound();
-        const path = followed.source.service.learned.updatesPath;
+        const path = followed.source.client.learned.updatesPath;
         if (batch === undefined) return check$;
         // what appeared at or before the offset that was reached comes before the changes after it
         const appeared$ = defer(() => {

@@ -18,7 +18,7 @@ import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, withRetried } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
 import type { FeedBatch } from '../feed/LedgerFeed.js';
-import { reportWithout } from '../feed/Service.js';
+import { reportWithout } from '../client/Client.js';
 import { createLedgerFeed, isGapError } from '../feed/UpdatesOptions.js';
 import { placeOf } from '../feed/prove.js';
 import { batches } from '../feed/updates.js';
@@ -87,7 +87,7 @@ export const join = (
       reason: resumeFrom === undefined ? reason : undefined,
       compare: compare ?? (() => 'same'),
       position,
-      packages: new PackageWatch(source.service, query),
+      packages: new PackageWatch(source.client, query),
       isDoubtful: false,
       isLost: false,
       gap: undefined,
@@ -227,7 +227,7 @@ const feedAt = (
   beginExclusive = known.position.offset,
 ) =>
   createLedgerFeed(
-    source.service,
+    source.client,
     { beginExclusive, updateFormat: updateFormatOf(eventFormat, query.includeExercises) },
     // waiting would abort the prefetched requests
     { ...source.updates, ...(ready$ && { parallelRanges: 1 }), onGap: 'fail' },

@@ -11,7 +11,7 @@ import {
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { WorkName } from '../diagnostics/Diagnostic.js';
-import { reportOf } from '../feed/Service.js';
+import { reportOf } from '../client/Client.js';
 import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
@@ -20,7 +20,8 @@ import {
   type ContractPolicies,
   type ContractQuery,
   type ContractsOptions,
-  contractsSource,
+  type ContractsSource,
+  readFrom,
   eventFormatOf,
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
@@ -149,18 +150,18 @@ export function openView<M extends ContractTypes>(
   // throws for an invalid query
   eventFormatOf(query);
   // an outage of any length must not end the view
-  const sourceOf = contractsSource(ledger, options, { giveUpAfterMs: Infinity });
-  return defer(() => {
-    const own = sourceOf();
+  const defaults = { giveUpAfterMs: Infinity };
+  const read = (own: ContractsSource): Observable<View<ContractOf<M>>> => {
     const source = { ...own, report: reportOf(own.report, name) };
-    const { service, feed } = source;
+    const { client, feed } = source;
     const steps$ = join(source, { query }).pipe(reportEnd<ContractsBatch<AnyContract>>(source.report));
     return viewOf(
       // the contracts have the types of the query
       steps$ as Observable<ContractsBatch<ContractOf<M>>>,
-      service.diagnostics$.pipe(filter((diagnostic) => diagnostic.feed === feed)),
+      client.diagnostics$.pipe(filter((diagnostic) => diagnostic.feed === feed)),
     );
-  });
+  };
+  return readFrom(ledger, options, read, defaults);
 }
 
 /** Returns the Observables of a view. Each keeps its own state. */

@@ -24,7 +24,7 @@ import type { EventFormat } from '../codecs/UpdateFormat.js';
 import { DecodeError, LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
-import { exchange } from '../http/exchange.js';
+import { exchange } from '../client/exchange.js';
 import { jitter, retryTransient } from '../http/retry.js';
 import { type AnyContract, makeContract, type MakeContract } from './Contract.js';
 import { type ContractPolicies, type ContractQuery, type ContractsSource, eventFormatOf } from './ContractQuery.js';
@@ -200,21 +200,21 @@ function fewerUnknown(
 
 /** Checks each type by itself: only the text of an error says which types of a request are unknown. */
 const findUnknown = (source: ContractsSource, query: ContractQuery, names: readonly string[]) =>
-  ledgerEnd(source.service.link).pipe(
+  ledgerEnd(source.client).pipe(
     concatMap((end) => concat(...names.map((name) => ifUnknown(source, query, name, end)))),
     toArray(),
   );
 
 /** Emits the name of a type if the participant does not know it. */
 function ifUnknown(
-  { service }: ContractsSource,
+  { client }: ContractsSource,
   { types = {}, ...query }: ContractQuery,
   name: string,
   offset: Offset,
 ): Observable<string> {
   const alone = Object.entries(types).filter(([other]) => other === name);
   const body = listBody({ eventFormat: eventFormatOf({ ...query, types: Object.fromEntries(alone) }), offset });
-  return exchange(service.link, { method: 'POST', path: listPath, query: { limit: 1 }, body }, () => []).pipe(
+  return exchange(client, { method: 'POST', path: listPath, query: { limit: 1 }, body }, () => []).pipe(
     catchError((error: unknown) => {
       if (isUnknownType(error)) return [[name]];
       // the ledger was pruned in the meantime; an unknown type would have failed earlier

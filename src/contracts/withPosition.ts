@@ -93,7 +93,7 @@ const ofOneParticipant =
 
 /** Emits the ID of the participant; `undefined` if it does not report it. */
 export const readParticipant = (source: ContractsSource): Observable<string | undefined> =>
-  readParticipantId(source.service.link).pipe(retryTransient(source));
+  readParticipantId(source.client).pipe(retryTransient(source));
 
 /**
  * If the participant has pruned whatever could show a position, it will not be found later, either: calls back with one that the

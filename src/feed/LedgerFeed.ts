@@ -9,11 +9,12 @@ import type { HistoryRange } from '../history/HistoryReader.js';
 import type { Batch, Origin } from '../history/positions.js';
 import type { ReaderHistory } from '../history/ReaderHistory.js';
 import type { ElementForm, FeedElement, Page, PageSize, Range, UndecodedUpdate } from './Page.js';
-import type { FeedPath, Service } from './Service.js';
+import type { Client } from '../client/Client.js';
+import type { FeedPath } from '../client/Learned.js';
 
 /** One subscription of a feed: its service, its validated request, its options with their defaults, and its ledger. */
 export interface LedgerFeed<A extends FeedElement = Update> {
-  readonly service: Service;
+  readonly client: Client;
   readonly source: FeedSource<A>;
   /** The range to read. */
   readonly request: UpdatesRange;
@@ -40,7 +41,7 @@ export type AnyFeed = LedgerFeed<FeedElement>;
 
 /** What a feed reads, and how: the endpoint, the form of its elements, and the ways to request them. */
 export interface FeedSource<A extends FeedElement> extends ElementForm<A> {
-  path(service: Service): FeedPath;
+  path(client: Client): FeedPath;
   /** Returns the body of a request. */
   body(range: Range, path: FeedPath): object;
   /**
@@ -202,5 +203,5 @@ export interface Transport {
    *
    * @internal
    */
-  readonly readList: (service: Service, path: string, body: object) => Observable<unknown>;
+  readonly readList: (client: Client, path: string, body: object) => Observable<unknown>;
 }

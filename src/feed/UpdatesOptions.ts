@@ -9,13 +9,13 @@ import { isLedgerError } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { bareOffset, LedgerPosition } from '../history/LedgerPosition.js';
 import { type KnownHistory, ReaderHistory } from '../history/ReaderHistory.js';
-import { validateRequest } from '../http/exchange.js';
+import { validateRequest } from '../client/exchange.js';
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { readPage, readRange } from './catchUp.js';
 import type { FeedSource, Gap, LedgerFeed, Transport } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
 import { poll } from './poll.js';
-import type { Service } from './Service.js';
+import type { Client } from '../client/Client.js';
 
 /**
  * Options of a feed.
@@ -144,7 +144,7 @@ export interface UpdatesFeed extends LedgerFeed {
  * @param known - what is already known of the ledger, to which the start of the feed belongs; by default its last update
  */
 export function createLedgerFeed(
-  service: Service,
+  client: Client,
   updatesRequest: UpdatesRequest | UpdatesAfter,
   options: UpdatesOptions,
   ledgerRetry: RetryPolicy | undefined,
@@ -171,7 +171,7 @@ export function createLedgerFeed(
     catchUp: readPage,
     follow: poll,
   };
-  return { ...createFeed(service, source, request, options, ledgerRetry, report, start), request };
+  return { ...createFeed(client, source, request, options, ledgerRetry, report, start), request };
 }
 
 /** The position in a request, to be proven; `undefined` if it has an offset. */
@@ -191,7 +191,7 @@ function positionIn(request: UpdatesRequest | UpdatesAfter): KnownHistory | unde
 
 /** Creates a feed of a source for one subscription. */
 export const createFeed = <A extends FeedElement>(
-  service: Service,
+  client: Client,
   source: FeedSource<A>,
   request: UpdatesRange,
   {
@@ -206,7 +206,7 @@ export const createFeed = <A extends FeedElement>(
   report: Report,
   known?: KnownHistory,
 ): LedgerFeed<A> => ({
-  service,
+  client,
   source: transport === 'http' ? source : transport.over(source),
   request,
   maxPageSize,
@@ -217,7 +217,7 @@ export const createFeed = <A extends FeedElement>(
   onGap,
   retry: retryPolicy(ledgerRetry, options.retry),
   report,
-  success$: service.success$,
+  success$: client.success$,
   onOtherNode: options.onOtherNode ?? 'fail',
   history: new ReaderHistory(
     known ?? { position: bareOffset(request.beginExclusive) },

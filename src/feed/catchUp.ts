@@ -91,9 +91,9 @@ function rangesToRead(
  * The number of offsets for a page that is nearly full and rarely overflows: two standard deviations below the limit,
  * if each offset matches the request with the same probability.
  */
-function rangeWidth({ maxPageSize, service }: LedgerFeed, { pages: { elements, offsets } }: Position): number {
+function rangeWidth({ maxPageSize, client }: LedgerFeed, { pages: { elements, offsets } }: Position): number {
   if (offsets === 0) return Infinity;
-  const limit = Math.min(maxPageSize, service.learned.nextPageLimit);
+  const limit = Math.min(maxPageSize, client.learned.nextPageLimit);
   const density = Math.min(1, elements / offsets);
   if (density === 0) return Math.floor(offsets * 4);
   const aim = limit - 2 * Math.sqrt(limit * (1 - density));
@@ -112,11 +112,11 @@ const minProofMs = 500;
  */
 function prefetch(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): PrefetchedRange {
   const result$ = defer(() => {
-    const { service } = feed;
-    const end = Math.min(endInclusive, beginExclusive + service.learned.maxRange);
+    const { client } = feed;
+    const end = Math.min(endInclusive, beginExclusive + client.learned.maxRange);
     return readRange(feed, { beginExclusive, endInclusive: end }, { limit: feed.maxPageSize }).pipe(
       concatMap((page) => {
-        service.learned.rangeAnswered();
+        client.learned.rangeAnswered();
         const result = { page, requests: 1 };
         const isOver = isLast || page.last === end || page.isFull;
         if (isOver || page.failure !== undefined || page.proves === 'no') return [result];
@@ -124,7 +124,7 @@ function prefetch(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offset
         return readRange(feed, rest, { limit: feed.maxPageSize - page.count }).pipe(
           map((more): RangeResult => ({ page: concatPages(page, more), requests: 2 })),
           catchError(() => {
-            service.learned.rangeReached(page.last - beginExclusive);
+            client.learned.rangeReached(page.last - beginExclusive);
             return EMPTY;
           }),
           // the page does not wait longer for the proof: the rest of the range is requested again when it is due
@@ -253,11 +253,11 @@ function positionAfterRange(feed: LedgerFeed, position: Position, { page, reques
 /** Handles a ledger end before the target: the ledger has not reached the end of the request, or a replica lags. */
 function retarget(feed: LedgerFeed, position: Position, error: unknown): ObservableInput<Step> {
   const following: Step = { position: { ...position, phase: { _tag: 'Follow' } } };
-  if (!feed.service.learned.hasLedgerEnd) return [following];
+  if (!feed.client.learned.hasLedgerEnd) return [following];
   // not retried separately: each attempt counts as an attempt for the page
   return readLedgerEndOnce(feed, position).pipe(
     map((step) => {
-      if (!feed.service.learned.hasLedgerEnd) return following;
+      if (!feed.client.learned.hasLedgerEnd) return following;
       // the target is unchanged: retry later
       if (step.position.phase._tag === 'CatchUp' && step.position.target >= position.target) throw error;
       return step;

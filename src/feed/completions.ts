@@ -1,14 +1,14 @@
 import { defer, filter, map, type Observable, tap } from 'rxjs';
 import { CompletionElement, type CompletionResponse, CompletionsRequest } from '../codecs/Completion.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import { validateRequest } from '../http/exchange.js';
+import { validateRequest } from '../client/exchange.js';
 import type { RetryPolicy } from '../http/retry.js';
 import { catchUp } from './ledgerEnd.js';
 import type { FeedSource, LedgerFeed, Phase, Position, Step } from './LedgerFeed.js';
 import type { Page, PageSize, Range } from './Page.js';
 import { requestPage, resetIfBeyondEnd, retryRequest } from './pageRequest.js';
 import { hasUpdate, poll } from './poll.js';
-import type { Service } from './Service.js';
+import type { Client } from '../client/Client.js';
 import { updates } from './updates.js';
 import { createFeed, type UpdatesOptions } from './UpdatesOptions.js';
 
@@ -28,7 +28,7 @@ export type CompletionsOptions = Pick<
  * @param report - by default that of a new feed of the service
  */
 export const completions = (
-  service: Service,
+  client: Client,
   request: CompletionsRequest,
   options: CompletionsOptions,
   ledgerRetry: RetryPolicy | undefined,
@@ -52,7 +52,7 @@ export const completions = (
     // filtered last, because the cursor also moves with the completions of other users
     const complete = { ...options, onUndecodable: 'fail' } as const;
     return updates(
-      createFeed(service, source, { beginExclusive }, complete, ledgerRetry, report ?? service.reportForNewFeed()),
+      createFeed(client, source, { beginExclusive }, complete, ledgerRetry, report ?? client.reportForNewFeed()),
     ).pipe(
       filter((element): element is CompletionResponse => {
         if (element._tag !== 'Completion') return element._tag !== 'UndecodedUpdate';
@@ -72,7 +72,7 @@ const readRange = (
   { beginExclusive }: Range,
   size: PageSize,
 ): Observable<Page<CompletionResponse>> =>
-  defer(() => requestPage(feed, { beginExclusive }, { ...size, idleTimeoutMs: feed.service.learned.drainMs }));
+  defer(() => requestPage(feed, { beginExclusive }, { ...size, idleTimeoutMs: feed.client.learned.drainMs }));
 
 /** How long a page may take to fill with new completions, in milliseconds: well below the request timeout. */
 const maxFillMs = 10_000;
@@ -84,7 +84,7 @@ const maxFillMs = 10_000;
 const drain = (feed: Completions, position: Position): Observable<Step<CompletionResponse>> =>
   defer(() => {
     const { cursor } = position;
-    const limit = Math.min(feed.maxPageSize, Math.floor(maxFillMs / feed.service.learned.drainMs));
+    const limit = Math.min(feed.maxPageSize, Math.floor(maxFillMs / feed.client.learned.drainMs));
     return readRange(feed, { beginExclusive: cursor }, { limit }).pipe(
       resetIfBeyondEnd(cursor),
       map((page): Step<CompletionResponse> => {
@@ -98,6 +98,6 @@ const drain = (feed: Completions, position: Position): Observable<Step<Completio
 const pollAndLearn = (feed: Completions, position: Position): Observable<Step<CompletionResponse>> =>
   poll(feed, position).pipe(
     tap(({ page }) => {
-      if (page !== undefined && hasUpdate(page) && page.last <= position.target) feed.service.learned.drainTooShort();
+      if (page !== undefined && hasUpdate(page) && page.last <= position.target) feed.client.learned.drainTooShort();
     }),
   );

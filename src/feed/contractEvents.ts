@@ -6,8 +6,8 @@ import { Offset, type Party } from '../codecs/scalars.js';
 import { acsDelta } from '../codecs/UpdateFormat.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { isUnavailable } from '../history/participant.js';
-import { decodeWith, exchange } from '../http/exchange.js';
-import type { Link } from '../http/Link.js';
+import { decodeWith, exchange } from '../client/exchange.js';
+import type { Client } from '../client/Client.js';
 
 /** The events of a contract, as far as they are needed here. Absent is what the participant does not have. */
 interface ContractEvents {
@@ -34,12 +34,12 @@ const path = '/v2/events/events-by-contract-id';
  * contract is unknown or pruned, it came by an assignment, or a gateway blocks the path.
  */
 export const readContractEvents = (
-  link: Link,
+  client: Client,
   contractId: string,
   selection: { readonly parties: readonly Party[] | 'any'; readonly includeCreatedEventBlob?: boolean },
 ): Observable<ContractEvents> => {
   const body = { contractId, eventFormat: acsDelta(selection).includeTransactions?.eventFormat };
-  return exchange(link, { method: 'POST', path, body }, decodeWith(path, ContractEvents)).pipe(
+  return exchange(client, { method: 'POST', path, body }, decodeWith(path, ContractEvents)).pipe(
     catchError((error: unknown) => {
       if (isUnavailable(error) || (isLedgerError(error) && !isTransient(error))) return [{}];
       throw error;

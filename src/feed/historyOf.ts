@@ -3,18 +3,18 @@ import { UpdateElement } from '../codecs/Update.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import type { HistoryReader } from '../history/HistoryReader.js';
 import { isUnavailable, readParticipantId } from '../history/participant.js';
-import { decodeWith, exchange } from '../http/exchange.js';
+import { decodeWith, exchange } from '../client/exchange.js';
 import type { AnyFeed } from './LedgerFeed.js';
 import { ledgerEnd } from './ledgerEnd.js';
 import { resetIfBeyondEnd } from './pageRequest.js';
-import { reportWithout, type Service } from './Service.js';
+import { type Client, reportWithout } from '../client/Client.js';
 
 /** What a participant shows of its history without a selection: which one it is, and where its ledger ends. */
-export const bareHistory = ({ link }: Service): HistoryReader => ({
+export const bareHistory = (client: Client): HistoryReader => ({
   isSearchable: false,
   searched: new Map(),
-  participantId$: readParticipantId(link),
-  ledgerEnd$: ledgerEnd(link).pipe(
+  participantId$: readParticipantId(client),
+  ledgerEnd$: ledgerEnd(client).pipe(
     catchError((error: unknown) => {
       if (isUnavailable(error)) return of(undefined);
       throw error;
@@ -26,10 +26,10 @@ export const bareHistory = ({ link }: Service): HistoryReader => ({
 
 /** What the participant shows of its history to the requests of a feed. */
 export function historyOf(feed: AnyFeed): HistoryReader {
-  const { service, source, history } = feed;
+  const { client, source, history } = feed;
   const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
   return {
-    ...bareHistory(service),
+    ...bareHistory(client),
     isSearchable: source.lookUp !== undefined,
     read: (range, limit) => {
       // the range may be after the end of the request; a participant that was upgraded may send what does not decode
@@ -47,7 +47,7 @@ export function historyOf(feed: AnyFeed): HistoryReader {
       if (source.lookUp === undefined) return of(undefined);
       const path = '/v2/updates/update-by-id';
       const body = source.lookUp(updateId);
-      return exchange(service.link, { method: 'POST', path, body }, decodeWith(path, UpdateElement)).pipe(
+      return exchange(client, { method: 'POST', path, body }, decodeWith(path, UpdateElement)).pipe(
         map(({ offset }) => offset),
         catchError((error: unknown) => {
           // unknown, not visible or pruned; or the participant does not serve the path

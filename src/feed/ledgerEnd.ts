@@ -4,8 +4,8 @@ import type { Offset } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isUnavailable } from '../history/participant.js';
 import { monotonicNow } from '../http/clock.js';
-import { decodeWith, exchange } from '../http/exchange.js';
-import type { Link } from '../http/Link.js';
+import { decodeWith, exchange } from '../client/exchange.js';
+import type { Client } from '../client/Client.js';
 import type { AnyFeed, Phase, Position, Step } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
 import { noteOutage, retryRequest } from './pageRequest.js';
@@ -13,8 +13,10 @@ import { noteOutage, retryRequest } from './pageRequest.js';
 const path = '/v2/state/ledger-end';
 
 /** Requests the ledger end once. */
-export const ledgerEnd = (link: Link): Observable<Offset> =>
-  exchange(link, { method: 'GET', path }, decodeWith(path, LedgerEnd)).pipe(map(({ offset }) => offset));
+export const ledgerEnd = (client: Client): Observable<Offset> =>
+  exchange(client, { method: 'GET', path }, decodeWith(path, LedgerEnd), ({ offset }) => ({ lastOffset: offset })).pipe(
+    map(({ offset }) => offset),
+  );
 
 /** Sets the target of a feed to the ledger end. Retries after a transient failure. */
 export const readLedgerEnd = (feed: AnyFeed, position: Position): Observable<Step<never>> =>
@@ -25,11 +27,11 @@ export const readLedgerEnd = (feed: AnyFeed, position: Position): Observable<Ste
  * while.
  */
 export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable<Step<never>> => {
-  const { request, service, history } = feed;
-  return ledgerEnd(service.link).pipe(
+  const { request, client, history } = feed;
+  return ledgerEnd(client).pipe(
     map((end): Step<never> => {
       if (end < position.cursor) throw new LedgerResetError(position.cursor, end);
-      service.learned.ledgerEndAnswered();
+      client.learned.ledgerEndAnswered();
       const target = Math.min(end, request.endInclusive ?? end);
       const phase = target > position.cursor ? catchUp : followOrEnd(feed, position.cursor);
       const pages = { ...position.pages, parallelRanges: 1, fastestMs: Infinity };
@@ -38,7 +40,7 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
     noteOutage(feed),
     catchError((error: unknown): ObservableInput<Step<never>> => {
       if (!isUnavailable(error)) throw error;
-      service.learned.ledgerEndUnavailable();
+      client.learned.ledgerEndUnavailable();
       // it was served before: a gateway may respond so during an outage
       if (position.ledgerEndReadAt > 0) history.interrupted();
       const target = request.endInclusive ?? position.target;
@@ -58,8 +60,8 @@ export const withoutDensity = ({ pages }: Position): Position['pages'] => ({ ...
 export const catchUp = { _tag: 'CatchUp', prefetched: [] } as const satisfies Phase;
 
 /** Returns the phase of a feed for which there may be updates to catch up on. */
-export function catchUpOrFollow({ service, request }: AnyFeed): Phase {
-  if (service.learned.hasLedgerEnd) return { _tag: 'ReadLedgerEnd' };
+export function catchUpOrFollow({ client, request }: AnyFeed): Phase {
+  if (client.learned.hasLedgerEnd) return { _tag: 'ReadLedgerEnd' };
   // if the ledger end is unavailable, pages need the end of the request
   return typeof request.endInclusive === 'number' ? catchUp : { _tag: 'Follow' };
 }
@@ -75,15 +77,15 @@ export const isCaughtUp = (feed: AnyFeed, before: Position, step: Step<FeedEleme
   isAtEnd(feed, before, step) || (before.hasCaughtUp && !lagsByPage(feed, before, step));
 
 /** Whether the feed has read everything up to the ledger end. */
-function isAtEnd({ service }: AnyFeed, before: Position, { position, page }: Step<FeedElement>): boolean {
+function isAtEnd({ client }: AnyFeed, before: Position, { position, page }: Step<FeedElement>): boolean {
   if (position.phase._tag !== 'Follow') return false;
   // if the ledger end is unavailable: polls are full as long as there is more
-  return before.phase._tag === 'Follow' ? page?.isFull === false : service.learned.hasLedgerEnd;
+  return before.phase._tag === 'Follow' ? page?.isFull === false : client.learned.hasLedgerEnd;
 }
 
 /** Whether there is more than a page after the cursor. */
 function lagsByPage(
-  { service, maxPageSize }: AnyFeed,
+  { client, maxPageSize }: AnyFeed,
   before: Position,
   { position, page }: Step<FeedElement>,
 ): boolean {
@@ -92,7 +94,7 @@ function lagsByPage(
   if (before.phase._tag === 'CatchUp')
     return phase._tag === 'CatchUp' && (page?.isFull === true || phase.prefetched.length > 0);
   const isPoll = before.phase._tag === 'Follow' && before.polls.limit >= maxPageSize;
-  return page?.isFull === true && isPoll && !service.learned.hasLedgerEnd;
+  return page?.isFull === true && isPoll && !client.learned.hasLedgerEnd;
 }
 
 /** Reports that a feed has caught up or fallen behind. */

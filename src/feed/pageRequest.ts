@@ -5,8 +5,8 @@ import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
 import { LedgerResetError, PageLimitError } from '../errors/feed.js';
 import { monotonicNow } from '../http/clock.js';
-import { exchange } from '../http/exchange.js';
-import type { Call } from '../http/Link.js';
+import { type Call, exchange, type Summary } from '../client/exchange.js';
+import { type FeedPath, minPollMs } from '../client/Learned.js';
 import { mapError, retryTransient } from '../http/retry.js';
 import type { LastUpdate } from '../history/LedgerPosition.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
@@ -19,7 +19,6 @@ import {
   type Range,
   toPage,
 } from './Page.js';
-import { type FeedPath, minPollMs } from './Service.js';
 
 /** The limit of a page, and how long to wait for elements. */
 interface PageRequest extends PageSize {
@@ -63,18 +62,18 @@ export const requestPage = <A extends FeedElement>(
   size: PageRequest,
 ): Observable<Page<A>> =>
   defer(() => {
-    const { source, request, service, history, onUndecodable, report } = feed;
-    const path = source.path(service);
+    const { source, request, client, history, onUndecodable, report } = feed;
+    const path = source.path(client);
     const isAfterCursor = wanted.beginExclusive === history.cursor && wanted.descendingOrder !== true;
     const near = isAfterCursor && size.isProof !== true ? proofNear(feed) : undefined;
     const most = near === undefined ? size.limit : Math.min(size.limit + 1, Math.max(2, feed.maxPageSize));
-    const limit = Math.max(minLimitOf(wanted), service.learned.takePageLimit(most));
+    const limit = Math.max(minLimitOf(wanted), client.learned.takePageLimit(most));
     // a page of one element would have nothing else
     const proof = limit > 1 ? near : undefined;
     const begin = proof === undefined ? wanted.beginExclusive : proof.offset - 1;
     const range = { ...wanted, beginExclusive: begin };
     // after an outage, a poll is short: the ledger must be proven before a long one begins
-    const maxIdleMs = history.isDoubtful ? service.learned.drainMs : service.learned.maxPollMs;
+    const maxIdleMs = history.isDoubtful ? client.learned.drainMs : client.learned.maxPollMs;
     const idleTimeoutMs = size.idleTimeoutMs && Math.floor(Math.min(size.idleTimeoutMs, maxIdleMs));
     const sentAt = monotonicNow();
     const { outages } = history;
@@ -93,12 +92,14 @@ export const requestPage = <A extends FeedElement>(
       query: { limit, ...(idleTimeoutMs !== undefined && { stream_idle_timeout_ms: idleTimeoutMs }) },
       body: source.body(range, path),
       idleMs: idleTimeoutMs ?? 0,
+      range: { beginExclusive: begin, endInclusive, limit, idleTimeoutMs },
     };
-    return exchange(service.link, call, (json): Page<A> => {
+    const read = (json: unknown): Page<A> => {
       const page = toPage({ form: source, path, json, range, limit, onUndecodable });
       const known = { tookMs: monotonicNow() - sentAt, outages };
       return { ...dropBeyond(request.endInclusive ?? Infinity, checkProof(page, proof, wanted)), ...known };
-    }).pipe(
+    };
+    return exchange(client, call, read, summaryOf).pipe(
       // what a proof finds beyond the ledger end is an answer
       noteOutage(feed, size.isProof === true ? isBeyondEnd : mayEndBefore(feed, range)),
       concatMap((page) => {
@@ -110,7 +111,7 @@ export const requestPage = <A extends FeedElement>(
         report(() => pageReceived(page, path));
         // the last update, too, was sent
         const sent = page.proves === 'yes' ? page.count + 1 : page.count;
-        reportChange(feed, service.learned.pageArrived(limit, sent));
+        reportChange(feed, client.learned.pageArrived(limit, sent));
       }),
       catchError((error: unknown) => {
         const tookMs = monotonicNow() - sentAt;
@@ -126,6 +127,12 @@ export const requestPage = <A extends FeedElement>(
     );
   });
 
+/** What interceptors see of a page. The last update, with which it may begin, was sent, too. */
+const summaryOf = ({ count, proves, failure, last }: Page<FeedElement>): Summary => {
+  const sent = proves === 'yes' ? count + 1 : count;
+  return { count: sent, ...(sent > 0 && { lastOffset: last }), failure };
+};
+
 /**
  * How far the last update may be before the cursor to be a proof. Beyond that, a participant might need too long to search the
  * offsets between them with each request.
@@ -133,11 +140,11 @@ export const requestPage = <A extends FeedElement>(
 const maxProofReach = 100_000;
 
 /** Returns the update with which requests after the cursor begin, to prove that the ledger is the same. */
-export function proofNear({ source, history, service }: AnyFeed): LastUpdate | undefined {
+export function proofNear({ source, history, client }: AnyFeed): LastUpdate | undefined {
   const { proof, cursor } = history;
   if (proof === undefined || source.lookUp === undefined) return undefined;
   const reach = cursor - proof.offset;
-  return reach >= 0 && reach < Math.min(maxProofReach, service.learned.maxRange) ? proof : undefined;
+  return reach >= 0 && reach < Math.min(maxProofReach, client.learned.maxRange) ? proof : undefined;
 }
 
 /** A ledger before 3.5 sends ascending pages in place of descending ones, which a page of one element would not reveal. */
@@ -159,9 +166,9 @@ export const noteOutage = <A>(
 
 /** Without the ledger end, a feed detects only by a refusal that the ledger has not reached the end of a range. */
 const mayEndBefore =
-  ({ service }: AnyFeed, { endInclusive }: Range) =>
+  ({ client }: AnyFeed, { endInclusive }: Range) =>
   (error: LedgerError): boolean =>
-    endInclusive !== undefined && !service.learned.hasLedgerEnd && isBeyondEnd(error);
+    endInclusive !== undefined && !client.learned.hasLedgerEnd && isBeyondEnd(error);
 
 /** Drops the updates after the end of the feed: a poll has no end. */
 const dropBeyond = <A extends FeedElement>(end: number, page: DecodedPage<A>): DecodedPage<A> =>
@@ -184,7 +191,7 @@ function adaptRequest(feed: AnyFeed, error: unknown, failed: FailedRequest): boo
   switch (verdict(error)) {
     case 'shrink':
       if (limit === minLimitOf(range)) throw new PageLimitError(range.beginExclusive);
-      reportChange(feed, feed.service.learned.pageTooLarge(limit));
+      reportChange(feed, feed.client.learned.pageTooLarge(limit));
       return true;
     case 'switch':
       return switchPath(feed, path);
@@ -195,8 +202,8 @@ function adaptRequest(feed: AnyFeed, error: unknown, failed: FailedRequest): boo
 
 /** Switches all feeds of the ledger to the other path. Returns `false` if there is none. */
 export function switchPath(feed: AnyFeed, path: FeedPath): boolean {
-  reportChange(feed, feed.service.learned.pathMissing(path));
-  return feed.source.path(feed.service) !== path;
+  reportChange(feed, feed.client.learned.pathMissing(path));
+  return feed.source.path(feed.client) !== path;
 }
 
 function reportChange({ report }: AnyFeed, change: DiagnosticBody | undefined): void {
@@ -220,12 +227,12 @@ const isTimeoutStatus = ({ status, answeredBy, answeredBefore }: ApiError): bool
   (answeredBy === 'network' && answeredBefore === 'here' && status < 500 && status !== 429);
 
 /** Shortens the wait of later polls, or the range of later pages. Returns whether that changes this request. */
-function shortenRequests({ service }: AnyFeed, { range, idleTimeoutMs, tookMs }: FailedRequest): boolean {
+function shortenRequests({ client }: AnyFeed, { range, idleTimeoutMs, tookMs }: FailedRequest): boolean {
   if (idleTimeoutMs !== undefined) {
-    service.learned.pollTimedOut(tookMs);
-    return service.learned.maxPollMs < idleTimeoutMs;
+    client.learned.pollTimedOut(tookMs);
+    return client.learned.maxPollMs < idleTimeoutMs;
   }
-  service.learned.rangeTimedOut((range.endInclusive ?? range.beginExclusive) - range.beginExclusive);
+  client.learned.rangeTimedOut((range.endInclusive ?? range.beginExclusive) - range.beginExclusive);
   return false;
 }
 

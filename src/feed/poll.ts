@@ -15,7 +15,7 @@ import {
 } from 'rxjs';
 import { partiesIn } from '../errors/readAnswer.js';
 import { monotonicNow } from '../http/clock.js';
-import { exchange } from '../http/exchange.js';
+import { exchange } from '../client/exchange.js';
 import type { AnyFeed, LedgerFeed, Phase, Position, RecentPolls, Step } from './LedgerFeed.js';
 import type { FeedElement, Page } from './Page.js';
 import { catchUpOrFollow, withoutDensity } from './ledgerEnd.js';
@@ -60,16 +60,16 @@ const maxParties = 10;
  * there is a subscriber to the report. Never fails.
  */
 const reportUnknownParties = (
-  { service, source, report, history }: AnyFeed,
+  { client, source, report, history }: AnyFeed,
   { polls, pages, cursor }: Position,
 ): Observable<never> =>
   defer(() => {
     const hasFound = pages.elements > 0 || history.position.lastUpdate !== undefined;
-    if (polls.sentAt > 0 || hasFound || !service.isObserved) return EMPTY;
-    const named = partiesIn(JSON.stringify(source.body({ beginExclusive: cursor }, source.path(service))));
+    if (polls.sentAt > 0 || hasFound || !client.isObserved) return EMPTY;
+    const named = partiesIn(JSON.stringify(source.body({ beginExclusive: cursor }, source.path(client))));
     const isHosted = (query: { readonly party?: string }): Observable<boolean> =>
       exchange(
-        service.link,
+        client,
         { method: 'GET', path: '/v2/state/connected-synchronizers', query },
         (json) => (json as { connectedSynchronizers: unknown[] }).connectedSynchronizers.length > 0,
       );
@@ -100,10 +100,10 @@ const quietAfterPolls = 2;
  * participant has. On a quiet ledger, polls wait longer.
  */
 function idleTimeoutOf(
-  { service, idleTimeoutMs, quietTimeoutMs }: AnyFeed,
+  { client, idleTimeoutMs, quietTimeoutMs }: AnyFeed,
   { limit, idle, checkpointStreak }: RecentPolls,
 ): number {
-  if (limit > 2) return Math.min(service.learned.drainMs, idleTimeoutMs);
+  if (limit > 2) return Math.min(client.learned.drainMs, idleTimeoutMs);
   const longestMs = idle < quietAfterPolls ? idleTimeoutMs : quietTimeoutMs;
   if (limit === 1) return longestMs;
   return Math.min(longestMs, checkpointWaitMs * 2 ** Math.max(0, checkpointStreak - trustedStreak));
@@ -135,8 +135,8 @@ const limitRate =
 const ledgerEndMaxAgeMs = 30_000;
 
 function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedElement>): Position {
-  const { request, service } = feed;
-  const { learned } = service;
+  const { request, client } = feed;
+  const { learned } = client;
   const { polls } = position;
   const end = request.endInclusive ?? Infinity;
   const isNews = hasUpdate(page);
@@ -179,7 +179,7 @@ const earlyCheckpointMs = 600;
  * - If the ledger end is unavailable, the limit grows fourfold with each full response.
  */
 function nextPoll(
-  { service, maxPageSize }: AnyFeed,
+  { client, maxPageSize }: AnyFeed,
   { cursor, polls: { limit, intervalMs, checkpointStreak } }: Position,
   page: Page<FeedElement>,
 ): Pick<RecentPolls, 'limit' | 'intervalMs' | 'checkpointStreak'> {
@@ -193,11 +193,11 @@ function nextPoll(
     checkpointStreak: hasCheckpoint(page) ? checkpointStreak + 1 : broken,
   };
   if (hasUpdate(page)) {
-    const isAll = service.learned.hasLedgerEnd || !page.isFull;
+    const isAll = client.learned.hasLedgerEnd || !page.isFull;
     return isAll ? normal : { ...normal, limit: limit * 4 };
   }
   // without room for the checkpoint and an update, an early poll would only be ended again
-  const hasRoom = Math.min(maxPageSize, service.learned.pageLimit) > 1;
+  const hasRoom = Math.min(maxPageSize, client.learned.pageLimit) > 1;
   if (!isEarly || !hasRoom) return normal;
   if (limit === 2) return { ...normal, limit: 2 };
   const isFirst = intervalMs === minPollIntervalMs;

@@ -188,11 +188,11 @@ const participantTimeoutMs = 5_000;
  */
 export const learnParticipant = (feed: AnyFeed): Observable<never> =>
   defer(() => {
-    const { service, history } = feed;
+    const { client, history } = feed;
     if (history.isDoubtful || !history.mustReadParticipant) return EMPTY;
     // the poll shows the same
     const isProven = proofNear(feed) !== undefined && history.position.participantId !== undefined;
-    return readParticipantId(service.link, participantTimeoutMs).pipe(
+    return readParticipantId(client, participantTimeoutMs).pipe(
       noteOutage(feed, () => isProven),
       map((participantId) => {
         history.participantIs(participantId);

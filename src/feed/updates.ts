@@ -200,7 +200,7 @@ const handleGap =
  * Resumes after a gap, at the offset that `onGap` chooses. Without an offset, the feed ends with the error of the gap.
  */
 function resumeAfterGap(feed: AnyFeed, { cursor, phase }: Position, error: Gap['error']): Observable<Turn<never>> {
-  const { request, onGap, report, history, service } = feed;
+  const { request, onGap, report, history, client } = feed;
   const isDownward = request.descendingOrder === true;
   const reportGap = (): void => {
     report(() => ({ _tag: 'GapFound', cursor, cause: error }));
@@ -224,7 +224,7 @@ function resumeAfterGap(feed: AnyFeed, { cursor, phase }: Position, error: Gap['
       if (isSameGap(offset)) return fail();
       if (error._tag === 'PrunedError') return of({ offset, participantId: undefined });
       // the positions on the other ledger name its participant from the start
-      return readParticipantId(service.link).pipe(
+      return readParticipantId(client).pipe(
         catchError(() => of(undefined)),
         map((participantId) => ({ offset, participantId })),
       );

@@ -3,16 +3,16 @@ import { text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, isTransient, verdict } from '../errors/LedgerError.js';
-import { decodeWith, exchange } from '../http/exchange.js';
-import type { Link } from '../http/Link.js';
+import { decodeWith, exchange } from '../client/exchange.js';
+import type { Client } from '../client/Client.js';
 
 const path = '/v2/parties/participant-id';
 
 const ParticipantId = message<{ readonly participantId: string }>('ParticipantId', { participantId: text });
 
 /** Emits the ID of the participant; `undefined` if the participant does not report it, or not to this user. */
-export const readParticipantId = (link: Link, timeoutMs = link.requestTimeoutMs): Observable<string | undefined> =>
-  exchange(link, { method: 'GET', path, timeoutMs }, decodeWith(path, ParticipantId)).pipe(
+export const readParticipantId = (client: Client, timeoutMs = client.requestTimeoutMs): Observable<string | undefined> =>
+  exchange(client, { method: 'GET', path, timeoutMs }, decodeWith(path, ParticipantId)).pipe(
     map(({ participantId }) => participantId),
     catchError((error: unknown) => {
       const isRefused = isLedgerError(error, 'UnauthorizedError') || isLedgerError(error, 'ApiError');

@@ -12,22 +12,24 @@ import { isUnavailable } from '../history/participant.js';
 import type { Transport } from '../feed/LedgerFeed.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import { historyOf } from '../feed/historyOf.js';
-import { Service } from '../feed/Service.js';
+import { Client } from '../client/Client.js';
+import { interceptFeed, interceptRead, interceptSubmission } from '../client/intercept.js';
+import type { Interceptor } from '../client/Interceptor.js';
 import { updates } from '../feed/updates.js';
+import { progressOf, updatesCall } from '../feed/progress.js';
 import { checkOptions, createLedgerFeed, type UpdatesAfter, type UpdatesOptions } from '../feed/UpdatesOptions.js';
-import { Addresses, type BaseUrl, validateBaseUrl } from '../http/Addresses.js';
+import { Addresses, type BaseUrl, validateBaseUrl } from '../client/Addresses.js';
 import type { HttpPort } from '../http/HttpPort.js';
 import { kyPort } from '../http/kyPort.js';
-import { decodeWith, exchange } from '../http/exchange.js';
-import type { Link } from '../http/Link.js';
-import { type Token, TokenSource } from '../http/TokenSource.js';
+import { decodeWith, exchange } from '../client/exchange.js';
+import { type Token, TokenSource } from '../client/TokenSource.js';
 import { offsetAt, type SearchedLedger, toTimestamp } from '../history/offsetAt.js';
 import { checkNotNegative, checkPositive, type RetryPolicy, retryTransient } from '../http/retry.js';
 import { executor } from '../submission/execute.js';
 import { ledgerStarts } from '../submission/LedgerStart.js';
 import { prepare, submit } from '../submission/submit.js';
 import { commandSubmitter } from '../submission/submitCommands.js';
-import { withConnection } from './connection.js';
+import { bindTo } from './clientOf.js';
 import type { Ledger, LedgerReader } from './Ledger.js';
 
 /**
@@ -49,7 +51,7 @@ import type { Ledger, LedgerReader } from './Ledger.js';
  * @category Ledger
  */
 export function createLedger(options: LedgerOptions): Ledger {
-  return bindLedger(createService(options), options);
+  return bindLedger(createClient(options), options);
 }
 
 /**
@@ -70,68 +72,93 @@ export function createLedger(options: LedgerOptions): Ledger {
  * @category Ledger
  */
 export function createLedgerReader(options: LedgerOptions): LedgerReader {
-  return bindReader(createService(options), options);
+  return bindReader(createClient(options), options);
 }
 
-/** The default options of all requests of a ledger. */
-type Defaults = Pick<LedgerOptions, 'retry' | 'transport'>;
-
-/** Creates the ledger of a service. */
-export function bindLedger(service: Service, defaults: Defaults): Ledger {
-  const { retry, transport } = defaults;
+/** Creates the ledger of a client. */
+function bindLedger(client: Client, { transport }: LedgerOptions): Ledger {
+  const { retry } = client;
   const startsOf = ledgerStarts();
-  const ledger: Ledger = {
-    ...bindReader(service, defaults),
+  const submitCommands = commandSubmitter(startsOf, retry);
+  return {
+    // bound to the client by its function `updates`
+    ...bindReader(client, { transport }),
     completions: (request, options = {}) => {
       checkOptions(options);
-      return completions(service, request, { ...options, transport: options.transport ?? transport }, retry);
+      const complete = { ...options, transport: options.transport ?? transport };
+      const { beginExclusive } = { ...request };
+      return interceptFeed(
+        client,
+        { kind: 'completions', beginExclusive, isEndless: true },
+        (its) => completions(its, request, complete, retry),
+        progressOf,
+      );
     },
-    submitAndWaitForTransaction: commandSubmitter(service, startsOf, retry),
-    executeAndWaitForTransaction: (request, options = {}) => executor(service, startsOf, options, retry)(request),
-    submit: (request, signer, options) => submit(service, startsOf, request, signer, options, retry),
-    prepare: (request) => prepare(service.link, request),
+    submitAndWaitForTransaction: (request, options) => {
+      const { commandId } = { ...request };
+      const call = { commandId: commandId ?? undefined, action: options?.action };
+      const method = 'submitAndWaitForTransaction';
+      return interceptSubmission(client, { method, ...call }, submitCommands(request, options));
+    },
+    executeAndWaitForTransaction: (request, options = {}) => {
+      const execute = executor(startsOf, options, retry);
+      return interceptSubmission(client, { method: 'executeAndWaitForTransaction' }, (its) => execute(its, request));
+    },
+    submit: (request, signer, options) => {
+      const { commandId } = request;
+      return interceptSubmission(
+        client,
+        { method: 'submit', commandId },
+        submit(startsOf, request, signer, options, retry),
+      );
+    },
+    prepare: (request) => interceptRead(client, 'prepare', (its) => prepare(its, request)),
   };
-  return withConnection(ledger, { service, retry, transport });
 }
 
-function bindReader(service: Service, { retry, transport }: Defaults): LedgerReader {
+function bindReader(client: Client, { transport }: Pick<LedgerOptions, 'transport'>): LedgerReader {
+  const { retry } = client;
   const readUpdates = (
     request: UpdatesRequest | UpdatesAfter,
     options: UpdatesOptions = {},
   ): Observable<Update | UndecodedUpdate> => {
     checkOptions(options);
     const complete = { ...options, transport: options.transport ?? transport };
-    return defer(() => updates(createLedgerFeed(service, request, complete, retry, service.reportForNewFeed())));
+    return interceptFeed(
+      client,
+      updatesCall(request),
+      (its) => defer(() => updates(createLedgerFeed(its, request, complete, retry, its.reportForNewFeed()))),
+      progressOf,
+    );
   };
   const ledger: LedgerReader = {
     // the overloads only relate `onUndecodable` to the type of the updates
     updates: readUpdates as LedgerReader['updates'],
-    ledgerEnd: () => ledgerEnd(service.link),
+    ledgerEnd: () => interceptRead(client, 'ledgerEnd', ledgerEnd),
     offsetAt: (time, { parties: whose = 'any' } = {}) => {
       const timestamp = toTimestamp(time);
-      return defer(() => offsetAt(searched(service, whose, retry), timestamp));
+      return interceptRead(client, 'offsetAt', (its) => defer(() => offsetAt(searched(its, whose, retry), timestamp)));
     },
-    parties: () => parties(service.link),
-    diagnostics$: service.diagnostics$,
+    parties: () => interceptRead(client, 'parties', parties),
+    diagnostics$: client.diagnostics$,
   };
-  return withConnection(ledger, { service, retry, transport });
+  return bindTo(ledger, { client, transport });
 }
 
 /** What a search reads of the updates of parties. */
 function searched(
-  service: Service,
+  client: Client,
   parties: readonly Party[] | 'any',
   ledgerRetry: RetryPolicy | undefined,
 ): SearchedLedger {
-  const { link } = service;
   // exercises, too, are updates
   const updateFormat = ledgerEffects({ parties });
   const request = { beginExclusive: 0, updateFormat };
-  const feed = createLedgerFeed(service, request, {}, ledgerRetry, link.report);
+  const feed = createLedgerFeed(client, request, {}, ledgerRetry, client.report);
   const path = '/v2/state/connected-synchronizers';
   return {
-    ledgerEnd$: ledgerEnd(link).pipe(retryTransient(feed)),
-    synchronizers$: exchange(link, { method: 'GET', path }, decodeWith(path, ConnectedSynchronizers)).pipe(
+    ledgerEnd$: ledgerEnd(client).pipe(retryTransient(feed)),
+    synchronizers$: exchange(client, { method: 'GET', path }, decodeWith(path, ConnectedSynchronizers)).pipe(
       map(({ connectedSynchronizers }) => connectedSynchronizers.map(({ synchronizerId }) => synchronizerId)),
       catchError((error: unknown) => {
         if (isUnavailable(error)) return [[]];
@@ -145,18 +172,22 @@ function searched(
 }
 
 /** Emits the parties that the participant knows, page by page. */
-const parties = (link: Link): Observable<PartyDetails> => {
+const parties = (client: Client): Observable<PartyDetails> => {
   const path = '/v2/parties';
   const page = (pageToken?: string): Observable<PartiesPage> =>
-    exchange(link, { method: 'GET', path, ...(pageToken && { query: { pageToken } }) }, decodeWith(path, PartiesPage));
+    exchange(
+      client,
+      { method: 'GET', path, ...(pageToken && { query: { pageToken } }) },
+      decodeWith(path, PartiesPage),
+    );
   return page().pipe(
     expand(({ nextPageToken }) => (nextPageToken ? page(nextPageToken) : EMPTY)),
     concatMap(({ partyDetails }) => partyDetails),
   );
 };
 
-/** Creates a service from the options of a ledger. */
-export function createService(options: LedgerOptions): Service {
+/** Creates the client of a ledger. */
+function createClient(options: LedgerOptions): Client {
   const {
     baseUrl,
     nextAddressAfterMs,
@@ -172,17 +203,17 @@ export function createService(options: LedgerOptions): Service {
   const { requestTimeoutMs = Math.max(30_000, (serverTimeoutMs ?? 0) + answerDelayMs) } = options;
   checkPositive({ requestTimeoutMs });
   checkOptions(options);
-  return new Service(
-    {
-      port: options.port ?? kyPort(options),
-      ...addressesOf(baseUrl, nextAddressAfterMs, requestTimeoutMs),
-      headers: validateHeaders(headers, options.port === undefined),
-      token: new TokenSource(token, requestTimeoutMs),
-      requestTimeoutMs,
-      ...(serverTimeoutMs !== undefined && { serverTimeoutMs }),
-    },
+  return new Client({
+    port: options.port ?? kyPort(options),
+    address: addressesOf(baseUrl, nextAddressAfterMs, requestTimeoutMs),
+    headers: validateHeaders(headers, options.port === undefined),
+    tokens: new TokenSource(token, requestTimeoutMs),
+    requestTimeoutMs,
+    serverTimeoutMs,
+    retry: options.retry,
     updatesPath,
-  );
+    interceptors: options.interceptors,
+  });
 }
 
 /** How much longer the client waits than the participant, in milliseconds, so that the participant's response arrives. */
@@ -205,20 +236,13 @@ function checkToken(token: LedgerOptions['token']): void {
   if (problem !== undefined) throw new TypeError(`token ${problem}`);
 }
 
-/** The address of a link, or the addresses if there may be several. */
-function addressesOf(
-  baseUrl: BaseUrl,
-  nextAddressAfterMs = 10_000,
-  timeoutMs: number,
-): Pick<Link, 'baseUrl' | 'addresses'> {
+/** Returns the address of a ledger, or its addresses if there may be several. */
+function addressesOf(baseUrl: BaseUrl, nextAddressAfterMs = 10_000, timeoutMs: number): string | Addresses {
   checkNotNegative({ nextAddressAfterMs });
-  if (typeof baseUrl === 'function')
-    return { baseUrl: '', addresses: new Addresses(baseUrl, nextAddressAfterMs, timeoutMs) };
-  const list = [baseUrl].flat();
-  if (list.length === 0) throw new TypeError('baseUrl must have an address');
-  const [first = '', ...others] = list.map(validateBaseUrl);
-  if (others.length === 0) return { baseUrl: first };
-  return { baseUrl: '', addresses: new Addresses([first, ...others], nextAddressAfterMs, timeoutMs) };
+  if (typeof baseUrl === 'function') return new Addresses(baseUrl, nextAddressAfterMs, timeoutMs);
+  const [first, ...others] = [baseUrl].flat().map(validateBaseUrl);
+  if (first === undefined) throw new TypeError('baseUrl must have an address');
+  return others.length === 0 ? first : new Addresses([first, ...others], nextAddressAfterMs, timeoutMs);
 }
 
 /** @param areSentByFetch - whether `fetch` sends them, which cannot send all */
@@ -336,4 +360,9 @@ export interface LedgerOptions {
    * `canton-rx/ws`. The options of a feed can override it. Default: feeds poll.
    */
   readonly transport?: Transport | undefined;
+  /**
+   * What sees the requests, feeds and submissions of the ledger, such as `openTelemetry()` from `canton-rx/otel`. The first
+   * one is the outermost. Default: none.
+   */
+  readonly interceptors?: readonly Interceptor[] | undefined;
 }

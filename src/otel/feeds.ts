@@ -1,143 +1,90 @@
 import { type Attributes, context } from '@opentelemetry/api';
-import { defer, finalize, type Observable, tap } from 'rxjs';
-import type { SynchronizerTime } from '../codecs/OffsetCheckpoint.js';
+import type { FeedCall, FeedInterception, FeedProgress } from '../client/Interceptor.js';
 import type { Offset } from '../codecs/scalars.js';
-import type { Update } from '../codecs/Update.js';
-import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
-import type { UndecodedUpdate } from '../feed/Page.js';
-import type { UpdatesAfter, UpdatesOptions } from '../feed/UpdatesOptions.js';
-import type { LedgerPosition } from '../history/LedgerPosition.js';
 import { monotonicNow } from '../http/clock.js';
-import type { ProcessorProgress, ProcessorRun } from '../ledger/connection.js';
-import { synchronizersOf, timesOf } from '../operators/recordTimes.js';
-import { type AnyHandler, type HandlerCall, instrumentHandler, startHandlerCall } from './traceContext.js';
-import { type Follower, updateRecordTimes } from './metrics.js';
+import { countDiagnostic, type Follower, updateRecordTimes } from './metrics.js';
 import type { Recorder } from './Recorder.js';
-import type { Tracing } from './requests.js';
-
-/** `ledger.updates` with telemetry. */
-export function traceUpdates(
-  tracing: Tracing,
-  request: UpdatesRequest | UpdatesAfter,
-  options: UpdatesOptions,
-): Observable<Update | UndecodedUpdate> {
-  // throws for invalid options
-  void tracing.plain.updates(request, options);
-  return defer(() => {
-    // the feed rejects an invalid request
-    const { beginExclusive, after }: Partial<UpdatesRequest> & { readonly after?: Partial<LedgerPosition> } = {
-      ...request,
-    };
-    const feed = startFeed(tracing, {}, request, after?.offset ?? beginExclusive);
-    return tracing
-      .ledgerFor(feed.sender)
-      .updates(request, options)
-      .pipe(
-        tap((update) => {
-          feed.count(update);
-          feed.reach(update.offset, update._tag === 'UndecodedUpdate' ? [] : timesOf(update));
-        }),
-        finalize(feed.end),
-      );
-  });
-}
-
-/** Runs a processor of a ledger's updates with telemetry. */
-export const traceProcessor = <C extends ProcessorProgress>(
-  tracing: Tracing,
-  { name, request, handler, run }: ProcessorRun<C>,
-): Observable<C> =>
-  defer(() => {
-    const attributes: Attributes = name === undefined ? {} : { 'canton_rx.processor.name': name };
-    const feed = startFeed(tracing, attributes, request);
-    const outer = context.active();
-    const untraced: HandlerCall = { inner: outer, outer, end: () => undefined };
-    const counting = instrumentHandler(handler as AnyHandler, (work) => {
-      const call = tracing.handlerSpans ? startHandlerCall(work, outer, attributes, tracing.recorder) : untraced;
-      return {
-        ...call,
-        end: (failure) => {
-          call.end(failure);
-          if (failure === undefined) for (const update of [work].flat()) feed.count(update);
-        },
-      };
-    });
-    return run(tracing.serviceFor(feed.sender), counting).pipe(
-      tap(({ offset, recordTimes, role }) => {
-        if (role !== undefined) {
-          feed.leave();
-          return;
-        }
-        const times = Object.entries(recordTimes).map(([synchronizerId, recordTime]) => ({
-          synchronizerId,
-          recordTime,
-        }));
-        feed.reach(offset, times);
-      }),
-      finalize(feed.end),
-    );
-  });
+import { traceParts, type Tracing } from './requests.js';
+import { traceHandlerCall } from './traceContext.js';
 
 /**
- * Starts to measure a subscription of a feed, or the run of a processor: its lag if it has no end, and its updates. They
- * are added to the meter with the next diagnostic, because an addition for each would cost as much as reading it. The
- * last diagnostic reports the end of the feed, so that no count is lost.
- *
- * @param cursor - where the feed begins; absent for a processor, whose lag is that of its commits
+ * Traces the requests of a feed, or the run of a processor. Measures its lag if it has no end, and its updates. They are added
+ * to the meter with the next diagnostic, because an addition for each would cost as much as reading it. The last diagnostic
+ * reports the end of the feed, so that no count is lost.
  */
-function startFeed(
-  { recorder, followers }: Tracing,
-  attributes: Attributes,
-  request: Partial<UpdatesRequest | UpdatesAfter> | undefined,
-  cursor?: Offset,
-) {
+export function traceFeed(tracing: Tracing, { kind, processor, ...call }: FeedCall): FeedInterception {
+  const { recorder, followers } = tracing;
   const outer = context.active();
-  const isProcessor = cursor === undefined;
-  const isEndless = typeof request?.endInclusive !== 'number';
-  const follower: Follower = { attributes, cursor, recordTimes: new Map() };
+  const name = processor?.name;
+  const attributes: Attributes = name === undefined ? {} : { 'canton_rx.processor.name': name };
+  const parts = traceParts(tracing, { context: () => outer, isFeed: true, attributes });
+  if (processor === undefined && kind !== 'updates') return parts;
+  const isEndless = call.isEndless;
+  // the lag of a processor is that of its commits
+  const follower: Follower = { attributes, cursor: call.beginExclusive, recordTimes: new Map() };
   const counts = new Map<string, { readonly by: Attributes; count: number }>();
   const flush = (): void => {
     for (const { by, count } of counts.values()) recorder.measure('updates', count, { ...attributes, ...by });
     counts.clear();
   };
+  const count = (update: FeedProgress): void => {
+    if (update._tag === 'UndecodedUpdate') recorder.measure('decode.failures', 1, attributes);
+    const synchronizer = synchronizerOf(update, recorder);
+    const key = `${update._tag} ${synchronizer ?? ''}`;
+    const entry = counts.get(key);
+    if (entry === undefined) counts.set(key, { by: updateAttributes(update._tag, synchronizer), count: 1 });
+    else entry.count += 1;
+  };
   if (isEndless) followers.add(follower);
   return {
-    sender: {
-      context: () => outer,
-      isFeed: true,
-      attributes,
-      onDiagnostic: (diagnostic: Diagnostic): void => {
-        if (!isProcessor) follower.cursor = cursorIn(diagnostic) ?? follower.cursor;
-        flush();
-      },
+    ...parts,
+    report: (diagnostic) => {
+      followers.count();
+      countDiagnostic(recorder, diagnostic);
+      if (processor === undefined) follower.cursor = cursorIn(diagnostic) ?? follower.cursor;
+      flush();
     },
-    /** Counts an update. */
-    count: (update: Update | UndecodedUpdate): void => {
-      if (update._tag === 'UndecodedUpdate') recorder.measure('decode.failures', 1, attributes);
-      const synchronizer = synchronizerOf(update, recorder);
-      const key = `${update._tag} ${synchronizer ?? ''}`;
-      const entry = counts.get(key);
-      if (entry === undefined) counts.set(key, { by: updateAttributes(update._tag, synchronizer), count: 1 });
-      else entry.count += 1;
+    handler: (handled) => {
+      const traced = tracing.handlerSpans ? traceHandlerCall(handled, outer, attributes, recorder) : undefined;
+      return {
+        ...traced,
+        end: (outcome) => {
+          traced?.end?.(outcome);
+          if (outcome.how !== 'failed') handled.items.forEach(count);
+        },
+      };
     },
-    /** Moves the cursor of a feed, or of the commits of a processor. */
-    reach: (offset: Offset, times: readonly SynchronizerTime[]): void => {
-      follower.cursor = offset;
-      if (isProcessor) follower.committedAt = monotonicNow();
-      if (isEndless) updateRecordTimes(follower, times, recorder);
+    next: (progress) => {
+      if (processor === undefined) count(progress);
+      if (progress.role === undefined) reach(follower, progress, isEndless, recorder, processor !== undefined);
+      else leave(follower);
     },
-    /** Ends the lag of a processor that does not hold its name: another one works. */
-    leave: (): void => {
-      follower.cursor = undefined;
-      delete follower.committedAt;
-      follower.recordTimes.clear();
-    },
-    end: (): void => {
+    end: () => {
       flush();
       followers.remove(follower);
     },
   };
+}
+
+/** Moves the cursor of a feed, or of the commits of a processor. */
+function reach(
+  follower: Follower,
+  { offset, recordTimes }: FeedProgress,
+  isEndless: boolean,
+  recorder: Recorder,
+  isProcessor: boolean,
+): void {
+  follower.cursor = offset;
+  if (isProcessor) follower.committedAt = monotonicNow();
+  if (isEndless) updateRecordTimes(follower, recordTimes, recorder);
+}
+
+/** Ends the lag of a processor that does not hold its name: another one works. */
+function leave(follower: Follower): void {
+  follower.cursor = undefined;
+  delete follower.committedAt;
+  follower.recordTimes.clear();
 }
 
 /** Returns the cursor of a feed that a diagnostic reports. A request without an end starts at the cursor. */
@@ -152,10 +99,10 @@ function cursorIn(diagnostic: Diagnostic): Offset | undefined {
  * Returns the label of the synchronizer of an update; `undefined` for a checkpoint, which concerns all synchronizers, and
  * for an unknown variant.
  */
-function synchronizerOf(update: Update | UndecodedUpdate, recorder: Recorder): string | undefined {
-  if (!['Transaction', 'Reassignment', 'TopologyTransaction'].includes(update._tag)) return undefined;
-  const [synchronizerId] = synchronizersOf(update as Update);
-  return synchronizerId && recorder.synchronizerLabel(synchronizerId);
+function synchronizerOf({ _tag, recordTimes: [first] }: FeedProgress, recorder: Recorder): string | undefined {
+  return _tag === 'OffsetCheckpoint' || first === undefined
+    ? undefined
+    : recorder.synchronizerLabel(first.synchronizerId);
 }
 
 const updateAttributes = (variant: string, synchronizer: string | undefined): Attributes => ({

@@ -4,15 +4,16 @@
  *
  * @example
  * ```ts
- * import { createTracedLedger } from 'canton-rx/otel';
+ * import { createLedger } from 'canton-rx';
+ * import { openTelemetry } from 'canton-rx/otel';
  *
- * const ledger = createTracedLedger({ baseUrl: 'http://127.0.0.1:7575' });
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', interceptors: [openTelemetry()] });
  * ledger.ledgerEnd().subscribe((offset) => console.log(`the ledger ends at ${offset}`));
  * ```
  *
  * @module canton-rx/otel
  */
 
-export { createTracedLedger } from './createTracedLedger.js';
+export { openTelemetry } from './openTelemetry.js';
 export { contextOf, linkTo, type Traced, traceHandler } from './traceContext.js';
 export type { Telemetry } from './Recorder.js';

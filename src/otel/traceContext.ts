@@ -10,12 +10,11 @@ import {
   type Attributes,
   SpanKind,
 } from '@opentelemetry/api';
-import { type MonoTypeOperatorFunction, Observable, tap, from, isObservable } from 'rxjs';
 import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import { safely, endSpan, Recorder, type Telemetry } from './Recorder.js';
-import type { Report } from '../diagnostics/Diagnostic.js';
-import { isAsyncIterable, isPromise } from '../process/Stop.js';
-import type { BatchHandler, Handler, Work } from '../process/ProcessOptions.js';
+import type { HandlerCall, Interception } from '../client/Interceptor.js';
+import { type AnyHandler, handlerWithin } from '../process/interceptHandler.js';
+import type { BatchHandler, Handler } from '../process/ProcessOptions.js';
 
 /**
  * A value that may contain the trace in which it was submitted, such as an update.
@@ -112,53 +111,6 @@ export function headersFor(context: Context): Readonly<Record<string, string>> {
   };
 }
 
-/**
- * Subscribes to the source in one context and emits in another. What the subscriber does next, possibly much later, is
- * then not part of the span of a completed request.
- */
-export const inContext =
-  <A>(inner: Context, outer: Context): MonoTypeOperatorFunction<A> =>
-  (source) =>
-    new Observable((subscriber) =>
-      context.with(inner, () =>
-        source.subscribe({
-          next: context.bind(outer, subscriber.next.bind(subscriber)),
-          error: context.bind(outer, subscriber.error.bind(subscriber)),
-          complete: context.bind(outer, subscriber.complete.bind(subscriber)),
-        }),
-      ),
-    );
-
-/** How a subscription had an outcome: with its first value, with an error, or without either. */
-export interface Outcome<A> {
-  readonly how: 'succeeded' | 'failed' | 'completed' | 'unsubscribed';
-  readonly value?: A;
-  readonly error?: unknown;
-}
-
-/** Calls `end` once, because a subscriber may unsubscribe when it receives the first value. */
-export function onOutcome<A>(end: (outcome: Outcome<A>) => void): MonoTypeOperatorFunction<A> {
-  let hasEnded = false;
-  const once = (outcome: Outcome<A>): void => {
-    if (!hasEnded) end(outcome);
-    hasEnded = true;
-  };
-  return tap({
-    next: (value) => {
-      once({ how: 'succeeded', value });
-    },
-    error: (error: unknown) => {
-      once({ how: 'failed', error });
-    },
-    complete: () => {
-      once({ how: 'completed' });
-    },
-    unsubscribe: () => {
-      once({ how: 'unsubscribed' });
-    },
-  });
-}
-
 /** Returns the span in which an update was submitted, if the update has a valid one. */
 function spanContextOf(update: object): SpanContext | undefined {
   const traceContext: unknown = 'traceContext' in update ? update.traceContext : undefined;
@@ -186,25 +138,12 @@ function textIn(traceContext: unknown, key: 'traceparent' | 'tracestate'): strin
   return typeof text === 'string' ? text : '';
 }
 
-/** A handler of updates or of batches. */
-export type AnyHandler = (work: Work | readonly Work[], tx: unknown, report?: Report) => unknown;
-
-/** One call of a handler. */
-export interface HandlerCall {
-  /** The context in which the handler runs. */
-  readonly inner: Context;
-  /** The context in which its result is emitted. */
-  readonly outer: Context;
-  /** Called once when the call has ended, with its error if it failed. */
-  readonly end: (failure?: { readonly error: unknown }) => void;
-}
-
 /**
  * Wraps a handler so that each call runs in a span. The span starts a new trace, with links to the trace in which each
  * update was submitted and to the span that is active when the handler is called. The results and errors of the handler
  * are unchanged.
  *
- * The ledger of {@link createTracedLedger} does this for the handlers of `processFeed`. Use this function for
+ * A ledger with {@link openTelemetry} does this for the handlers of `processFeed`. Use this function for
  * `handleParked` and for updates from other sources.
  *
  * @param handler - a handler of single updates or of batches
@@ -237,51 +176,21 @@ export function traceHandler(
   telemetry: Telemetry = {},
 ): (work: never, tx: never) => unknown {
   const recorder = new Recorder(telemetry);
-  return instrumentHandler(handler as AnyHandler, (work) => startHandlerCall(work, context.active(), {}, recorder));
+  return handlerWithin((call) => [traceHandlerCall(call(), context.active(), {}, recorder)], handler as AnyHandler);
 }
 
-/** Wraps a handler so that `start` is called before each call, and the `end` that it returns after each call. */
-export const instrumentHandler =
-  (handler: AnyHandler, start: (work: Work | readonly Work[]) => HandlerCall): AnyHandler =>
-  (work, tx, report) => {
-    const { inner, outer, end } = start(work);
-    const complete = (): void => {
-      end();
-    };
-    const fail = (error: unknown): void => {
-      end({ error });
-    };
-    try {
-      const result = context.with(inner, () => handler(work, tx, report));
-      if (isObservable(result) || isAsyncIterable(result))
-        return from(result).pipe(tap({ complete, error: fail, unsubscribe: complete }), inContext(inner, outer));
-      // the caller gets the same error
-      if (isPromise(result)) void result.then(complete, fail);
-      else complete();
-      return result;
-    } catch (error) {
-      fail(error);
-      throw error;
-    }
-  };
-
 /** Starts the span of a call: in a separate trace, linked to the traces of its updates and to that of the processor. */
-export function startHandlerCall(
-  work: Work | readonly Work[],
+export function traceHandlerCall(
+  { items, isBatch }: HandlerCall,
   outer: Context,
   attributes: Attributes,
   recorder: Recorder,
-): HandlerCall {
-  const isBatch = Array.isArray(work);
-  const updates = [work].flat();
-  const [first] = updates;
-  const links = [...updates.flatMap((update) => linkTo(update) ?? []), ...linksToActive(outer)];
+): Interception {
+  const [first] = items;
+  const links = [...items.flatMap((update) => linkTo(update) ?? []), ...linksToActive(outer)];
   const own: Attributes = isBatch
-    ? { 'canton.updates.count': updates.length, 'canton.updates.last_offset': updates.at(-1)?.offset }
-    : {
-        'canton.update.variant': first?._tag,
-        'canton.update.id': first && 'updateId' in first ? first.updateId : undefined,
-      };
+    ? { 'canton.updates.count': items.length, 'canton.updates.last_offset': items.at(-1)?.offset }
+    : { 'canton.update.variant': first?._tag, 'canton.update.id': first?.updateId };
   const options = {
     kind: SpanKind.CONSUMER,
     root: true,
@@ -290,10 +199,19 @@ export function startHandlerCall(
   };
   const span = recorder.startSpan(isBatch ? 'process updates' : 'process update', options, outer);
   return {
-    inner: trace.setSpan(outer, span),
-    outer,
-    end: (failure) => {
-      endSpan(span, failure === undefined ? {} : { 'error.type': recorder.errorType(failure.error) });
+    ...between(trace.setSpan(outer, span), outer),
+    end: ({ how, error }) => {
+      endSpan(span, how === 'failed' ? { 'error.type': recorder.errorType(error) } : {});
     },
   };
 }
+
+/** Works in one context, and emits in another: what the subscriber does next is not part of the span. */
+export const between = (inner: Context, outer: Context): Required<Pick<Interception, 'run' | 'emit'>> => ({
+  run: (work) => {
+    context.with(inner, work);
+  },
+  emit: (deliver) => {
+    context.with(outer, deliver);
+  },
+});

@@ -1,15 +1,16 @@
 import type * as t from 'io-ts';
 import type { Observable } from 'rxjs';
+import type { Client } from '../client/Client.js';
+import type { FeedCall } from '../client/Interceptor.js';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
-import type { AnyHandler } from '../ledger/connection.js';
 import type { LastUpdate, LedgerPosition } from '../history/LedgerPosition.js';
 import type { Batch } from '../history/positions.js';
 import type { CheckpointStore, FeedPosition } from './CheckpointStore.js';
-import type { Committed, Work } from './ProcessOptions.js';
+import type { Work } from './ProcessOptions.js';
 
 /**
  * An item of a feed: an update, or another event at an offset.
@@ -64,11 +65,11 @@ export interface Feed<A = Work, P extends FeedPosition = FeedPosition, M extends
    */
   readonly mustHandleAll?: M;
   /**
-   * Wraps the runs of processors, for telemetry and for Angular's zone.
+   * The client whose interceptors see the runs of processors, and what they see. Absent if the source is not a ledger.
    *
    * @internal
    */
-  wrapRun?(run: WrappedRun<A, P>): Observable<Committed>;
+  readonly intercepted?: { readonly client: Client; readonly call: Omit<FeedCall, 'processor'> };
 }
 
 /**
@@ -81,15 +82,12 @@ export interface FeedRun {
   readonly name?: string | undefined;
   /** Whether an update that cannot be decoded becomes an entry of a batch. If not, it ends the feed with an error. */
   readonly emitUndecoded: boolean;
-}
-
-/** A run of a processor, as a wrapper receives it. */
-interface WrappedRun<A, P extends FeedPosition> {
-  /** The name of the processor; `undefined` for one without a store. */
-  readonly name: string | undefined;
-  readonly handler: AnyHandler;
-  /** Runs the processor with another feed or another handler. */
-  readonly run: (feed: Feed<A, P>, handler: AnyHandler) => Observable<Committed>;
+  /**
+   * The client whose requests belong to the run. Default: that of the ledger.
+   *
+   * @internal
+   */
+  readonly client?: Client | undefined;
 }
 
 /** A feed of unknown items and positions. */

@@ -17,7 +17,7 @@ import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { advance } from '../history/LedgerPosition.js';
 import type { Batch } from '../history/positions.js';
 import { checkPositive, retryPolicy } from '../http/retry.js';
-import { requireConnection } from '../ledger/connection.js';
+import { clientOf } from '../ledger/clientOf.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import {
   beginAt,
@@ -85,7 +85,7 @@ export type ContractsFeedQuery<M extends ContractTypes = ContractTypes> = Contra
  * If one change is left out, the contracts are in a state that the ledger never had, so `onHandlerFailure` must be `'stop'`. An
  * update that cannot be decoded ends the processor with a `DecodeError`.
  *
- * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`, or a copy
+ * @param ledger - a ledger from `createLedger`, `createLedgerReader` or `injectLedger`, or a copy
  * @param query - the contracts, and what to do about a gap
  * @param options - the size of batches and pages, and the retry policy
  * @throws TypeError for invalid options, for a query without parties or with `onUnknownPackage: 'wait'`, and if the
@@ -123,10 +123,10 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   if ((query as ContractPolicies).onUnknownPackage === 'wait')
     throw new TypeError("onUnknownPackage: 'wait' is not supported by this feed");
   const sourceOf = contractsSource(ledger, options);
-  const retry = retryPolicy(requireConnection(ledger).retry, options.retry);
+  const retry = retryPolicy(clientOf(ledger).retry, options.retry);
   const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query), query.includeExercises) };
-  const feed = ledgerFeed(ledger, request, retry, (service, { name }) =>
-    openReader(sourceOf(service, name), query, request, batchSize),
+  const feed = ledgerFeed(ledger, { kind: 'contracts', isEndless: true }, retry, (client, { name }) =>
+    openReader(sourceOf(client, name), query, request, batchSize),
   );
   // the types of the contracts are those of the query
   return { ...feed, mustHandleAll: true } as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition, true>;
@@ -140,12 +140,12 @@ function openReader(
 ): FeedReader<ContractsWork, ContractsPosition> {
   // polled: pushed changes would wait in memory for a slow handler
   const source: ContractsSource = { ...given, updates: { ...given.updates, transport: 'http' } };
-  const { service, report, retry, updates } = source;
-  const feed = createLedgerFeed(service, request, updates, retry, report);
+  const { client, report, retry, updates } = source;
+  const feed = createLedgerFeed(client, request, updates, retry, report);
   const identity$ = ledgerIdentity(feed);
   return {
     report,
-    path: service.learned.updatesPath,
+    path: client.learned.updatesPath,
     maxPageSize: feed.maxPageSize,
     start$: of(nothingLoaded()),
     // different from that of an updates feed, whose cursors belong to no contracts

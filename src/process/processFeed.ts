@@ -2,10 +2,12 @@ import { concatMap, defer, forkJoin, map, type Observable, type ObservableInput,
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { CursorError } from '../errors/process.js';
+import type { Client } from '../client/Client.js';
+import { interceptFeed } from '../client/intercept.js';
 import { reportEnd } from '../feed/updates.js';
 import { checkNotNegative, checkPositive, mapError, retryPolicy } from '../http/retry.js';
-import type { AnyHandler } from '../ledger/connection.js';
 import { type ProcessorRun, type ProcessorSettings, Waiting } from './callHandler.js';
+import { type AnyHandler, commitOf, interceptHandler } from './interceptHandler.js';
 import { Cursor, decodeRecord, type FeedPosition } from './CheckpointStore.js';
 import type { AnyFeed, AnyReader, Feed, FeedIdentity, FeedItem } from './Feed.js';
 import { acquireStore, type HeldStore, storeRetryPolicy, whileStoreHeld } from './heldStore.js';
@@ -81,12 +83,20 @@ export function processFeed(feed: AnyFeed, handler: AnyHandler, ownOptions: AnyP
   const { name, store } = ownOptions;
   const options = name === undefined && store === undefined ? { ...ownOptions, ...feed.defaultStore } : ownOptions;
   const settings = processorSettings(options, feed);
-  // a wrapper of the handler need not know that it can be prepared
+  // what wraps the handler need not know that it can be prepared
   const { prepare } = handler as Handler;
-  const runOf = (wrapped: AnyFeed, handle: AnyHandler): Observable<Committed> =>
-    run(wrapped, handle, prepare, options, settings);
+  const { intercepted } = feed;
+  const runOver = (client?: Client): Observable<Committed> =>
+    run(feed, client, interceptHandler(client, options.name, handler), prepare, options, settings);
   const committed$ =
-    feed.wrapRun === undefined ? runOf(feed, handler) : feed.wrapRun({ name: options.name, handler, run: runOf });
+    intercepted === undefined
+      ? runOver()
+      : interceptFeed(
+          intercepted.client,
+          { ...intercepted.call, processor: { name: options.name } },
+          runOver,
+          commitOf,
+        );
   return withProcessStatus(committed$, { end$: feed.end$, parked: parkedOf(options) });
 }
 
@@ -137,6 +147,7 @@ function parkedOf({
 /** Acquires the store, resumes from its cursor, handles the updates from there, and stops gracefully. */
 const run = (
   feed: AnyFeed,
+  client: Client | undefined,
   handle: AnyHandler,
   prepare: Handler['prepare'],
   options: AnyProcessOptions,
@@ -145,7 +156,7 @@ const run = (
   defer(() => {
     const { batch, store, name, stopWithinMs = 10_000, storeTimeoutMs = 30_000, signal } = options;
     const { storeRetry, onHandlerFailure, handlerTimeoutMs } = settings;
-    const reader = feed.open({ name, emitUndecoded: onHandlerFailure !== 'stop' });
+    const reader = feed.open({ name, emitUndecoded: onHandlerFailure !== 'stop', client });
     const { report } = reader;
     const retry = storeRetryPolicy(storeRetry);
     const calls = lastCalls(storeTimeoutMs);

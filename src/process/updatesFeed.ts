@@ -1,18 +1,20 @@
 import { defer, map, type Observable } from 'rxjs';
+import type { FeedCall } from '../client/Interceptor.js';
 import { isRecord } from '../codecs/internal/Codec.js';
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { InvalidRequestError } from '../errors/request.js';
 import type { FeedBatch } from '../feed/LedgerFeed.js';
 import { checkOptions, createLedgerFeed, type UpdatesFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
-import { reportWithout, type Service } from '../feed/Service.js';
+import { type Client, reportWithout } from '../client/Client.js';
+import { updatesCall } from '../feed/progress.js';
 import { placeOf } from '../feed/prove.js';
 import { batches } from '../feed/updates.js';
 import { advance, bareOffset, LedgerPosition } from '../history/LedgerPosition.js';
 import { readParticipantId } from '../history/participant.js';
 import type { Batch } from '../history/positions.js';
-import { validateRequest } from '../http/exchange.js';
+import { validateRequest } from '../client/exchange.js';
 import { type CompleteRetryPolicy, retryPolicy, retryTransient } from '../http/retry.js';
-import { requireConnection } from '../ledger/connection.js';
+import { clientOf } from '../ledger/clientOf.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { FeedPosition } from './CheckpointStore.js';
 import type { Feed, FeedEntry, FeedIdentity, FeedReader, FeedRun } from './Feed.js';
@@ -48,7 +50,7 @@ export type UpdatesFeedRequest = UpdatesRequest & {
  * The processor fails with the errors of `ledger.updates`, and with a `CursorError` if its cursor belongs to another
  * ledger or request.
  *
- * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`, or a copy
+ * @param ledger - a ledger from `createLedger`, `createLedgerReader` or `injectLedger`, or a copy
  * @param request - the updates to process, in ascending order, and where to begin without a cursor
  * @param options - the page size, the idle timeout, what to do about a gap, and the retry policy
  * @throws TypeError for invalid options, and if the `updates` of the ledger were replaced
@@ -70,39 +72,37 @@ export function updatesFeed(
   options: UpdatesFeedOptions = {},
 ): Feed<Work, LedgerPosition> {
   checkOptions(options);
-  const retry = retryPolicy(requireConnection(ledger).retry, options.retry);
-  return ledgerFeed(ledger, request, retry, (service, run) => openReader(service, request, { ...options, retry }, run));
+  const retry = retryPolicy(clientOf(ledger).retry, options.retry);
+  // a processor begins where it ended
+  const { kind, isEndless } = updatesCall(request);
+  return ledgerFeed(ledger, { kind, isEndless }, retry, (client, run) =>
+    openReader(client, request, { ...options, retry }, run),
+  );
 }
 
 /**
- * Returns a feed of a ledger. Telemetry and Angular's zone may wrap its runs, and then read it over another service.
+ * Returns a feed of a ledger, whose interceptors see the runs of processors.
  *
  * @throws TypeError if the `updates` of the ledger were replaced
  */
 export function ledgerFeed<A, P extends FeedPosition>(
   ledger: LedgerReader,
-  request: UpdatesRequest,
+  call: Omit<FeedCall, 'processor'>,
   retry: CompleteRetryPolicy,
-  open: (service: Service, run: FeedRun) => FeedReader<A, P>,
+  open: (client: Client, run: FeedRun) => FeedReader<A, P>,
 ): Feed<A, P> {
-  const { service: own, runProcessor } = requireConnection(ledger);
-  const feedOver = (service: Service): Feed<A, P> => ({
+  const own = clientOf(ledger);
+  return {
     retry,
     end$: defer(() => ledger.ledgerEnd()),
     diagnostics$: ledger.diagnostics$,
-    open: (run) => open(service, run),
-  });
-  return {
-    ...feedOver(own),
-    ...(runProcessor !== undefined && {
-      wrapRun: ({ name, handler, run }) =>
-        runProcessor({ name, request, handler, run: (service, wrapped) => run(feedOver(service), wrapped) }),
-    }),
+    open: (run) => open(run.client ?? own, run),
+    intercepted: { client: own, call },
   };
 }
 
 function openReader(
-  service: Service,
+  client: Client,
   request: UpdatesRequest,
   options: UpdatesFeedOptions,
   { name, emitUndecoded }: FeedRun,
@@ -116,7 +116,7 @@ function openReader(
     parallelRanges: 1,
     onUndecodable: emitUndecoded ? 'emit' : 'fail',
   } as const;
-  const report = service.reportForNewFeed(name);
+  const report = client.reportForNewFeed(name);
   const feedFrom = (position: LedgerPosition) => {
     const { endInclusive } = range;
     const { offset: beginExclusive } = position;
@@ -127,13 +127,13 @@ function openReader(
     };
     const known = { position, mustProve: true };
     // the processor reports the end of the run
-    return createLedgerFeed(service, rest, feedOptions, undefined, reportWithout(report, 'FeedEnded'), known);
+    return createLedgerFeed(client, rest, feedOptions, undefined, reportWithout(report, 'FeedEnded'), known);
   };
   const start = bareOffset(range.beginExclusive);
   const feed = feedFrom(start);
   return {
     report,
-    path: service.learned.updatesPath,
+    path: client.learned.updatesPath,
     maxPageSize: feed.maxPageSize,
     start$: defer(() => [start]),
     identity$: ledgerIdentity(feed),
@@ -159,7 +159,7 @@ function toBatch({ items, position, origin, isCaughtUp, isLast }: FeedBatch): Ba
 
 /** Reads the ID of the participant that a feed reads from, and hashes what its request selects. */
 export const ledgerIdentity = (feed: UpdatesFeed): Observable<FeedIdentity> =>
-  readParticipantId(feed.service.link).pipe(
+  readParticipantId(feed.client).pipe(
     retryTransient(feed),
     map((participantId) => ({ participantId, selection: selectionHash(feed.request) })),
   );

@@ -13,8 +13,8 @@ import {
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { NotSentError, type Submission } from '../errors/submission.js';
+import type { Client } from '../client/Client.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import type { Service } from '../feed/Service.js';
 import { startAge } from '../http/clock.js';
 import { type CompleteRetryPolicy, mapError, RetryBudget } from '../http/retry.js';
 import { attempt } from './attempt.js';
@@ -44,9 +44,8 @@ export class Change {
   /** Absent until it is first sent. */
   #start: LedgerStart | undefined;
   #first: { readonly sentAt: number; readonly ageMs: () => number } | undefined;
-  /** The participant to which it is sent, once that is known. */
-  #home: Service | undefined;
-  readonly #report: Report;
+  /** The address of the participant to which it is sent, once that is known. */
+  #home: string | undefined;
   /** The number of subscriptions. */
   #subscriptions = 0;
   /** The number of subscriptions that send it. */
@@ -59,32 +58,35 @@ export class Change {
    * @param given - the start, if an earlier process may have sent the change
    */
   constructor(
-    private readonly service: Service,
     private readonly startsOf: StartsOf,
     readonly commandId: string | undefined,
     given?: LedgerStart,
   ) {
     this.#start = given;
     this.mayBeCommitted = given !== undefined;
-    this.#report = submissionReport(service, commandId);
   }
 
   /**
    * Submits the change, and determines its outcome.
    *
+   * @param client - sends the requests of this subscription
    * @param onEnd - called when the subscription ends without a transaction
    */
-  submit(subscriber: Subscriber, onEnd: () => void = () => undefined): Observable<SubmittedTransaction> {
-    const report = this.#report;
+  submit(
+    client: Client,
+    subscriber: Subscriber,
+    onEnd: () => void = () => undefined,
+  ): Observable<SubmittedTransaction> {
+    const report = submissionReport(client, this.commandId);
     let state: 'waiting' | 'sending' | 'ended' = 'waiting';
     const leave = (mayBeCommitted: boolean): void => {
       if (state === 'sending') this.#end(mayBeCommitted);
       if (state !== 'ended') onEnd();
       state = 'ended';
     };
-    const submitAt = (located: Service): Observable<SubmittedTransaction> => {
+    const submitAt = (located: Client): Observable<SubmittedTransaction> => {
       const starts = this.startsOf(located);
-      return defer(() => (this.#start === undefined ? starts.start$ : [this.#start])).pipe(
+      return defer(() => (this.#start === undefined ? starts.read(located) : [this.#start])).pipe(
         concatMap((start) => {
           state = 'sending';
           const run = this.#begin(subscriber, located, starts, start);
@@ -99,7 +101,7 @@ export class Change {
           next: (transaction) => {
             state = 'ended';
             this.#end(true);
-            this.#checkStart(transaction, starts);
+            this.#checkStart(transaction, starts, located);
           },
           unsubscribe: () => {
             this.#keepStart(starts);
@@ -115,7 +117,7 @@ export class Change {
     };
     return defer(() => {
       this.#subscriptions += 1;
-      return this.#locate(subscriber).pipe(
+      return this.#locate(client, subscriber).pipe(
         concatMap(submitAt),
         finalize(() => {
           this.#subscriptions -= 1;
@@ -130,31 +132,31 @@ export class Change {
    * attempt may have been committed: another participant knows neither the offsets of the first one nor its deduplication, so
    * that the same change sent there could be committed a second time. Fails with a `NotSentError` if there is no address yet.
    */
-  #locate({ named, strategy }: Subscriber): Observable<Service> {
+  #locate(client: Client, { named, strategy }: Subscriber): Observable<Client> {
     // another subscription may be sending it there
-    const home = (): Service | undefined => (this.#subscriptions > 1 || this.mayBeCommitted ? this.#home : undefined);
+    const home = (): string | undefined => (this.#subscriptions > 1 || this.mayBeCommitted ? this.#home : undefined);
     const present = home();
-    if (present !== undefined) return of(present);
+    if (present !== undefined) return of(client.at(present));
     const unsent = { ...named, sentAt: asyncScheduler.now(), attempts: 0 };
-    return this.service.located(strategy.path).pipe(
+    return client.located(strategy.path).pipe(
       mapError((error) => (isLedgerError(error, 'ConnectionError') ? new NotSentError(error.reason, unsent) : error)),
       map((located) => {
-        const chosen = home() ?? located;
+        const chosen = home() ?? located.address ?? '';
         if (this.#home !== undefined && this.#home !== chosen) this.#start = undefined;
         this.#home = chosen;
-        return chosen;
+        return client.at(chosen);
       }),
     );
   }
 
-  #begin({ named, retry, strategy }: Subscriber, service: Service, starts: LedgerStarts, read: LedgerStart): Run {
+  #begin({ named, retry, strategy }: Subscriber, client: Client, starts: LedgerStarts, read: LedgerStart): Run {
     const { sentAt, ageMs } = (this.#first ??= { sentAt: asyncScheduler.now(), ageMs: startAge() });
     this.#active += 1;
     const left = this.#left;
     const beginAt = (start: LedgerStart): Run => ({
-      service,
+      client,
       change: this,
-      report: this.#report,
+      report: submissionReport(client, this.commandId),
       start,
       submission: { ...named, sentAt, since: start.since },
       ageMs,
@@ -171,12 +173,12 @@ export class Change {
   }
 
   /** A commit that is not after the start shows that the start is of another ledger. */
-  #checkStart({ offset }: SubmittedTransaction, starts: LedgerStarts): void {
+  #checkStart({ offset }: SubmittedTransaction, starts: LedgerStarts, client: Client): void {
     if (this.#start === undefined || offset > this.#start.since) {
       starts.precede(offset);
       return;
     }
-    starts.contradictedBy(offset);
+    starts.contradictedBy(offset, client);
     this.#start = { since: offset - 1 };
   }
 

@@ -18,7 +18,7 @@ import { bareHistory } from '../feed/historyOf.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { locate } from '../history/locate.js';
 import { isUnavailable, readParticipantId } from '../history/participant.js';
-import type { Service } from '../feed/Service.js';
+import type { Client } from '../client/Client.js';
 
 /** A point of a ledger before all attempts to submit a change. Attempts that were committed have a later offset. */
 export interface LedgerStart {
@@ -45,12 +45,10 @@ export class LedgerStarts {
   /** The start is not after this offset: since then, changes were committed. */
   #atMost = Infinity;
 
-  constructor(private readonly service: Service) {}
-
-  /** The start of a new change. Without a ledger end, it is the beginning of the ledger. */
-  readonly start$: Observable<LedgerStart> = defer(() => (this.#shared$ ??= this.#read())).pipe(
-    catchError(() => [{ since: 0, isUnread: true }]),
-  );
+  /** Emits the start of a new change. Without a ledger end, it is the beginning of the ledger. */
+  read(client: Client): Observable<LedgerStart> {
+    return defer(() => (this.#shared$ ??= this.#read(client))).pipe(catchError(() => [{ since: 0, isUnread: true }]));
+  }
 
   /** Reads the start again for the next change. */
   forget(): void {
@@ -68,11 +66,11 @@ export class LedgerStarts {
    * Begins before a commit that is not after the start: the start belongs to a ledger that was restored or replaced, and its
    * offset protects nothing. The commits of the present ledger are found from here on.
    */
-  contradictedBy(offset: Offset): void {
+  contradictedBy(offset: Offset, client: Client): void {
     if (this.#last !== undefined && this.#last.since < offset) return;
     this.#atMost = Math.min(this.#atMost, offset - 1);
     this.#last = undefined;
-    this.#shared$ = this.#read();
+    this.#shared$ = this.#read(client);
   }
 
   /** Begins before a commit of this ledger whose change had another start, so that a later call finds it. */
@@ -86,8 +84,8 @@ export class LedgerStarts {
   }
 
   /** Reads the start once for all changes that need it meanwhile or later, unless that fails. */
-  #read(): Observable<LedgerStart> {
-    const shared$ = readStart(this.service).pipe(
+  #read(client: Client): Observable<LedgerStart> {
+    const shared$ = readStart(client).pipe(
       map((now) => {
         if (this.#last !== undefined && isSameLedger(this.#last, now)) return this.#last;
         return { ...now, since: Math.min(now.since, this.#atMost) };
@@ -109,17 +107,17 @@ export class LedgerStarts {
 const isSameLedger = (last: LedgerStart, now: LedgerStart): boolean =>
   now.since >= last.since && now.participantId === last.participantId;
 
-const readStart = (service: Service): Observable<LedgerStart> =>
-  ledgerEnd(service.link).pipe(
-    concatMap((since) => readParticipantId(service.link).pipe(map((participantId) => ({ since, participantId })))),
+const readStart = (client: Client): Observable<LedgerStart> =>
+  ledgerEnd(client).pipe(
+    concatMap((since) => readParticipantId(client).pipe(map((participantId) => ({ since, participantId })))),
   );
 
 /**
  * Completes if the ledger is still the one of a start. A deduplication period that begins at an offset of another ledger
  * does not protect. Fails with a `LedgerResetError` if the ledger ends before the start, or belongs to another participant.
  */
-export const proveStart = (service: Service, { since, participantId }: LedgerStart): Observable<never> =>
-  locate(bareHistory(service), { offset: since, participantId, recordTimes: {} }, false).pipe(
+export const proveStart = (client: Client, { since, participantId }: LedgerStart): Observable<never> =>
+  locate(bareHistory(client), { offset: since, participantId, recordTimes: {} }, false).pipe(
     ignoreElements(),
     catchError((error: unknown) => {
       // a gateway may block the paths
@@ -129,14 +127,14 @@ export const proveStart = (service: Service, { since, participantId }: LedgerSta
   );
 
 /** Returns the starts of a participant. */
-export type StartsOf = (service: Service) => LedgerStarts;
+export type StartsOf = (client: Client) => LedgerStarts;
 
 /** The starts of the participants of a ledger. Those of one participant mean nothing at another one. */
 export function ledgerStarts(): StartsOf {
-  const all = new Map<Service, LedgerStarts>();
-  return (service) => {
-    const starts = all.get(service) ?? new LedgerStarts(service);
-    all.set(service, starts);
+  const all = new Map<string, LedgerStarts>();
+  return ({ address = '' }) => {
+    const starts = all.get(address) ?? new LedgerStarts();
+    all.set(address, starts);
     return starts;
   };
 }

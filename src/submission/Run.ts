@@ -8,14 +8,14 @@ import type { ApiError } from '../errors/ApiError.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import type { Submission } from '../errors/submission.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
-import type { Service } from '../feed/Service.js';
+import type { Client } from '../client/Client.js';
 import type { Kind } from './codes.js';
 import type { LedgerStart } from './LedgerStart.js';
 
 /** What the attempts of one subscription share. */
 export interface Run {
   /** The participant. */
-  readonly service: Service;
+  readonly client: Client;
   /** What identifies the change, shared by all its subscriptions. */
   readonly change: {
     /** Identifies the transaction when it is read back; `undefined` if only the signed bytes have it. */

@@ -74,7 +74,7 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
     const send = ({ disclosed, archivedAt }: UsedContracts): Observable<SubmittedTransaction> => {
       const key = { isResent, disclosed, earliest: attempts.earliest };
       const request = { path: strategy.path, makeBody: (): object => strategy.body(run, key) };
-      const timeoutMs = Math.min(run.service.link.requestTimeoutMs, leftMs());
+      const timeoutMs = Math.min(run.client.requestTimeoutMs, leftMs());
       const sent$ = sendAttempt(run, named, request, timeoutMs).pipe(
         concatMap((transaction) => strategy.finish(run, named, isResent, transaction, withinMs)),
         catchError(fail),

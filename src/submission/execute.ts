@@ -3,8 +3,8 @@ import { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import { fromBase64, toHex } from '../codecs/internal/field.js';
 import type { Base64, Offset } from '../codecs/scalars.js';
 import { CompletionsByHash, type SubmittedTransaction } from '../codecs/Transaction.js';
-import type { Service } from '../feed/Service.js';
-import { decodeWith, exchange, validateRequest } from '../http/exchange.js';
+import type { Client } from '../client/Client.js';
+import { decodeWith, exchange, validateRequest } from '../client/exchange.js';
 import { checkPositive, clampTimer, type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { Change, reportFailure } from './Change.js';
 import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
@@ -50,19 +50,18 @@ export interface ExecuteOptions {
  * @param commandId - that of the signed bytes, if it is known
  */
 export function executor(
-  service: Service,
   startsOf: StartsOf,
   options: ExecuteOptions,
   ledgerRetry: RetryPolicy | undefined,
   commandId?: string,
-): (request: ExecuteRequest, transactionHash?: Base64) => Observable<SubmittedTransaction> {
+): (client: Client, request: ExecuteRequest, transactionHash?: Base64) => Observable<SubmittedTransaction> {
   const retry = submissionRetry(ledgerRetry, recoveryTimeMs(options));
-  const change = new Change(service, startsOf, commandId);
-  return (request, transactionHash = options.transactionHash) =>
+  const change = new Change(startsOf, commandId);
+  return (client, request, transactionHash = options.transactionHash) =>
     defer(() => {
       const submissionId = request.submissionId ?? randomUuid();
       return defer(() => [validateRequest(ExecuteRequest, request)]).pipe(
-        reportFailure(submissionReport(service, commandId), submissionId),
+        reportFailure(submissionReport(client, commandId), submissionId),
         concatMap((validated) => {
           const named = {
             submissionId,
@@ -70,7 +69,7 @@ export function executor(
             actAs: validated.partySignatures.signatures.map(({ party }) => party),
             ...(transactionHash !== undefined && { transactionHash }),
           };
-          return change.submit({ named, retry, strategy: signed(validated, transactionHash) });
+          return change.submit(client, { named, retry, strategy: signed(validated, transactionHash) });
         }),
       );
     });
@@ -111,9 +110,9 @@ const signed = (request: ExecuteRequest, transactionHash: Base64 | undefined): S
   canSettle: transactionHash !== undefined,
   body: (run, attempt) => executeBody(request, run, attempt),
   // an offset of another ledger would not cover the attempts that this one has received
-  prepareResend: ({ service, start }) =>
+  prepareResend: ({ client, start }) =>
     'DeduplicationOffset' in (request.deduplicationPeriod ?? {}) && start.isUnread !== true
-      ? concat(proveStart(service, start), of(noContracts))
+      ? concat(proveStart(client, start), of(noContracts))
       : of(noContracts),
   lookUp: (run, withinMs) => completedAt(run, transactionHash).pipe(takeUntil(timer(clampTimer(withinMs)))),
   finish: (_run, _named, _isResent, transaction) => of(transaction),
@@ -131,7 +130,7 @@ const signed = (request: ExecuteRequest, transactionHash: Base64 | undefined): S
  * another call or process may send the same bytes.
  */
 function executeBody(request: ExecuteRequest, run: Run, { earliest }: AttemptKey): ExecuteRequest {
-  const { start, service } = run;
+  const { start, client } = run;
   const { submissionId, isLater } = nextId(run, randomUuid);
   return {
     ...request,
@@ -142,7 +141,7 @@ function executeBody(request: ExecuteRequest, run: Run, { earliest }: AttemptKey
       earliest,
       isLater,
       ageMs: run.ageMs(),
-      attemptMs: attemptMs(service.link.requestTimeoutMs),
+      attemptMs: attemptMs(client.requestTimeoutMs),
     }),
   };
 }
@@ -156,11 +155,11 @@ const completionTimeoutMs = 5_000;
  * Emits the offset of the completion with a hash. Completes without a value if the participant does not know it, or does not
  * serve the path, as before 3.6. That proves nothing: it may lag, or another participant may have received the submission.
  */
-const completedAt = ({ service }: Run, transactionHash: Base64 | undefined): Observable<Offset> =>
+const completedAt = ({ client }: Run, transactionHash: Base64 | undefined): Observable<Offset> =>
   transactionHash === undefined
     ? EMPTY
     : exchange(
-        service.link,
+        client,
         { method: 'POST', path: completionPath, body: { transactionHash } },
         decodeWith(completionPath, CompletionsByHash),
       ).pipe(

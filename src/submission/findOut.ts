@@ -50,7 +50,7 @@ export const watch = (run: Run, withinMs: number): Observable<Offset> =>
   );
 
 const completionsAfter = (
-  { service, submission, retry }: Run,
+  { client, submission, retry }: Run,
   beginExclusive: Offset,
   giveUpAfterMs = retry.giveUpAfterMs,
 ): ReturnType<typeof completions> => {
@@ -62,7 +62,7 @@ const completionsAfter = (
     ...(userId !== '' && { userId }),
   };
   const options = { transport: 'http', retry: { ...retry, giveUpAfterMs } } as const;
-  return completions(service, selected, options, undefined, silent);
+  return completions(client, selected, options, undefined, silent);
 };
 
 /** The offset of the change's commit, or that a commit may be the change's or that of other parties. */
@@ -77,8 +77,8 @@ type Found = Offset | 'unclear';
  * committed. Otherwise, an attempt that is still in flight may be committed until the synchronizer no longer accepts it.
  */
 export const settle = (run: Run, refusal: ApiError, withinMs: number): Observable<Found> => {
-  const { service, start, strategy, retry } = run;
-  const read$ = concat(proveStart(service, start), readContracts(run, strategy.inputs(refusal))).pipe(
+  const { client, start, strategy, retry } = run;
+  const read$ = concat(proveStart(client, start), readContracts(run, strategy.inputs(refusal))).pipe(
     mergeMap(({ archivedAt }) =>
       archivedAt === undefined ? findUntilDecided(run, withinMs) : findUpTo(run, archivedAt),
     ),
@@ -115,10 +115,10 @@ export const findUpTo = (run: Run, endInclusive: Offset): Observable<Found> => {
 /** The updates do not wait for the ledger end, which a gateway may block: without it, only a commit decides. */
 const findUntilDecided = (run: Run, withinMs: number): Observable<Found> =>
   defer(() => {
-    const { service, strategy, start, retry } = run;
+    const { client, strategy, start, retry } = run;
     let end: Offset = Infinity;
     const isOpen = isOpenUntil(() => end, strategy.held);
-    const end$ = ledgerEnd(service.link).pipe(
+    const end$ = ledgerEnd(client).pipe(
       retryTransient({ retry: { ...retry, giveUpAfterMs: withinMs }, report: silent }),
       tap((offset) => {
         end = offset;

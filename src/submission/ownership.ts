@@ -10,7 +10,7 @@ export type Owner = 'change' | 'other' | 'unclear';
  * the same command id, user and parties, and they count where the ledger, too, would refuse a repetition as a duplicate.
  * Other programs may have submitted the change if the caller gives its start.
  */
-export function ownerOf({ change, service, start, strategy, submission }: Run, completion: Completion): Owner {
+export function ownerOf({ change, client, start, strategy, submission }: Run, completion: Completion): Owner {
   const { outcome, submissionId = '', commandId, actAs } = completion;
   if (outcome !== 'committed') return 'other';
   if (change.submissionIds.has(submissionId)) return 'change';
@@ -22,7 +22,7 @@ export function ownerOf({ change, service, start, strategy, submission }: Run, c
   const hasParties = hasPartiesOf(completion, submission.actAs);
   if (!isSame || hasParties === false) return 'other';
   // the newer path has the completions of all users
-  const isOfUser = submission.userId !== '' || service.learned.completionsPath === '/v2/commands/completions';
+  const isOfUser = submission.userId !== '' || client.learned.completionsPath === '/v2/commands/completions';
   if (hasParties === true && isOfUser) return 'change';
   return isGiven ? 'unclear' : 'other';
 }

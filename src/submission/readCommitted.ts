@@ -25,8 +25,7 @@ import type { UndecodedUpdate } from '../feed/Page.js';
 import { requestPageWithRetry } from '../feed/pageRequest.js';
 import { updates } from '../feed/updates.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
-import { decodeWith, exchange } from '../http/exchange.js';
-import { hostOf } from '../http/Link.js';
+import { decodeWith, exchange } from '../client/exchange.js';
 import { mapError, retryTransient, timeoutWith } from '../http/retry.js';
 import { isAboutNames } from './codes.js';
 import { isAwaited } from './outcome.js';
@@ -58,7 +57,7 @@ export function readTransaction(
   submission: Submission,
   offset: Offset,
   withinMs: number,
-  cause: LedgerError = new RequestTimeoutError(path, withinMs, hostOf(run.service.link)),
+  cause: LedgerError = new RequestTimeoutError(path, withinMs, run.client.host),
 ): Observable<Transaction> {
   const { strategy, retry, report } = run;
   // the participant shows the submitter what all of them see
@@ -105,12 +104,8 @@ const path = '/v2/updates/update-by-offset';
  * Reads the transaction at an offset. Completes without a value if the format selects nothing of it. If the participant
  * does not serve single updates, it reads a page.
  */
-const transactionAt = ({ service, retry }: Run, offset: Offset, updateFormat: UpdateFormat): Observable<Transaction> =>
-  exchange(
-    service.link,
-    { method: 'POST', path, body: { offset, updateFormat } },
-    decodeWith(path, UpdateElement),
-  ).pipe(
+const transactionAt = ({ client, retry }: Run, offset: Offset, updateFormat: UpdateFormat): Observable<Transaction> =>
+  exchange(client, { method: 'POST', path, body: { offset, updateFormat } }, decodeWith(path, UpdateElement)).pipe(
     catchError((error: unknown) => {
       // names that the participant does not know select nothing
       if (isLedgerError(error, 'ApiError') && (error.code === 'UPDATE_NOT_FOUND' || isAboutNames(error.code)))
@@ -119,11 +114,11 @@ const transactionAt = ({ service, retry }: Run, offset: Offset, updateFormat: Up
       // the ledger has reached the offset, so there is no need to read its end, as a feed does
       const range = { beginExclusive: offset - 1, endInclusive: offset };
       const feed = createLedgerFeed(
-        service,
+        client,
         { ...range, updateFormat },
         { retry: { ...retry, giveUpAfterMs: 0 } },
         undefined,
-        service.link.report,
+        client.report,
       );
       return requestPageWithRetry(feed, range, { limit: 2 }).pipe(
         mergeMap(({ updates, failure }) => {
@@ -147,14 +142,14 @@ export const silent = (): void => undefined;
 
 /** Reads the updates of the parties of a submission, to search them for its transaction. */
 export const readUpdates = (
-  { service, retry, submission }: Run,
+  { client, retry, submission }: Run,
   range: UpdatesRange,
   giveUpAfterMs = 0,
 ): Observable<Update | UndecodedUpdate> =>
   defer(() =>
     updates(
       createLedgerFeed(
-        service,
+        client,
         { ...range, updateFormat: ledgerEffects({ parties: submission.actAs, topology: false }) },
         { onUndecodable: 'emit', retry: { ...retry, giveUpAfterMs } },
         undefined,

@@ -5,8 +5,8 @@ import { isLedgerError, verdict } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
 import type { Submission } from '../errors/submission.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
-import { decodeWith, exchange } from '../http/exchange.js';
-import { type Call, hostOf, type Link } from '../http/Link.js';
+import type { Client } from '../client/Client.js';
+import { type Call, decodeWith, exchange } from '../client/exchange.js';
 import { isUnsent } from './outcome.js';
 import type { Run } from './Run.js';
 
@@ -15,24 +15,23 @@ import type { Run } from './Run.js';
  * of a size that was refused before is not sent.
  */
 export function sendAttempt(
-  { service, report }: Pick<Run, 'service' | 'report'>,
+  { client, report }: Pick<Run, 'client' | 'report'>,
   { submissionId, attempts }: Submission,
   { path, makeBody }: Required<Pick<Call, 'path' | 'makeBody'>>,
   timeoutMs: number,
 ): Observable<SubmittedTransaction> {
-  const { link, learned } = service;
-  const { bodySizes } = learned;
+  const { bodySizes } = client.learned;
   report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
   // 0 for a body that is not sent
   let size = 0;
   const checkBody = (json: string): void => {
     const bytes = new TextEncoder().encode(json).length;
     const text = bodySizes.problemOf(bytes);
-    if (text !== undefined) throw new ApiError({ path, status: 413, answeredBy: 'ledger', text, host: hostOf(link) });
+    if (text !== undefined) throw new ApiError({ path, status: 413, answeredBy: 'ledger', text, host: client.host });
     size = bytes;
   };
   const call: Call = { method: 'POST', path, makeBody, checkBody, isSubmission: true, timeoutMs };
-  return exchange(link, call, decodeWith(path, ExecuteResponse)).pipe(
+  return exchange(client, call, decodeWith(path, ExecuteResponse)).pipe(
     tap({
       next: () => {
         bodySizes.accept(size);
@@ -45,7 +44,7 @@ export function sendAttempt(
     }),
     catchError((error: unknown) => {
       if (!isOfOtherServer(error)) throw error;
-      return confirmAddress(link, error);
+      return confirmAddress(client, error);
     }),
   );
 }
@@ -63,9 +62,9 @@ const confirmTimeoutMs = 5_000;
  * Reads the ledger end after the answer of another server to an attempt. If the answer is the same, the address is wrong, so
  * that nothing was sent to a participant. Otherwise, a gateway may have replaced the answer to this attempt only.
  */
-function confirmAddress(link: Link, error: ApiError | ConnectionError): Observable<never> {
+function confirmAddress(client: Client, error: ApiError | ConnectionError): Observable<never> {
   const { path, code, host } = error;
-  const second$ = ledgerEnd(link).pipe(catchError((second: unknown) => [second]));
+  const second$ = ledgerEnd(client).pipe(catchError((second: unknown) => [second]));
   return merge(second$, timer(confirmTimeoutMs)).pipe(
     take(1),
     map((second) => {

@@ -8,9 +8,8 @@ import type { TransactionFormat } from '../codecs/UpdateFormat.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { VerificationError } from '../errors/submission.js';
-import type { Service } from '../feed/Service.js';
-import { decodeWith, exchange, validateRequest } from '../http/exchange.js';
-import type { Link } from '../http/Link.js';
+import type { Client } from '../client/Client.js';
+import { decodeWith, exchange, validateRequest } from '../client/exchange.js';
 import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
 import { reportFailure } from './Change.js';
 import { type ExecuteOptions, executor, recoveryTimeMs } from './execute.js';
@@ -43,47 +42,45 @@ interface SignedSubmission {
   readonly hash: string;
 }
 
-/** Prepares, verifies, signs and executes a submission. */
+/** Returns the function that prepares, verifies, signs and executes a submission. */
 export function submit(
-  service: Service,
   startsOf: StartsOf,
   request: PrepareRequest,
   signer: Signer | readonly Signer[],
   options: SubmitOptions,
   ledgerRetry: RetryPolicy | undefined,
-): Observable<SubmittedTransaction> {
+): (client: Client) => Observable<SubmittedTransaction> {
   const { verify, deduplicationPeriod, transactionFormat } = options;
   // checked despite the types, so that verification is never skipped by accident
   if (verify !== false && typeof verify !== 'function') throw new TypeError('verify must be a Verifier or false');
-  const { link } = service;
-  const execute = executor(service, startsOf, options, ledgerRetry, request.commandId);
+  const execute = executor(startsOf, options, ledgerRetry, request.commandId);
   const retry = retryPolicy(ledgerRetry, { giveUpAfterMs: recoveryTimeMs(options) });
   const { commandId, userId } = request;
-  const report = submissionReport(service, commandId);
   const signers = [signer].flat();
   const reportStep = <A>(
     _tag: 'SubmissionPrepared' | 'SubmissionVerified' | 'SubmissionSigned',
+    client: Client,
     submissionId: string,
   ): MonoTypeOperatorFunction<A> =>
     tap(() => {
-      report(() => ({ _tag, submissionId, commandId }));
+      submissionReport(client, commandId)(() => ({ _tag, submissionId, commandId }));
     });
-  const prepared$ = (submissionId: string): Observable<PreparedSubmission> =>
+  const prepared$ = (client: Client, submissionId: string): Observable<PreparedSubmission> =>
     defer(() => {
       checkSigners(signers, validateRequest(PrepareRequest, request));
-      return prepare(link, request);
+      return prepare(client, request);
     }).pipe(
       // safe to repeat, because it does not change the ledger
-      retryTransient({ retry, report }, isAwaited),
-      reportStep('SubmissionPrepared', submissionId),
+      retryTransient({ retry, report: submissionReport(client, commandId) }, isAwaited),
+      reportStep('SubmissionPrepared', client, submissionId),
       concatMap((prepared) =>
         verify === false
           ? [prepared]
-          : verifyPrepared(verify, prepared, request).pipe(reportStep('SubmissionVerified', submissionId)),
+          : verifyPrepared(verify, prepared, request).pipe(reportStep('SubmissionVerified', client, submissionId)),
       ),
     );
-  const signed$ = (submissionId: string): Observable<SignedSubmission> =>
-    prepared$(submissionId).pipe(
+  const signed$ = (client: Client, submissionId: string): Observable<SignedSubmission> =>
+    prepared$(client, submissionId).pipe(
       concatMap(({ preparedTransaction, preparedTransactionHash, hashingSchemeVersion }) =>
         collectSignatures(signers, preparedTransactionHash).pipe(
           map((partySignatures) => ({
@@ -100,24 +97,25 @@ export function submit(
           })),
         ),
       ),
-      reportStep('SubmissionSigned', submissionId),
-      reportFailure(report, submissionId),
+      reportStep('SubmissionSigned', client, submissionId),
+      reportFailure(submissionReport(client, commandId), submissionId),
     );
   // kept while its outcome is unknown, because a new preparation might use contracts that the first one has archived
   let signed: SignedSubmission | undefined;
-  return defer(() => (signed === undefined ? signed$(randomUuid()) : [signed])).pipe(
-    concatMap((ready) => {
-      signed = ready;
-      return execute(ready.request, ready.hash).pipe(
-        tap({
-          error: (error: unknown) => {
-            // another subscription may have replaced it
-            if (signed === ready && !isLedgerError(error, 'OutcomeUnknownError')) signed = undefined;
-          },
-        }),
-      );
-    }),
-  );
+  return (client) =>
+    defer(() => (signed === undefined ? signed$(client, randomUuid()) : [signed])).pipe(
+      concatMap((ready) => {
+        signed = ready;
+        return execute(client, ready.request, ready.hash).pipe(
+          tap({
+            error: (error: unknown) => {
+              // another subscription may have replaced it
+              if (signed === ready && !isLedgerError(error, 'OutcomeUnknownError')) signed = undefined;
+            },
+          }),
+        );
+      }),
+    );
 }
 
 const path = '/v2/interactive-submission/prepare';
@@ -172,10 +170,10 @@ const collectSignatures = (signers: readonly Signer[], hash: string): Observable
 };
 
 /** Requests the preparation of a submission for signing. It does not change the ledger. */
-export const prepare = (link: Link, request: PrepareRequest): Observable<PreparedSubmission> =>
+export const prepare = (client: Client, request: PrepareRequest): Observable<PreparedSubmission> =>
   defer(() =>
     exchange(
-      link,
+      client,
       { method: 'POST', path, body: validateRequest(PrepareRequest, request) },
       decodeWith(path, PreparedSubmission),
     ),

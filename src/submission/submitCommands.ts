@@ -5,8 +5,9 @@ import { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { InvalidRequestError } from '../errors/request.js';
-import type { Service } from '../feed/Service.js';
-import { validateRequest } from '../http/exchange.js';
+import type { Client } from '../client/Client.js';
+import type { RuleAction } from '../client/Interceptor.js';
+import { validateRequest } from '../client/exchange.js';
 import type { RetryPolicy } from '../http/retry.js';
 import { Change } from './Change.js';
 import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
@@ -29,35 +30,41 @@ export interface CommandsOptions extends Pick<ExecuteOptions, 'recover'> {
    * send the change.
    */
   readonly since?: Offset;
+  /**
+   * The action of a rule that this is, for interceptors.
+   *
+   * @internal
+   */
+  readonly action?: RuleAction;
 }
 
 /** The default time to determine an outcome, in milliseconds: the ledger itself may take more than 2 minutes to decide. */
 const recoverWithinMs = 240_000;
 
-/** Returns the function that submits commands of hosted parties to a participant, and determines their outcome. */
+/** Returns the function that submits commands of hosted parties, and determines their outcome. */
 export function commandSubmitter(
-  service: Service,
   startsOf: StartsOf,
   ledgerRetry: RetryPolicy | undefined,
-): (request: CommandsRequest, options?: CommandsOptions) => Observable<SubmittedTransaction> {
+): (request: CommandsRequest, options?: CommandsOptions) => (client: Client) => Observable<SubmittedTransaction> {
   return (request, { since, recover = { withinMs: recoverWithinMs } } = {}) => {
     if (since !== undefined && !Offset.is(since)) throw new TypeError('since must be an offset');
     const retry = submissionRetry(ledgerRetry, recoveryTimeMs({ recover }));
     // JavaScript may pass no request: subscribing then fails
     const { commandId } = { ...request };
     const given = since === undefined ? undefined : { since, isGiven: true };
-    const create = (id: string): Change => new Change(service, startsOf, id, given);
+    const create = (id: string): Change => new Change(startsOf, id, given);
     const changes = new Changes(create, commandId ?? undefined);
-    return defer(() => {
-      const validated = validateCommands(request, since);
-      const change = changes.take();
-      const { userId, actAs } = validated;
-      const submissionId = submissionIdOf(actAs, randomUuid());
-      const named = { submissionId, commandId: change.commandId ?? '', userId: userId ?? '', actAs };
-      return change.submit({ named, retry, strategy: hosted(validated) }, () => {
-        changes.putBack(change);
+    return (client) =>
+      defer(() => {
+        const validated = validateCommands(request, since);
+        const change = changes.take();
+        const { userId, actAs } = validated;
+        const submissionId = submissionIdOf(actAs, randomUuid());
+        const named = { submissionId, commandId: change.commandId ?? '', userId: userId ?? '', actAs };
+        return change.submit(client, { named, retry, strategy: hosted(validated) }, () => {
+          changes.putBack(change);
+        });
       });
-    });
   };
 }
 
@@ -119,7 +126,7 @@ const hosted = (request: CommandsRequest): Strategy => ({
   canSettle: true,
   body: (run, attempt) => commandsBody(request, run, attempt),
   // what an earlier attempt may have archived is disclosed
-  prepareResend: (run) => concat(proveStart(run.service, run.start), readContracts(run, contractIdsOf(request))),
+  prepareResend: (run) => concat(proveStart(run.client, run.start), readContracts(run, contractIdsOf(request))),
   lookUp: () => of(),
   finish: (run, named, isResent, transaction, withinMs) =>
     request.transactionFormat == null || usesFormat(request, isResent)
@@ -167,7 +174,7 @@ const hasNames = ({ transactionFormat }: CommandsRequest): boolean =>
 /** The caller's period, extended to the start of the change. If the caller names the start, no duration is needed to reach it. */
 function periodOf(request: CommandsRequest, run: Run, isLater: boolean): DeduplicationPeriod {
   const { deduplicationPeriod: requested } = request;
-  const { start, service } = run;
+  const { start, client } = run;
   const { since, isGiven = false } = start;
   // no earlier attempt was before the start
   const isSinceStart = requested == null || 'Empty' in requested || (isGiven && 'DeduplicationDuration' in requested);
@@ -177,7 +184,7 @@ function periodOf(request: CommandsRequest, run: Run, isLater: boolean): Dedupli
     isLater,
     ageMs: run.ageMs(),
     // also without recovery: another subscription, call or process may commit the change before this attempt is checked
-    attemptMs: heldMs(request) + attemptMs(service.link.requestTimeoutMs),
+    attemptMs: heldMs(request) + attemptMs(client.requestTimeoutMs),
   });
 }
 

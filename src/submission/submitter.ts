@@ -1,13 +1,13 @@
 import { defer, finalize, type Observable } from 'rxjs';
+import { type Client, reportOf } from '../client/Client.js';
 import type { Report, WorkName } from '../diagnostics/Diagnostic.js';
-import { reportOf, type Service } from '../feed/Service.js';
 
 /**
  * Names the rule or the outbox in all diagnostics of a submission. It may go through a function of the caller, which passes on the
  * command id.
  */
 export const submittedBy = <A>(
-  { learned: { submitters } }: Service,
+  { learned: { submitters } }: Client,
   name: WorkName,
   commandId: string,
   submission$: Observable<A>,
@@ -19,7 +19,7 @@ export const submittedBy = <A>(
 
 /** Returns the report function of the submission with a command id, if that is known. */
 export const submissionReport =
-  ({ link, learned }: Service, commandId: string | undefined): Report =>
+  ({ report, learned }: Client, commandId: string | undefined): Report =>
   (body) => {
-    reportOf(link.report, learned.submitters.get(commandId ?? ''))(body);
+    reportOf(report, learned.submitters.get(commandId ?? ''))(body);
   };

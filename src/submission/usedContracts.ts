@@ -7,14 +7,14 @@ export const noContracts: UsedContracts = { disclosed: [] };
 
 /** Reads the events of the contracts that commands use. */
 export const readContracts = (
-  { service, submission, strategy }: Run,
+  { client, submission, strategy }: Run,
   contractIds: readonly string[],
 ): Observable<UsedContracts> => {
   const selection = { parties: [...new Set([...submission.actAs, ...strategy.readAs])], includeCreatedEventBlob: true };
   return from(contractIds).pipe(
     mergeMap(
       (contractId) =>
-        readContractEvents(service.link, contractId, selection).pipe(map((events) => ({ contractId, ...events }))),
+        readContractEvents(client, contractId, selection).pipe(map((events) => ({ contractId, ...events }))),
       maxRequests,
     ),
     toArray(),

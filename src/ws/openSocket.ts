@@ -12,11 +12,12 @@ import {
 import { errorOf } from '../errors/readAnswer.js';
 import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
-import type { Service } from '../feed/Service.js';
-import { requestSecrets, toConnectionError } from '../http/exchange.js';
-import { hostOf, type Link, locate, requestHeaders } from '../http/Link.js';
+import type { Client } from '../client/Client.js';
+import { requestSecrets, toConnectionError } from '../client/exchange.js';
+import { interceptSocket } from '../client/intercept.js';
+import type { HttpRequest } from '../http/HttpPort.js';
 import { mapError } from '../http/retry.js';
-import { sendWithToken } from '../http/sendWithToken.js';
+import { sendWithToken } from '../client/sendWithToken.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
 
 /** A message of a socket: first that it is open, then each element that the participant sends. */
@@ -45,18 +46,18 @@ const silenceTimeoutMs = 30_000;
  * which means that the stream is complete. Any other end of the socket is an error, and every error is a `LedgerError`.
  */
 export function openSocket(
-  link: Link,
+  client: Client,
   port: SocketPort,
   stream: StreamRequest,
   token: string | undefined,
 ): Observable<SocketMessage> {
   const { path, body } = stream;
-  const headers = requestHeaders(link, token);
+  const headers = client.headersWith(token);
   const secrets = requestSecrets({ headers });
-  const url = `${link.baseUrl.replace(/^http/, 'ws')}${path}`;
-  const open = (sent: Link['headers']): Observable<SocketSign> =>
-    port({ url, protocols, headers: sent, message: JSON.stringify(body) });
-  return defer(() => link.socketInterceptor?.({ url, path, headers }, open) ?? open(headers)).pipe(
+  const url = `${client.address?.replace(/^http/, 'ws')}${path}`;
+  const open = (added: HttpRequest['headers']): Observable<SocketSign> =>
+    port({ url, protocols, headers: { ...added, ...headers }, message: JSON.stringify(body) });
+  return interceptSocket(client, { url, path }, open, (error) => toConnectionError(path, error)).pipe(
     // not reached after an 'End', which completes or errors below
     concatWith(fail(path, 'the socket ended')),
     timeout({
@@ -65,8 +66,8 @@ export function openSocket(
       with: () => fail(path, 'the socket sent nothing in time'),
     }),
     takeWhile((sign) => sign._tag !== 'End' || sign.code !== 1000),
-    mergeMap((sign) => toMessages(sign, stream, secrets, hostOf(link))),
-    mapError((error) => nameHost(isLedgerError(error) ? error : toConnectionError(path, error), hostOf(link))),
+    mergeMap((sign) => toMessages(sign, stream, secrets, client.host)),
+    mapError((error) => nameHost(isLedgerError(error) ? error : toConnectionError(path, error), client.host)),
   );
 }
 
@@ -150,10 +151,10 @@ const toHttpStatus = (grpcCode: unknown): number =>
  * Elements arrive as fast as the participant sends them: a `SocketPort` cannot pause a socket, so a caller that is
  * slower than the participant must buffer.
  */
-export const readList = ({ link }: Service, port: SocketPort, path: string, body: object): Observable<unknown> =>
+export const readList = (client: Client, port: SocketPort, path: string, body: object): Observable<unknown> =>
   defer(() => {
     let hasElements = false;
-    const readAt = (located: Link): Observable<unknown> =>
+    const readAt = (located: Client): Observable<unknown> =>
       sendWithToken(located, { method: 'GET', path }, (token) =>
         openSocket(located, port, { path, body, field: 'contractEntry' }, token).pipe(
           throwIfEmpty(() => new ConnectionError(path, 'the socket did not open')),
@@ -169,5 +170,5 @@ export const readList = ({ link }: Service, port: SocketPort, path: string, body
           ),
         ),
       );
-    return locate(link, path).pipe(concatMap(readAt));
+    return client.located(path).pipe(concatMap(readAt));
   });

@@ -12,7 +12,6 @@ import {
   merge,
   mergeMap,
   type MonoTypeOperatorFunction,
-  NEVER,
   type Observable,
   type OperatorFunction,
   startWith,
@@ -31,9 +30,8 @@ import { catchUpOrFollow, readLedgerEndOnce } from '../feed/ledgerEnd.js';
 import type { AnyFeed, LedgerFeed, Position, Step, Transport } from '../feed/LedgerFeed.js';
 import { checkOrder, decodeElements, type FeedElement, type Page } from '../feed/Page.js';
 import { pageReceived, proofNear, switchPath } from '../feed/pageRequest.js';
-import type { FeedPath, Service } from '../feed/Service.js';
+import type { FeedPath } from '../client/Learned.js';
 import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
-import { hostOf, locate, tokensOf } from '../http/Link.js';
 import { openSocket, readList, type SocketMessage } from './openSocket.js';
 import type { SocketPort } from './SocketPort.js';
 import { jitter } from '../http/retry.js';
@@ -46,12 +44,12 @@ export const socketTransport = (port: SocketPort): Transport => ({
     follow: (feed, position) =>
       mayOpenSocket(feed, position) ? followBySocket(feed, position, port) : source.follow(feed, position),
   }),
-  readList: (service, path, body) => readList(service, port, path, body),
+  readList: (client, path, body) => readList(client, port, path, body),
 });
 
 /** Whether to follow over a socket: the feed has no end and has caught up, and no socket has just failed. */
-const mayOpenSocket = ({ request, service }: AnyFeed, { hasCaughtUp }: Position): boolean =>
-  hasCaughtUp && typeof request.endInclusive !== 'number' && !isSocketBackOff(service);
+const mayOpenSocket = ({ request, client }: AnyFeed, { hasCaughtUp }: Position): boolean =>
+  hasCaughtUp && typeof request.endInclusive !== 'number' && !client.learned.of(SocketBackOff).isActive;
 
 /** The maximum time without an element on a live socket, in milliseconds: checkpoints arrive after 75 000 ms at the latest. */
 const stalledMs = 100_000;
@@ -85,9 +83,9 @@ const followBySocket = <A extends FeedElement>(
   port: SocketPort,
 ): Observable<Step<A>> =>
   defer(() => {
-    const { source, service, report } = feed;
+    const { source, client, report } = feed;
     const { field } = source;
-    const path = source.path(service);
+    const path = source.path(client);
     const { cursor } = position;
     const proof = proofNear(feed);
     const beginExclusive = proof === undefined ? cursor : proof.offset - 1;
@@ -107,14 +105,13 @@ const followBySocket = <A extends FeedElement>(
     });
 
     const body = source.body({ beginExclusive }, path);
-    const { addresses } = service.link;
     let hasMoved = false;
-    const messages$ = locate(service.link, path).pipe(
-      concatMap((link) =>
-        tokensOf(link).current$.pipe(concatMap((token) => openSocket(link, port, { path, body, field }, token))),
+    const messages$ = client.located(path).pipe(
+      concatMap((located) =>
+        located.tokens.current$.pipe(concatMap((token) => openSocket(located, port, { path, body, field }, token))),
       ),
       // the checks over HTTP would read from another participant than the socket
-      takeUntil(addresses === undefined ? NEVER : addresses.moved$.pipe(tap(() => (hasMoved = true)))),
+      takeUntil(client.moved$.pipe(tap(() => (hasMoved = true)))),
     );
     const pushed$ = messages$.pipe(
       // updates have no end, whatever the participant reports
@@ -160,8 +157,8 @@ const followBySocket = <A extends FeedElement>(
     );
   });
 
-const socketError = ({ service }: AnyFeed, path: string, reason: string): ConnectionError =>
-  new ConnectionError(path, reason, undefined, hostOf(service.link));
+const socketError = ({ client }: AnyFeed, path: string, reason: string): ConnectionError =>
+  new ConnectionError(path, reason, undefined, client.host);
 
 /** Why a socket is closed whose ledger is not certainly that of the feed. */
 const otherLedger = 'the ledger does not begin with the last update';
@@ -220,7 +217,7 @@ function endSocket(feed: AnyFeed, position: Position, { path, count }: SocketPro
   feed.history.failed(error);
   const isPathSwitched = verdict(error) === 'switch' && switchPath(feed, path);
   const delivered = count > 0 ? 'delivered' : 'empty';
-  const againInMs = socketEnded(feed.service, isPathSwitched ? 'pathSwitched' : delivered);
+  const againInMs = feed.client.learned.of(SocketBackOff).ended(isPathSwitched ? 'pathSwitched' : delivered);
   feed.report(() => ({ _tag: 'SocketClosed', path, cause: error, againInMs }));
   return { position: { ...position, phase: catchUpOrFollow(feed) } };
 }
@@ -247,7 +244,7 @@ const checkOverHttp =
       switchMap((_, count) => {
         const everyMs = count === 0 ? newSocketCheckMs : provenSocketCheckMs;
         return timer(everyMs, everyMs).pipe(
-          exhaustMap(() => (feed.service.learned.hasLedgerEnd ? missedPage(feed, current()) : EMPTY)),
+          exhaustMap(() => (feed.client.learned.hasLedgerEnd ? missedPage(feed, current()) : EMPTY)),
         );
       }),
     );
@@ -273,34 +270,26 @@ type SocketResult = 'delivered' | 'empty' | 'pathSwitched';
 /** The delay after the end of a socket before a feed of its ledger opens another one. */
 const backOff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
 
-/** The sockets of a participant that have ended. */
-interface SocketBackOff {
-  /** When the last one ended, in milliseconds. */
-  readonly endedAt: number;
-  readonly delayMs: number;
+/** The sockets of a participant that have ended. All feeds of a ledger share it, whichever transport opens their sockets. */
+class SocketBackOff {
+  #endedAt = 0;
+  #delayMs = 0;
   /** The number of consecutive sockets that delivered nothing. */
-  readonly failures: number;
-}
+  #failures = 0;
 
-const noneEnded: SocketBackOff = { endedAt: 0, delayMs: 0, failures: 0 };
+  /** Whether a socket ended so recently that no feed opens another. Setting the clock back does not prolong the delay. */
+  get isActive(): boolean {
+    return Math.abs(asyncScheduler.now() - this.#endedAt) < this.#delayMs;
+  }
 
-/** By participant: all feeds of a ledger share it, whichever transport opens their sockets. */
-const backOffs = new WeakMap<object, SocketBackOff>();
-
-/** Whether a socket ended so recently that no feed opens another. Setting the clock back does not prolong the delay. */
-function isSocketBackOff({ learned }: Service): boolean {
-  const { endedAt, delayMs } = backOffs.get(learned) ?? noneEnded;
-  return Math.abs(asyncScheduler.now() - endedAt) < delayMs;
-}
-
-/**
- * Records that a socket has ended. Returns for how long no feed opens another one, in milliseconds: the more
- * consecutive sockets deliver nothing, the longer. Several sockets that end within one delay count as one failure.
- */
-function socketEnded(service: Service, result: SocketResult): number {
-  const { failures: before } = backOffs.get(service.learned) ?? noneEnded;
-  const failures = result === 'empty' ? before + Number(!isSocketBackOff(service)) : 0;
-  const delayMs = result === 'pathSwitched' ? 0 : jitter(failures, backOff);
-  backOffs.set(service.learned, { endedAt: asyncScheduler.now(), delayMs, failures });
-  return delayMs;
+  /**
+   * Records that a socket has ended. Returns for how long no feed opens another one, in milliseconds: the more consecutive
+   * sockets deliver nothing, the longer. Several sockets that end within one delay count as one failure.
+   */
+  ended(result: SocketResult): number {
+    this.#failures = result === 'empty' ? this.#failures + Number(!this.isActive) : 0;
+    this.#delayMs = result === 'pathSwitched' ? 0 : jitter(this.#failures, backOff);
+    this.#endedAt = asyncScheduler.now();
+    return this.#delayMs;
+  }
 }

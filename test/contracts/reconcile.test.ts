@@ -402,7 +402,7 @@ function followBack(script: readonly { readonly cursor: number; readonly updates
     const steps$ = followChanges(
       {
         ...{ source, query: marbles, eventFormat: eventFormatOf(marbles) },
-        packages: new PackageWatch(source.service, marbles),
+        packages: new PackageWatch(source.client, marbles),
         find: () => of({ _tag: 'Here', isProven: true }),
       },
       {

@@ -255,7 +255,7 @@ describe('a 404 of a gateway', () => {
 
 describe('what is known of the snapshots of a service', () => {
   it('is out of date if the clock was set back, and is the least of what was too large', () => {
-    const snapshots = snapshotsOf(contractsSource(contractsWorld().client, {})().service);
+    const snapshots = snapshotsOf(contractsSource(contractsWorld().client, {})().client);
     const clock = jest.spyOn(asyncScheduler, 'now').mockReturnValue(1_000_000);
     snapshots.pagesMissing();
     expect(snapshots.hasPages).toBe(false);

@@ -5,7 +5,7 @@ import * as feed from '../../src/errors/feed.js';
 import { isTransient, type LedgerError, verdict } from '../../src/errors/LedgerError.js';
 import { CursorError, HandlerError, StoreError } from '../../src/errors/process.js';
 import * as request from '../../src/errors/request.js';
-import { toConnectionError } from '../../src/http/exchange.js';
+import { toConnectionError } from '../../src/client/exchange.js';
 import { type Outcome } from '../../src/submission/codes.js';
 import { prove } from '../../src/submission/outcome.js';
 import { knownCodes, type KnownCode } from '../fixtures/errors/codes.js';

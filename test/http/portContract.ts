@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { afterEach, expect, it } from '@jest/globals';
 import { catchError, firstValueFrom, type Observable, of } from 'rxjs';
 import { ConnectionError } from '../../src/errors/request.js';
-import { toConnectionError } from '../../src/http/exchange.js';
+import { toConnectionError } from '../../src/client/exchange.js';
 import type { HttpPort, HttpRequest } from '../../src/http/HttpPort.js';
 import { httpServer, type HttpServer } from '../helpers/localServers.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { concatMap, map, type Observable, takeUntil, throwError, timer } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { HttpResponse } from '../../src/http/HttpPort.js';
-import type { Token } from '../../src/http/TokenSource.js';
+import type { Token } from '../../src/client/TokenSource.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';

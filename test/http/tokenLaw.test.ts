@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { asyncScheduler, concat, concatMap, defer, interval, map, of, take, takeUntil, timer } from 'rxjs';
 import type { HttpResponse } from '../../src/http/HttpPort.js';
-import type { Token } from '../../src/http/TokenSource.js';
+import type { Token } from '../../src/client/TokenSource.js';
 import { effort } from '../helpers/effort.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { socketEnd, socketOpen, socketText } from '../helpers/scripted.js';

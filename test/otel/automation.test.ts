@@ -2,10 +2,9 @@ import { context, trace } from '@opentelemetry/api';
 import { describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
 import { automate, type Rule } from '../../src/automation/index.js';
-import { createTracedLedger } from '../../src/otel/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
-import { sdk, withContexts } from './support.js';
+import { ledgerWith, sdk, withContexts } from './support.js';
 
 const start = sandboxes();
 withContexts();
@@ -14,7 +13,7 @@ const templateId = '#sandbox-assets:Main:Asset';
 /** A traced ledger of a sandbox, and a rule that exercises a choice on each contract of a party. */
 function setUp(sandbox: Sandbox, choice: string) {
   const telemetry = sdk();
-  const ledger = createTracedLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } }, telemetry);
+  const ledger = ledgerWith({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } }, telemetry);
   const alice = sandbox.hostedParty('alice');
   const create = (serial: number) =>
     lastValueFrom(

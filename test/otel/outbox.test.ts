@@ -1,10 +1,9 @@
 import { expect, it } from '@jest/globals';
-import { createTracedLedger } from '../../src/otel/index.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { until } from '../helpers/time.js';
 import { outboxes, soon } from '../postgres/outboxSupport.js';
 import { withDatabase } from '../postgres/support.js';
-import { sdk } from './support.js';
+import { ledgerWith, sdk } from './support.js';
 
 describeWithPostgres('telemetry of an outbox', () => {
   const database = withDatabase();
@@ -21,7 +20,7 @@ describeWithPostgres('telemetry of an outbox', () => {
       "UPDATE canton_rx_outbox SET retry_at = now() + interval '1 minute', enqueued_at = now() - interval '1 hour', key = NULL WHERE command_id = 'later'",
     );
     const telemetry = sdk();
-    const ledger = createTracedLedger({ baseUrl: sandbox.url }, telemetry);
+    const ledger = ledgerWith({ baseUrl: sandbox.url }, telemetry);
     const seen: string[] = [];
     const fault = { kind: 'reject', code: 'LOCAL_VERDICT_LOCKED_CONTRACTS' } as const;
     sandbox.fault(fault, { path: '/v2/commands/submit-and-wait-for-transaction' });

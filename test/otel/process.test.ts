@@ -2,7 +2,7 @@ import { context, SpanKind, SpanStatusCode, trace, type Span } from '@openteleme
 import { describe, expect, it } from '@jest/globals';
 import { concat, defer, EMPTY, lastValueFrom, of, tap, throwError, toArray, type Observable } from 'rxjs';
 import { ledgerEffects } from '../../src/index.js';
-import { createTracedLedger, linkTo, type Telemetry, traceHandler } from '../../src/otel/index.js';
+import { linkTo, type Telemetry, traceHandler } from '../../src/otel/index.js';
 import {
   type CheckpointStore,
   handleParked,
@@ -15,7 +15,7 @@ import {
 import { observe } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { until } from '../helpers/time.js';
-import { sdk, withContexts } from './support.js';
+import { ledgerWith, sdk, withContexts } from './support.js';
 
 const start = sandboxes();
 withContexts();
@@ -32,7 +32,7 @@ async function setUp(updates: number, options: Telemetry = {}) {
     });
   }
   const telemetry = sdk();
-  const ledger = createTracedLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } }, { ...telemetry, ...options });
+  const ledger = ledgerWith({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } }, { ...telemetry, ...options });
   const request = {
     beginExclusive: 0,
     endInclusive: sandbox.ledgerEnd,

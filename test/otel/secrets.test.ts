@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { catchError, EMPTY, lastValueFrom, merge, type Observable, take, throwError, toArray } from 'rxjs';
 import type { Ledger, Signer } from '../../src/index.js';
-import { createTracedLedger } from '../../src/otel/index.js';
 import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
 import { cantonError, type Fault, type Sandbox } from '../../src/sandbox/index.js';
 import {
@@ -13,7 +12,7 @@ import {
   sent,
   updateFormat,
 } from '../suites/security/secrets.js';
-import { sdk, withContexts } from './support.js';
+import { ledgerWith, sdk, withContexts } from './support.js';
 import { sandboxes } from '../helpers/localServers.js';
 
 const start = sandboxes();
@@ -77,7 +76,7 @@ describe('telemetry of a service that', () => {
       headers: { 'x-api-key': sent.header },
       retry: shortRetry,
     };
-    await lastValueFrom(callAll(createTracedLedger(options, telemetry), alice.party, signer).pipe(toArray()));
+    await lastValueFrom(callAll(ledgerWith(options, telemetry), alice.party, signer).pipe(toArray()));
     const exported = await telemetry.exported();
     expect(telemetry.spans().length).toBeGreaterThan(5);
     for (const secret of allSecrets) expect(exported).not.toContain(secret);

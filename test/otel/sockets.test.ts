@@ -2,11 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import { concat, EMPTY, filter, lastValueFrom, NEVER, of, take, tap, throwError } from 'rxjs';
 import { acsDelta } from '../../src/index.js';
-import { createTracedLedger } from '../../src/otel/index.js';
 import type { SocketPort } from '../../src/ws/SocketPort.js';
 import { webSocketTransport } from '../../src/ws/index.js';
 import { wsPort } from '../../src/ws/wsPort.js';
-import { sdk, withContexts } from './support.js';
+import { ledgerWith, sdk, withContexts } from './support.js';
 import { until } from '../helpers/time.js';
 import { sandboxes } from '../helpers/localServers.js';
 
@@ -24,7 +23,7 @@ describe('a feed by WebSocket', () => {
       sent.push(request.headers['traceparent']);
       return open(request);
     };
-    const ledger = createTracedLedger({ baseUrl: sandbox.url, transport: webSocketTransport({ port }) }, telemetry);
+    const ledger = ledgerWith({ baseUrl: sandbox.url, transport: webSocketTransport({ port }) }, telemetry);
     const subscriber = telemetry.tracerProvider.getTracer('test').startSpan('subscriber');
     const opened$ = ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'SocketOpened'));
     const appending = opened$.pipe(tap(() => sandbox.generate(3, { variants: ['Transaction'] }))).subscribe();
@@ -63,7 +62,7 @@ describe('a feed by WebSocket', () => {
     sandbox.generate(3);
     const telemetry = sdk();
     const transport = webSocketTransport({ port });
-    const ledger = createTracedLedger({ baseUrl: sandbox.url, transport, retry: { baseDelayMs: 5 } }, telemetry);
+    const ledger = ledgerWith({ baseUrl: sandbox.url, transport, retry: { baseDelayMs: 5 } }, telemetry);
     const started: string[] = [];
     const tracer = telemetry.tracerProvider.getTracer('canton-rx');
     const startSpan = tracer.startSpan.bind(tracer);
@@ -87,7 +86,7 @@ describe('a feed by WebSocket', () => {
     const sandbox = await start({ profile: '3.5' });
     sandbox.generate(3);
     const telemetry = sdk();
-    const ledger = createTracedLedger(
+    const ledger = ledgerWith(
       {
         baseUrl: `${sandbox.url}/of/v2/tenant`,
         transport: webSocketTransport({ port: () => EMPTY }),

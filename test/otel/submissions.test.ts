@@ -9,13 +9,12 @@ import type {
   SubmitOptions,
   Transaction,
 } from '../../src/index.js';
-import { createTracedLedger } from '../../src/otel/index.js';
 import { cantonError } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { createAsset, transactionPath } from '../sandbox/commands.js';
 import { until } from '../helpers/time.js';
-import { sdk, withContexts, type Sdk } from './support.js';
+import { ledgerWith, sdk, withContexts, type Sdk } from './support.js';
 
 const start = sandboxes();
 withContexts();
@@ -43,7 +42,7 @@ async function setUp() {
       },
     ],
   };
-  const ledger = createTracedLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } }, telemetry);
+  const ledger = ledgerWith({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } }, telemetry);
   const tracer = telemetry.tracerProvider.getTracer('test');
   /** Subscribes in a span; returns the span, and the result or the error. */
   const inSpan = async <A>(source$: Observable<A>) => {

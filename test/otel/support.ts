@@ -16,8 +16,8 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
-import { acsDelta } from '../../src/index.js';
-import { createTracedLedger, type Telemetry } from '../../src/otel/index.js';
+import { acsDelta, createLedger, type Ledger, type LedgerOptions } from '../../src/index.js';
+import { openTelemetry, type Telemetry } from '../../src/otel/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 
 /** All updates of all parties. */
@@ -106,11 +106,15 @@ class ManualReader extends MetricReader {
 /** The sum of the values of a metric, over all of its attributes. */
 export const sum = (measured: readonly Measured[]): number => measured.reduce((total, { value }) => total + value, 0);
 
+/** A ledger with telemetry. */
+export const ledgerWith = (options: LedgerOptions, telemetry?: Telemetry): Ledger =>
+  createLedger({ ...options, interceptors: [openTelemetry(telemetry)] });
+
 /** A traced ledger of a sandbox, which gets as many updates, and a request that ends at the last of them. */
 export function tracedLedger(sandbox: Sandbox, updates: number) {
   if (updates > 0) sandbox.generate(updates, { seed: 7 });
   const telemetry = sdk();
-  const ledger = createTracedLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } }, telemetry);
+  const ledger = ledgerWith({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } }, telemetry);
   const tracer = telemetry.tracerProvider.getTracer('test');
   const bounded = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat };
   return { sandbox, telemetry, ledger, tracer, bounded };

@@ -3,13 +3,12 @@ import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom, take, tap, toArray } from 'rxjs';
 import { createLedger, ledgerEffects, type Update } from '../../src/index.js';
 import { liveContracts } from '../../src/contracts/index.js';
-import { createTracedLedger } from '../../src/otel/index.js';
 import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
 import { cantonError } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { observe } from '../helpers/observe.js';
 import { until } from '../helpers/time.js';
-import { sdk, sum, tracedLedger, updateFormat, withContexts } from './support.js';
+import { ledgerWith, sdk, sum, tracedLedger, updateFormat, withContexts } from './support.js';
 
 const start = sandboxes();
 withContexts();
@@ -85,7 +84,7 @@ describe('a feed', () => {
       return answer;
     };
     const after: unknown[] = [];
-    const ledger = createTracedLedger({ baseUrl: sandbox.url, fetch: recordingFetch }, telemetry);
+    const ledger = ledgerWith({ baseUrl: sandbox.url, fetch: recordingFetch }, telemetry);
     const feed$ = ledger.updates({ beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat });
     await lastValueFrom(
       feed$.pipe(
@@ -205,7 +204,7 @@ describe('a feed', () => {
   it('is measured after a provider is registered, even if it started before', async () => {
     const sandbox = await start();
     sandbox.generate(10, { seed: 7 });
-    const ledger = createTracedLedger({ baseUrl: sandbox.url });
+    const ledger = ledgerWith({ baseUrl: sandbox.url });
     let polls = 0;
     ledger.diagnostics$.subscribe(({ _tag }) => (polls += _tag === 'PollSent' ? 1 : 0));
     const request = { beginExclusive: 0, updateFormat };
@@ -291,7 +290,7 @@ describe('a single request', () => {
     const { sandbox, telemetry } = tracedLedger(await start({ checkToken: (token) => token === 'token-2' }), 5);
     let calls = 0;
     const token = () => Promise.resolve(`token-${Math.min(2, (calls += 1))}`);
-    const ledger = createTracedLedger({ baseUrl: sandbox.url, token }, telemetry);
+    const ledger = ledgerWith({ baseUrl: sandbox.url, token }, telemetry);
     await lastValueFrom(ledger.ledgerEnd());
     expect(telemetry.attributes('GET /v2/state/ledger-end', 'http.response.status_code')).toEqual([401, 200]);
     expect(await telemetry.exported()).not.toContain('token-');
@@ -310,7 +309,7 @@ describe('a single request', () => {
   ] as const)('has an error where it %s, unlike one that is unsubscribed', async (_, fault, type) => {
     const { sandbox, telemetry } = tracedLedger(await start(), 5);
     sandbox.fault(fault, { path: '/v2/state/ledger-end' });
-    const ledger = createTracedLedger({ baseUrl: sandbox.url, requestTimeoutMs: 200 }, telemetry);
+    const ledger = ledgerWith({ baseUrl: sandbox.url, requestTimeoutMs: 200 }, telemetry);
     await expect(lastValueFrom(ledger.ledgerEnd())).rejects.toMatchObject({ _tag: type });
     expect(
       telemetry

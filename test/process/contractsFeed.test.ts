@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EMPTY, merge, tap, throwError, timer } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
-import { connectionOf, withConnection } from '../../src/ledger/connection.js';
+import type { FeedCall, Interceptor } from '../../src/client/Interceptor.js';
 import type { CheckpointStore, Cursor, TransactionalStore } from '../../src/process/CheckpointStore.js';
 import { contractsFeed, type ContractsWork } from '../../src/process/contractsFeed.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
@@ -669,36 +669,28 @@ describe('contractsFeed', () => {
     },
   );
 
-  it('has its runs wrapped by what a ledger has for that, as telemetry', () => {
-    const runs: unknown[] = [];
-    const handled: string[] = [];
+  it('has its runs and its handler seen by the interceptors of its ledger', () => {
+    const feeds: FeedCall[] = [];
+    const handled: unknown[] = [];
+    const interceptor: Interceptor = {
+      feed: (call) => {
+        feeds.push(call);
+        return undefined;
+      },
+      handler: ({ items, isBatch, processor }) => {
+        handled.push([processor, isBatch, items.map(({ _tag, offset }) => `${_tag} ${offset}`)]);
+        return undefined;
+      },
+    };
     marbles(({ flush }) => {
-      const world = contractsWorld();
+      const world = contractsWorld({ client: { interceptors: [interceptor] } });
       world.play(five);
-      const connection = connectionOf(world.client);
-      if (connection === undefined) throw new Error('it is a ledger');
-      const ledger = withConnection(
-        { ...world.client, updates: () => EMPTY },
-        {
-          ...connection,
-          runProcessor: ({ name, request, handler, run }) => {
-            runs.push(name, request.updateFormat?.includeReassignments);
-            const wrapped: typeof handler = (work, tx) => {
-              handled.push(describeWork(work));
-              return handler(work, tx);
-            };
-            return run(connection.service, wrapped);
-          },
-        },
-      );
-      const table = contractsTable();
-      const feed = contractsFeed(ledger, { parties });
-      observe(processFeed(feed, table.handle, { name, store: memoryStore() }).pipe(until(10_000)));
+      const feed = contractsFeed(world.client, { parties });
+      observe(processFeed(feed, () => undefined, { name, store: memoryStore() }).pipe(until(10_000)));
       flush();
-      expect(table.works).toEqual(handled);
     });
-    expect(runs).toEqual([name, expect.objectContaining({ filtersByParty: expect.anything() })]);
-    expect(handled).toEqual(['start@6[a c d e f]']);
+    expect(feeds).toEqual([{ kind: 'contracts', isEndless: true, processor: { name } }]);
+    expect(handled).toEqual([[name, false, ['ResetBatch 6']]]);
   });
 
   it('does not wait for unknown packages: a table without their contracts would look complete', () => {

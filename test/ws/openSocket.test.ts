@@ -12,9 +12,8 @@ import {
   timer,
 } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
-import { Service } from '../../src/feed/Service.js';
-import type { Link } from '../../src/http/Link.js';
-import { type Token, TokenSource } from '../../src/http/TokenSource.js';
+import { Client, type ClientSettings } from '../../src/client/Client.js';
+import { type Token, TokenSource } from '../../src/client/TokenSource.js';
 import { openSocket, readList } from '../../src/ws/openSocket.js';
 import type { SocketPort, SocketSign } from '../../src/ws/SocketPort.js';
 import { observe } from '../helpers/observe.js';
@@ -23,24 +22,23 @@ import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorBody } from '../helpers/wire.js';
 import { pong$, silentSocket } from './worlds.js';
 
-const link: Link = {
+const settings: ClientSettings = {
   port: () => EMPTY,
-  baseUrl: 'https://ledger.example/prefix',
+  address: 'https://ledger.example/prefix',
   headers: { 'x-tenant': 'blue' },
-  token: undefined,
   requestTimeoutMs: 1_000,
-  report: () => undefined,
 };
+const client = new Client(settings);
 
 describe('openSocket', () => {
   const stream = { path: '/v2/updates', body: {}, field: 'update' } as const;
   /** The messages and the error of a socket that shows these signs. */
-  const opened = (...signs: readonly SocketSign[]) => observe(openSocket(link, () => of(...signs), stream, 'abc'));
+  const opened = (...signs: readonly SocketSign[]) => observe(openSocket(client, () => of(...signs), stream, 'abc'));
 
   it('sends the request with token, headers and subprotocol', () => {
     const requests: unknown[] = [];
     const port: SocketPort = (request) => EMPTY.pipe(finalize(() => requests.push(request)));
-    observe(openSocket(link, port, { ...stream, body: { beginExclusive: 7 } }, 'abc'));
+    observe(openSocket(client, port, { ...stream, body: { beginExclusive: 7 } }, 'abc'));
     expect(requests).toEqual([
       {
         url: 'wss://ledger.example/prefix/v2/updates',
@@ -60,7 +58,7 @@ describe('openSocket', () => {
 
   it('accepts the elements of its own stream only', () => {
     const port: SocketPort = () => of(socketText({ contractEntry: {} }), socketText({ update: 1 }));
-    const seen = observe(openSocket(link, port, { ...stream, field: 'contractEntry' }, undefined));
+    const seen = observe(openSocket(client, port, { ...stream, field: 'contractEntry' }, undefined));
     expect(seen.values).toEqual([{ _tag: 'Element', json: { contractEntry: {} } }]);
     expect(seen.error).toMatchObject({ reason: 'the message is not an element' });
   });
@@ -89,7 +87,7 @@ describe('openSocket', () => {
   it('hides the token in an error message that echoes it', () => {
     const token = 't0ken-of-mine';
     const port: SocketPort = () => of(socketText({ ...errorBody('ECHO', 8), cause: `Bearer ${token}` }));
-    const seen = observe(openSocket(link, port, stream, token));
+    const seen = observe(openSocket(client, port, stream, token));
     expect(seen.error).toMatchObject({ _tag: 'ApiError', code: 'ECHO' });
     expect(`${String(seen.error)}${JSON.stringify(seen.error)}`).not.toContain(token);
   });
@@ -107,13 +105,13 @@ const sign = (n: number): SocketSign => socketText(element(n));
 function listWorld(
   stream: (request: SocketRequest, count: number) => Observable<SocketSign>,
   token?: Token,
-  changes: Partial<Link> = {},
+  changes: Partial<ClientSettings> = {},
 ) {
   const sockets = scriptedSockets(stream);
-  const service = new Service({ ...link, token: new TokenSource(token, 1_000), ...changes });
+  const its = new Client({ ...settings, tokens: new TokenSource(token, 1_000), ...changes });
   const events: Diagnostic[] = [];
-  service.diagnostics$.subscribe((event) => events.push(event));
-  return { sockets, events, list$: readList(service, sockets.port, path, { activeAtOffset: 9 }) };
+  its.diagnostics$.subscribe((event) => events.push(event));
+  return { sockets, events, list$: readList(its, sockets.port, path, { activeAtOffset: 9 }) };
 }
 
 /** The list of one socket that shows these signs. */
@@ -196,11 +194,9 @@ describe('a list by WebSocket', () => {
     expect(asyncScheduler.now()).toBe(700);
   });
 
-  it('opens the socket by the interceptor of the link', () => {
-    const socketInterceptor: Link['socketInterceptor'] = ({ url, headers }, open) =>
-      open({ ...headers, traceparent: url });
+  it('opens the socket with the headers of interceptors', () => {
     const { sockets, list$ } = listWorld(() => of(socketOpen, sign(1), socketEnd(1000)), undefined, {
-      socketInterceptor,
+      interceptors: [{ socket: ({ url }) => ({ headers: { traceparent: url } }) }],
     });
     expect(observe(list$).completed).toBe(true);
     const traceparent = `wss://ledger.example/prefix${path}`;

@@ -6,9 +6,9 @@ import { message } from '../../codecs/internal/message.js';
 import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
 import type { Page } from '../../feed/Page.js';
 import { isUnavailable } from '../../history/participant.js';
-import type { Service } from '../../feed/Service.js';
+import type { Client } from '../../client/Client.js';
 import { monotonicNow } from '../../http/clock.js';
-import { decodeWith, exchange } from '../../http/exchange.js';
+import { decodeWith, exchange } from '../../client/exchange.js';
 import type { ContractQuery } from '../ContractQuery.js';
 
 /** How often the list of packages is read while nothing hints at an upload, in milliseconds. */
@@ -39,7 +39,7 @@ const decodePackages = decodeWith(
  * and every five minutes. If the participant does not serve it, or not to this user, only the packages of events count.
  */
 export class PackageWatch {
-  readonly #service: Service;
+  readonly #client: Client;
   readonly #isNeeded: boolean;
   /** The list as it was read last. */
   #known: ReadonlySet<string> | undefined;
@@ -52,8 +52,8 @@ export class PackageWatch {
   /** The number of outages before the last page: a connection that was lost may be replaced without a delay. */
   #outages = 0;
 
-  constructor(service: Service, { types = {} }: ContractQuery) {
-    this.#service = service;
+  constructor(client: Client, { types = {} }: ContractQuery) {
+    this.#client = client;
     this.#isNeeded = Object.values(types).some(isInterfaceType);
   }
 
@@ -99,7 +99,7 @@ export class PackageWatch {
     this.#isHinted = false;
     // without the list, the event itself is all that shows the upload
     if (!this.#isServed) return of(isHinted);
-    return exchange(this.#service.link, { method: 'GET', path, timeoutMs }, decodePackages).pipe(
+    return exchange(this.#client, { method: 'GET', path, timeoutMs }, decodePackages).pipe(
       map(({ packageIds }) => {
         this.#hasAnswered = true;
         this.#lookAt = monotonicNow() + lookEveryMs;

@@ -20,7 +20,7 @@ import { envelope, message } from '../../codecs/internal/message.js';
 import type { UnassignedEvent } from '../../codecs/Reassignment.js';
 import { DecodeError } from '../../errors/feed.js';
 import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
-import { decodeWith, exchange } from '../../http/exchange.js';
+import { decodeWith, exchange } from '../../client/exchange.js';
 import { retryTransient } from '../../http/retry.js';
 import type { Snapshot } from './request.js';
 import { listPath, readAt, type SnapshotPart } from './transports.js';
@@ -133,7 +133,7 @@ const ContractEvents = message<{ readonly created?: CreatedEvent }>('ContractEve
 function readCreation({ source, eventFormat }: Snapshot, { unassignedEvent }: Pair): Observable<Pair> {
   const { contractId } = unassignedEvent;
   const call = { method: 'POST', path: eventsPath, body: { contractId, eventFormat } } as const;
-  return exchange(source.service.link, call, decodeWith(eventsPath, ContractEvents)).pipe(
+  return exchange(source.client, call, decodeWith(eventsPath, ContractEvents)).pipe(
     retryTransient(source),
     map(({ created }) => ({
       unassignedEvent,

@@ -19,9 +19,8 @@ import { isLedgerError, type LedgerError, verdict } from '../../errors/LedgerErr
 import { DecodeError, LedgerResetError, PageLimitError, SnapshotLimitError } from '../../errors/feed.js';
 import { isUnavailable } from '../../history/participant.js';
 import { isBeyondEnd, isEndBeforeCursor, isTimeout } from '../../feed/pageRequest.js';
-import type { Service } from '../../feed/Service.js';
-import { exchange } from '../../http/exchange.js';
-import type { Call } from '../../http/Link.js';
+import type { Client } from '../../client/Client.js';
+import { type Call, exchange } from '../../client/exchange.js';
 import { mapError, retryTransient } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractQuery.js';
 
@@ -189,14 +188,14 @@ const slowMs = 15_000;
 
 const requestOnce = (snapshot: Snapshot, request: AnswerRequest): Observable<Answer> =>
   defer(() => {
-    const { service } = snapshot.source;
+    const { client } = snapshot.source;
     const { path, limitOf, call, read } = request;
     const limit = limitOf();
     const sentAt = asyncScheduler.now();
     const tookMs = (): number => asyncScheduler.now() - sentAt;
-    return exchange(service.link, { method: 'POST', path, ...call(limit) }, (json) => read(json, limit)).pipe(
+    return exchange(client, { method: 'POST', path, ...call(limit) }, (json) => read(json, limit)).pipe(
       tap(() => {
-        if (tookMs() < fastMs) snapshotsOf(service).answered();
+        if (tookMs() < fastMs) snapshotsOf(client).answered();
       }),
       catchError((error: unknown) => {
         if (adaptLimit(snapshot, error, limit, tookMs())) return requestOnce(snapshot, request);
@@ -210,7 +209,7 @@ const requestOnce = (snapshot: Snapshot, request: AnswerRequest): Observable<Ans
  * once.
  */
 function adaptLimit(
-  { source: { service }, offset = 0, onSlowList }: Snapshot,
+  { source: { client }, offset = 0, onSlowList }: Snapshot,
   error: unknown,
   limit: number,
   tookMs: number,
@@ -226,15 +225,15 @@ function adaptLimit(
     throw new SnapshotLimitError(0, offset);
   }
   if (isTooLarge && limit === 1) throw new PageLimitError(offset);
-  snapshotsOf(service).tooLarge(limit);
+  snapshotsOf(client).tooLarge(limit);
   return isTooLarge;
 }
 
 /** The time for which no pages are requested after the participant did not serve them, in milliseconds. */
 const pagesRetryMs = 60_000;
 
-/** The learned limits of the snapshots of a participant. Programs that read none do not load this. */
-class ServiceSnapshots {
+/** The learned limits of the snapshots of a participant. All readers of a ledger's contracts share them. */
+class SnapshotLimits {
   #pagesMissingAt = -Infinity;
   #limit = Infinity;
 
@@ -267,12 +266,5 @@ class ServiceSnapshots {
   }
 }
 
-/** By participant: all readers of a ledger's contracts share it. */
-const snapshotsBy = new WeakMap<object, ServiceSnapshots>();
-
 /** Returns what is known about the snapshots of a participant. */
-export function snapshotsOf({ learned }: Service): ServiceSnapshots {
-  const known = snapshotsBy.get(learned) ?? new ServiceSnapshots();
-  snapshotsBy.set(learned, known);
-  return known;
-}
+export const snapshotsOf = ({ learned }: Client): SnapshotLimits => learned.of(SnapshotLimits);

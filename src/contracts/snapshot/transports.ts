@@ -8,7 +8,7 @@ import { isLedgerError, isTransient, type LedgerError } from '../../errors/Ledge
 import { ledgerEnd } from '../../feed/ledgerEnd.js';
 import { isUnavailable } from '../../history/participant.js';
 import type { Transport } from '../../feed/LedgerFeed.js';
-import { decodeWith } from '../../http/exchange.js';
+import { decodeWith } from '../../client/exchange.js';
 import { retryTransient } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractQuery.js';
 import {
@@ -38,7 +38,7 @@ export type SnapshotPart =
  * while if the ledger end is before the offset that it must have reached.
  */
 export const findOffset = (source: ContractsSource, notBefore = 0): Observable<Offset | undefined> =>
-  ledgerEnd(source.service.link).pipe(
+  ledgerEnd(source.client).pipe(
     tap((end) => {
       if (end < notBefore) throw new LedgerResetError(notBefore, end);
     }),
@@ -74,7 +74,7 @@ function transportsOf(snapshot: Snapshot): readonly [SnapshotTransport, ...Snaps
   const lists: SnapshotTransport = { by: 'lists', read: () => readLists(at) };
   const others: SnapshotTransport[] = [{ by: 'lists', read: () => readLists(at, () => noLimit) }];
   if (transport !== undefined) others.unshift({ by: 'socket', read: () => readSocket(at, transport) });
-  return snapshotsOf(source.service).hasPages ? [pages, lists, ...others] : [lists, ...others];
+  return snapshotsOf(source.client).hasPages ? [pages, lists, ...others] : [lists, ...others];
 }
 
 /**
@@ -99,7 +99,7 @@ function readBy(
           hasEntries = _tag === 'SnapshotEntries';
         },
         complete: () => {
-          if (by !== 'pages') snapshotsOf(source.service).pagesMissing();
+          if (by !== 'pages') snapshotsOf(source.client).pagesMissing();
         },
       }),
       catchError((error: unknown) => {
@@ -127,7 +127,7 @@ const readPages = (snapshot: Snapshot): Observable<SnapshotPart> => {
   return readAnswers(snapshot, (pageToken) => ({
     path: pagesPath,
     hasAlternative: snapshot.offset !== undefined,
-    limitOf: () => Math.min(source.maxSnapshotPageSize, snapshotsOf(source.service).limit),
+    limitOf: () => Math.min(source.maxSnapshotPageSize, snapshotsOf(source.client).limit),
     call: (maxPageSize) => ({ body: { ...snapshotFields(snapshot), maxPageSize, pageToken } }),
     read: (json) => {
       const { activeContracts, activeAtOffset, nextPageToken } = decodePage(json);
@@ -163,8 +163,8 @@ const tokenOf = (element: ContractElement | undefined): string | undefined => to
 const readLists = (
   snapshot: Snapshot<Offset>,
   limitOf = (): number => {
-    const { service, maxSnapshotPageSize } = snapshot.source;
-    return Math.min(maxSnapshotPageSize, defaultMaxElements, snapshotsOf(service).limit);
+    const { client, maxSnapshotPageSize } = snapshot.source;
+    return Math.min(maxSnapshotPageSize, defaultMaxElements, snapshotsOf(client).limit);
   },
 ): Observable<SnapshotPart> => {
   const { offset } = snapshot;
@@ -198,7 +198,7 @@ const readSocket = (snapshot: Snapshot<Offset>, { readList }: Transport): Observ
     let last: { readonly after?: string | undefined; readonly element: ContractElement } | undefined;
     const entries$ = defer(() => {
       let expected = last;
-      const elements$ = readList(source.service, listPath, listBody(snapshot, expected?.after));
+      const elements$ = readList(source.client, listPath, listBody(snapshot, expected?.after));
       return elements$.pipe(
         tap({
           complete: () => {

@@ -6,7 +6,7 @@ import type { DiagnosticBody } from '../../diagnostics/Diagnostic.js';
 import { verdictOf } from '../../dispatch/verdict.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
-import type { Service } from '../../feed/Service.js';
+import type { Client } from '../../client/Client.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { submittedBy } from '../../submission/submitter.js';
@@ -71,7 +71,7 @@ export interface Outcome extends Omit<RowChange, 'delayMs'> {
 /** How commands are sent. */
 interface SubmissionSettings {
   readonly ledger: Ledger;
-  readonly service: Service;
+  readonly client: Client;
   /** The name of the outbox. */
   readonly name: string;
   readonly recover: CommandsOptions['recover'];
@@ -79,7 +79,7 @@ interface SubmissionSettings {
 
 /** Sends a command, or determines whether it was committed before. Emits the outcome once, and never fails. */
 export function attempt(
-  { ledger, service, name, recover }: SubmissionSettings,
+  { ledger, client, name, recover }: SubmissionSettings,
   row: OutboxRow<CommandsRequest>,
   position: LedgerPosition,
   open: Map<number, Observable<SubmittedTransaction>>,
@@ -96,7 +96,7 @@ export function attempt(
   const submission$ = defer(
     () =>
       (transaction$ ??= submittedBy(
-        service,
+        client,
         { outbox: name },
         commandId,
         ledger.submitAndWaitForTransaction(request, options),

@@ -4,7 +4,7 @@ import { exact } from '../../codecs/internal/message.js';
 import { LedgerString, Party, UserId } from '../../codecs/scalars.js';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import { InvalidRequestError } from '../../errors/request.js';
-import { validateRequest } from '../../http/exchange.js';
+import { validateRequest } from '../../client/exchange.js';
 import { validateCommands } from '../../submission/submitCommands.js';
 
 /**

@@ -24,7 +24,7 @@ import type { SubmittedTransaction } from '../../codecs/Transaction.js';
 import { dispatch } from '../../dispatch/dispatch.js';
 import { delayAfter, type Place, type Places } from '../../dispatch/Places.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
-import type { Service } from '../../feed/Service.js';
+import type { Client } from '../../client/Client.js';
 import { readParticipantId } from '../../history/participant.js';
 import { monotonicNow } from '../../http/clock.js';
 import type { CompleteRetryPolicy } from '../../http/retry.js';
@@ -42,7 +42,7 @@ interface Sending extends Stop, Deciding {
   /** The name of the outbox, for diagnostics. */
   readonly name: string;
   readonly ledger: Ledger;
-  readonly service: Service;
+  readonly client: Client;
   readonly places: Places;
   readonly pollMs: number;
   readonly keepMs: number;
@@ -63,7 +63,7 @@ const deleteEveryMs = 60_000;
  */
 export const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
   defer(() => {
-    const { rows, places, pollMs, keepMs, stop$, isStopped, service, retry, name } = sending;
+    const { rows, places, pollMs, keepMs, stop$, isStopped, client, retry, name } = sending;
     const running = new Set<number>();
     /** The submissions whose outcome is unknown. Subscribing to one again continues it. */
     const open = new Map<number, Observable<SubmittedTransaction>>();
@@ -72,7 +72,7 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
         if (!isLedgerError(cause)) throw cause;
         const delayMs = places.beginPause(retry);
         const failures = places.pauses;
-        service.link.report(() => ({ _tag: 'RetryScheduled', outbox: name, cause, delayMs, failures, spentMs: 0 }));
+        client.report(() => ({ _tag: 'RetryScheduled', outbox: name, cause, delayMs, failures, spentMs: 0 }));
         return EMPTY;
       }),
     );
@@ -120,7 +120,7 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
             return rows.record(row, { ...outcome, ...delay }).pipe(map(() => toSubmitted(row, outcome, delay)));
           }),
           tap((submitted) => {
-            service.link.report(() => toDiagnostic(name, submitted));
+            client.report(() => toDiagnostic(name, submitted));
           }),
         );
       }).pipe(
@@ -144,10 +144,10 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
       due: { take: () => due$, waitMs: () => pollMs, changed$: NEVER },
       stop: sending,
       work: send,
-      diagnostics$: service.diagnostics$,
+      diagnostics$: client.diagnostics$,
       count: () => rows.counts(),
       report: (counts) => {
-        service.link.report(() => ({ _tag: 'WorkCounted', outbox: name, ...counts }));
+        client.report(() => ({ _tag: 'WorkCounted', outbox: name, ...counts }));
       },
     });
     const deletions$ = timer(0, deleteEveryMs).pipe(takeUntil(stop$));
@@ -170,9 +170,9 @@ type DueCommand = BegunCommand | { readonly row: OutboxRow; readonly position: u
 const isDecided = (row: OutboxRow): row is OutboxRow<CommandsRequest> => !isUndecided(row.request);
 
 /** Emits the position of the ledger once, read a short time ago at most. */
-function positions({ ledger, service }: Sending): Observable<LedgerPosition> {
+function positions({ ledger, client }: Sending): Observable<LedgerPosition> {
   let last: { readonly position: LedgerPosition; readonly at: number } | undefined;
-  const read$ = forkJoin({ since: ledger.ledgerEnd(), participantId: readParticipantId(service.link) });
+  const read$ = forkJoin({ since: ledger.ledgerEnd(), participantId: readParticipantId(client) });
   return defer(() => {
     const at = monotonicNow();
     if (last !== undefined && at - last.at < positionMs) return of(last.position);

@@ -1,7 +1,7 @@
 import { defer, filter, finalize, type Observable, switchMap, tap } from 'rxjs';
 import { Places } from '../../dispatch/Places.js';
 import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
-import { reportOf } from '../../feed/Service.js';
+import { reportOf } from '../../client/Client.js';
 import {
   checkNotNegative,
   checkPositive,
@@ -10,7 +10,7 @@ import {
   retryPolicy,
   retryTransient,
 } from '../../http/retry.js';
-import { requireConnection } from '../../ledger/connection.js';
+import { clientOf } from '../../ledger/clientOf.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { asStoreError, storeRetryPolicy, whileHeld } from '../../process/heldStore.js';
 import { endAtStop, stopOn } from '../../process/Stop.js';
@@ -102,7 +102,7 @@ export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAll
   checkNotNegative({ stopWithinMs });
   recoveryTimeMs({ recover });
   const retry = retryPolicy({ baseDelayMs: 1_000, maxDelayMs: 60_000 }, options.retry);
-  const { service } = requireConnection(ledger);
+  const client = clientOf(ledger);
   const tables = outboxTablesIn(schema);
   const lockName = `outbox ${name}`;
   const state: { hasWorked: boolean; isRunning: boolean; places?: Places | undefined } = {
@@ -122,17 +122,17 @@ export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAll
       asStoreError('hold', lockName, asDatabaseError('hold', lockName, schema, error, state.hasWorked)),
     ),
   );
-  const report = reportOf(service.link.report, { outbox: name });
+  const report = reportOf(client.report, { outbox: name });
   const submitted$ = defer(() => {
     let isSending = false;
     state.isRunning = true;
     const stop = stopOn(signal);
-    const send = ({ client, fence }: Lease): Observable<Submitted | undefined> =>
+    const send = ({ client: connection, fence }: Lease): Observable<Submitted | undefined> =>
       defer(() => {
         isSending = true;
         const places = (state.places = new Places(concurrency));
-        const rows = new OutboxRows({ client, tables, name, lockName, fence, timeoutMs });
-        const settings = { ledger, service, places, pollMs, keepMs, retry, recover, name, decide, decideTimeoutMs };
+        const rows = new OutboxRows({ client: connection, tables, name, lockName, fence, timeoutMs });
+        const settings = { ledger, client, places, pollMs, keepMs, retry, recover, name, decide, decideTimeoutMs };
         return sendCommands({ ...settings, ...stop, rows });
       }).pipe(
         finalize(() => {

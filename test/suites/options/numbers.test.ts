@@ -7,7 +7,6 @@ import { awaitIngested, createLedger, createLedgerReader } from '../../../src/in
 import { natsFeed, natsRelay } from '../../../src/nats/index.js';
 import { contractsProjection, migrateProjection, postgresStore } from '../../../src/postgres/index.js';
 import { contractsFeed, isReady, memoryStore, processFeed, updatesFeed } from '../../../src/process/index.js';
-import { createTracedLedger } from '../../../src/otel/index.js';
 import type { Fault, Sandbox } from '../../../src/sandbox/index.js';
 import { undiciPort } from '../../../src/undici/index.js';
 import { preparedTransactionVerifier } from '../../../src/verify/index.js';
@@ -40,7 +39,7 @@ const options: readonly (readonly [string, Kind, (value: never) => unknown])[] =
     [name, 'positive', (value: never) => createLedgerReader({ ...connect, [name]: value })] as const,
   ]),
   ['serverTimeoutMs', 'count', (serverTimeoutMs) => createLedger({ ...connect, serverTimeoutMs })],
-  ['serverTimeoutMs', 'count', (serverTimeoutMs) => createTracedLedger({ ...connect, serverTimeoutMs })],
+  ['serverTimeoutMs', 'count', (serverTimeoutMs) => createLedgerReader({ ...connect, serverTimeoutMs })],
   ['baseDelayMs', 'positive', (baseDelayMs) => createLedger({ ...connect, retry: { baseDelayMs } })],
   ['maxDelayMs', 'positive', (maxDelayMs) => ledger.updates(request, { retry: { maxDelayMs } })],
   ['giveUpAfterMs', 'not negative', (giveUpAfterMs) => createLedger({ ...connect, retry: { giveUpAfterMs } })],

@@ -257,11 +257,11 @@ describe('the packed library', () => {
       entry: 'otel',
       peers: ['@opentelemetry/api@1.9.0'],
       program: `import { lastValueFrom } from 'rxjs';
-        import { createTracedLedger } from 'canton-rx/otel';
+        import { openTelemetry } from 'canton-rx/otel';
         import { startSandbox } from 'canton-rx/sandbox';
         const sandbox = await startSandbox();
         sandbox.generate(7);
-        console.log(await lastValueFrom(createTracedLedger({ baseUrl: sandbox.url }).ledgerEnd()) === sandbox.ledgerEnd);
+        console.log(await lastValueFrom(createLedger({ baseUrl: sandbox.url, interceptors: [openTelemetry()] }).ledgerEnd()) === sandbox.ledgerEnd);
         await sandbox.close();`,
       output: 'true',
       name: 'linkTo',

@@ -121,7 +121,7 @@ const entries: readonly {
     packages: decodes.concat('rxjs'),
   },
   { entry: 'canton-rx/otel', imported: 'traceHandler, linkTo, contextOf', budget: 8_100, how: {}, packages: flows },
-  { entry: 'canton-rx/otel', imported: 'createTracedLedger', budget: 65_800, how: {}, packages: all },
+  { entry: 'canton-rx/otel', imported: 'openTelemetry', budget: 65_800, how: {}, packages: all },
   {
     entry: 'canton-rx/sandbox',
     imported: 'startSandbox',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { from, NEVER, type Observable, of, throwError, timer as wait } from 'rxjs';
 import { isLedgerError } from '../../../src/errors/LedgerError.js';
 import type { HttpPort, HttpRequest } from '../../../src/http/HttpPort.js';
-import type { Token } from '../../../src/http/TokenSource.js';
+import type { Token } from '../../../src/client/TokenSource.js';
 import type { LedgerOptions } from '../../../src/ledger/createLedger.js';
 import { undiciPort } from '../../../src/undici/index.js';
 import { runCli } from '../../cli/runCli.js';

@@ -1,6 +1,6 @@
 import { ConfigurableModuleBuilder, Global, Module } from '@nestjs/common';
-import type { Ledger, LedgerOptions } from 'canton-rx';
-import { createTracedLedger } from 'canton-rx/otel';
+import { createLedger, type Ledger, type LedgerOptions } from 'canton-rx';
+import { openTelemetry } from 'canton-rx/otel';
 import { OpenTelemetry } from '../telemetry/open-telemetry.js';
 import { LEDGER } from './ledger.js';
 import { Selection } from './selection.js';
@@ -16,9 +16,8 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
     {
       provide: LEDGER,
       inject: [MODULE_OPTIONS_TOKEN, OpenTelemetry],
-      // createLedger(options) for a ledger without telemetry
       useFactory: (options: LedgerOptions, { providers }: OpenTelemetry): Ledger =>
-        createTracedLedger(options, providers),
+        createLedger({ ...options, interceptors: [openTelemetry(providers)] }),
     },
     Selection,
   ],

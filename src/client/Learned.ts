@@ -1,12 +1,11 @@
-import { asyncScheduler, map, type Observable, of, Subject } from 'rxjs';
+import { asyncScheduler } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import type { Diagnostic, DiagnosticBody, DiagnosticOf, Report, WorkName } from '../diagnostics/Diagnostic.js';
-import { BodySizes } from '../http/BodySizes.js';
-import { type Link, locate } from '../http/Link.js';
+import type { DiagnosticOf, WorkName } from '../diagnostics/Diagnostic.js';
+import { BodySizes } from './BodySizes.js';
 import { PageLimit } from './PageLimit.js';
 
 /** The paths that serve updates: the documented one, and the one that replaces it in 3.6. */
-type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
+export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
 
 /** The paths that serve completions: the deprecated one, and the one that replaces it since 3.5.7. */
 type CompletionsPath = '/v2/commands/completions' | '/v2/commands/command-completions';
@@ -24,116 +23,10 @@ const maxDrainMs = 500;
 const ledgerEndRetryMs = 60_000;
 
 /**
- * A participant: the link to it, and everything that feeds learn about it from its responses. All feeds of a ledger
- * share this for the lifetime of the ledger.
+ * The limits, the paths and the answers of a participant that its client has seen. Limits are forgotten again. A method that
+ * has something to report returns it.
  */
-export class Service {
-  readonly link: Link;
-  /** The same object over every link, and so the key for what others learn. */
-  readonly learned: Learned;
-  #diagnostics = new Subject<Diagnostic>();
-  #onDiagnostic: ((diagnostic: Diagnostic) => void) | undefined;
-  #success = new Subject<void>();
-  /** This service at each of its addresses. */
-  readonly #located = new Map<string, Service>();
-
-  constructor(link: Omit<Link, 'report'>, learned: Learned | UpdatesPath | 'auto' = 'auto') {
-    this.learned = typeof learned === 'string' ? new Learned(learned) : learned;
-    this.link = {
-      ...link,
-      report: this.reportFor(),
-      onSuccess: (path) => {
-        this.learned.answered(path);
-        this.#success.next();
-      },
-      onRefusal: (path) => {
-        this.learned.answered(path);
-      },
-      hasAnswered: (path) => this.learned.hasAnswered(path),
-    };
-  }
-
-  /**
-   * Returns the same service over another link. Both learn from each other's responses and report to the same
-   * subscribers.
-   *
-   * @param onDiagnostic - receives the diagnostics of the other link before the subscribers
-   */
-  withLink(link: Omit<Link, 'report'>, onDiagnostic = this.#onDiagnostic): Service {
-    const service = new Service(link, this.learned);
-    service.#diagnostics = this.#diagnostics;
-    service.#success = this.#success;
-    service.#onDiagnostic = onDiagnostic;
-    return service;
-  }
-
-  /**
-   * Emits this service at the address of the next request, where its requests stay. It is the same object for the same
-   * address.
-   */
-  located(path: string): Observable<Service> {
-    if (this.link.addresses === undefined) return of(this);
-    return locate(this.link, path).pipe(
-      map((link) => {
-        const service = this.#located.get(link.baseUrl) ?? this.withLink(link);
-        this.#located.set(link.baseUrl, service);
-        return service;
-      }),
-    );
-  }
-
-  /** The diagnostics of the link, the feeds and the submissions of this service. */
-  get diagnostics$(): Observable<Diagnostic> {
-    return this.#diagnostics.asObservable();
-  }
-
-  /** Whether there is a subscriber to the diagnostics. */
-  get isObserved(): boolean {
-    return this.#diagnostics.observed;
-  }
-
-  /** Emits after each request of this service that succeeds. */
-  get success$(): Observable<void> {
-    return this.#success.asObservable();
-  }
-
-  /**
-   * Returns the report function of a feed, which may be that of a processor with a name, or of the service itself. It
-   * creates a diagnostic only if there is a subscriber.
-   */
-  reportFor(feed?: number, processor?: string): Report {
-    const from = { ...(feed !== undefined && { feed }), ...(processor !== undefined && { processor }) };
-    return (body) => {
-      if (!this.#diagnostics.observed && this.#onDiagnostic === undefined) return;
-      const diagnostic = { ...body(), at: asyncScheduler.now(), ...from };
-      this.#onDiagnostic?.(diagnostic);
-      this.#diagnostics.next(diagnostic);
-    };
-  }
-
-  /** Numbers a new feed and returns its report function. */
-  reportForNewFeed(processor?: string): Report {
-    return this.reportFor(this.learned.newFeed(), processor);
-  }
-}
-
-/** Returns the report function of a rule or of an outbox: each diagnostic names it. */
-export const reportOf =
-  (report: Report, name: WorkName | undefined): Report =>
-  (body) => {
-    report(() => ({ ...body(), ...name }));
-  };
-
-/** Returns the report function of one of several feeds that are reported as one: without some diagnostics. */
-export const reportWithout =
-  (report: Report, ...tags: readonly DiagnosticBody['_tag'][]): Report =>
-  (body) => {
-    const diagnostic = body();
-    if (!tags.includes(diagnostic._tag)) report(() => diagnostic);
-  };
-
-/** What the feeds of a ledger have learned about a participant. A method that has something to report returns it. */
-class Learned {
+export class Learned {
   /** The sizes of submissions. */
   readonly bodySizes = new BodySizes();
   /** The rules and outboxes whose commands are being submitted, by command id, for diagnostics. */
@@ -147,11 +40,19 @@ class Learned {
   #maxRange = Infinity;
   #ledgerEndUnavailableAt = -Infinity;
   readonly #answeredPaths = new Set<string>();
+  readonly #others = new Map<new () => object, object>();
   #feeds = 0;
 
   constructor(updatesPath: UpdatesPath | 'auto') {
     this.#updatesPath = updatesPath === 'auto' ? '/v2/updates/flats' : updatesPath;
     this.#maySwitchPath = updatesPath === 'auto';
+  }
+
+  /** Returns what another room has learned of the participant, of which programs without that room load nothing. */
+  of<A extends object>(kind: new () => A): A {
+    const known = (this.#others.get(kind) as A | undefined) ?? new kind();
+    this.#others.set(kind, known);
+    return known;
   }
 
   /** Returns the number of a new feed. */

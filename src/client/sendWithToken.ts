@@ -2,26 +2,27 @@ import { catchError, concatMap, type Observable, tap, timer } from 'rxjs';
 import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, verdict } from '../errors/LedgerError.js';
 import { ConnectionError, UnauthorizedError } from '../errors/request.js';
-import { type Call, hostOf, type Link, requestHeaders, tokensOf } from './Link.js';
-import { mapError } from './retry.js';
+import { mapError } from '../http/retry.js';
+import type { Client } from './Client.js';
+import type { Call } from './exchange.js';
 import { hasEnded } from './TokenSource.js';
 
 /**
- * Sends a request with the link's token. If the participant refuses the token, calls the provider with the refused token,
+ * Sends a request with the client's token. If the participant refuses the token, calls the provider with the refused token,
  * and repeats the request with the one that it returns. A refused request was not carried out, so it is safe to repeat.
  */
 export const sendWithToken = <A>(
-  link: Link,
+  client: Client,
   call: Call,
   send: (token: string | undefined) => Observable<A>,
 ): Observable<A> =>
-  tokensOf(link).current$.pipe(
+  client.tokens.current$.pipe(
     concatMap((token) =>
-      sendOnce({ link, call, send }, token).pipe(
+      sendOnce({ client, call, send }, token).pipe(
         catchError<A, Observable<A>>((error: unknown) => {
           const refusal = refusalIn(error, call, token);
           if (refusal === undefined) throw error;
-          return sendAfter({ link, call, send }, token, refusal);
+          return sendAfter({ client, call, send }, token, refusal);
         }),
       ),
     ),
@@ -29,15 +30,15 @@ export const sendWithToken = <A>(
 
 /** A request that may be sent with several tokens. */
 interface Sending<A> {
-  readonly link: Link;
+  readonly client: Client;
   readonly call: Call;
   readonly send: (token: string | undefined) => Observable<A>;
 }
 
-const sendOnce = <A>({ link, call, send }: Sending<A>, token: string | undefined): Observable<A> =>
+const sendOnce = <A>({ client, call, send }: Sending<A>, token: string | undefined): Observable<A> =>
   send(token).pipe(
     tap(() => {
-      tokensOf(link).accepted(call.path);
+      client.tokens.accepted(call.path);
     }),
   );
 
@@ -68,15 +69,15 @@ const ambiguousMs = 1_000;
 
 /** Sends a request again with the token that the provider returns after a refusal. */
 function sendAfter<A>(sending: Sending<A>, refused: string | undefined, refusal: Refusal): Observable<A> {
-  const { link, call } = sending;
+  const { client, call } = sending;
   const { cause, isCertain } = refusal;
-  const tokens = tokensOf(link);
+  const tokens = client.tokens;
   // what answers in place of the ledger does not show what the ledger did
   if (call.isSubmission === true && cause.status === 403 && cause.code === undefined)
-    throw new ConnectionError(call.path, 'the answer is 403, and the token has ended', undefined, hostOf(link));
+    throw new ConnectionError(call.path, 'the answer is 403, and the token has ended', undefined, client.host);
   const fail = (token: string | undefined): never => {
-    const hasToken = 'authorization' in requestHeaders(link, token);
-    throw new UnauthorizedError(call.path, token !== refused, hostOf(link), hasToken, tokens.mayAcceptLater(token));
+    const hasToken = 'authorization' in client.headersWith(token);
+    throw new UnauthorizedError(call.path, token !== refused, client.host, hasToken, tokens.mayAcceptLater(token));
   };
   const sendWith = (token: string | undefined): Observable<A> =>
     sendOnce(sending, token).pipe(
@@ -85,7 +86,7 @@ function sendAfter<A>(sending: Sending<A>, refused: string | undefined, refusal:
   return tokens.after(refused).pipe(
     concatMap((token) => {
       if (token !== refused) {
-        link.report(() => ({ _tag: 'TokenRefreshed', path: call.path }));
+        client.report(() => ({ _tag: 'TokenRefreshed', path: call.path }));
         return sendWith(token);
       }
       if (isCertain) return fail(token);

@@ -1,22 +1,23 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, EMPTY, identity, NEVER, Observable, of, takeUntil, throwError, timer } from 'rxjs';
-import { exchange, requestSecrets } from '../../src/http/exchange.js';
+import { EMPTY, identity, NEVER, Observable, of, takeUntil, throwError, timer } from 'rxjs';
+import { Client, type ClientSettings } from '../../src/client/Client.js';
+import { type Call, exchange, requestSecrets } from '../../src/client/exchange.js';
 import type { HttpPort, HttpRequest } from '../../src/http/HttpPort.js';
-import type { Call, Link } from '../../src/http/Link.js';
-import { TokenSource } from '../../src/http/TokenSource.js';
+import { TokenSource } from '../../src/client/TokenSource.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { observe } from '../helpers/observe.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorReply, ok } from '../helpers/wire.js';
 
-const link = (port: HttpPort, more: Partial<Link> = {}): Link => ({
-  port,
-  baseUrl: 'https://ledger.example/prefix',
-  headers: {},
-  token: undefined,
-  requestTimeoutMs: 1_000,
-  report: () => undefined,
-  ...more,
-});
+const clientWith = (port: HttpPort, more: Partial<ClientSettings> = {}): Client =>
+  new Client({ port, address: 'https://ledger.example/prefix', headers: {}, requestTimeoutMs: 1_000, ...more });
+
+/** The diagnostics of a client, with their times. */
+const diagnosticsOf = (client: Client): Diagnostic[] => {
+  const seen: Diagnostic[] = [];
+  client.diagnostics$.subscribe((diagnostic) => seen.push(diagnostic));
+  return seen;
+};
 
 const cycle: { self?: unknown } = {};
 cycle.self = cycle;
@@ -30,7 +31,7 @@ describe('exchange', () => {
     };
     const seen = observe(
       exchange(
-        link(port, { token: new TokenSource('abc', 1_000), headers: { 'x-tenant': 'blue' } }),
+        clientWith(port, { tokens: new TokenSource('abc', 1_000), headers: { 'x-tenant': 'blue' } }),
         {
           method: 'POST',
           path: '/v2/updates',
@@ -66,8 +67,8 @@ describe('exchange', () => {
       sent.push(request);
       return of(ok([]));
     };
-    observe(exchange(link(port, { serverTimeoutMs: 40_000 }), { method: 'GET', path: '/x', ...call }, identity));
-    observe(exchange(link(port), { method: 'GET', path: '/x', ...call }, identity));
+    observe(exchange(clientWith(port, { serverTimeoutMs: 40_000 }), { method: 'GET', path: '/x', ...call }, identity));
+    observe(exchange(clientWith(port), { method: 'GET', path: '/x', ...call }, identity));
     expect(sent.map(({ headers }) => headers['request-timeout'])).toEqual([header, undefined]);
   });
 
@@ -75,7 +76,7 @@ describe('exchange', () => {
     const sent: HttpRequest[] = [];
     observe(
       exchange(
-        link((request) => {
+        clientWith((request) => {
           sent.push(request);
           return of(ok([]));
         }),
@@ -96,7 +97,7 @@ describe('exchange', () => {
           open -= 1;
         };
       });
-    const seen = observe(exchange(link(port), { method: 'GET', path: '/x' }, identity));
+    const seen = observe(exchange(clientWith(port), { method: 'GET', path: '/x' }, identity));
     expect(open).toBe(1);
     flush();
     expect(seen.error).toMatchObject({ _tag: 'RequestTimeoutError', path: '/prefix/x', afterMs: 1_000 });
@@ -105,26 +106,23 @@ describe('exchange', () => {
   });
 
   itInVirtualTime('reports a response that is delayed, and not the wait of a poll', ({ flush }) => {
-    const reports: unknown[] = [];
-    const slow = link(() => NEVER, {
-      requestTimeoutMs: 30_000,
-      report: (make) => void reports.push([asyncScheduler.now(), make()]),
-    });
+    const slow = clientWith(() => NEVER, { requestTimeoutMs: 30_000 });
+    const reports = diagnosticsOf(slow);
     const seen = observe(exchange(slow, { method: 'GET', path: '/x', idleMs: 5_000 }, identity));
     flush();
     const diagnostic = { _tag: 'ResponseDelayed', path: '/prefix/x', host: 'ledger.example', waitedMs: 6_500 };
-    expect(reports).toEqual([[6_500, diagnostic]]);
+    expect(reports).toEqual([{ ...diagnostic, at: 6_500 }]);
     expect(seen.endedAt).toBe(35_000);
   });
 
-  it.each<[string, Partial<Call>, Partial<Link>, number]>([
+  it.each<[string, Partial<Call>, Partial<ClientSettings>, number]>([
     ['without a timeout', {}, { requestTimeoutMs: Infinity }, 1_500],
     ['of a poll without a timeout', { idleMs: 5_000 }, { requestTimeoutMs: Infinity }, 6_500],
     ['of a submission, which waits for its commit', { isSubmission: true }, { requestTimeoutMs: 30_000 }, 10_000],
   ])('reports a delayed response %s', (_, call, settings, waitedMs) => {
     marbles(({ flush }) => {
-      const reports: unknown[] = [];
-      const slow = link(() => NEVER, { ...settings, report: (make) => void reports.push(make()) });
+      const slow = clientWith(() => NEVER, settings);
+      const reports = diagnosticsOf(slow);
       observe(exchange(slow, { method: 'POST', path: '/x', ...call }, identity).pipe(takeUntil(timer(20_000))));
       flush();
       expect(reports).toMatchObject([{ _tag: 'ResponseDelayed', waitedMs }]);
@@ -134,7 +132,7 @@ describe('exchange', () => {
   it('names the host and the port', () => {
     const seen = observe(
       exchange(
-        link(() => EMPTY, { baseUrl: 'http://[::1]:7575/secret' }),
+        clientWith(() => EMPTY, { address: 'http://[::1]:7575/secret' }),
         { method: 'GET', path: '/x' },
         identity,
       ),
@@ -151,7 +149,7 @@ describe('exchange', () => {
       sent += 1;
       return EMPTY;
     };
-    const seen = observe(exchange(link(port), { method: 'POST', path: '/x', body: body() }, identity));
+    const seen = observe(exchange(clientWith(port), { method: 'POST', path: '/x', body: body() }, identity));
     expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError' });
     expect(sent).toBe(0);
   });
@@ -192,7 +190,7 @@ describe('exchange', () => {
       { _tag: 'ApiError', retryAfterMs: 3_000 },
     ],
   ])('reports %s', (_, port, error) => {
-    const seen = observe(exchange(link(port), { method: 'GET', path: '/x' }, identity));
+    const seen = observe(exchange(clientWith(port), { method: 'GET', path: '/x' }, identity));
     expect(seen.error).toMatchObject(error);
     expect(String(seen.error)).not.toContain('hush');
   });
@@ -201,7 +199,7 @@ describe('exchange', () => {
 describe('the Retry-After header of an error', () => {
   const retryAfterMs = (header?: string): unknown => {
     const port: HttpPort = () => of(errorReply(503, '', header === undefined ? {} : { 'retry-after': header }));
-    const { error } = observe(exchange(link(port), { method: 'GET', path: '/x' }, identity));
+    const { error } = observe(exchange(clientWith(port), { method: 'GET', path: '/x' }, identity));
     return Reflect.get(Object(error), 'retryAfterMs');
   };
 

@@ -1,4 +1,4 @@
-import { monotonicNow } from './clock.js';
+import { monotonicNow } from '../http/clock.js';
 
 /** A smaller body is not refused because of its size, in bytes: a gateway that says so is broken. */
 const minLimit = 65_536;

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { lastValueFrom, of, toArray } from 'rxjs';
 import { createLedger } from '../../src/index.js';
-import { createTracedLedger, type Telemetry } from '../../src/otel/index.js';
+import type { Telemetry } from '../../src/otel/index.js';
 import { processFeed, updatesFeed } from '../../src/process/index.js';
 import { effort } from '../helpers/effort.js';
 import { sandboxes } from '../helpers/localServers.js';
@@ -12,7 +12,7 @@ import { observe } from '../helpers/observe.js';
 import { updateFormat } from '../helpers/world.js';
 import { mockPlatform } from '../process/support.js';
 import { play, scenarios } from './scenario.js';
-import { enableContexts, failingTelemetry, sdk } from './support.js';
+import { ledgerWith, enableContexts, failingTelemetry, sdk } from './support.js';
 
 const start = sandboxes();
 mockPlatform();
@@ -30,7 +30,7 @@ describe('the attributes of the server', () => {
   ])('of %s follow the semantic conventions', async (baseUrl, address, serverPort) => {
     const telemetry = sdk();
     const port = () => of({ status: 200, headers: {}, text: '{"offset":7}' });
-    await lastValueFrom(createTracedLedger({ baseUrl, port }, telemetry).ledgerEnd());
+    await lastValueFrom(ledgerWith({ baseUrl, port }, telemetry).ledgerEnd());
     const [span] = telemetry.spans();
     expect(span?.attributes).toMatchObject({ 'server.address': address, 'server.port': serverPort });
   });
@@ -46,9 +46,7 @@ describe('a traced ledger', () => {
     if (telemetry === undefined) enableContexts();
     fc.assert(
       fc.property(scenarios, (scenario) => {
-        expect(play((options) => createTracedLedger(options, telemetry), scenario)).toEqual(
-          play(createLedger, scenario),
-        );
+        expect(play((options) => ledgerWith(options, telemetry), scenario)).toEqual(play(createLedger, scenario));
       }),
       { numRuns: what === 'an SDK' ? effort(15, 40) : effort(4, 20) },
     );
@@ -72,7 +70,7 @@ describe('a traced ledger', () => {
           shutdown: () => Promise.resolve(),
         };
         const tracerProvider = new BasicTracerProvider({ spanProcessors: [processor] });
-        play((options) => createTracedLedger(options, { tracerProvider, meterProvider }), scenario);
+        play((options) => ledgerWith(options, { tracerProvider, meterProvider }), scenario);
         expect([...open]).toEqual([]);
         expect((await measured('canton_rx.feeds.active')).map(({ value }) => value)).toEqual([0]);
       }),
@@ -90,7 +88,7 @@ describe('a traced ledger', () => {
       fields: () => [],
     });
     const sandbox = await start();
-    const ledger = createTracedLedger({ baseUrl: sandbox.url }, sdk());
+    const ledger = ledgerWith({ baseUrl: sandbox.url }, sdk());
     expect(await lastValueFrom(ledger.ledgerEnd())).toBe(sandbox.ledgerEnd);
   });
 
@@ -103,7 +101,7 @@ describe('a traced ledger', () => {
       return fetch(input, init);
     };
     const request = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat };
-    for (const create of [createLedger, createTracedLedger])
+    for (const create of [createLedger, ledgerWith])
       await lastValueFrom(create({ baseUrl: sandbox.url, fetch: recordingFetch }).updates(request).pipe(toArray()));
     expect(headers.length).toBeGreaterThan(1);
     expect(headers.slice(headers.length / 2)).toEqual(headers.slice(0, headers.length / 2));
@@ -124,7 +122,7 @@ describe('a traced ledger', () => {
       return fetch(input, init);
     };
     const options = { baseUrl: sandbox.url, fetch: recordingFetch, token: 'the-token', headers: { 'x-tenant': 'a' } };
-    await lastValueFrom(createTracedLedger(options, sdk()).ledgerEnd());
+    await lastValueFrom(ledgerWith(options, sdk()).ledgerEnd());
     expect(Object.fromEntries(sent[0] ?? [])).toMatchObject({
       authorization: 'Bearer the-token',
       'x-tenant': 'a',
@@ -135,7 +133,7 @@ describe('a traced ledger', () => {
 
   it('fails with the same error as a plain ledger where there is no request', () => {
     const missing = undefined as never;
-    const errors = [createLedger, createTracedLedger].map((create) => {
+    const errors = [createLedger, ledgerWith].map((create) => {
       const ledger = create({ baseUrl: 'http://ledger.example' });
       const feeds = [ledger.updates(missing), processFeed(updatesFeed(ledger, missing), () => undefined)];
       return feeds.map((feed$) => observe<unknown>(feed$).error);

@@ -2,8 +2,8 @@ import { defer, map, type Observable, type ObservableInput, Subject, take, tap }
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
-import { monotonicNow } from './clock.js';
-import { mapError, timeoutWith } from './retry.js';
+import { monotonicNow } from '../http/clock.js';
+import { mapError, timeoutWith } from '../http/retry.js';
 
 /**
  * The URL of a participant's JSON Ledger API; or those of several participants that host the same parties; or a function

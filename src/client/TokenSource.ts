@@ -1,6 +1,6 @@
 import { asyncScheduler, defer, map, type Observable, type ObservableInput, take } from 'rxjs';
 import { TokenError, tokenProblem } from '../errors/request.js';
-import { mapError, timeoutWith } from './retry.js';
+import { mapError, timeoutWith } from '../http/retry.js';
 import { SharedCall } from './SharedCall.js';
 
 /**
@@ -20,16 +20,19 @@ export class TokenSource {
   /** The paths of the requests for which the participant has accepted a token. */
   readonly #served = new Set<string>();
 
+  readonly #token: Token | undefined;
+
   constructor(
-    private readonly token: Token | undefined,
+    token: Token | undefined,
     private readonly timeoutMs: number,
   ) {
+    this.#token = token;
     this.#call = new SharedCall(this.#provide());
   }
 
   /** The token for a request; `undefined` if the ledger has none. Errors with a {@link TokenError}. */
   readonly current$: Observable<string | undefined> = defer(() => {
-    if (this.token === undefined) return [undefined];
+    if (this.#token === undefined) return [undefined];
     return withOwnError(this.#refresh?.call.isRunning === true ? this.#refresh.call : this.#call);
   });
 
@@ -52,17 +55,17 @@ export class TokenSource {
    * the path was accepted.
    */
   mayHaveEnded(path: string): boolean {
-    return typeof this.token === 'function' && this.#served.has(path);
+    return typeof this.#token === 'function' && this.#served.has(path);
   }
 
   /** Whether a refused token that the provider returns again may be accepted later, or is about to be replaced. */
   mayAcceptLater(refused: string | undefined): boolean {
-    return this.#served.size > 0 || (typeof this.token === 'function' && isEnding(refused));
+    return this.#served.size > 0 || (typeof this.#token === 'function' && isEnding(refused));
   }
 
   #provide(refused?: string): Observable<string> {
     return defer(() => {
-      const provided = typeof this.token === 'function' ? this.token(refused) : (this.token ?? '');
+      const provided = typeof this.#token === 'function' ? this.#token(refused) : (this.#token ?? '');
       return typeof provided === 'string' ? [provided] : provided;
     }).pipe(
       take(1),

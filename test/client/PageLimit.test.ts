@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PageLimit } from '../../src/feed/PageLimit.js';
+import { PageLimit } from '../../src/client/PageLimit.js';
 
 /** Takes a page as large as possible, and has it arrive full if it has no more elements than fit. Returns the limits. */
 const read = (limit: PageLimit, pages: number, fit: number, wanted = 200): readonly number[] =>

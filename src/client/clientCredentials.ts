@@ -1,9 +1,9 @@
 import { asyncScheduler, catchError, defer, map, type Observable, take, tap } from 'rxjs';
 import { TokenError, tokenProblem } from '../errors/request.js';
 import { toConnectionError } from './exchange.js';
-import { type HttpPort, type HttpRequest, type HttpResponse, pathOf } from './HttpPort.js';
-import { kyPort } from './kyPort.js';
-import { mapError, timeoutWith } from './retry.js';
+import { type HttpPort, type HttpRequest, type HttpResponse, pathOf } from '../http/HttpPort.js';
+import { kyPort } from '../http/kyPort.js';
+import { mapError, timeoutWith } from '../http/retry.js';
 import { SharedCall } from './SharedCall.js';
 import { timesOf } from './TokenSource.js';
 

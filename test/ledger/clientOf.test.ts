@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { of, take, tap } from 'rxjs';
 import { activeContracts, contractChanges, liveContracts } from '../../src/contracts/index.js';
 import { createLedger, createLedgerReader, type LedgerReader } from '../../src/index.js';
-import { createTracedLedger } from '../../src/otel/index.js';
+import { openTelemetry } from '../../src/otel/index.js';
 import { contractsFeed, processFeed, updatesFeed } from '../../src/process/index.js';
 import { observe } from '../helpers/observe.js';
 import { itInVirtualTime } from '../helpers/time.js';
@@ -26,7 +26,7 @@ describe.each(readers)('%s', (_, read) => {
   it.each([
     ['createLedger', () => createLedger({ baseUrl })],
     ['createLedgerReader', () => createLedgerReader({ baseUrl })],
-    ['createTracedLedger', () => createTracedLedger({ baseUrl })],
+    ['interceptors', () => createLedger({ baseUrl, interceptors: [openTelemetry()] })],
   ])('accepts a copy of a ledger from %s', (__, create) => {
     const ledger = create();
     expect(() => read(ledger)).not.toThrow();

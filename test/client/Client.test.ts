@@ -1,15 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, NEVER } from 'rxjs';
-import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
-import { Service } from '../../src/feed/Service.js';
-import type { Link } from '../../src/http/Link.js';
+import type { Diagnostic, DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
+import { Client, type ClientSettings } from '../../src/client/Client.js';
+import { Learned } from '../../src/client/Learned.js';
 import { observe } from '../helpers/observe.js';
 
-const link: Omit<Link, 'report'> = {
+const settings: ClientSettings = {
   port: () => NEVER,
-  baseUrl: 'http://ledger.example',
+  address: 'http://ledger.example',
   headers: {},
-  token: undefined,
   requestTimeoutMs: 30_000,
 };
 
@@ -23,9 +22,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-type Learned = Service['learned'];
-
-describe('what is learned of a service', () => {
+describe('what is learned of a participant', () => {
   it.each<[string, (learned: Learned) => unknown, readonly (readonly [(learned: Learned) => void, unknown])[]]>([
     [
       'polls are half as long as one that was cut, a second at least, and a tenth longer after each that is answered',
@@ -164,40 +161,49 @@ describe('what is learned of a service', () => {
       ],
     ],
   ])('%s', (_, read, steps) => {
-    const { learned } = new Service(link);
+    const learned = new Learned('auto');
     for (const [step, expected] of steps) {
       step(learned);
       expect(read(learned)).toBe(expected);
     }
   });
 
-  it('is shared with the same service over another link, and not with another service', () => {
-    const service = new Service(link);
-    const other = service.withLink({ ...link, requestTimeoutMs: 1 }, () => undefined);
-    expect([service.link.requestTimeoutMs, other.link.requestTimeoutMs]).toEqual([30_000, 1]);
-    other.learned.pageTooLarge(200);
-    service.learned.ledgerEndUnavailable();
-    other.learned.pathMissing('/v2/updates/flats');
-    expect(service.learned).toMatchObject({ pageLimit: 100, updatesPath: '/v2/updates' });
-    expect(other.learned.hasLedgerEnd).toBe(false);
-    expect(new Service(link).learned.pageLimit).toBe(Infinity);
+  it('is shared by the views of a client, and not with another client', () => {
+    const client = new Client(settings);
+    const view = client.within([{ interceptor: {} }]);
+    view.learned.pageTooLarge(200);
+    client.learned.ledgerEndUnavailable();
+    view.learned.pathMissing('/v2/updates/flats');
+    expect(client.learned).toMatchObject({ pageLimit: 100, updatesPath: '/v2/updates' });
+    expect(view.learned.hasLedgerEnd).toBe(false);
+    expect(new Client(settings).learned.pageLimit).toBe(Infinity);
+  });
+
+  it('has a place for what another room learns', () => {
+    class Sockets {
+      count = 0;
+    }
+    const client = new Client(settings);
+    client.learned.of(Sockets).count += 1;
+    expect(client.within([]).learned.of(Sockets).count).toBe(1);
+    expect(new Client(settings).learned.of(Sockets).count).toBe(0);
   });
 });
 
-describe('the diagnostics of a service', () => {
+describe('the diagnostics of a client', () => {
   const caughtUp = (cursor: number): DiagnosticBody => ({ _tag: 'CaughtUp', cursor });
 
   it('are emitted with the number of the feed, and created only for a subscriber', () => {
-    const service = new Service(link);
+    const client = new Client(settings);
     const make = jest.fn(() => caughtUp(1));
-    service.link.report(make);
+    client.report(make);
     expect(make).not.toHaveBeenCalled();
-    const seen = observe(service.diagnostics$);
-    service.link.report(make);
-    service.reportForNewFeed()(() => caughtUp(2));
-    service.reportForNewFeed()(() => caughtUp(3));
+    const seen = observe(client.diagnostics$);
+    client.report(make);
+    client.reportForNewFeed()(() => caughtUp(2));
+    client.reportForNewFeed()(() => caughtUp(3));
     seen.subscription.unsubscribe();
-    service.link.report(make);
+    client.report(make);
     expect(make).toHaveBeenCalledTimes(1);
     expect(seen.values).toEqual([
       { _tag: 'CaughtUp', cursor: 1, at: now },
@@ -207,20 +213,22 @@ describe('the diagnostics of a service', () => {
     expect(seen.values[0]).not.toHaveProperty('feed');
   });
 
-  it('of another link are emitted after their observer, and all feeds are numbered together', () => {
-    const service = new Service(link);
+  it('are passed to interceptors before the subscribers get them, and all feeds are numbered together', () => {
     const calls: unknown[] = [];
-    service.diagnostics$.subscribe((diagnostic) => calls.push(['emitted', diagnostic.feed]));
-    const other = service.withLink(link, (diagnostic) => calls.push(['observed', diagnostic.feed]));
-    other.link.report(() => caughtUp(1));
-    service.reportForNewFeed()(() => caughtUp(2));
-    other.reportForNewFeed()(() => caughtUp(3));
+    const seenBy = (name: string) => ({
+      report: ({ feed }: Diagnostic): void => void calls.push([name, feed]),
+    });
+    const client = new Client({ ...settings, interceptors: [seenBy('interceptor')] });
+    client.diagnostics$.subscribe(({ feed }) => calls.push(['subscriber', feed]));
+    const [scope] = client.scopes;
+    const view = client.within(scope === undefined ? [] : [{ ...scope, added: seenBy('operation') }]);
+    client.reportForNewFeed()(() => caughtUp(2));
+    view.reportForNewFeed()(() => caughtUp(3));
     expect(calls).toEqual([
-      ['observed', undefined],
-      ['emitted', undefined],
-      ['emitted', 1],
-      ['observed', 2],
-      ['emitted', 2],
+      ['interceptor', 1],
+      ['subscriber', 1],
+      ['operation', 2],
+      ['subscriber', 2],
     ]);
   });
 });

@@ -13,54 +13,103 @@ import {
   RequestTimeoutError,
 } from '../errors/request.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { monotonicNow } from './clock.js';
-import type { HttpRequest, HttpResponse } from './HttpPort.js';
-import { type Call, hostOf, type Link, locate, requestHeaders } from './Link.js';
-import { clampTimer, mapError, timeoutWith } from './retry.js';
+import { monotonicNow } from '../http/clock.js';
+import type { HttpRequest, HttpResponse } from '../http/HttpPort.js';
+import { clampTimer, mapError, timeoutWith } from '../http/retry.js';
+import type { Client } from './Client.js';
+import { interceptRequest } from './intercept.js';
+import type { AnswerSummary, RequestedRange } from './Interceptor.js';
 import { sendWithToken } from './sendWithToken.js';
+
+/** One request to the participant. */
+export interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, number | string>>;
+  readonly body?: unknown;
+  /** Creates the body each time the request is sent. Only without `body`. */
+  readonly makeBody?: () => unknown;
+  /** Is called with the JSON of the body before it is sent, and may throw. */
+  readonly checkBody?: (json: string) => void;
+  /** How long the participant waits before it answers a poll, in milliseconds. */
+  readonly idleMs?: number;
+  /** Default: the client's `requestTimeoutMs`, and `idleMs` in addition. */
+  readonly timeoutMs?: number;
+  /** Whether the request changes the ledger, and is answered after the commit. Such a request is repeated only if it was certainly not carried out. */
+  readonly isSubmission?: boolean;
+  /** The range of a page, for interceptors. */
+  readonly range?: RequestedRange;
+}
+
+/** What a result shows to interceptors, and the error of a page whose first elements are valid. */
+export interface Summary extends AnswerSummary {
+  readonly failure?: unknown;
+}
 
 /**
  * Sends one request and emits what `read` returns for its response. Every failure is a `LedgerError`. Does not retry, except
  * with another token.
  *
  * @param read - reads the JSON of the response, or throws
+ * @param summarize - returns what interceptors see of the result. Default: nothing
  */
-export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A): Observable<A> =>
-  link.addresses === undefined
-    ? exchangeAt(link, call, read)
-    : locate(link, call.path).pipe(concatMap((located) => exchangeAt(located, call, read)));
+export const exchange = <A>(
+  client: Client,
+  call: Call,
+  read: (json: unknown) => A,
+  summarize: (result: A) => Summary = () => ({}),
+): Observable<A> =>
+  client.isLocated
+    ? exchangeAt(client, call, read, summarize)
+    : client.located(call.path).pipe(concatMap((located) => exchangeAt(located, call, read, summarize)));
 
-const exchangeAt = <A>(link: Link, call: Call, read: (json: unknown) => A): Observable<A> =>
+const exchangeAt = <A>(
+  client: Client,
+  call: Call,
+  read: (json: unknown) => A,
+  summarize: (result: A) => Summary,
+): Observable<A> =>
   defer(() => {
-    const { idleMs = 0, timeoutMs = link.requestTimeoutMs + idleMs, isSubmission = false } = call;
+    const { idleMs = 0, timeoutMs = client.requestTimeoutMs + idleMs, isSubmission = false } = call;
     const delayedAfterMs = idleMs + (isSubmission ? commitDelayedMs : delayedMs);
-    return sendWithToken(link, call, (token) => {
-      const request = toRequest(link, call, token);
-      const { host, pathname: path } = new URL(request.url);
-      const sentAt = link.onEnd === undefined ? 0 : monotonicNow();
-      const send = (outgoing: HttpRequest): Observable<unknown> =>
-        defer(() => link.port(outgoing)).pipe(
+    return sendWithToken(client, call, (token) => {
+      const request = toRequest(client, call, token);
+      const { method, url } = request;
+      const { host, pathname: path } = new URL(url);
+      const sentAt = monotonicNow();
+      const send = (outgoing: HttpRequest, onStatus?: (status: number) => void): Observable<A> =>
+        defer(() => client.send(outgoing)).pipe(
           take(1),
-          mapError((error) => toConnectionError(path, error, host, link.hasAnswered)),
+          mapError((error) => toConnectionError(path, error, host, (at) => client.hasAnswered(at))),
           throwIfEmpty(() => new ConnectionError(path, 'there was no response', undefined, host)),
           timeoutWith(
             timeoutMs,
             () => new RequestTimeoutError(path, timeoutMs, host),
-            timeLimit(link, path, timeoutMs, delayedAfterMs),
+            timeLimit(client, path, timeoutMs, delayedAfterMs),
           ),
-          map((response) => readResponse(request, response, link, call)),
+          map((response) => {
+            onStatus?.(response.status);
+            return read(readResponse(outgoing, response, client, call));
+          }),
         );
       const result$ =
-        link.interceptor === undefined ? send(request).pipe(map(read)) : link.interceptor(call, request, send, read);
+        client.scopes.length === 0
+          ? send(request)
+          : interceptRequest(
+              client,
+              { method, path: call.path, url, range: call.range },
+              (headers, onStatus) => send({ ...request, headers: { ...headers, ...request.headers } }, onStatus),
+              summarize,
+            );
       return result$.pipe(
         tap({
           next: () => {
-            link.onEnd?.(sentAt + idleMs);
-            link.onSuccess?.(call.path);
+            client.ended(sentAt + idleMs);
+            client.succeeded(call.path);
           },
           error: (error: unknown) => {
-            link.onEnd?.(sentAt + idleMs, error);
-            if (isOfParticipant(error)) link.onRefusal?.(call.path);
+            client.ended(sentAt + idleMs, error);
+            if (isOfParticipant(error)) client.refused(call.path);
           },
         }),
       );
@@ -79,34 +128,34 @@ const delayedMs = 1_500;
 const commitDelayedMs = 10_000;
 
 /** Emits when the time of a request is over. Before that, reports a response that is delayed. */
-function timeLimit(link: Link, path: string, timeoutMs: number, waitedMs: number): Observable<unknown> {
+function timeLimit(client: Client, path: string, timeoutMs: number, waitedMs: number): Observable<unknown> {
   const limitMs = clampTimer(timeoutMs);
   if (!(waitedMs < limitMs)) return timer(limitMs);
   return timer(waitedMs).pipe(
     tap(() => {
-      link.report(() => ({ _tag: 'ResponseDelayed', path, host: hostOf(link), waitedMs }));
+      client.report(() => ({ _tag: 'ResponseDelayed', path, host: client.host, waitedMs }));
     }),
     concatMap(() => timer(limitMs - waitedMs)),
   );
 }
 
 function toRequest(
-  link: Link,
+  client: Client,
   { method, path, query, idleMs = 0, makeBody, body = makeBody?.(), checkBody }: Call,
   token: string | undefined,
 ): HttpRequest {
-  const { serverTimeoutMs = 0 } = link;
+  const { serverTimeoutMs = 0 } = client;
   const json = body === undefined ? undefined : toJson(body);
   if (json !== undefined) checkBody?.(json);
   const pairs = Object.entries(query ?? {}).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return {
     method,
-    url: `${link.baseUrl}${path}${pairs.length === 0 ? '' : '?'}${pairs.join('&')}`,
+    url: `${client.address}${path}${pairs.length === 0 ? '' : '?'}${pairs.join('&')}`,
     headers: {
       ...(json !== undefined && { 'content-type': 'application/json' }),
       // not if the participant would end the wait of a poll
       ...(serverTimeoutMs > idleMs && { 'request-timeout': String(serverTimeoutMs) }),
-      ...requestHeaders(link, token),
+      ...client.headersWith(token),
     },
     ...(json !== undefined && { body: json }),
   };
@@ -153,13 +202,18 @@ const isUnsendable = (text: string): boolean => /[\0\p{Surrogate}]/u.test(text);
 const sendableText = 'a text without NUL and without half of a surrogate pair';
 
 /** Where the participant has answered before. */
-function answeredBefore({ hasAnswered }: Link, { path }: Call): AnsweredBefore | undefined {
-  if (hasAnswered?.(path) === true) return 'here';
-  return hasAnswered?.() === true ? 'elsewhere' : undefined;
+function answeredBefore(client: Client, { path }: Call): AnsweredBefore | undefined {
+  if (client.hasAnswered(path)) return 'here';
+  return client.hasAnswered() ? 'elsewhere' : undefined;
 }
 
 /** Returns the JSON of a response of the ledger. Throws the error of any other response. */
-function readResponse(request: HttpRequest, { status, headers, text }: HttpResponse, link: Link, call: Call): unknown {
+function readResponse(
+  request: HttpRequest,
+  { status, headers, text }: HttpResponse,
+  client: Client,
+  call: Call,
+): unknown {
   const { host, origin, pathname: path } = new URL(request.url);
   const retryAfterMs = parseRetryAfter(headers['retry-after']);
   const answer = {
@@ -170,7 +224,7 @@ function readResponse(request: HttpRequest, { status, headers, text }: HttpRespo
     headers,
     text,
     secrets: requestSecrets(request),
-    answeredBefore: answeredBefore(link, call),
+    answeredBefore: answeredBefore(client, call),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(status === 403 && { missingRight: missingRight(path, request.body) }),
   };
@@ -182,7 +236,7 @@ export function toConnectionError(
   path: string,
   error: unknown,
   host?: string,
-  hasAnswered?: Link['hasAnswered'],
+  hasAnswered?: Client['hasAnswered'],
 ): ConnectionError | ResponseTooLargeError {
   if (isLedgerError(error, 'ResponseTooLargeError')) return new ResponseTooLargeError(path, error.maxBytes);
   const code = systemCode(error);

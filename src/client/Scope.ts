@@ -1,0 +1,37 @@
+import type { Diagnostic } from '../diagnostics/Diagnostic.js';
+import type { InterceptedParts, Interceptor } from './Interceptor.js';
+
+/** An interceptor of a client, and what it has added to the operation in which a view of the client works. */
+export interface Scope {
+  readonly interceptor: Interceptor;
+  readonly added?: InterceptedParts | undefined;
+}
+
+/** Asks the interceptors what they add to a part of an operation. */
+export const addedTo = <I>(
+  scopes: readonly Scope[],
+  part: keyof InterceptedParts,
+  ask: (parts: InterceptedParts) => I | undefined,
+): readonly I[] =>
+  scopes.flatMap(
+    ({ interceptor, added }) =>
+      // what was added to the operation replaces what the interceptor adds
+      quietly(() => ask(added?.[part] === undefined ? interceptor : added)) ?? [],
+  );
+
+/** Passes a diagnostic to the interceptors. */
+export function reportTo(scopes: readonly Scope[], diagnostic: Diagnostic): void {
+  addedTo(scopes, 'report', (parts) => {
+    parts.report?.(diagnostic);
+    return undefined;
+  });
+}
+
+/** Calls a function of an interceptor, whose errors must not change what the ledger does. */
+export function quietly<R>(call: () => R): R | undefined {
+  try {
+    return call();
+  } catch {
+    return undefined;
+  }
+}
