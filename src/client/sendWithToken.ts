@@ -4,7 +4,6 @@ import { isLedgerError, verdict } from '../errors/LedgerError.js';
 import { ConnectionError, UnauthorizedError } from '../errors/request.js';
 import { mapError } from '../http/retry.js';
 import type { Client } from './Client.js';
-import type { Call } from './exchange.js';
 import { hasEnded } from './TokenSource.js';
 
 /**
@@ -27,6 +26,12 @@ export const sendWithToken = <A>(
       ),
     ),
   );
+
+/** What a request shows of the meaning of its refusal. */
+interface Call {
+  readonly path: string;
+  readonly isSubmission?: boolean;
+}
 
 /** A request that may be sent with several tokens. */
 interface Sending<A> {
