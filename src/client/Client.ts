@@ -34,7 +34,7 @@ interface Shared {
   readonly success: Subject<void>;
 }
 
-/** What a view of a client has of its own. */
+/** The state of one view of a client. */
 interface View {
   readonly shared: Shared;
   /** The address where its requests stay; `undefined` while there are several. */

@@ -36,7 +36,7 @@ export interface Interceptor extends InterceptedParts {
 }
 
 /**
- * What an interceptor adds to a call. All of it is optional.
+ * What an interceptor adds to a call. Each field is optional.
  *
  * @category Ledger
  */
@@ -85,7 +85,7 @@ export interface FeedInterception extends OperationInterception<Outcome> {
   next?(progress: FeedProgress): void;
   /**
    * Ends the feed when it emits: the feed is unsubscribed, emits nothing more, and does not complete. The subscriber gets its
-   * error. For programs whose parts have an end of their own.
+   * error. For programs whose parts end separately.
    */
   readonly until$?: Observable<unknown> | undefined;
 }
@@ -164,7 +164,7 @@ export interface FeedCall {
   readonly kind: 'updates' | 'completions' | 'contracts';
   /** The offset after which it begins. Absent for contracts and for processors, which begin where they ended. */
   readonly beginExclusive?: Offset | undefined;
-  /** Whether it goes on until it is unsubscribed. */
+  /** Whether it continues until it is unsubscribed. */
   readonly isEndless: boolean;
   /** The processor that reads it, if one does. Its name is absent if it has no store. */
   readonly processor?: { readonly name: string | undefined } | undefined;

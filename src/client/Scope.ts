@@ -7,7 +7,7 @@ export interface Scope {
   readonly added?: InterceptedParts | undefined;
 }
 
-/** Asks the interceptors what they add to a part of an operation. */
+/** Calls the interceptors for a part of an operation. */
 export const addedTo = <I>(
   scopes: readonly Scope[],
   part: keyof InterceptedParts,

@@ -1,4 +1,4 @@
-import { concatWith, defer, EMPTY, NEVER, Observable, takeUntil, takeWhile, tap } from 'rxjs';
+import { concat, defer, EMPTY, NEVER, Observable, takeUntil, takeWhile, tap } from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { monotonicNow } from '../http/clock.js';
 import type { HttpRequest } from '../http/HttpPort.js';
@@ -78,7 +78,7 @@ export const interceptRead = <A>(
     (inner$, added) => around(inner$, added),
   );
 
-/** Asks the interceptors what they add to an operation, at each subscription. The first one is the outermost. */
+/** Calls the interceptors for an operation, at each subscription. The first one is the outermost. */
 const operation = <A, I extends InterceptedParts>(
   client: Client,
   ask: (interceptor: Interceptor) => I | undefined,
@@ -146,7 +146,7 @@ const headersIn = (all: readonly { readonly headers?: HttpRequest['headers'] | u
     ...all.map(({ headers }) => quietly(() => Object.fromEntries(new Headers(headers)))),
   ) as HttpRequest['headers'];
 
-/** How to tell an interceptor the outcome. */
+/** How to report the outcome to an interceptor. */
 interface Telling<A, O extends Outcome> {
   /** Whether the first result is the outcome. */
   readonly isSingle?: boolean;
@@ -155,8 +155,8 @@ interface Telling<A, O extends Outcome> {
 }
 
 /**
- * Subscribes to the source, and unsubscribes from it, in the context of an interception; emits in its other context; and tells
- * it the outcome. Whatever the interception does, the subscriber receives what the source emits.
+ * Subscribes to the source, and unsubscribes from it, in the context of an interception; emits in its other context; and reports
+ * the outcome to it. Whatever the interception does, the subscriber receives what the source emits.
  */
 export const around = <A, O extends Outcome = Outcome>(
   source: Observable<A>,
@@ -237,5 +237,8 @@ const endedBy = <A>(source: Observable<A>, until$: Observable<unknown>): Observa
         hasEnded = true;
       }),
     );
-    return source.pipe(takeUntil(end$), concatWith(defer(() => (hasEnded ? NEVER : EMPTY))));
+    return concat(
+      source.pipe(takeUntil(end$)),
+      defer(() => (hasEnded ? NEVER : EMPTY)),
+    );
   });

@@ -27,7 +27,7 @@ export function bindTo<L extends BoundLedger>(ledger: L, bound: Binding): L {
 }
 
 /** Returns the binding of a ledger; `undefined` if this library has not created its `updates`. */
-export const bindingOf = ({ updates }: BoundLedger): Binding | undefined => updates?.[binding];
+export const bindingOf = ({ updates }: Partial<BoundLedger>): Binding | undefined => updates?.[binding];
 
 /** Returns the binding of a ledger. Throws a TypeError if this library has not created its `updates`. */
 export function requireBinding(ledger: BoundLedger): Binding {

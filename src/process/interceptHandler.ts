@@ -25,7 +25,7 @@ export const interceptHandler = (
 /**
  * Returns a handler whose calls run within interceptions.
  *
- * @param ask - returns what is added to a call
+ * @param ask - returns what to add to a call
  */
 export const handlerWithin =
   (ask: (call: () => HandlerCall) => readonly Interception[], handler: AnyHandler): AnyHandler =>

@@ -155,7 +155,7 @@ export const readList = (client: Client, port: SocketPort, path: string, body: o
   defer(() => {
     let hasElements = false;
     const readAt = (located: Client): Observable<unknown> =>
-      sendWithToken(located, { method: 'GET', path }, (token) =>
+      sendWithToken(located, { path }, (token) =>
         openSocket(located, port, { path, body, field: 'contractEntry' }, token).pipe(
           throwIfEmpty(() => new ConnectionError(path, 'the socket did not open')),
           mergeMap((message) => {

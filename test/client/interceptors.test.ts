@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
-import { concat, lastValueFrom, NEVER, of, Subject, take, toArray } from 'rxjs';
+import { lastValueFrom, NEVER, of, Subject, take, toArray } from 'rxjs';
 import { automate } from '../../src/automation/index.js';
 import { activeContracts, liveContracts } from '../../src/contracts/index.js';
 import { acsDelta, createLedger, type Interceptor, type Ledger, type LedgerOptions } from '../../src/index.js';
@@ -242,7 +242,7 @@ describe('an interceptor', () => {
 
   it('ends a feed, which then neither emits nor completes', () => {
     const until$ = new Subject<void>();
-    const port = () => concat(of({ status: 503, headers: {}, text: '' }));
+    const port = () => of({ status: 503, headers: {}, text: '' });
     const interceptors = [{ feed: () => ({ until$ }) }];
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port, interceptors });
     const seen = observe(ledger.updates({ beginExclusive: 0, updateFormat }));
