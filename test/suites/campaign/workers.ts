@@ -22,7 +22,7 @@ import { noWork } from '../../../src/dispatch/WorkStatus.js';
 import { Places } from '../../../src/dispatch/Places.js';
 import { readContractEvents } from '../../../src/feed/contractEvents.js';
 import type { Command, CommandsRequest, Ledger, SubmittedTransaction } from '../../../src/index.js';
-import { requireConnection } from '../../../src/ledger/connection.js';
+import { clientOf } from '../../../src/ledger/clientOf.js';
 import type { OutboxRow, OutboxRows, RowChange } from '../../../src/postgres/outbox/OutboxRows.js';
 import type { Submitted } from '../../../src/postgres/outbox/outcome.js';
 import { sendCommands } from '../../../src/postgres/outbox/sendCommands.js';
@@ -43,9 +43,9 @@ export function outboxWith(request: CommandsRequest): Worker {
   const rows = new MemoryRows(request);
   return (ledger, recovers) =>
     defer(() => {
-      const { service } = requireConnection(ledger);
+      const client = clientOf(ledger);
       return sendCommands({
-        ...{ ledger, service, places: new Places(4), pollMs: 1_000, keepMs: Infinity, retry, name: 'outbox' },
+        ...{ ledger, client, places: new Places(4), pollMs: 1_000, keepMs: Infinity, retry, name: 'outbox' },
         ...{ recover: recovers ? undefined : false, decide: {}, decideTimeoutMs: 1_000 },
         ...stopOn(undefined),
         rows: rows as unknown as OutboxRows,
@@ -122,17 +122,17 @@ export function ruleWith(contractId: string, command: Command, saysConsumes: boo
   } satisfies Rule;
   return (ledger, recovers) =>
     defer(() => {
-      const { service } = requireConnection(ledger);
+      const client = clientOf(ledger);
       const agenda = new Agenda(rule, new Places(4));
       const run = {
         ...{ rule, agenda, memory: noMemory, effects: new Effects(rule, noMemory), retry, actTimeoutMs: 1_000 },
         stop: stopOn(undefined),
         readCreatedOffset: (id: string) =>
-          readContractEvents(service.link, id, rule.query).pipe(map(({ created }) => created?.offset)),
+          readContractEvents(client, id, rule.query).pipe(map(({ created }) => created?.offset)),
         submit: (request: CommandsRequest) =>
           ledger.submitAndWaitForTransaction(request, recovers ? {} : { recover: false }),
       };
-      return workOn(run, concat(of(view as unknown as View<Contract>), NEVER), service);
+      return workOn(run, concat(of(view as unknown as View<Contract>), NEVER), client);
     }).pipe(map(ruleEvent));
 }
 
