@@ -117,6 +117,7 @@ export function automate<M extends ContractTypes>(
 
 function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automation {
   const { store, signal, stopWithinMs = 10_000, concurrency = 4, actTimeoutMs = 30_000 } = options;
+  const { submit = (request: ActionRequest) => ledger.submitAndWaitForTransaction(request) } = options;
   checkRule(rule);
   checkPositive({ concurrency }, true);
   checkPositive({ actTimeoutMs });
@@ -137,19 +138,10 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
           ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop },
           readCreatedOffset: (contractId) =>
             readContractEvents(client, contractId, { parties }).pipe(map(({ created }) => created?.offset)),
-          submit: (request, { contract: { contractId }, traceContext }) =>
-            submittedBy(
-              client,
-              { rule: rule.name },
-              request.commandId,
-              defer(
-                () =>
-                  options.submit?.(request) ??
-                  ledger.submitAndWaitForTransaction(request, {
-                    action: { rule: rule.name, contractId, traceContext },
-                  }),
-              ),
-            ),
+          submit: (request, { contract: { contractId }, traceContext }) => {
+            const action = { rule: rule.name, contractId, traceContext };
+            return submittedBy(client, { action }, request.commandId, submit(request));
+          },
         };
         return concat(workOn(run, view$, client), memory.flush());
       }).pipe(

@@ -175,13 +175,23 @@ export interface FeedCall {
  *
  * @inline
  */
-export interface SubmissionCall {
+export interface SubmissionCall extends Submitter {
   /** The method of the ledger. */
   readonly method: 'submit' | 'submitAndWaitForTransaction' | 'executeAndWaitForTransaction';
   /** The command id; absent if each subscription has its own, or if only the signed bytes have it. */
   readonly commandId?: string | undefined;
+}
+
+/**
+ * The work of the library that submits.
+ *
+ * @inline
+ */
+export interface Submitter {
   /** The action of a rule of `automate` that it is. */
   readonly action?: RuleAction | undefined;
+  /** The name of the outbox that sends it. */
+  readonly outbox?: string | undefined;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { asyncScheduler } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import type { DiagnosticOf, WorkName } from '../diagnostics/Diagnostic.js';
+import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { BodySizes } from './BodySizes.js';
+import type { Submitter } from './Interceptor.js';
 import { PageLimit } from './PageLimit.js';
 
 /** The paths that serve updates: the documented one, and the one that replaces it in 3.6. */
@@ -29,8 +30,8 @@ const ledgerEndRetryMs = 60_000;
 export class Learned {
   /** The sizes of submissions. */
   readonly bodySizes = new BodySizes();
-  /** The rules and outboxes whose commands are being submitted, by command id, for diagnostics. */
-  readonly submitters = new Map<string, WorkName>();
+  /** The rules and outboxes whose commands are being submitted, by command id. */
+  readonly submitters = new Map<string, Submitter>();
   #updatesPath: UpdatesPath;
   readonly #maySwitchPath: boolean;
   #completionsPath: CompletionsPath = '/v2/commands/completions';

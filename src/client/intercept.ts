@@ -49,12 +49,12 @@ export const interceptFeed = <A>(
 /** Submits. */
 export const interceptSubmission = (
   client: Client,
-  call: SubmissionCall,
+  call: () => SubmissionCall,
   submit: (client: Client) => Observable<SubmittedTransaction>,
 ): Observable<SubmittedTransaction> =>
   operation(
     client,
-    (interceptor) => interceptor.submission?.(call),
+    (interceptor) => interceptor.submission?.(call()),
     submit,
     (inner$, added) => around(inner$, added, { outcomeOf: submissionOutcome }),
   );

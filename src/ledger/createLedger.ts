@@ -28,6 +28,7 @@ import { checkNotNegative, checkPositive, type RetryPolicy, retryTransient } fro
 import { executor } from '../submission/execute.js';
 import { ledgerStarts } from '../submission/LedgerStart.js';
 import { prepare, submit } from '../submission/submit.js';
+import { submissionCall } from '../submission/submitter.js';
 import { commandSubmitter } from '../submission/submitCommands.js';
 import { bindTo } from './clientOf.js';
 import type { Ledger, LedgerReader } from './Ledger.js';
@@ -96,21 +97,18 @@ function bindLedger(client: Client, { transport }: LedgerOptions): Ledger {
     },
     submitAndWaitForTransaction: (request, options) => {
       const { commandId } = { ...request };
-      const call = { commandId: commandId ?? undefined, action: options?.action };
-      const method = 'submitAndWaitForTransaction';
-      return interceptSubmission(client, { method, ...call }, submitCommands(request, options));
+      const call = () => submissionCall(client, 'submitAndWaitForTransaction', commandId ?? undefined);
+      return interceptSubmission(client, call, submitCommands(request, options));
     },
     executeAndWaitForTransaction: (request, options = {}) => {
       const execute = executor(startsOf, options, retry);
-      return interceptSubmission(client, { method: 'executeAndWaitForTransaction' }, (its) => execute(its, request));
+      const call = () => submissionCall(client, 'executeAndWaitForTransaction');
+      return interceptSubmission(client, call, (its) => execute(its, request));
     },
     submit: (request, signer, options) => {
       const { commandId } = request;
-      return interceptSubmission(
-        client,
-        { method: 'submit', commandId },
-        submit(startsOf, request, signer, options, retry),
-      );
+      const call = () => submissionCall(client, 'submit', commandId);
+      return interceptSubmission(client, call, submit(startsOf, request, signer, options, retry));
     },
     prepare: (request) => interceptRead(client, 'prepare', (its) => prepare(its, request)),
   };

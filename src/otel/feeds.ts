@@ -36,6 +36,7 @@ export function traceFeed(tracing: Tracing, { kind, processor, ...call }: FeedCa
     if (entry === undefined) counts.set(key, { by: updateAttributes(update._tag, synchronizer), count: 1 });
     else entry.count += 1;
   };
+  let hasEnded = false;
   if (isEndless) followers.add(follower);
   return {
     ...parts,
@@ -51,7 +52,10 @@ export function traceFeed(tracing: Tracing, { kind, processor, ...call }: FeedCa
         ...traced,
         end: (outcome) => {
           traced?.end?.(outcome);
-          if (outcome.how !== 'failed') handled.items.forEach(count);
+          if (outcome.how === 'failed' || outcome.how === 'unsubscribed') return;
+          handled.items.forEach(count);
+          // a Promise goes on after its processor is unsubscribed
+          if (hasEnded) flush();
         },
       };
     },
@@ -61,6 +65,7 @@ export function traceFeed(tracing: Tracing, { kind, processor, ...call }: FeedCa
       else leave(follower);
     },
     end: () => {
+      hasEnded = true;
       flush();
       followers.remove(follower);
     },

@@ -6,7 +6,6 @@ import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { InvalidRequestError } from '../errors/request.js';
 import type { Client } from '../client/Client.js';
-import type { RuleAction } from '../client/Interceptor.js';
 import { validateRequest } from '../client/exchange.js';
 import type { RetryPolicy } from '../http/retry.js';
 import { Change } from './Change.js';
@@ -30,12 +29,6 @@ export interface CommandsOptions extends Pick<ExecuteOptions, 'recover'> {
    * send the change.
    */
   readonly since?: Offset;
-  /**
-   * The action of a rule that this is, for interceptors.
-   *
-   * @internal
-   */
-  readonly action?: RuleAction;
 }
 
 /** The default time to determine an outcome, in milliseconds: the ledger itself may take more than 2 minutes to decide. */

@@ -1,11 +1,20 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom, NEVER, of, Subject, take, toArray } from 'rxjs';
-import { automate } from '../../src/automation/index.js';
+import { type ActionRequest, automate } from '../../src/automation/index.js';
 import { activeContracts, liveContracts } from '../../src/contracts/index.js';
-import { acsDelta, createLedger, type Interceptor, type Ledger, type LedgerOptions } from '../../src/index.js';
+import {
+  acsDelta,
+  createLedger,
+  type Diagnostic,
+  type Interceptor,
+  type Ledger,
+  type LedgerOptions,
+} from '../../src/index.js';
+import { clientOf } from '../../src/ledger/clientOf.js';
 import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
+import { submittedBy } from '../../src/submission/submitter.js';
 import { webSocketTransport } from '../../src/ws/index.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { observe } from '../helpers/observe.js';
@@ -50,8 +59,10 @@ function recorder(name = '') {
 const ledgerOf = (sandbox: Sandbox, options: Partial<LedgerOptions>): Ledger =>
   createLedger({ baseUrl: sandbox.url, token, headers: { 'x-tenant': tenant }, retry: { baseDelayMs: 5 }, ...options });
 
+const submitCopyOf = (ledger: Ledger, request: ActionRequest) => ledger.submitAndWaitForTransaction({ ...request });
+
 /** Uses each method of a ledger. Returns what it emits. */
-async function useAll(ledger: Ledger, sandbox: Sandbox): Promise<unknown> {
+async function useAll(ledger: Ledger, sandbox: Sandbox): Promise<readonly unknown[]> {
   const alice = sandbox.hostedParty('alice');
   const command = { commandId: 'c-1', userId: 'app', actAs: [alice], commands: [createAsset(alice)] } as const;
   const { offset } = await lastValueFrom(ledger.submitAndWaitForTransaction(command));
@@ -74,6 +85,13 @@ async function useAll(ledger: Ledger, sandbox: Sandbox): Promise<unknown> {
   ];
 }
 
+/** What it emits. */
+const allResults = [
+  ...[1, 1, [{ _tag: 'Transaction', offset: 1 }], { _tag: 'Completion', commandId: 'c-1' }],
+  ...[[{ handled: 0 }, { handled: 1 }], [{ handled: 0 }, { handled: 1 }]],
+  ...[[{ _tag: 'ActiveContract' }], [{ _tag: 'Contract' }], 1],
+];
+
 describe('an interceptor', () => {
   it('sees each kind of call and how it ended', async () => {
     const sandbox = await start();
@@ -89,9 +107,7 @@ describe('an interceptor', () => {
       { kind: 'contracts', isEndless: false },
       { kind: 'contracts', ...endless },
     ]);
-    expect(callsOf('submission')).toEqual([
-      { method: 'submitAndWaitForTransaction', commandId: 'c-1', action: undefined },
-    ]);
+    expect(callsOf('submission')).toEqual([{ method: 'submitAndWaitForTransaction', commandId: 'c-1' }]);
     expect(callsOf('read')).toEqual([{ method: 'ledgerEnd' }, { method: 'offsetAt' }]);
     expect(callsOf('handler')).toMatchObject([
       { processor: 'p', isBatch: false, items: [{ _tag: 'Transaction', offset: 1 }] },
@@ -124,7 +140,11 @@ describe('an interceptor', () => {
     });
   });
 
-  it('sees the rule, the contract and the trace of an action', async () => {
+  it.each([
+    ['ledger', () => ({})],
+    // the request reaches the ledger as another object
+    ['function of the caller', (its: Ledger) => ({ submit: (request: ActionRequest) => submitCopyOf(its, request) })],
+  ] as const)('sees the rule and the contract of an action that a %s submits', async (_, optionsWith) => {
     const sandbox = await start();
     const { interceptor, of: callsOf } = recorder();
     const ledger = ledgerOf(sandbox, { interceptors: [interceptor] });
@@ -133,18 +153,39 @@ describe('an interceptor', () => {
       ledger.submitAndWaitForTransaction({ userId: 'app', actAs: [alice], commands: [createAsset(alice)] }),
     );
     const templateId = '#sandbox-assets:Main:Asset';
-    const acted$ = automate(ledger, {
-      name: 'sweep',
-      query: { parties: [alice] },
-      actAs: [alice],
-      userId: 'app',
-      act: ({ contractId }) => ({ ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: {} } }),
-    });
+    const acted$ = automate(
+      ledger,
+      {
+        name: 'sweep',
+        query: { parties: [alice] },
+        actAs: [alice],
+        userId: 'app',
+        act: ({ contractId }) => ({
+          ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: {} },
+        }),
+      },
+      optionsWith(ledger),
+    );
     const { contractId } = await lastValueFrom(acted$.pipe(take(1)));
-    expect(callsOf('submission')).toMatchObject([
-      { action: undefined },
-      { commandId: `sweep:${contractId}`, action: { rule: 'sweep', contractId } },
-    ]);
+    const [byCaller, byRule] = callsOf('submission');
+    expect(byCaller).not.toHaveProperty('action');
+    expect(byRule).toMatchObject({ commandId: `sweep:${contractId}`, action: { rule: 'sweep', contractId } });
+    const sent = callsOf('report').filter((each) => (each as Diagnostic)._tag === 'SubmissionSent');
+    expect(sent.map((each) => (each as Diagnostic).rule)).toEqual([undefined, 'sweep']);
+  });
+
+  it('sees the outbox of a command', async () => {
+    const sandbox = await start();
+    const { interceptor, of: callsOf } = recorder();
+    const ledger = ledgerOf(sandbox, { interceptors: [interceptor] });
+    const actAs = [sandbox.hostedParty('alice')];
+    const request = { commandId: 'c-1', userId: 'app', actAs, commands: [createAsset(...actAs)] };
+    const submission$ = ledger.submitAndWaitForTransaction(request);
+    await lastValueFrom(submittedBy(clientOf(ledger), { outbox: 'invoices' }, 'c-1', submission$));
+    expect(callsOf('submission')).toMatchObject([{ commandId: 'c-1', outbox: 'invoices' }]);
+    // and no longer
+    await lastValueFrom(submission$);
+    expect(callsOf('submission')[1]).not.toHaveProperty('outbox');
   });
 
   it('sees the sockets of a transport, and adds headers to them', async () => {
@@ -203,7 +244,7 @@ describe('an interceptor', () => {
     const silent = { run: () => undefined, emit: () => undefined };
     const parts = { request: () => silent, handler: () => silent };
     const interceptors = [{ ...parts, feed: () => silent, read: () => silent, submission: () => silent }];
-    expect(await useAll(ledgerOf(sandbox, { interceptors }), sandbox)).toMatchObject([1, 1, [{ offset: 1 }]]);
+    expect(await useAll(ledgerOf(sandbox, { interceptors }), sandbox)).toMatchObject(allResults);
   });
 
   it('calls what it is given once, however often it tries', async () => {
@@ -226,7 +267,7 @@ describe('an interceptor', () => {
         throw new Error('of the interceptor');
       };
       const interceptors = [{ [hook]: fail } as Interceptor];
-      expect(await useAll(ledgerOf(sandbox, { interceptors }), sandbox)).toMatchObject([1, 1, [{ offset: 1 }]]);
+      expect(await useAll(ledgerOf(sandbox, { interceptors }), sandbox)).toMatchObject(allResults);
     },
   );
 
@@ -237,7 +278,7 @@ describe('an interceptor', () => {
     };
     const added = { run: fail, emit: fail, end: fail, next: fail, report: fail, request: fail, handler: fail };
     const interceptors = [{ feed: () => added, read: () => added, submission: () => added }];
-    expect(await useAll(ledgerOf(sandbox, { interceptors }), sandbox)).toMatchObject([1, 1, [{ offset: 1 }]]);
+    expect(await useAll(ledgerOf(sandbox, { interceptors }), sandbox)).toMatchObject(allResults);
   });
 
   it('ends a feed, which then neither emits nor completes', () => {

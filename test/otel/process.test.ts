@@ -1,6 +1,6 @@
 import { context, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import { describe, expect, it } from '@jest/globals';
-import { concat, defer, EMPTY, lastValueFrom, of, tap, throwError, toArray, type Observable } from 'rxjs';
+import { concat, defer, EMPTY, lastValueFrom, NEVER, of, tap, throwError, toArray, type Observable } from 'rxjs';
 import { ledgerEffects } from '../../src/index.js';
 import { linkTo, type Telemetry, traceHandler } from '../../src/otel/index.js';
 import {
@@ -243,6 +243,21 @@ describe('a processor', () => {
     release();
     await until(() => spans().length === 1);
     expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 1 }]);
+  });
+
+  it('that is unsubscribed ends the running call of a handler that it aborts, and does not count it', async () => {
+    const { feed, telemetry, spans } = await setUp(3);
+    let handling = 0;
+    const seen = observe(
+      processFeed(feed, () => {
+        handling += 1;
+        return NEVER;
+      }),
+    );
+    await until(() => handling === 1);
+    seen.subscription.unsubscribe();
+    expect(spans()).toHaveLength(1);
+    expect(await telemetry.measured('canton_rx.updates')).toEqual([]);
   });
 
   it('with invalid options throws at once', async () => {
