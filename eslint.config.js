@@ -94,7 +94,19 @@ const house = {
   ws: ['codecs', 'errors', 'http', 'client', 'history', 'feed'],
   undici: ['errors', 'http'],
   sandbox: ['codecs', 'http', 'ws'],
-  cli: ['errors', 'http', 'client', 'submission', 'contracts', 'process', 'postgres', 'file', 'verify', 'sandbox', 'ws'],
+  cli: [
+    'errors',
+    'http',
+    'client',
+    'submission',
+    'contracts',
+    'process',
+    'postgres',
+    'file',
+    'verify',
+    'sandbox',
+    'ws',
+  ],
 };
 /**
  * The command line imports what other programs can import, and what has no public name: the tables of failed connections and

@@ -11,7 +11,10 @@ const path = '/v2/parties/participant-id';
 const ParticipantId = message<{ readonly participantId: string }>('ParticipantId', { participantId: text });
 
 /** Emits the ID of the participant; `undefined` if the participant does not report it, or not to this user. */
-export const readParticipantId = (client: Client, timeoutMs = client.requestTimeoutMs): Observable<string | undefined> =>
+export const readParticipantId = (
+  client: Client,
+  timeoutMs = client.requestTimeoutMs,
+): Observable<string | undefined> =>
   exchange(client, { method: 'GET', path, timeoutMs }, decodeWith(path, ParticipantId)).pipe(
     map(({ participantId }) => participantId),
     catchError((error: unknown) => {

@@ -54,7 +54,7 @@ export function traceFeed(tracing: Tracing, { kind, processor, ...call }: FeedCa
           traced?.end?.(outcome);
           if (outcome.how === 'failed' || outcome.how === 'unsubscribed') return;
           handled.items.forEach(count);
-          // a Promise goes on after its processor is unsubscribed
+          // a Promise continues after its processor is unsubscribed
           if (hasEnded) flush();
         },
       };

@@ -25,13 +25,13 @@ export const interceptHandler = (
 /**
  * Returns a handler whose calls run within interceptions.
  *
- * @param ask - returns what to add to a call
+ * @param addTo - returns what to add to a call
  */
 export const handlerWithin =
-  (ask: (call: () => HandlerCall) => readonly Interception[], handler: AnyHandler): AnyHandler =>
+  (addTo: (call: () => HandlerCall) => readonly Interception[], handler: AnyHandler): AnyHandler =>
   (work: FeedItem | readonly FeedItem[], tx, report) => {
     const items = [work].flat();
-    const all = ask(() => ({ items: items.map(progressOf), isBatch: Array.isArray(work) }));
+    const all = addTo(() => ({ items: items.map(progressOf), isBatch: Array.isArray(work) }));
     const end = (outcome: Outcome): void => {
       for (const added of [...all].reverse()) quietly(() => added.end?.(outcome));
     };

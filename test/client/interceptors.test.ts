@@ -88,7 +88,10 @@ async function useAll(ledger: Ledger, sandbox: Sandbox): Promise<readonly unknow
 /** What it emits. */
 const allResults = [
   ...[1, 1, [{ _tag: 'Transaction', offset: 1 }], { _tag: 'Completion', commandId: 'c-1' }],
-  ...[[{ handled: 0 }, { handled: 1 }], [{ handled: 0 }, { handled: 1 }]],
+  ...[
+    [{ handled: 0 }, { handled: 1 }],
+    [{ handled: 0 }, { handled: 1 }],
+  ],
   ...[[{ _tag: 'ActiveContract' }], [{ _tag: 'Contract' }], 1],
 ];
 

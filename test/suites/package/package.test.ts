@@ -257,6 +257,7 @@ describe('the packed library', () => {
       entry: 'otel',
       peers: ['@opentelemetry/api@1.9.0'],
       program: `import { lastValueFrom } from 'rxjs';
+        import { createLedger } from 'canton-rx';
         import { openTelemetry } from 'canton-rx/otel';
         import { startSandbox } from 'canton-rx/sandbox';
         const sandbox = await startSandbox();
