@@ -103,9 +103,13 @@ export const dispatch = <W, A>({
 
 /** Emits once when something becomes due by itself. */
 function idle<W>(places: Places, due: DueWork<W>): Observable<unknown> {
-  const waitMs = places.isFree ? due.waitMs() : places.pauseMs || Infinity;
+  // read once: the pause may end between two readings
+  const { pauseMs } = places;
+  const waitMs = pauseMs > 0 ? pauseMs : workMs(places, due);
   return waitMs === Infinity ? NEVER : timer(clampTimer(waitMs));
 }
+
+const workMs = <W>(places: Places, due: DueWork<W>): number => (places.isFree ? due.waitMs() : Infinity);
 
 /** Works at a place, which is free again when the work ends. */
 const at = <A>(places: Places, work: (place: Place) => Observable<A>): Observable<A> =>

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { NEVER, of } from 'rxjs';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { firstValueFrom, NEVER, of, timeout } from 'rxjs';
 import { dispatch } from '../../src/dispatch/dispatch.js';
 import { Places } from '../../src/dispatch/Places.js';
 import { ApiError, ConnectionError, type LedgerError } from '../../src/index.js';
@@ -44,4 +44,30 @@ describe('dispatch', () => {
     expect(Math.round(places.pauseMs / 1_000) * 1_000).toBe(pauseMs);
     running.unsubscribe();
   });
+
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'begins after a pause that ends before reading %i of the clock',
+    async (reading) => {
+      const startedAt = performance.now();
+      const places = new Places(1);
+      let readings = 0;
+      jest.spyOn(performance, 'now').mockReturnValue(startedAt);
+      places.pause(10);
+      jest.spyOn(performance, 'now').mockImplementation(() => ((readings += 1) < reading ? startedAt : startedAt + 20));
+      const done$ = dispatch({
+        places,
+        due: { take: () => ['work'], waitMs: () => 20, changed$: NEVER },
+        stop: { stop$: NEVER, isStopped: () => false },
+        work: (item) => of(item),
+        diagnostics$: NEVER,
+        count: () => [],
+        report: () => undefined,
+      });
+      expect(await firstValueFrom(done$.pipe(timeout(5_000)))).toBe('work');
+    },
+  );
 });
