@@ -181,8 +181,8 @@ describe('an interceptor', () => {
     const sandbox = await start();
     const { interceptor, of: callsOf } = recorder();
     const ledger = ledgerOf(sandbox, { interceptors: [interceptor] });
-    const actAs = [sandbox.hostedParty('alice')];
-    const request = { commandId: 'c-1', userId: 'app', actAs, commands: [createAsset(...actAs)] };
+    const alice = sandbox.hostedParty('alice');
+    const request = { commandId: 'c-1', userId: 'app', actAs: [alice], commands: [createAsset(alice)] } as const;
     const submission$ = ledger.submitAndWaitForTransaction(request);
     await lastValueFrom(submittedBy(clientOf(ledger), { outbox: 'invoices' }, 'c-1', submission$));
     expect(callsOf('submission')).toMatchObject([{ commandId: 'c-1', outbox: 'invoices' }]);
