@@ -4,8 +4,8 @@ import type { Followers } from './metrics.js';
 import { endSpan, type Recorder } from './Recorder.js';
 import { between, headersFor, linksToActive } from './traceContext.js';
 
-/** What sends requests: one subscription of a program. */
-export interface Sender {
+/** The sender of requests: one subscription of a program. */
+interface Sender {
   /** The context in which requests are sent and results are emitted. */
   readonly context: () => Context;
   /** Whether each request is a separate trace, linked to that of the subscriber, because a feed may have no end. */
