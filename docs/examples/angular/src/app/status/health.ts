@@ -29,7 +29,8 @@ export class Health {
     if (this.#feed.failure() !== undefined) return 'failed';
     if (this.#trouble() !== undefined || this.#feed.beginTrouble() !== undefined) return 'retrying';
     const state = this.#feed.status()?.state ?? 'waiting';
-    return state === 'waiting' ? 'connecting' : state;
+    // a run that is just replaced by the next one has ended
+    return state === 'waiting' || state === 'ended' ? 'connecting' : state;
   });
   readonly word = computed(() => words[this.phase()]);
   /** The reason while it retries or has stopped. */
