@@ -8,11 +8,7 @@ import { Learned, type UpdatesPath } from './Learned.js';
 import { quietly, reportTo, type Scope } from './Scope.js';
 import { TokenSource } from './TokenSource.js';
 
-/**
- * The settings of a client, which stay as they are.
- *
- * @internal
- */
+/** The settings of a client, which stay as they are. */
 export interface ClientSettings {
   readonly port: HttpPort;
   /** The address, without a trailing slash; or the addresses of a ledger that has several, or a function. */

@@ -12,7 +12,7 @@ import { isUnavailable } from '../history/participant.js';
 import type { Transport } from '../feed/LedgerFeed.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import { historyOf } from '../feed/historyOf.js';
-import { Client } from '../client/Client.js';
+import { Client, type ClientSettings } from '../client/Client.js';
 import { interceptFeed, interceptRead, interceptSubmission } from '../client/intercept.js';
 import type { Interceptor } from '../client/Interceptor.js';
 import { updates } from '../feed/updates.js';
@@ -201,7 +201,7 @@ function createClient(options: LedgerOptions): Client {
   const { requestTimeoutMs = Math.max(30_000, (serverTimeoutMs ?? 0) + answerDelayMs) } = options;
   checkPositive({ requestTimeoutMs });
   checkOptions(options);
-  return new Client({
+  const settings: ClientSettings = {
     port: options.port ?? kyPort(options),
     address: addressesOf(baseUrl, nextAddressAfterMs, requestTimeoutMs),
     headers: validateHeaders(headers, options.port === undefined),
@@ -211,7 +211,8 @@ function createClient(options: LedgerOptions): Client {
     retry: options.retry,
     updatesPath,
     interceptors: options.interceptors,
-  });
+  };
+  return new Client(settings);
 }
 
 /** How much longer the client waits than the participant, in milliseconds, so that the participant's response arrives. */
