@@ -258,10 +258,10 @@ export const whileStoreHeld = (
         },
       }),
       retryTransient(retrying, isRetried),
-      // nothing is lost: the other holder handles the updates that are not committed
+      // nothing is lost: the other holder, or the next start, handles the updates that are not committed
       catchError((error: unknown) => {
-        if (!isStopped() || !isNameLost(error)) throw error;
-        report(() => ({ _tag: 'NameLost', cause: error }));
+        if (!isStopped() || !isLedgerError(error, 'StoreError') || !isTransient(error)) throw error;
+        if (isNameLost(error)) report(() => ({ _tag: 'NameLost', cause: error }));
         return EMPTY;
       }),
       filter((committed) => committed !== undefined),

@@ -44,11 +44,14 @@ describeWithNats('replicas that share a durable', () => {
       await Promise.resolve();
       order.push(offset);
       running -= 1;
-      if (order.length % 100 === 0) working()?.subscription.unsubscribe();
+      if (order.length % 100 === 0) working()?.stopping.abort();
     };
     const sources = await Promise.all([1, 2, 3].map(() => another({ ...source, maxPageSize: 20 })));
-    const replicas = sources.map((each) => run(natsFeed(each), {}, handler));
-    const working = () => replicas.find(({ handled, subscription }) => handled.length > 0 && !subscription.closed);
+    const replicas = sources.map((each) => {
+      const stopping = new AbortController();
+      return { ...run(natsFeed(each), { signal: stopping.signal }, handler), stopping };
+    });
+    const working = () => replicas.find(({ handled, stopping }) => handled.length > 0 && !stopping.signal.aborted);
     await until(() => order.length === 300);
     expect(order).toEqual(offsets(updates));
     expect(replicas.map(({ handled }) => handled.length)).toEqual([100, 100, 100]);
