@@ -167,7 +167,7 @@ export function openView<M extends ContractTypes>(
 /** Returns the Observables of a view. Each keeps its own state. */
 export function toLiveContracts<C extends AnyContract>(
   view$: Observable<View<C>>,
-  parties?: LiveContracts['parties'],
+  parties?: readonly string[] | 'any',
 ): LiveContracts<C> {
   const known$ = view$.pipe(
     map(({ known }) => known),

@@ -121,7 +121,10 @@ describe('the packed library', () => {
       'prepare.mjs',
       `import { startSandbox } from 'canton-rx/sandbox';
        const sandbox = await startSandbox();
-       const answer = await fetch(sandbox.url + '/v2/interactive-submission/prepare', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+       const { party } = sandbox.externalParty('alice');
+       const commands = [{ CreateCommand: { templateId: '#sandbox-assets:Main:Asset', createArguments: { owner: party, amount: '1.0', tag: null, serial: '1' } } }];
+       const body = JSON.stringify({ commandId: 'c', actAs: [party], commands, synchronizerId: '', packageIdSelectionPreference: [] });
+       const answer = await fetch(sandbox.url + '/v2/interactive-submission/prepare', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
        console.log(answer.status, (await answer.text()).match(/@canton-network.core-[a-z-]+/g).join(' '));
        await sandbox.close();`,
     );
