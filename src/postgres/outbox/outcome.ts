@@ -158,7 +158,7 @@ function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outcome {
 
 /**
  * How often a command is sent or decided again after a refusal that looks as if it passed, and may be permanent: for about a
- * quarter of an hour. A function that always chooses archived contracts must not hold up the later commands of its key for ever.
+ * quarter of an hour. A function that always chooses archived contracts must not hold up the later commands of its key indefinitely.
  */
 const maxFailures = 20;
 
