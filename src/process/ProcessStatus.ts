@@ -106,12 +106,18 @@ export interface ReadyOptions {
    */
   readonly maxLagOffsets?: number | undefined;
   /**
-   * The maximum age, in milliseconds, of the last reading of the ledger end, and of the time since which the ledger end
-   * has been after the handled updates. On a quiet ledger the cursor follows the ledger end within a minute.
+   * The maximum age, in milliseconds, of the last reading of the ledger end.
    *
    * @defaultValue 60000
    */
   readonly maxAgeMs?: number | undefined;
+  /**
+   * The maximum time, in milliseconds, for which the ledger end may have been after the handled updates. On a quiet
+   * ledger the cursor follows the ledger end within a minute.
+   *
+   * @defaultValue `maxAgeMs`
+   */
+  readonly maxBehindMs?: number | undefined;
   /**
    * Whether a standby counts as ready.
    *
@@ -138,14 +144,14 @@ export interface ReadyOptions {
  */
 export function isReady(
   { role, state, offset = 0, ledgerEnd = Infinity, seenAt = 0, behindSince }: ProcessStatus,
-  { maxLagOffsets = 0, maxAgeMs = 60_000, isStandbyReady = true }: ReadyOptions = {},
+  { maxLagOffsets = 0, maxAgeMs = 60_000, maxBehindMs = maxAgeMs, isStandbyReady = true }: ReadyOptions = {},
 ): boolean {
-  checkNotNegative({ maxLagOffsets, maxAgeMs });
+  checkNotNegative({ maxLagOffsets, maxAgeMs, maxBehindMs });
   const now = asyncScheduler.now();
   // a status says how old its times are by `at`; a clock that was set since then makes them old until the next one
   if (Math.abs(now - seenAt) > maxAgeMs) return false;
   if (role !== 'leader') return role === 'standby' && isStandbyReady;
   const isNear = ledgerEnd - offset <= maxLagOffsets;
-  const isLate = behindSince !== undefined && Math.abs(now - behindSince) > maxAgeMs;
+  const isLate = behindSince !== undefined && Math.abs(now - behindSince) > maxBehindMs;
   return isNear || (state === 'caughtUp' && !isLate);
 }

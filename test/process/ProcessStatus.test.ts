@@ -15,7 +15,7 @@ import { HandlerError } from '../../src/errors/process.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import type { Committed } from '../../src/process/ProcessOptions.js';
 import { withProcessStatus } from '../../src/process/processorStatus.js';
-import { isReady, type ProcessStatus } from '../../src/process/ProcessStatus.js';
+import { isReady, type ProcessStatus, type ReadyOptions } from '../../src/process/ProcessStatus.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { until } from './support.js';
@@ -118,6 +118,20 @@ describe('the status of a processor', () => {
       'leader caughtUp 0',
       'starting ended undefined',
     ]);
+  });
+
+  it('is ready while the reading is recent and the lag is young, each by its own limit', () => {
+    const status = { role: 'leader', state: 'caughtUp', offset: 40, ledgerEnd: 50, handled: 1, updatesPerSecond: 0 } as const;
+    const now = asyncScheduler.now();
+    const readyAfter = (seenMs: number, behindMs: number, options: ReadyOptions): boolean =>
+      isReady({ ...status, seenAt: now - seenMs, behindSince: now - behindMs, at: now }, options);
+    const limits = { maxAgeMs: 10_000_000, maxBehindMs: 2_000_000 };
+    expect(readyAfter(9_000_000, 1_000_000, limits)).toBe(true);
+    expect(readyAfter(11_000_000, 1_000_000, limits)).toBe(false);
+    expect(readyAfter(9_000_000, 3_000_000, limits)).toBe(false);
+    // the limit of the lag is that of the reading, unless it is given
+    expect(readyAfter(1_000_000, 9_000_000, { maxAgeMs: 10_000_000 })).toBe(true);
+    expect(readyAfter(1_000_000, 11_000_000, { maxAgeMs: 10_000_000 })).toBe(false);
   });
 
   it('has the rate of the last ten seconds, and of no more', () => {

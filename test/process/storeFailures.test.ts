@@ -179,10 +179,10 @@ describe('a store that fails', () => {
     },
   );
 
-  it('after the processor was stopped is not retried', () => {
+  it('after the processor was stopped is not retried: what failed is handled by the next run', () => {
     const store = new MemoryTransactions((n) => timer(100).pipe(map(() => (n > 1 ? 'failed' : 'committed'))));
     const { error, seen } = run({ updates: 50, store, abortAt: 150 });
-    expect(error).toMatchObject({ _tag: 'StoreError' });
+    expect(error).toBeUndefined();
     expect(seen.endedAt).toBeLessThan(300);
     expect(store.transactionCount).toBe(2);
   });

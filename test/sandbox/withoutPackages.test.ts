@@ -16,9 +16,27 @@ const headers = { 'content-type': 'application/json' };
 describe('a sandbox without its optional packages', () => {
   it('reports which packages of the vendor to install on prepare and execute', async () => {
     const sandbox = await sandboxWith();
-    for (const path of ['prepare', 'executeAndWaitForTransaction']) {
+    const { party } = sandbox.externalParty('alice');
+    // complete requests: a participant checks a request before it acts on it
+    const requests = {
+      prepare: {
+        commandId: 'command',
+        commands: [{ CreateCommand: { templateId: '#assets:Main:Asset', createArguments: {} } }],
+        actAs: [party],
+        synchronizerId: '',
+        packageIdSelectionPreference: [],
+      },
+      executeAndWaitForTransaction: {
+        preparedTransaction: 'AAAA',
+        partySignatures: { signatures: [] },
+        deduplicationPeriod: { Empty: {} },
+        submissionId: 'submission',
+        hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2',
+      },
+    };
+    for (const [path, request] of Object.entries(requests)) {
       const url = `${sandbox.url}/v2/interactive-submission/${path}`;
-      const response = await fetch(url, { method: 'POST', headers, body: '{}' });
+      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(request) });
       expect([response.status, response.headers.get('content-type')]).toEqual([501, 'text/plain; charset=UTF-8']);
       const text = await response.text();
       expect(text).toMatch(/@canton-network\/core-ledger-proto@\S+ @canton-network\/core-tx-visualizer@\S+$/);

@@ -62,6 +62,7 @@ const options: readonly (readonly [string, Kind, (value: never) => unknown])[] =
   ['handlerRetry.maxDelayMs', 'positive', (maxDelayMs) => run({ handlerRetry: { maxDelayMs } })],
   ['maxLagOffsets', 'not negative', (maxLagOffsets) => isReady({ ...status, state: 'waiting' }, { maxLagOffsets })],
   ['maxAgeMs', 'not negative', (maxAgeMs) => isReady({ ...status, state: 'waiting' }, { maxAgeMs })],
+  ['maxBehindMs', 'not negative', (maxBehindMs) => isReady({ ...status, state: 'waiting' }, { maxBehindMs })],
   ['pollMs', 'positive', (pollMs) => postgresStore({ pool, pollMs })],
   ['timeoutMs', 'positive', (timeoutMs) => postgresStore({ pool, timeoutMs })],
   ['timeoutMs', 'positive', (timeoutMs) => migrateProjection({ pool, timeoutMs })],

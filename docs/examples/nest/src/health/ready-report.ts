@@ -42,7 +42,7 @@ export function readyReport(
 ): { readonly isUp: boolean; readonly report: ReadyReport } {
   const { role, seenAt = 0, offset = null, ledgerEnd = null, lagOffsets = null, updatesPerSecond } = status;
   const ageMs = Date.now() - seenAt;
-  const isUp = ageMs <= unseenMs && isReady(status, { maxAgeMs: behindMs });
+  const isUp = isReady(status, { maxAgeMs: unseenMs, maxBehindMs: behindMs });
   // the status keeps the last reading, which says nothing about now when the next one has failed or is overdue. Only a
   // leader has a lag
   const isSeen = ageMs <= recentMs && (role !== 'leader' || lagOffsets !== null);
