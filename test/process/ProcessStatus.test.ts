@@ -121,7 +121,14 @@ describe('the status of a processor', () => {
   });
 
   it('is ready while the reading is recent and the lag is young, each by its own limit', () => {
-    const status = { role: 'leader', state: 'caughtUp', offset: 40, ledgerEnd: 50, handled: 1, updatesPerSecond: 0 } as const;
+    const status = {
+      role: 'leader',
+      state: 'caughtUp',
+      offset: 40,
+      ledgerEnd: 50,
+      handled: 1,
+      updatesPerSecond: 0,
+    } as const;
     const now = asyncScheduler.now();
     const readyAfter = (seenMs: number, behindMs: number, options: ReadyOptions): boolean =>
       isReady({ ...status, seenAt: now - seenMs, behindSince: now - behindMs, at: now }, options);
