@@ -69,6 +69,12 @@ export interface Automation extends Observable<Acted> {
    * completes nor fails: after the rule has ended, the state is `'ended'`.
    */
   readonly status$: Observable<AutomationStatus>;
+
+  /**
+   * Stops the present run: it begins nothing, finishes what is in flight, and completes. It takes at most `stopWithinMs`. Has no
+   * effect unless the rule runs.
+   */
+  readonly stop: () => void;
 }
 
 /** What a run shows of itself. */

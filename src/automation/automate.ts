@@ -8,7 +8,7 @@ import { checkNotNegative, checkPositive, retryPolicy, type RetryPolicy } from '
 import { clientOf } from '../ledger/clientOf.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { CheckpointStore, TransactionalStore } from '../process/CheckpointStore.js';
-import { endAtStop, stopOn } from '../process/Stop.js';
+import { endAtStop, Stopper } from '../process/Stop.js';
 import { withStatus } from '../process/withStatus.js';
 import { submittedBy } from '../submission/submitter.js';
 import { Places } from '../dispatch/Places.js';
@@ -127,8 +127,9 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
   const { parties } = rule.query;
   const view$ = openView(ledger, rule.query, {}, { rule: rule.name });
   const state: RunState = { tally: noTally };
+  const stopper = new Stopper(signal);
   const acted$ = defer(() => {
-    const stop = stopOn(signal);
+    const stop = stopper.begin();
     state.tally = noTally;
     const workWith: Work = (memoryOf) =>
       defer(() => {
@@ -161,7 +162,7 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
       endAtStop(stop, () => state.agenda !== undefined, stopWithinMs),
     );
   });
-  return withStatus(acted$, () => [statusOf(rule.name, state)]);
+  return withStatus(acted$, stopper, () => [statusOf(rule.name, state)]);
 }
 
 /** Throws a TypeError for a rule that cannot work. */

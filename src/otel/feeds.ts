@@ -1,9 +1,10 @@
 import { type Attributes, context } from '@opentelemetry/api';
 import type { FeedCall, FeedInterception, FeedProgress } from '../client/Interceptor.js';
 import type { Offset } from '../codecs/scalars.js';
+import { countDiagnostic } from '../diagnostics/metrics.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { monotonicNow } from '../http/clock.js';
-import { countDiagnostic, type Follower, updateRecordTimes } from './metrics.js';
+import { type Follower, updateRecordTimes } from './Followers.js';
 import type { Recorder } from './Recorder.js';
 import { traceParts, type Tracing } from './requests.js';
 import { traceHandlerCall } from './traceContext.js';

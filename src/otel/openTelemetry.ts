@@ -1,7 +1,8 @@
 import { type Attributes, context } from '@opentelemetry/api';
 import type { Interceptor, InterceptedParts, LedgerInfo } from '../client/Interceptor.js';
+import { countDiagnostic } from '../diagnostics/metrics.js';
 import { traceFeed } from './feeds.js';
-import { countDiagnostic, Followers } from './metrics.js';
+import { Followers } from './Followers.js';
 import { Recorder, type Telemetry } from './Recorder.js';
 import { traceParts, type Tracing } from './requests.js';
 import { traceSubmission } from './submissions.js';

@@ -1,6 +1,6 @@
 import { type Attributes, type Context, createContextKey, SpanKind, trace } from '@opentelemetry/api';
 import type { InterceptedParts, RequestCall, RequestedRange, RequestOutcome } from '../client/Interceptor.js';
-import type { Followers } from './metrics.js';
+import type { Followers } from './Followers.js';
 import { endSpan, type Recorder } from './Recorder.js';
 import { between, headersFor, linksToActive } from './traceContext.js';
 

@@ -1,8 +1,8 @@
 import { type Attributes, context, type SpanOptions, SpanKind, trace, type Context } from '@opentelemetry/api';
 import type { OperationInterception, RuleAction, SubmissionCall, SubmissionOutcome } from '../client/Interceptor.js';
+import { countDiagnostic, countUndecodable } from '../diagnostics/metrics.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { countDiagnostic, countUndecodable } from './metrics.js';
 import { endSpan, type Recorder, safely, stopwatch } from './Recorder.js';
 import { traceParts, type Tracing } from './requests.js';
 import { between, linkTo, linksToActive } from './traceContext.js';

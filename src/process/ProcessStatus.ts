@@ -31,6 +31,12 @@ export interface Processor extends Observable<Committed> {
    * ```
    */
   readonly status$: Observable<ProcessStatus>;
+
+  /**
+   * Stops the present run: it begins nothing, finishes what is in flight, and completes. It takes at most `stopWithinMs`. Has no
+   * effect unless the processor runs.
+   */
+  readonly stop: () => void;
 }
 
 /**

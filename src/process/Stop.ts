@@ -7,12 +7,14 @@ import {
   from,
   fromEvent,
   isObservable,
+  merge,
   type MonoTypeOperatorFunction,
   NEVER,
   type Observable,
   of,
   scheduled,
   shareReplay,
+  Subject,
   take,
   takeUntil,
   tap,
@@ -28,18 +30,31 @@ export interface Stop {
   readonly isStopped: () => boolean;
 }
 
-/** Stops when a signal is aborted. */
-export function stopOn(signal: AbortSignal | undefined): Stop {
-  let isStopped = signal?.aborted ?? false;
-  const stop$ = (signal === undefined ? NEVER : aborted(signal)).pipe(
-    take(1),
-    tap(() => {
-      isStopped = true;
-    }),
-    // replayed for subscribers that arrive after the stop
-    shareReplay({ bufferSize: 1, refCount: true }),
-  );
-  return { stop$, isStopped: () => isStopped };
+/** Stops the runs of some work: when a signal is aborted, and by its method. */
+export class Stopper {
+  readonly #stops$ = new Subject<void>();
+
+  constructor(private readonly signal: AbortSignal | undefined) {}
+
+  /** Stops the present run, if there is one. */
+  stop(): void {
+    this.#stops$.next();
+  }
+
+  /** The stop of a new run. */
+  begin(): Stop {
+    const { signal } = this;
+    let isStopped = signal?.aborted ?? false;
+    const stop$ = merge(signal === undefined ? NEVER : aborted(signal), this.#stops$).pipe(
+      take(1),
+      tap(() => {
+        isStopped = true;
+      }),
+      // replayed for subscribers that arrive after the stop
+      shareReplay({ bufferSize: 1, refCount: true }),
+    );
+    return { stop$, isStopped: () => isStopped };
+  }
 }
 
 /** Emits when a signal is aborted, at once if it is. */
@@ -47,7 +62,7 @@ const aborted = (signal: AbortSignal): Observable<unknown> =>
   defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')));
 
 /**
- * Runs work, which a signal stops without interrupting it: the work then continues until it completes or the time limit
+ * Runs work, which a stop ends without interrupting it: the work then continues until it completes or the time limit
  * has passed. Unsubscribing interrupts it.
  *
  * @param abandon - called when the time limit has passed
@@ -56,10 +71,10 @@ export const stopGracefully = <A>(
   run: (stop: Stop) => Observable<A>,
   abandon: () => void,
   stopWithinMs: number,
-  signal: AbortSignal | undefined,
+  stopper: Stopper,
 ): Observable<A> =>
   defer(() => {
-    const stop = stopOn(signal);
+    const stop = stopper.begin();
     return run(stop).pipe(takeUntil(stop.stop$.pipe(delay(clampTimer(stopWithinMs)), tap(abandon))));
   });
 

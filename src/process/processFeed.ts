@@ -22,7 +22,7 @@ import type {
 } from './ProcessOptions.js';
 import { withProcessStatus } from './processorStatus.js';
 import type { Processor } from './ProcessStatus.js';
-import { lastCalls, stopGracefully, type Stop } from './Stop.js';
+import { lastCalls, type Stop, stopGracefully, Stopper } from './Stop.js';
 import { type ResumePoint, work as handleFeed } from './work.js';
 
 /**
@@ -86,8 +86,9 @@ export function processFeed(feed: AnyFeed, handler: AnyHandler, ownOptions: AnyP
   // what wraps the handler need not know that it can be prepared
   const { prepare } = handler as Handler;
   const { intercepted } = feed;
+  const stopper = new Stopper(options.signal);
   const runOver = (client?: Client): Observable<Committed> =>
-    run(feed, client, interceptHandler(client, options.name, handler), prepare, options, settings);
+    run(feed, client, interceptHandler(client, options.name, handler), prepare, { ...options, stopper }, settings);
   const committed$ =
     intercepted === undefined
       ? runOver()
@@ -97,7 +98,7 @@ export function processFeed(feed: AnyFeed, handler: AnyHandler, ownOptions: AnyP
           runOver,
           commitOf,
         );
-  return withProcessStatus(committed$, { end$: feed.end$, parked: parkedOf(options) });
+  return withProcessStatus(committed$, stopper, { end$: feed.end$, parked: parkedOf(options) });
 }
 
 /** The default time limit of a handler's retries, in milliseconds: a failure that lasts must become visible. */
@@ -150,11 +151,11 @@ const run = (
   client: Client | undefined,
   handle: AnyHandler,
   prepare: Handler['prepare'],
-  options: AnyProcessOptions,
+  options: AnyProcessOptions & { readonly stopper: Stopper },
   settings: ProcessorSettings,
 ): Observable<Committed> =>
   defer(() => {
-    const { batch, store, name, stopWithinMs = 10_000, storeTimeoutMs = 30_000, signal } = options;
+    const { batch, store, name, stopWithinMs = 10_000, storeTimeoutMs = 30_000, stopper } = options;
     const { storeRetry, onHandlerFailure, handlerTimeoutMs } = settings;
     const reader = feed.open({ name, emitUndecoded: onHandlerFailure !== 'stop', client });
     const { report } = reader;
@@ -193,7 +194,7 @@ const run = (
     const abandon = (): void => {
       waiting.abandon();
     };
-    return stopGracefully(work, abandon, stopWithinMs, signal);
+    return stopGracefully(work, abandon, stopWithinMs, stopper);
   });
 
 /** The error of a processor whose ledger was replaced, as it would be after a restart. Other errors stay as they are. */

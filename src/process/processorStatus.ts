@@ -16,6 +16,7 @@ import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { monotonicNow, startAge, stopwatch } from '../http/clock.js';
 import { isLater } from '../operators/recordTimes.js';
 import type { Committed } from './ProcessOptions.js';
+import type { Stopper } from './Stop.js';
 import type { Processor, ProcessStatus } from './ProcessStatus.js';
 import { withStatus } from './withStatus.js';
 
@@ -31,7 +32,11 @@ interface Sources {
 }
 
 /** Adds the status to the commits of a processor. */
-export function withProcessStatus(committed$: Observable<Committed>, { end$, parked }: Sources): Processor {
+export function withProcessStatus(
+  committed$: Observable<Committed>,
+  stopper: Stopper,
+  { end$, parked }: Sources,
+): Processor {
   const state = { tally: noTally };
   const change = (next: (tally: Tally) => Tally): void => {
     state.tally = next(state.tally);
@@ -65,7 +70,7 @@ export function withProcessStatus(committed$: Observable<Committed>, { end$, par
       },
     }),
   );
-  return withStatus(run$, () => [toProcessStatus(state.tally)], merge(...readings));
+  return withStatus(run$, stopper, () => [toProcessStatus(state.tally)], merge(...readings));
 }
 
 /** The summary of the commits and ledger ends so far. */

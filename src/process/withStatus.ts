@@ -20,6 +20,7 @@ import {
 import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { endsProcessor } from '../errors/process.js';
+import type { Stopper } from './Stop.js';
 
 /** The time between two statuses, in milliseconds. */
 const everyMs = 1_000;
@@ -47,14 +48,16 @@ interface Ended {
  *   completes nor fails. Before the first run, its state is `'waiting'`; after a run, it is `'ended'`, with the error if
  *   the run failed.
  *
+ * @param stopper - stops the run; becomes its method `stop`
  * @param status - emits the present status, once
  * @param changes$ - emits when the status must be emitted earlier; subscribed to while `status$` is
  */
 export const withStatus = <A, S extends RunStatus>(
   run$: Observable<A>,
+  stopper: Stopper,
   status: () => ObservableInput<S>,
   changes$: Observable<unknown> = EMPTY,
-): Observable<A> & { readonly status$: Observable<S | (S & Ended)> } => {
+): Observable<A> & { readonly status$: Observable<S | (S & Ended)>; readonly stop: () => void } => {
   const ended$ = new BehaviorSubject<Ended | undefined>(undefined);
   const end = (error?: { readonly error: string }): void => {
     ended$.next({ role: 'starting', state: 'ended', ...error });
@@ -86,7 +89,12 @@ export const withStatus = <A, S extends RunStatus>(
     ),
     share({ connector: () => new ReplaySubject(1) }),
   );
-  return Object.assign(observed$, { status$ });
+  return Object.assign(observed$, {
+    status$,
+    stop: () => {
+      stopper.stop();
+    },
+  });
 };
 
 /** Returns the message of an error. That of another part of the program may quote its secrets. */

@@ -45,7 +45,7 @@ describe('the status of a processor', () => {
     { ms = 30_000, end$ = of(50), parked, error }: StatusOf = {},
   ) {
     return marbles(({ cold, flush }) => {
-      const processor = withProcessStatus(cold(commits, values, error), { end$, parked });
+      const processor = withProcessStatus(cold(commits, values, error), stopper, { end$, parked });
       const seen = observe(processor.status$.pipe(until(ms)));
       observe(processor.pipe(until(ms)));
       flush();
@@ -156,7 +156,7 @@ describe('the status of a processor', () => {
     (by) => {
       marbles(({ cold, flush }) => {
         const real = asyncScheduler.now.bind(asyncScheduler);
-        const processor = withProcessStatus(cold('500ms a 59s |', { a: commit(40, 30) }), { end$: of(40) });
+        const processor = withProcessStatus(cold('500ms a 59s |', { a: commit(40, 30) }), stopper, { end$: of(40) });
         timer(5_000).subscribe(() => {
           jest.spyOn(asyncScheduler, 'now').mockImplementation(() => real() + by);
         });
@@ -180,7 +180,7 @@ describe('the status of a processor', () => {
   it('reads the ledger end every two seconds, one request at a time, for all its subscribers', () => {
     marbles(({ cold, flush, expectSubscriptions }) => {
       const end$ = cold('7s (e|)', { e: 7 });
-      const { status$ } = withProcessStatus(NEVER, { end$ });
+      const { status$ } = withProcessStatus(NEVER, stopper, { end$ });
       const [seen] = [observe(status$.pipe(until(14_500))), observe(status$.pipe(until(14_500)))];
       flush();
       expectSubscriptions(end$.subscriptions).toBe(['^ 6999ms !', '8s ^ 6499ms !']);
@@ -207,7 +207,7 @@ describe('the status of a processor', () => {
     let isDown = false;
     const parked = () => (isDown ? throwError(() => new Error('down')) : store.parked('a'));
     const { at } = marbles(({ flush }) => {
-      const processor = withProcessStatus(NEVER, { end$: of(7), parked });
+      const processor = withProcessStatus(NEVER, stopper, { end$: of(7), parked });
       const seen = observe(processor.status$.pipe(until(35_000)));
       timer(12_000).subscribe(() => void store.park('a', 7, {}));
       timer(22_000).subscribe(() => (isDown = true));
@@ -240,7 +240,7 @@ describe('the status of a processor', () => {
 
   it('counts from the beginning of each run', () => {
     marbles(({ cold, flush }) => {
-      const processor = withProcessStatus(cold('a 1999ms |', { a: commit(7, 3, true) }), { end$: of(7) });
+      const processor = withProcessStatus(cold('a 1999ms |', { a: commit(7, 3, true) }), stopper, { end$: of(7) });
       const seen = observe(processor.status$.pipe(until(7_000)));
       observe(processor);
       timer(3_500).subscribe(() => observe(processor));

@@ -43,6 +43,12 @@ export interface Submissions extends Observable<Submitted> {
    * completes nor fails: after the work has ended, the state is `'ended'`.
    */
   readonly status$: Observable<OutboxStatus>;
+
+  /**
+   * Stops the present run: it begins nothing, finishes what is in flight, and completes. It takes at most `stopWithinMs`. Has no
+   * effect unless the outbox runs.
+   */
+  readonly stop: () => void;
 }
 
 /** What the process does itself. */

@@ -13,7 +13,7 @@ import {
 import { clientOf } from '../../ledger/clientOf.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { asStoreError, storeRetryPolicy, whileHeld } from '../../process/heldStore.js';
-import { endAtStop, stopOn } from '../../process/Stop.js';
+import { endAtStop, Stopper } from '../../process/Stop.js';
 import { withStatus } from '../../process/withStatus.js';
 import { recoveryTimeMs } from '../../submission/execute.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
@@ -123,10 +123,11 @@ export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAll
     ),
   );
   const report = reportOf(client.report, { outbox: name });
+  const stopper = new Stopper(signal);
   const submitted$ = defer(() => {
     let isSending = false;
     state.isRunning = true;
-    const stop = stopOn(signal);
+    const stop = stopper.begin();
     const send = ({ client: connection, fence }: Lease): Observable<Submitted | undefined> =>
       defer(() => {
         isSending = true;
@@ -157,5 +158,5 @@ export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAll
     if (state.places === undefined) return { role: state.isRunning ? 'standby' : 'starting', state: 'waiting' };
     return { role: 'leader', state: state.places.isPaused ? 'paused' : 'running' };
   };
-  return withStatus(submitted$, statusReader(place, own));
+  return withStatus(submitted$, stopper, statusReader(place, own));
 }

@@ -26,7 +26,7 @@ import { clientOf } from '../../../src/ledger/clientOf.js';
 import type { OutboxRow, OutboxRows, RowChange } from '../../../src/postgres/outbox/OutboxRows.js';
 import type { Submitted } from '../../../src/postgres/outbox/outcome.js';
 import { sendCommands } from '../../../src/postgres/outbox/sendCommands.js';
-import { stopOn } from '../../../src/process/Stop.js';
+import { Stopper } from '../../../src/process/Stop.js';
 
 /** A rule or an outbox with one thing to do, in the life of a process. */
 export type Worker = (ledger: Ledger, recovers: boolean) => Observable<WorkerEvent>;
@@ -47,7 +47,7 @@ export function outboxWith(request: CommandsRequest): Worker {
       return sendCommands({
         ...{ ledger, client, places: new Places(4), pollMs: 1_000, keepMs: Infinity, retry, name: 'outbox' },
         ...{ recover: recovers ? undefined : false, decide: {}, decideTimeoutMs: 1_000 },
-        ...stopOn(undefined),
+        ...new Stopper(undefined).begin(),
         rows: rows as unknown as OutboxRows,
       });
     }).pipe(concatMap((submitted) => (submitted === undefined ? [] : [eventOf(submitted)])));
@@ -126,7 +126,7 @@ export function ruleWith(contractId: string, command: Command, saysConsumes: boo
       const agenda = new Agenda(rule, new Places(4));
       const run = {
         ...{ rule, agenda, memory: noMemory, effects: new Effects(rule, noMemory), retry, actTimeoutMs: 1_000 },
-        stop: stopOn(undefined),
+        stop: new Stopper(undefined).begin(),
         readCreatedOffset: (id: string) =>
           readContractEvents(client, id, rule.query).pipe(map(({ created }) => created?.offset)),
         submit: (request: CommandsRequest) =>
