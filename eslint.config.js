@@ -90,6 +90,7 @@ const house = {
   nats: ['codecs', 'errors', 'diagnostics', 'http', 'history', 'operators', 'process'],
   angular: ['codecs', 'client', 'contracts', 'errors', 'http', 'ledger'],
   react: ['codecs', 'contracts', 'ledger'],
+  service: ['diagnostics', 'http', 'ledger', 'process', 'dispatch'],
   otel: ['codecs', 'errors', 'diagnostics', 'http', 'client', 'process'],
   ws: ['codecs', 'errors', 'http', 'client', 'history', 'feed'],
   undici: ['errors', 'http'],

@@ -45,6 +45,8 @@ export interface Processor extends Observable<Committed> {
  * @category Processing
  */
 export interface ProcessStatus {
+  /** The name of the processor; absent without a store. */
+  readonly processor?: string;
   /**
    * `'leader'` if the processor holds its name and works; `'standby'` if another processor holds the name, and this one
    * could continue with the stored cursor; `'starting'` if neither is known: at the start, while the store or the

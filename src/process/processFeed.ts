@@ -98,7 +98,7 @@ export function processFeed(feed: AnyFeed, handler: AnyHandler, ownOptions: AnyP
           runOver,
           commitOf,
         );
-  return withProcessStatus(committed$, stopper, { end$: feed.end$, parked: parkedOf(options) });
+  return withProcessStatus(committed$, stopper, { name: options.name, end$: feed.end$, parked: parkedOf(options) });
 }
 
 /** The default time limit of a handler's retries, in milliseconds: a failure that lasts must become visible. */

@@ -25,6 +25,8 @@ const readEveryMs = { end: 2_000, parked: 10_000 };
 
 /** What the status of a processor is read from, in addition to its commits. */
 interface Sources {
+  /** The name of the processor. */
+  readonly name?: string | undefined;
   /** Emits the ledger end. */
   readonly end$: Observable<Offset>;
   /** Emits what is parked, one value for each update. Absent if the status has no number of them. */
@@ -35,7 +37,7 @@ interface Sources {
 export function withProcessStatus(
   committed$: Observable<Committed>,
   stopper: Stopper,
-  { end$, parked }: Sources,
+  { name, end$, parked }: Sources,
 ): Processor {
   const state = { tally: noTally };
   const change = (next: (tally: Tally) => Tally): void => {
@@ -70,7 +72,12 @@ export function withProcessStatus(
       },
     }),
   );
-  return withStatus(run$, stopper, () => [toProcessStatus(state.tally)], merge(...readings));
+  return withStatus(
+    run$,
+    stopper,
+    () => [{ ...(name !== undefined && { processor: name }), ...toProcessStatus(state.tally) }],
+    merge(...readings),
+  );
 }
 
 /** The summary of the commits and ledger ends so far. */

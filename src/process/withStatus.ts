@@ -98,7 +98,7 @@ export const withStatus = <A, S extends RunStatus>(
 };
 
 /** Returns the message of an error. That of another part of the program may quote its secrets. */
-const messageOf = (error: unknown): string =>
+export const messageOf = (error: unknown): string =>
   error instanceof Error && (isLedgerError(error) || endsProcessor(error))
     ? error.message
     : 'it failed with an error of the program';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
 import { ApiError } from '../../src/errors/ApiError.js';
 import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
-import { type Follower, Followers } from '../../src/otel/metrics.js';
+import { type Follower, Followers } from '../../src/otel/Followers.js';
 import { errorTypeOf } from '../../src/diagnostics/metrics.js';
 import { Recorder } from '../../src/otel/Recorder.js';
 import { cantonError } from '../../src/sandbox/index.js';

@@ -16,6 +16,7 @@ import { memoryStore } from '../../src/process/memoryStore.js';
 import type { Committed } from '../../src/process/ProcessOptions.js';
 import { withProcessStatus } from '../../src/process/processorStatus.js';
 import { isReady, type ProcessStatus, type ReadyOptions } from '../../src/process/ProcessStatus.js';
+import { Stopper } from '../../src/process/Stop.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { until } from './support.js';
@@ -27,6 +28,8 @@ const commit = (offset: number, handled: number, isCaughtUp = false): Committed 
   handled,
   isCaughtUp,
 });
+
+const stopper = new Stopper(undefined);
 
 describe('the status of a processor', () => {
   const waiting = (at: number, ledgerEnd?: number): ProcessStatus => ({

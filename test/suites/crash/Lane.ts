@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { filter, firstValueFrom, merge, skip, take, timer } from 'rxjs';
+import { filter, firstValueFrom, map, merge, skip, timer } from 'rxjs';
 import type { Machine } from '../../helpers/network.js';
 import type { TestServer } from '../../helpers/servers.js';
 import type { Child } from './Child.js';
@@ -81,7 +81,8 @@ export class Lane {
     const leader = this.#placeOf(first.life);
     const standby = this.#places.find((place) => place !== leader);
     if (leader === undefined || standby === undefined) return this.kill(kind);
-    await standsBy(standby.child);
+    // the last effect may be that of a former leader
+    if (!(await standsBy(standby.child))) return this.kill(kind);
     await this.#moment(leader.child);
     const before = await this.#last();
     // it has lost the name meanwhile
@@ -173,15 +174,21 @@ export class Lane {
   }
 }
 
-/** Resolves when a processor has found twice that another one holds the name. */
-async function standsBy(child: Child): Promise<void> {
+/** Resolves with true when a processor has found twice that another one holds the name; with false when it commits itself. */
+async function standsBy(child: Child): Promise<boolean> {
   const twice$ = child.mark$.pipe(
     filter((mark) => mark === 'h'),
     skip(1),
-    take(1),
+    map(() => true),
   );
-  if ((await firstValueFrom(merge(twice$, timer(maxWaitMs)), { defaultValue: 0 })) === 0)
-    throw new Error(
-      `life ${child.life} does not stand by: ${child.isOver() ? ((await child.over) ?? '') : child.phase()}`,
-    );
+  const commits$ = child.mark$.pipe(
+    filter((mark) => mark === 'c'),
+    map(() => false),
+  );
+  const unknown$ = timer(maxWaitMs).pipe(map(() => undefined));
+  const found = await firstValueFrom(merge(twice$, commits$, unknown$), { defaultValue: undefined });
+  if (found !== undefined) return found;
+  throw new Error(
+    `life ${child.life} does not stand by: ${child.isOver() ? ((await child.over) ?? '') : child.phase()}`,
+  );
 }

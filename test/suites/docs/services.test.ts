@@ -16,10 +16,10 @@ import { writeProgram } from './examples.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** What a service with a processor reports. */
+/** What a service reports of its parts. */
 interface Health {
-  readonly state?: string;
-  readonly offset?: number;
+  readonly processors: readonly { readonly state: string; readonly offset?: number }[];
+  readonly rules: readonly { readonly rule: string }[];
 }
 
 describeWithPostgres('a service of the guides', () => {
@@ -59,11 +59,11 @@ describeWithPostgres('a service of the guides', () => {
     child.stdout.on('data', (data: Buffer) => (output += data.toString()));
     const over = once(child, 'close');
     /** Reads the health that the program serves. */
-    const health = async (): Promise<{ readonly http: number; readonly body: Health | undefined }> => {
-      await until(() => /port: \d+\D/.test(output) || child.exitCode !== null);
-      const response = await fetch(`http://127.0.0.1:${/port: (\d+)/.exec(output)?.[1] ?? ''}/ready`);
-      const text = await response.text();
-      return { http: response.status, body: text === '' ? undefined : (JSON.parse(text) as Health) };
+    const health = async (): Promise<{ readonly http: number; readonly body: Health }> => {
+      await until(() => /http:\S+:\d+:/.test(output) || child.exitCode !== null);
+      const url = /http:\S+:\d+/.exec(output)?.[0] ?? '';
+      const { status } = await fetch(`${url}/readyz`);
+      return { http: status, body: (await (await fetch(`${url}/status`)).json()) as Health };
     };
     return { child, health, over, output: () => output };
   };
@@ -91,14 +91,14 @@ describeWithPostgres('a service of the guides', () => {
     const { child, health, over, output } = start(writeProgram(root, 'desk.mts'), { PARTY: desk });
     await until(async () => (await health()).http === 200 && sandbox.updates.length === 3);
     const { body } = await health();
-    expect((body as unknown as { rule: string }[]).toSorted((a, b) => a.rule.localeCompare(b.rule))).toMatchObject([
+    expect(body.rules).toMatchObject([
       { rule: 'accept-offers', role: 'leader', state: 'running', due: 0, failed: 0 },
       { rule: 'expire-tasks', role: 'leader', state: 'running', due: 0, failed: 0, waiting: 1 },
     ]);
 
     child.kill('SIGTERM');
     expect(await over).toEqual([0, null]);
-    expect(output()).toMatch(/stopped\n$/);
+    expect(output()).toMatch(/the service has ended: SIGTERM\n$/);
     expect(sandbox.updates).toHaveLength(3);
   });
 
@@ -137,7 +137,8 @@ describeWithPostgres('a service of the guides', () => {
     const isAtEnd = async ({ health }: ReturnType<typeof start>): Promise<void> => {
       await until(async () => {
         const { http, body } = await health();
-        return http === 200 && body?.state === 'caughtUp' && body.offset === sandbox.ledgerEnd;
+        const [processor] = body.processors;
+        return http === 200 && processor?.state === 'caughtUp' && processor.offset === sandbox.ledgerEnd;
       });
       const rows = await pool.query<{ id: string }>('SELECT id FROM contracts WHERE NOT is_archived');
       const active$ = activeContracts(ledger, { parties: 'any' }).pipe(
@@ -152,11 +153,10 @@ describeWithPostgres('a service of the guides', () => {
 
     const second = start(file);
     await until(async () => (await second.health()).http === 200);
-    expect(await second.health()).toMatchObject({ body: { state: 'waiting' } });
-    const saved = sandbox.ledgerEnd;
+    expect(await second.health()).toMatchObject({ body: { processors: [{ role: 'standby', state: 'waiting' }] } });
     first.child.kill('SIGTERM');
     expect(await first.over).toEqual([0, null]);
-    expect(first.output()).toMatch(new RegExp(`\\nstopped; saved up to offset ${saved}\\n$`));
+    expect(first.output()).toMatch(/\nthe service has ended: SIGTERM\n$/);
     sandbox.generate(300, { seed: 4, variants: ['Transaction'] });
     await isAtEnd(second);
 

@@ -1,0 +1,123 @@
+import process from 'node:process';
+import {
+  catchError,
+  connect,
+  defer,
+  delay,
+  EMPTY,
+  filter,
+  fromEvent,
+  ignoreElements,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  startWith,
+  take,
+  takeUntil,
+  tap,
+} from 'rxjs';
+import { messageOf } from '../process/withStatus.js';
+
+/**
+ * A part of a service: a processor, a rule or an outbox, which `processFeed`, `automate` and `submitAll` return.
+ *
+ * @category Service
+ */
+export interface ServicePart<S> extends Observable<unknown> {
+  /** Emits the status of the part, before, during and after its run. */
+  readonly status$: Observable<S>;
+  /** Stops the run: it finishes what is in flight, and completes. */
+  readonly stop: () => void;
+}
+
+/**
+ * A part of a service that failed.
+ *
+ * @category Service
+ */
+export interface PartFailure {
+  /** The part, such as `processor payments`. */
+  readonly part: string;
+  /** The error of its Observable. */
+  readonly error: unknown;
+}
+
+/**
+ * A service has ended, and some of its parts had failed.
+ *
+ * @category Service
+ */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+
+  /** @param failures - the parts that failed, and why, in the order of their failures */
+  constructor(readonly failures: readonly PartFailure[]) {
+    // a line: the rest of a message is in the diagnostics
+    super(failures.map(({ part, error }) => `${part} failed: ${messageOf(error).replace(/\n.*/s, '')}`).join('; '));
+  }
+}
+
+/** How parts are run. */
+export interface PartsRun {
+  readonly signal: AbortSignal | undefined;
+  readonly drainWithinMs: number;
+  readonly onFailure: 'continue' | 'stop';
+  readonly log: (line: string) => void;
+  /** Returns the name of a part. */
+  readonly nameOf: (index: number) => string;
+  /** Called with the reason when the parts are stopped. */
+  readonly onStop: (reason: string) => void;
+}
+
+/**
+ * Runs all parts until they have ended, or have been stopped and did not end within the time limit. Emits each failure: the others
+ * go on, or are stopped.
+ */
+export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun): Observable<PartFailure> =>
+  defer(() => {
+    const { signal, drainWithinMs, onFailure, log, nameOf, onStop } = run;
+    let isStopped = false;
+    const stop = (reason: string): void => {
+      isStopped = true;
+      onStop(reason);
+      for (const part of parts) part.stop();
+    };
+    const runs = parts.map((part, index) =>
+      // one that failed at once may have stopped the others before they begin
+      defer(() => (isStopped ? EMPTY : part)).pipe(
+        ignoreElements(),
+        catchError((error: unknown) => of({ part: nameOf(index), error })),
+      ),
+    );
+    return merge(...runs).pipe(
+      tap((failure) => {
+        log(`${new ServiceError([failure]).message}${onFailure === 'continue' ? '; the other parts continue' : ''}`);
+      }),
+      connect((failed$) => {
+        const failure$ = failed$.pipe(map(({ part }) => `${part} failed`));
+        const abandoned$ = merge(signals(signal), onFailure === 'stop' ? failure$ : NEVER).pipe(
+          take(1),
+          tap(stop),
+          delay(drainWithinMs),
+          tap(() => {
+            log(`the service aborts what has not ended within ${drainWithinMs} ms`);
+          }),
+        );
+        return failed$.pipe(takeUntil(abandoned$));
+      }),
+    );
+  });
+
+/** Emits the reason when the process or the program stops the service. A second signal ends the process, as by default. */
+function signals(signal: AbortSignal | undefined): Observable<string> {
+  const ofProcess = ['SIGTERM', 'SIGINT'].map((name) => fromEvent(process, name).pipe(map(() => name)));
+  if (signal === undefined) return merge(...ofProcess);
+  const aborted$ = fromEvent(signal, 'abort').pipe(
+    startWith(undefined),
+    filter(() => signal.aborted),
+    map(() => 'its signal was aborted'),
+  );
+  return merge(...ofProcess, aborted$);
+}

@@ -1,0 +1,289 @@
+import process from 'node:process';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  BehaviorSubject,
+  finalize,
+  firstValueFrom,
+  NEVER,
+  Observable,
+  Subject,
+  takeUntil,
+  throwError,
+  timer,
+} from 'rxjs';
+import { automate } from '../../src/automation/index.js';
+import { acsDelta, createLedger, type Ledger } from '../../src/index.js';
+import { memoryStore, type ProcessOptions, processFeed, updatesFeed } from '../../src/process/index.js';
+import {
+  runService,
+  ServiceError,
+  type ServiceOptions,
+  type ServiceParts,
+  type ServiceStatus,
+} from '../../src/service/index.js';
+import { sandboxes } from '../helpers/localServers.js';
+import { until } from '../helpers/time.js';
+
+const newSandbox = sandboxes();
+const ends: (() => void)[] = [];
+
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+  process.exitCode = undefined;
+});
+
+/** A ledger with some updates. */
+async function world(updates = 5) {
+  const sandbox = await newSandbox();
+  if (updates > 0) sandbox.generate(updates);
+  const ledger = createLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 20, maxDelayMs: 50 } });
+  return { sandbox, ledger };
+}
+
+/** A processor of all updates of a ledger. */
+const processorOf = (
+  ledger: Ledger,
+  name: string,
+  handler: () => unknown = () => undefined,
+  options: Partial<ProcessOptions> = {},
+) =>
+  processFeed(
+    updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }),
+    handler as () => void,
+    { name, store: memoryStore(), ...options } as ProcessOptions,
+  );
+
+/** Runs a service, and ends it with the test. */
+function run(parts: ServiceParts, options: ServiceOptions = {}) {
+  const lines: string[] = [];
+  const state: { last?: ServiceStatus; error?: unknown; isOver: boolean } = { isOver: false };
+  const running = runService(parts, { port: 0, log: (line) => lines.push(line), ...options }).subscribe({
+    next: (status) => (state.last = status),
+    error: (error: unknown) => {
+      state.error = error;
+      state.isOver = true;
+    },
+    complete: () => (state.isOver = true),
+  });
+  ends.push(() => {
+    running.unsubscribe();
+  });
+  const over = () => until(() => state.isOver);
+  const url = async (): Promise<string> => {
+    await until(() => state.last?.url !== undefined);
+    return state.last?.url ?? '';
+  };
+  const read = async (path: string, init?: RequestInit) => {
+    const response = await fetch((await url()) + path, init);
+    return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
+  };
+  const becomes = (path: string, status: number) => until(async () => (await read(path)).status === status);
+  return { lines, state, over, url, read, becomes };
+}
+
+/** A part that ends as an Observable does, with a stop that it may ignore. */
+function partOf(source$: Observable<unknown>, ignoresStop = false) {
+  const stops$ = new Subject<void>();
+  const status = { role: 'leader', state: 'running', waiting: 0, due: 0, running: 0, parked: 0, oldestMs: 0 } as const;
+  const status$ = new BehaviorSubject({ ...status, rule: 'part' });
+  const part$ = ignoresStop ? source$ : source$.pipe(takeUntil(stops$));
+  return Object.assign(part$, {
+    status$,
+    stop: () => {
+      stops$.next();
+    },
+  });
+}
+
+describe('a service', () => {
+  it('is ready when every part has caught up or acts, and shows the status and the metrics of all', async () => {
+    const { sandbox, ledger } = await world();
+    const unlock$ = new Subject<void>();
+    const payments = processorOf(ledger, 'payments', () => firstValueFrom(unlock$, { defaultValue: 0 }));
+    const rule = automate(ledger, {
+      name: 'accept',
+      query: { parties: 'any' },
+      actAs: ['a::1220'],
+      where: () => false,
+      act: () => undefined,
+    });
+    const service = run({ ledger, processors: [payments], rules: [rule] });
+    expect(await service.read('/livez')).toMatchObject({ status: 200, text: 'ok\n' });
+    const { status, text } = await service.read('/readyz');
+    expect(status).toBe(503);
+    expect(JSON.parse(text)).toMatchObject({
+      isReady: false,
+      waitsFor: [{ name: 'processor payments' }, { name: 'rule accept', role: 'starting' }],
+    });
+
+    unlock$.complete();
+    await service.becomes('/readyz', 200);
+    expect(JSON.parse((await service.read('/readyz?verbose')).text)).toEqual({ isReady: true, waitsFor: [] });
+    expect(JSON.parse((await service.read('/status')).text)).toMatchObject({
+      state: 'running',
+      isReady: true,
+      processors: [{ processor: 'payments', isReady: true, state: 'caughtUp', offset: sandbox.ledgerEnd }],
+      rules: [{ rule: 'accept', isReady: true, role: 'leader', state: 'running' }],
+      outboxes: [],
+    });
+    const metrics = await service.read('/metrics');
+    expect(metrics.type).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(metrics.text.split('\n')).toEqual(
+      expect.arrayContaining([
+        '# TYPE canton_rx_ready gauge',
+        'canton_rx_ready 1',
+        'canton_rx_part_ready{canton_rx_processor_name="payments"} 1',
+        'canton_rx_part_ready{canton_rx_rule_name="accept"} 1',
+        'canton_rx_lag_offsets{canton_rx_processor_name="payments"} 0',
+        `canton_rx_processor_offset{canton_rx_processor_name="payments"} ${sandbox.ledgerEnd}`,
+        'canton_rx_processor_role{canton_rx_processor_name="payments",canton_rx_processor_role="leader"} 1',
+      ]),
+    );
+    expect(await service.read('/other')).toMatchObject({ status: 404 });
+    expect(await service.read('/status', { method: 'POST' })).toMatchObject({ status: 405 });
+  });
+
+  it('finishes what is in flight at SIGTERM, flushes, and completes', async () => {
+    const { ledger } = await world(3);
+    const handling = new BehaviorSubject(0);
+    const unlock$ = new Subject<void>();
+    const events: string[] = [];
+    const processor = processorOf(ledger, 'payments', async () => {
+      handling.next(handling.value + 1);
+      await firstValueFrom(unlock$, { defaultValue: 0 });
+      events.push('handled');
+    });
+    const service = run(
+      { processors: [processor] },
+      {
+        flush: () => {
+          events.push('flushed');
+        },
+      },
+    );
+    await until(() => handling.value === 1);
+    const url = await service.url();
+    process.emit('SIGTERM');
+    await service.becomes('/readyz', 503);
+    expect(JSON.parse((await service.read('/status')).text)).toMatchObject({ state: 'stopping', reason: 'SIGTERM' });
+    expect((await service.read('/livez')).status).toBe(200);
+    unlock$.complete();
+    await service.over();
+    expect(service.state.error).toBeUndefined();
+    // the one update that was in flight
+    expect(events).toEqual(['handled', 'flushed']);
+    expect(service.state.last?.processors).toMatchObject([{ state: 'ended', handled: 1 }]);
+    expect(service.lines).toEqual([
+      expect.stringMatching(/^the service listens on http:/),
+      'the service stops: SIGTERM',
+      'the service has ended: SIGTERM',
+    ]);
+    expect(process.exitCode).toBeUndefined();
+    await expect(fetch(url)).rejects.toThrow();
+    // a second signal ends the process, as by default
+    expect(process.listenerCount('SIGTERM')).toBe(0);
+  });
+
+  it('goes on when a part fails, is not ready, and fails at its end', async () => {
+    const { ledger } = await world();
+    const stopping = new AbortController();
+    const bad = processorOf(ledger, 'bad', () => {
+      throw new TypeError('no account');
+    });
+    const good = processorOf(ledger, 'good');
+    const service = run({ ledger, processors: [bad, good] }, { signal: stopping.signal });
+    await until(() => service.state.last?.processors[0]?.state === 'ended');
+    await until(() => service.state.last?.processors[1]?.isReady === true);
+    expect((await service.read('/readyz')).status).toBe(503);
+    expect((await service.read('/metrics')).text).toContain(
+      'canton_rx_part_failed{canton_rx_processor_name="bad"} 1\n',
+    );
+    stopping.abort();
+    await service.over();
+    expect(service.state.error).toBeInstanceOf(ServiceError);
+    expect((service.state.error as ServiceError).failures).toMatchObject([
+      { part: 'processor bad', error: { _tag: 'HandlerError' } },
+    ]);
+    expect(process.exitCode).toBe(1);
+    const text = service.lines.join('\n');
+    expect(text).toMatch(
+      /processor bad failed: The handler failed: no account; the other parts continue\nthe service stops: its signal was aborted\nthe service has failed: its signal was aborted; processor bad failed: The handler failed: no account$/,
+    );
+  });
+
+  it.each(['continue', 'stop'] as const)('ends with a failure: %s', async (onFailure) => {
+    const { ledger } = await world();
+    const bad = partOf(throwError(() => new Error('no')));
+    const good = processorOf(ledger, 'good');
+    const service = run({ processors: [good], rules: [bad] }, { onFailure });
+    if (onFailure === 'continue') {
+      await until(() => service.state.last?.processors[0]?.isReady === true);
+      process.emit('SIGINT');
+    }
+    await service.over();
+    expect(service.state.error).toMatchObject({ failures: [{ part: 'rule part' }] });
+    expect(service.state.last?.reason).toBe(onFailure === 'stop' ? 'rule part failed' : 'SIGINT');
+  });
+
+  it('does not begin a part after an earlier one has failed and stopped it', async () => {
+    let begun = 0;
+    const later = partOf(
+      new Observable(() => {
+        begun += 1;
+      }),
+    );
+    const service = run(
+      { rules: [partOf(throwError(() => new Error('no'))), later] },
+      { onFailure: 'stop', drainWithinMs: 60_000 },
+    );
+    await service.over();
+    expect(begun).toBe(0);
+  });
+
+  it('aborts what does not end in time', async () => {
+    let isAborted = false;
+    const endless = partOf(NEVER.pipe(finalize(() => (isAborted = true))), true);
+    const stopping = new AbortController();
+    const service = run({ rules: [endless] }, { signal: stopping.signal, drainWithinMs: 50 });
+    await service.url();
+    expect(isAborted).toBe(false);
+    stopping.abort();
+    await service.over();
+    expect(isAborted).toBe(true);
+    expect(service.lines).toContain('the service aborts what has not ended within 50 ms');
+    expect(service.state.error).toBeUndefined();
+  });
+
+  it('ends when every part has ended, whatever becomes of its flush', async () => {
+    const service = run({ rules: [partOf(timer(1))] }, { flush: () => Promise.reject(new Error('no collector')) });
+    await service.over();
+    expect(service.state.error).toBeUndefined();
+    expect(service.lines.slice(1)).toEqual([
+      'the service could not flush',
+      'the service has ended: every part has ended',
+    ]);
+  });
+
+  it('begins nothing if it cannot listen', async () => {
+    let begun = 0;
+    const part = (): ReturnType<typeof partOf> =>
+      partOf(
+        new Observable(() => {
+          begun += 1;
+        }),
+      );
+    const first = run({ rules: [part()] });
+    const port = Number(new URL(await first.url()).port);
+    const second = run({ rules: [part()] }, { port });
+    await second.over();
+    expect(second.state.error).toMatchObject({ code: 'EADDRINUSE' });
+    expect(begun).toBe(1);
+  });
+
+  it('refuses to run nothing, and parts without a stop', () => {
+    expect(() => runService({})).toThrow('there must be at least one processor, rule or outbox');
+    const { status$ } = partOf(NEVER);
+    expect(() => runService({ rules: [Object.assign(NEVER, { status$ }) as never] })).toThrow('without operators');
+    expect(() => runService({ rules: [partOf(NEVER)] }, { drainWithinMs: -1 })).toThrow('drainWithinMs');
+  });
+});
