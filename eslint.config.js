@@ -25,7 +25,7 @@ const vendor = {
   regex: '^@canton-network/',
   message: 'only verify/ and sandbox/ know the optional packages of the vendor',
 };
-const node = { regex: '^node:', message: 'only sandbox/, cli/ and file/ run in Node alone' };
+const node = { regex: '^node:', message: 'only sandbox/, cli/, file/ and service/ run in Node alone' };
 /** Optional packages, and the folders that know each. */
 const optional = {
   '^pg$': ['postgres'],
@@ -123,7 +123,7 @@ const portsAlone = (depth) => ({
   regex: `^(\\.\\./){${depth + 1}}(http/(?!HttpPort\\.js$)|ws/(?!SocketPort\\.js$))`,
   message: 'sandbox/ imports only the two ports from http/ and ws/',
 });
-const inNode = ['sandbox', 'cli', 'file'];
+const inNode = ['sandbox', 'cli', 'file', 'service'];
 const knowsVendor = ['verify', 'sandbox'];
 
 /** The rules of one folder of the house, `depth` folders below it. */

@@ -96,4 +96,7 @@ const isDone = ({ state, error }: { readonly state: string; readonly error?: str
   state === 'ended' && error === undefined;
 
 /** Leaves out the last action of a rule, which has a transaction: the status of a service is JSON. */
-const plain = ({ last: _, ...status }: WorkStatus & { readonly last?: unknown }): WorkStatus => status;
+function plain(status: WorkStatus & { readonly last?: unknown }): WorkStatus {
+  const { last, ...rest } = status;
+  return last === undefined ? status : rest;
+}

@@ -1,6 +1,6 @@
 /**
- * Runs processors, rules and outboxes as a service of Node.js, with probes, status and metrics on a port of its own, and a stop that
- * loses nothing. Needs no other package than `canton-rx`.
+ * Runs processors, rules and outboxes as a service of Node.js, with probes, status, metrics, and a stop that loses
+ * nothing. Needs no other package than `canton-rx`.
  *
  * @example
  * ```ts

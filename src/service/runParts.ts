@@ -60,7 +60,7 @@ export class ServiceError extends Error {
 }
 
 /** How parts are run. */
-export interface PartsRun {
+interface PartsRun {
   readonly signal: AbortSignal | undefined;
   readonly drainWithinMs: number;
   readonly onFailure: 'continue' | 'stop';
@@ -73,7 +73,7 @@ export interface PartsRun {
 
 /**
  * Runs all parts until they have ended, or have been stopped and did not end within the time limit. Emits each failure: the others
- * go on, or are stopped.
+ * continue, or are stopped.
  */
 export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun): Observable<PartFailure> =>
   defer(() => {

@@ -8,10 +8,10 @@ import {
   endWith,
   from,
   ignoreElements,
+  isObservable,
   map,
   merge,
   type Observable,
-  type ObservableInput,
   of,
   startWith,
   switchMap,
@@ -25,6 +25,7 @@ import { checkNotNegative } from '../http/retry.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { ProcessStatus, ReadyOptions } from '../process/ProcessStatus.js';
 import { Metrics } from './Metrics.js';
+import { isPromise } from '../process/Stop.js';
 import { type PartFailure, runParts, ServiceError, type ServicePart } from './runParts.js';
 import { serveStatus } from './serveStatus.js';
 import {
@@ -76,11 +77,11 @@ export interface ServiceOptions {
   readonly drainWithinMs?: number | undefined;
   /**
    * Called after the last part has ended, for what must not be lost, such as the spans and metrics of an SDK of OpenTelemetry. The
-   * service waits for it, for at most 5 seconds. Its failure is logged.
+   * service waits for the Promise or the Observable that it returns, for at most 5 seconds. Its failure is logged.
    */
-  readonly flush?: (() => ObservableInput<unknown> | void) | undefined;
+  readonly flush?: (() => unknown) | undefined;
   /**
-   * What to do if a part fails for good. `'continue'`: the others go on, the service is not ready, and `/status` says why.
+   * What to do if a part fails for good. `'continue'`: the others continue, the service is not ready, and `/status` says why.
    * `'stop'`: the others are stopped, and the service fails.
    *
    * @defaultValue 'continue'
@@ -218,22 +219,25 @@ export function runService(
 /** Marks the end among the statuses. */
 const ended: unique symbol = Symbol('the service has ended');
 
-/** Calls the last function of a service, and completes when it has ended. */
-const flushed = (flush: ServiceOptions['flush'], log: (line: string) => void): Observable<never> =>
-  defer(() => from((flush?.() ?? EMPTY) as ObservableInput<unknown>)).pipe(
+/** Calls the last function of a service, and completes when it has ended or has taken too long. */
+const flushed = (flush: ServiceOptions['flush'], log: (line: string) => void): Observable<never> => {
+  const late$ = timer(flushWithinMs).pipe(
+    tap(() => {
+      log(`the service has not flushed within ${flushWithinMs} ms`);
+    }),
+  );
+  return defer(() => {
+    const flushing = flush?.();
+    return isObservable(flushing) || isPromise(flushing) ? from(flushing) : EMPTY;
+  }).pipe(
     ignoreElements(),
-    takeUntil(
-      timer(flushWithinMs).pipe(
-        tap(() => {
-          log(`the service has not flushed within ${flushWithinMs} ms`);
-        }),
-      ),
-    ),
     catchError(() => {
       log('the service could not flush');
       return EMPTY;
     }),
+    takeUntil(late$),
   );
+};
 
 /** The status of a rule or an outbox that has not been read yet. */
 const unread: WorkStatus = { ...noWork, role: 'starting', state: 'waiting' };

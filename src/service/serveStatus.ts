@@ -5,7 +5,7 @@ import type { Metrics } from './Metrics.js';
 import type { ServiceStatus } from './ServiceStatus.js';
 
 /** The pages of a service. */
-export interface Pages {
+interface Pages {
   /** The present status. */
   readonly status: () => ServiceStatus;
   readonly metrics: Metrics;

@@ -4,6 +4,8 @@ import {
   BehaviorSubject,
   finalize,
   firstValueFrom,
+  ignoreElements,
+  map,
   NEVER,
   Observable,
   Subject,
@@ -22,7 +24,7 @@ import {
   type ServiceStatus,
 } from '../../src/service/index.js';
 import { sandboxes } from '../helpers/localServers.js';
-import { until } from '../helpers/time.js';
+import { itInVirtualTime, until } from '../helpers/time.js';
 
 const newSandbox = sandboxes();
 const ends: (() => void)[] = [];
@@ -49,7 +51,7 @@ const processorOf = (
 ) =>
   processFeed(
     updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }),
-    handler as () => void,
+    handler,
     { name, store: memoryStore(), ...options } as ProcessOptions,
   );
 
@@ -262,6 +264,18 @@ describe('a service', () => {
       'the service could not flush',
       'the service has ended: every part has ended',
     ]);
+  });
+
+  itInVirtualTime('does not wait for a flush that takes more than five seconds', ({ cold, expectObservable }) => {
+    const lines: string[] = [];
+    const service = runService(
+      { rules: [partOf(cold('3ms |'))] },
+      { flush: () => NEVER, log: (line) => lines.push(line) },
+    );
+    expectObservable(service.pipe(ignoreElements())).toBe('3ms 5s |');
+    expectObservable(timer(5_004).pipe(map(() => lines))).toBe('5004ms (a|)', {
+      a: ['the service has not flushed within 5000 ms', 'the service has ended: every part has ended'],
+    });
   });
 
   it('begins nothing if it cannot listen', async () => {

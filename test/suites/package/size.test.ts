@@ -120,7 +120,7 @@ const entries: readonly {
     how: {},
     packages: decodes.concat('rxjs'),
   },
-  { entry: 'canton-rx/service', imported: 'runService', budget: 12_000, how: { platform: 'node' }, packages: flows },
+  { entry: 'canton-rx/service', imported: 'runService', budget: 40_000, how: { platform: 'node' }, packages: flows },
   { entry: 'canton-rx/otel', imported: 'traceHandler, linkTo, contextOf', budget: 8_600, how: {}, packages: flows },
   { entry: 'canton-rx/otel', imported: 'openTelemetry', budget: 8_600, how: {}, packages: flows },
   {
