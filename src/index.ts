@@ -91,7 +91,12 @@ export { type Command, create, createAndExercise, exercise } from './codecs/Comm
 export type { CommandsRequest } from './codecs/SubmissionRequest.js';
 export type { CommandsOptions } from './submission/submitCommands.js';
 export type { SubmittedTransaction } from './codecs/Transaction.js';
-export type { DisclosedContract, PreparedSubmission, PrepareRequest } from './codecs/SubmissionRequest.js';
+export type {
+  CostEstimate,
+  DisclosedContract,
+  PreparedSubmission,
+  PrepareRequest,
+} from './codecs/SubmissionRequest.js';
 export type { PartyDetails } from './codecs/PartyDetails.js';
 export type { DeduplicationPeriod, ExecuteRequest, Signature } from './codecs/ExecuteRequest.js';
 export type { Signer, Verifier } from './submission/Signer.js';

@@ -185,9 +185,9 @@ export const PrepareRequest: t.Type<PrepareRequest, unknown> = exact<PrepareRequ
 /**
  * The estimated cost of a submission, in bytes of traffic.
  *
- * @inline
+ * @category Submission
  */
-interface CostEstimation {
+export interface CostEstimate {
   /** When the participant made the estimation. */
   readonly estimationTimestamp: Timestamp;
   /** The cost of the confirmation request. */
@@ -213,10 +213,10 @@ export interface PreparedSubmission {
   /** The steps by which the hash was computed; present if the request sets `verboseHashing`. */
   readonly hashingDetails?: string;
   /** The estimated cost. Since 3.4. */
-  readonly costEstimation?: CostEstimation;
+  readonly costEstimation?: CostEstimate;
 }
 
-const CostEstimation = message<CostEstimation>('CostEstimation', {
+const CostEstimate = message<CostEstimate>('CostEstimate', {
   estimationTimestamp: Timestamp,
   confirmationRequestTrafficCostEstimation: Int64,
   confirmationResponseTrafficCostEstimation: Int64,
@@ -235,7 +235,7 @@ export const PreparedSubmission: t.Type<PreparedSubmission, unknown> = message<P
     preparedTransactionHash: Base64,
     hashingSchemeVersion: HashingSchemeVersion,
     hashingDetails: optional(text),
-    costEstimation: optional(CostEstimation),
+    costEstimation: optional(CostEstimate),
   },
 );
 

@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { CommandsRequest, PreparedSubmission, PrepareRequest } from '../codecs/SubmissionRequest.js';
+import type { CommandsRequest, CostEstimate, PreparedSubmission, PrepareRequest } from '../codecs/SubmissionRequest.js';
 import type { CompletionResponse, CompletionsRequest } from '../codecs/Completion.js';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { PartyDetails } from '../codecs/PartyDetails.js';
@@ -219,6 +219,24 @@ export interface Ledger extends LedgerReader {
    * ledger.
    */
   prepare(request: PrepareRequest): Observable<PreparedSubmission>;
+  /**
+   * Estimates the traffic that a submission costs, in bytes: emits the estimate of its preparation, and completes. Nothing is
+   * submitted. Completes without a value if the participant does not estimate: before Canton 3.4, and if the request says
+   * `estimateTrafficCost: { disabled: true }`. The right to read as the parties suffices.
+   *
+   * @param request - the submission, with one command, as for {@link Ledger.prepare}. A submission of a hosted party may be estimated, too
+   * @example
+   * ```ts
+   * import { createLedger } from 'canton-rx';
+   *
+   * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+   * const command = { ExerciseCommand: { templateId: '#shop:Main:Offer', contractId: '00ab', choice: 'Accept', choiceArgument: {} } };
+   * ledger.estimateCost({ commandId: 'accept-7', commands: [command], actAs: ['alice::1220ab'] }).subscribe((cost) => {
+   *   console.log(`about ${cost.totalTrafficCostEstimation} bytes`);
+   * });
+   * ```
+   */
+  estimateCost(request: PrepareRequest): Observable<CostEstimate>;
   /**
    * Prepares, verifies, signs and executes a submission, and determines its outcome. Emits the committed transaction
    * and completes.

@@ -1,5 +1,5 @@
 import { ConnectedSynchronizers } from '../codecs/OffsetCheckpoint.js';
-import { catchError, concatMap, defer, EMPTY, expand, map, type Observable } from 'rxjs';
+import { catchError, concatMap, defer, EMPTY, expand, map, type Observable, of } from 'rxjs';
 import { PartiesPage, type PartyDetails } from '../codecs/PartyDetails.js';
 import type { Update } from '../codecs/Update.js';
 import type { Party } from '../codecs/scalars.js';
@@ -81,6 +81,7 @@ function bindLedger(client: Client, { transport }: LedgerOptions): Ledger {
   const { retry } = client;
   const startsOf = ledgerStarts();
   const submitCommands = commandSubmitter(startsOf, retry);
+  const prepared: Ledger['prepare'] = (request) => interceptRead(client, 'prepare', (its) => prepare(its, request));
   return {
     // bound to the client by its function `updates`
     ...bindReader(client, { transport }),
@@ -110,7 +111,11 @@ function bindLedger(client: Client, { transport }: LedgerOptions): Ledger {
       const call = () => submissionCall(client, 'submit', commandId);
       return interceptSubmission(client, call, submit(startsOf, request, signer, options, retry));
     },
-    prepare: (request) => interceptRead(client, 'prepare', (its) => prepare(its, request)),
+    prepare: prepared,
+    estimateCost: (request) =>
+      prepared(request).pipe(
+        concatMap(({ costEstimation }) => (costEstimation === undefined ? EMPTY : of(costEstimation))),
+      ),
   };
 }
 

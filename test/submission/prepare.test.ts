@@ -28,6 +28,28 @@ const exercising = (fields: object): PrepareRequest => ({
   commands: [{ ExerciseCommand: { templateId, contractId: '00ab', choice: 'Give', choiceArgument: {}, ...fields } }],
 });
 
+describe('estimateCost', () => {
+  const estimate = {
+    estimationTimestamp: '2026-01-31T12:00:00Z',
+    confirmationRequestTrafficCostEstimation: 1_200,
+    confirmationResponseTrafficCostEstimation: 300,
+    totalTrafficCostEstimation: 1_500,
+  };
+
+  it('emits the estimate of the preparation, and submits nothing', async () => {
+    const service = scriptedService(() => [ok({ ...prepared, costEstimation: estimate })]);
+    const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+    expect(await lastValueFrom(ledger.estimateCost(request))).toEqual(estimate);
+    expect(service.requests.map(({ path }) => path)).toEqual(['/v2/interactive-submission/prepare']);
+  });
+
+  it('completes without a value if the participant does not estimate', () => {
+    const service = scriptedService(() => [ok(prepared)]);
+    const seen = observe(createLedger({ baseUrl: 'http://ledger.example', port: service.port }).estimateCost(request));
+    expect(seen).toMatchObject({ values: [], completed: true });
+  });
+});
+
 describe('prepare', () => {
   it('sends every field that the participant requires, and emits newer hashing schemes unchanged', async () => {
     const service = scriptedService(() => [ok(prepared)]);
