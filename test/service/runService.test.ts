@@ -15,7 +15,13 @@ import {
 } from 'rxjs';
 import { automate } from '../../src/automation/index.js';
 import { acsDelta, createLedger, type Ledger } from '../../src/index.js';
-import { memoryStore, type ProcessOptions, processFeed, updatesFeed } from '../../src/process/index.js';
+import {
+  type HandlerResult,
+  memoryStore,
+  type ProcessOptions,
+  processFeed,
+  updatesFeed,
+} from '../../src/process/index.js';
 import {
   runService,
   ServiceError,
@@ -46,14 +52,14 @@ async function world(updates = 5) {
 const processorOf = (
   ledger: Ledger,
   name: string,
-  handler: () => unknown = () => undefined,
+  handler: () => HandlerResult = () => undefined,
   options: Partial<ProcessOptions> = {},
 ) =>
-  processFeed(
-    updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }),
-    handler,
-    { name, store: memoryStore(), ...options } as ProcessOptions,
-  );
+  processFeed(updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }), handler, {
+    name,
+    store: memoryStore(),
+    ...options,
+  } as ProcessOptions);
 
 /** Runs a service, and ends it with the test. */
 function run(parts: ServiceParts, options: ServiceOptions = {}) {

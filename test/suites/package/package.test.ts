@@ -290,7 +290,7 @@ describe('the packed library', () => {
     const kinds = paths
       .map((path) => path.slice(folder.length + 1))
       .map((path) => path.replace(/.*?((\.d)?\.\w+)$/, '$1'));
-    expect([...new Set(kinds)].sort()).toEqual(['.d.ts', '.js', '.json', '.md', '.png', '.svg', 'LICENSE']);
+    expect([...new Set(kinds)].sort()).toEqual(['.d.ts', '.js', '.json', '.md', '.png', '.svg', '.yml', 'LICENSE']);
     expect(paths.filter((path) => path.startsWith(join(folder, 'src')))).toEqual([]);
   });
 
