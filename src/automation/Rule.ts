@@ -156,6 +156,10 @@ export class RuleError extends TaggedError<'RuleError'> {
     const details = { Reason: reason, Rule: rule, Contract: contractId };
     super('RuleError', `The rule did not act: ${explanation}.`, details, { cause });
   }
+
+  override get summary(): string {
+    return 'An automatic step could not be done.';
+  }
 }
 
 /**

@@ -135,6 +135,14 @@ export class ApiError extends TaggedError<'ApiError'> {
     this.missingRight = missingRight;
     this.isUserRefused = isUserRefused;
   }
+
+  override get summary(): string {
+    const { status, answeredBy } = this;
+    if (answeredBy === 'network') return 'The ledger cannot be reached at the moment.';
+    if (status === 401) return 'Your login is not valid any more.';
+    if (status === 403) return 'You are not allowed to see or do this.';
+    return status < 500 ? 'The ledger did not accept the request.' : 'The ledger is not available at the moment.';
+  }
 }
 
 /** Names of the responses of the network, for messages. */

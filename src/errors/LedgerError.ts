@@ -65,6 +65,12 @@ export class OutcomeUnknownError extends TaggedError<'OutcomeUnknownError'> {
       },
     );
   }
+
+  override get summary(): string {
+    return this.completionOffset === undefined
+      ? 'It is not known whether your request has succeeded.'
+      : 'Your request has succeeded, but its result could not be read.';
+  }
 }
 
 /** The name of an error and the beginning of its reason, if it has one. */

@@ -32,6 +32,10 @@ export class DecodeError extends TaggedError<'DecodeError'> {
     this.problems = printableProblems(problems);
     if (updateId !== undefined) this.updateId = updateId;
   }
+
+  override get summary(): string {
+    return 'This app cannot read the data of the ledger.';
+  }
 }
 
 /**
@@ -47,6 +51,10 @@ export class OrderError extends TaggedError<'OrderError'> {
     readonly previous: Offset,
   ) {
     super('OrderError', 'The updates are out of order.', { Offset: offset, After: previous });
+  }
+
+  override get summary(): string {
+    return 'The data of the ledger is not in order.';
   }
 }
 
@@ -65,6 +73,10 @@ export class PageLimitError extends TaggedError<'PageLimitError'> {
       Next: 'raise maxResponseBytes of the ledger, or the limits of the participant and its proxies; or request less of each update, for example without includeCreatedEventBlob; or pass this update with a new cursor after it',
       Runbook: runbook('pagelimiterror'),
     });
+  }
+
+  override get summary(): string {
+    return 'The ledger sent more data than this app accepts.';
   }
 }
 
@@ -87,6 +99,10 @@ export class SnapshotLimitError extends TaggedError<'SnapshotLimitError'> {
       { 'More than': limit, Offset: activeAtOffset },
     );
   }
+
+  override get summary(): string {
+    return 'The ledger has more contracts than it can list.';
+  }
 }
 
 /**
@@ -108,6 +124,10 @@ export class PrunedError extends TaggedError<'PrunedError'> {
       Next: 'the updates up to the earliest offset are lost here: resume after it with onGap, or begin again with the active contracts',
       Runbook: runbook('prunederror'),
     });
+  }
+
+  override get summary(): string {
+    return 'The ledger has deleted the history that this app needs.';
   }
 }
 
@@ -151,5 +171,9 @@ export class LedgerResetError extends TaggedError<'LedgerResetError'> {
     });
     this.reason = difference === undefined ? 'endBeforeCursor' : 'anotherLedger';
     if (difference !== undefined) this.difference = quotable(difference, []);
+  }
+
+  override get summary(): string {
+    return 'The ledger was replaced, so earlier data may be out of date.';
   }
 }

@@ -59,6 +59,10 @@ export class CursorError extends TaggedError<'CursorError'> {
     });
     this.explanation = escapeText(explanation);
   }
+
+  override get summary(): string {
+    return 'The saved progress does not belong to this ledger.';
+  }
 }
 
 /**
@@ -94,6 +98,10 @@ export class HandlerError extends TaggedError<'HandlerError'> {
       },
       { cause },
     );
+  }
+
+  override get summary(): string {
+    return 'A change of the ledger could not be processed.';
   }
 }
 
@@ -132,6 +140,10 @@ export class StoreError extends TaggedError<'StoreError'> {
     };
     super('StoreError', `The store failed: ${reason}`, details, { cause });
     this.endsProcessor = hint !== undefined || next !== undefined;
+  }
+
+  override get summary(): string {
+    return 'The progress could not be saved or read.';
   }
 }
 

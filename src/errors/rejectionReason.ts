@@ -71,6 +71,21 @@ const nextSteps: Readonly<Partial<Record<RejectionReason, string>>> = {
   timeout: 'submit it again later',
 };
 
+/** What each refusal means for the person at a screen. */
+export const refusals: Readonly<Record<RejectionReason, string>> = {
+  contention: 'Another change was faster, and nothing has changed: try again.',
+  inactiveContract: 'What your request is about has changed or is no longer there.',
+  refusal: 'The rules of the contract do not allow this.',
+  authorization: 'You are not allowed to do this.',
+  packages: 'Not everyone involved has the software for this.',
+  traffic: 'The ledger has no capacity left for this request.',
+  backPressure: 'The ledger is busy, and nothing has changed: try again later.',
+  topology: 'Not everyone involved can be reached.',
+  timeout: 'The request took too long, and nothing has changed: try again.',
+  invalid: 'The request is not valid, and nothing has changed.',
+  other: 'The ledger refused the request, and nothing has changed.',
+};
+
 /** The content of an error of the participant. */
 interface Facts {
   readonly code: string | undefined;

@@ -38,6 +38,10 @@ export class ConnectionError extends TaggedError<'ConnectionError'> {
     const details = { Hint: hint, Path: path };
     super('ConnectionError', `${nameOf(host)} ${fact}${code === undefined ? '' : ` (${code})`}.`, details);
   }
+
+  override get summary(): string {
+    return 'The ledger cannot be reached at the moment.';
+  }
 }
 
 /**
@@ -59,6 +63,10 @@ export class RequestTimeoutError extends TaggedError<'RequestTimeoutError'> {
   ) {
     super('RequestTimeoutError', `${nameOf(host)} did not answer within ${afterMs} ms.`, { Path: path });
   }
+
+  override get summary(): string {
+    return 'The ledger did not answer in time.';
+  }
 }
 
 /**
@@ -74,6 +82,10 @@ export class ResponseTooLargeError extends TaggedError<'ResponseTooLargeError'> 
     readonly maxBytes: number,
   ) {
     super('ResponseTooLargeError', `The response is larger than ${maxBytes} bytes.`, { Path: path });
+  }
+
+  override get summary(): string {
+    return 'The ledger sent more data than this app accepts.';
   }
 }
 
@@ -91,6 +103,10 @@ export class TokenError extends TaggedError<'TokenError'> {
     readonly reason: string,
   ) {
     super('TokenError', `No token is available: ${reason}.`);
+  }
+
+  override get summary(): string {
+    return 'Your login could not be confirmed.';
   }
 }
 
@@ -134,6 +150,10 @@ export class UnauthorizedError extends TaggedError<'UnauthorizedError'> {
       Path: path,
     });
   }
+
+  override get summary(): string {
+    return 'Your login is not valid any more.';
+  }
 }
 
 /**
@@ -150,5 +170,9 @@ export class InvalidRequestError extends TaggedError<'InvalidRequestError'> {
       lines: problems.map(formatProblem),
     });
     this.problems = printableProblems(problems);
+  }
+
+  override get summary(): string {
+    return 'The request is not valid and was not sent.';
   }
 }

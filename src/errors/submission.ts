@@ -1,7 +1,7 @@
 import type { Base64, Offset, Party } from '../codecs/scalars.js';
 import { type ApiError, userAdvice } from './ApiError.js';
 import { TaggedError } from './internal/message.js';
-import { nextStep, rejectionReason, type RejectionReason } from './rejectionReason.js';
+import { nextStep, refusals, rejectionReason, type RejectionReason } from './rejectionReason.js';
 
 /**
  * Identifies a submission in an error, so that you can look up its outcome on the ledger.
@@ -60,6 +60,10 @@ export class NotSentError extends TaggedError<'NotSentError'> {
       Submission: submission.submissionId,
     });
   }
+
+  override get summary(): string {
+    return 'Your request was not sent, and nothing has changed.';
+  }
 }
 
 /**
@@ -93,6 +97,10 @@ export class SubmissionExpiredError extends TaggedError<'SubmissionExpiredError'
     this.code = code;
     this.reason = reason;
     this.correlationId = correlationId;
+  }
+
+  override get summary(): string {
+    return 'Your request came too late, and nothing has changed.';
   }
 }
 
@@ -153,6 +161,11 @@ export class SubmissionRejectedError extends TaggedError<'SubmissionRejectedErro
   get isContention(): boolean {
     return this.reason === 'contention' || this.reason === 'inactiveContract';
   }
+
+  /** The sentence for the `reason`. It never quotes the `explanation`. */
+  override get summary(): string {
+    return refusals[this.reason];
+  }
 }
 
 /**
@@ -174,5 +187,9 @@ export class VerificationError extends TaggedError<'VerificationError'> {
       Reason: reason,
       Path: path,
     });
+  }
+
+  override get summary(): string {
+    return 'The prepared request is not what you asked for, so it was not signed.';
   }
 }

@@ -35,6 +35,10 @@ export class RelayError extends TaggedError<'RelayError'> {
     super('RelayError', `The relay is broken: ${explanation}.`, details, { cause });
     this.endsProcessor = reason !== 'size';
   }
+
+  override get summary(): string {
+    return 'The stream of changes is interrupted.';
+  }
 }
 
 /**

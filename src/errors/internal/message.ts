@@ -14,6 +14,11 @@ export abstract class TaggedError<T extends string> extends Error {
   override readonly name: T;
   /** Identifies the error in the union. */
   readonly _tag: T;
+  /**
+   * One sentence for the person at a screen: what it means for them, without ids, addresses and details. Always in English; see
+   * `summarize`. The `message` is for a log.
+   */
+  abstract get summary(): string;
 
   /** @internal */
   constructor(tag: T, fact: string, details?: Details, options?: MessageOptions) {
