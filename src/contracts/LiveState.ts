@@ -136,10 +136,21 @@ function withDiagnostic<C extends AnyContract>(view: View<C>, diagnostic: Diagno
 export const keepsContracts = (error: unknown): boolean => isLedgerError(error, 'DecodeError');
 
 /** Returns the state of a view as subscribers see it. */
-export const stateOf = <C extends AnyContract>({ connection, known, isLive }: View<C>): LiveState<C> =>
-  known === undefined
-    ? { data: 'loading', connection }
-    : { data: isLive ? 'live' : 'stale', connection, offset: known.offset, contracts: known.contracts };
+export const stateOf = <C extends AnyContract>(view: View<C>): LiveState<C> =>
+  isKnown(view) ? knownStateOf(view) : { data: 'loading', connection: view.connection };
+
+/** Returns the state of a view whose contracts are known. */
+export const knownStateOf = <C extends AnyContract>({ connection, known, isLive }: KnownView<C>): KnownState<C> => {
+  const { offset, contracts } = known;
+  return { data: isLive ? 'live' : 'stale', connection, offset, contracts };
+};
+
+type KnownState<C extends AnyContract> = ContractsKnown<C, 'live'> | ContractsKnown<C, 'stale'>;
+
+/** A view whose contracts are known. */
+export type KnownView<C extends AnyContract> = View<C> & Required<Pick<View<C>, 'known'>>;
+
+export const isKnown = <C extends AnyContract>(view: View<C>): view is KnownView<C> => view.known !== undefined;
 
 /** Whether two views show subscribers the same state. */
 export const isSameState = <C extends AnyContract>(a: View<C>, b: View<C>): boolean =>

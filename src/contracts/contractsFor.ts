@@ -17,7 +17,8 @@ import {
 } from 'rxjs';
 import type { AnyContract } from './Contract.js';
 import { type LiveContracts, toLiveContracts } from './liveContracts.js';
-import { loading, type View } from './LiveState.js';
+import { firstWith } from './firstWith.js';
+import { isKnown, knownStateOf, loading, type View } from './LiveState.js';
 import { PartyIndex } from './parties/PartyIndex.js';
 
 /**
@@ -69,15 +70,24 @@ export function contractsFor<C extends AnyContract>(
     switchMap((index) => index.viewOf(selection$)),
     share({ connector: () => new BehaviorSubject<View<C>>(loading) }),
   );
-  const reached$ = index$.pipe(switchMap((index) => index.reached$));
+  const applied$ = index$.pipe(switchMap((index) => index.applied$));
+  const known$ = view$.pipe(filter(isKnown));
   return {
     ...toLiveContracts(view$, isObservable(parties) ? undefined : parties),
     atOffset: (offset) =>
-      view$.pipe(
-        filter(({ known }) => known !== undefined),
+      known$.pipe(
         take(1),
-        switchMap(() => reached$),
+        switchMap(() => applied$.pipe(filter(isKnown))),
+        map(({ known }) => known.offset),
         filter((reached) => reached >= offset),
+        take(1),
+      ),
+    after: (transaction) =>
+      firstWith(applied$, transaction).pipe(
+        // a change that does not concern the view does not move its offset
+        switchMap(({ offset }) =>
+          known$.pipe(map((view) => ({ ...knownStateOf(view), offset: Math.max(offset, view.known.offset) }))),
+        ),
         take(1),
       ),
   };

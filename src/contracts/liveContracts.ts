@@ -10,6 +10,7 @@ import {
   take,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
+import type { Transaction } from '../codecs/Transaction.js';
 import type { WorkName } from '../diagnostics/Diagnostic.js';
 import { reportOf } from '../client/Client.js';
 import { reportEnd } from '../feed/updates.js';
@@ -25,8 +26,10 @@ import {
   eventFormatOf,
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
+import { firstWith } from './firstWith.js';
 import { join } from './join.js';
-import { isSameState, type LiveState, loading, resetOf, stateOf, toChanges, type View, viewOf } from './LiveState.js';
+import { type ContractsKnown, isSameState, type LiveState, loading, resetOf } from './LiveState.js';
+import { stateOf, toChanges, type View, viewOf } from './LiveState.js';
 
 /**
  * A live view of the active contracts. All subscriptions to its Observables share one snapshot and one feed, which
@@ -82,6 +85,15 @@ export interface LiveContracts<C extends AnyContract = AnyContract> {
    * the ledger does not reach the offset: add `timeout`.
    */
   atOffset(offset: Offset): Observable<Offset>;
+  /**
+   * Emits the first state that includes a transaction, and completes: the view then shows what the transaction has changed.
+   * Pass a transaction that you have submitted with the same ledger. It also emits if the transaction changes no contract of
+   * the view, but then it may take half a minute, until the next checkpoint: add `timeout`.
+   *
+   * While it waits, it fails with the error that ends the view, and with a `LedgerResetError` if the view continues with another
+   * ledger. A participant that was restored has other offsets: the record time of the transaction finds it there.
+   */
+  after(transaction: Pick<Transaction, 'offset' | 'synchronizerId' | 'recordTime'>): Observable<ContractsKnown<C>>;
   /**
    * For operators on views, such as `conflate`.
    *
@@ -211,6 +223,7 @@ export function toLiveContracts<C extends AnyContract>(
         filter((reached) => reached >= offset),
         take(1),
       ),
+    after: (transaction) => firstWith(view$, transaction),
     view$,
     parties,
   };

@@ -1,5 +1,4 @@
 import { BehaviorSubject, defer, map, merge, Observable } from 'rxjs';
-import type { Offset } from '../../codecs/scalars.js';
 import type { AnyContract } from '../Contract.js';
 import type { ContractsBatch, ContractsChanged, Reset } from '../ContractChange.js';
 import { loading, type View } from '../LiveState.js';
@@ -18,10 +17,10 @@ export class PartyIndex<C extends AnyContract> {
   /** Where the views of each reader go. */
   readonly #readers = new Map<PartyReader<C>, (view: View<C>) => void>();
   readonly #readersOf = new Map<string, Set<PartyReader<C>>>();
-  readonly #reached$ = new BehaviorSubject<Offset>(0);
+  readonly #applied$ = new BehaviorSubject<View<C>>(loading);
 
-  /** Emits the offset up to which all readers have every change: at once, and whenever it changes. */
-  readonly reached$: Observable<Offset> = this.#reached$.asObservable();
+  /** Emits the view of all contracts of which all readers have every change: at once, and after each step. */
+  readonly applied$: Observable<View<C>> = this.#applied$.asObservable();
 
   /** Emits the views of what some parties see. */
   viewOf(parties$: Observable<ReadonlySet<string>>): Observable<View<C>> {
@@ -43,7 +42,7 @@ export class PartyIndex<C extends AnyContract> {
     }
     if (!isSameConnection(before, view)) this.#addAll(concerned);
     for (const reader of concerned) this.#readers.get(reader)?.(reader.viewIn(this.#view));
-    if (known !== undefined && known.offset !== this.#reached$.value) this.#reached$.next(known.offset);
+    if (known !== before.known) this.#applied$.next(view);
   }
 
   #read(reader: PartyReader<C>): Observable<View<C>> {
