@@ -1,4 +1,4 @@
-import { defer, distinctUntilChanged, filter, map, type Observable, take } from 'rxjs';
+import { defer, filter, map, type Observable, take } from 'rxjs';
 import type { Transaction } from '../codecs/Transaction.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLater } from '../operators/recordTimes.js';
@@ -21,7 +21,6 @@ export const firstWith = <C extends AnyContract>(
   defer(() => {
     const includes = inclusionOf(transaction);
     return view$.pipe(
-      distinctUntilChanged((before, now) => before.known === now.known),
       filter(isKnown),
       filter(({ known }) => includes(known)),
       take(1),
@@ -38,12 +37,17 @@ export const firstWith = <C extends AnyContract>(
  */
 export function inclusionOf(transaction: TransactionPlace): (known: ContractsBatch<AnyContract>) => boolean {
   let first: ContractsBatch<AnyContract> | undefined;
+  let last: ContractsBatch<AnyContract> | undefined;
+  let isIncluded = false;
   return (known) => {
+    if (known === last) return isIncluded;
     // the first step is from before the call: its reset may be that to the ledger of the transaction
-    if (first !== undefined && resetOf(known)?.reason === 'ledgerReset')
+    if (last !== undefined && resetOf(known)?.reason === 'ledgerReset')
       throw new LedgerResetError(transaction.offset, known.offset, 'the view has left the ledger of the transaction');
     first ??= known;
-    return hasReached(known, first, transaction.offset) || hasPassed(known, transaction);
+    last = known;
+    isIncluded = hasReached(known, first, transaction.offset) || hasPassed(known, transaction);
+    return isIncluded;
   };
 }
 

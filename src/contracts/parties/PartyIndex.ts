@@ -1,4 +1,5 @@
 import { BehaviorSubject, defer, map, merge, Observable } from 'rxjs';
+import type { Offset } from '../../codecs/scalars.js';
 import type { AnyContract } from '../Contract.js';
 import type { ContractsBatch, ContractsChanged, Reset } from '../ContractChange.js';
 import { loading, type View } from '../LiveState.js';

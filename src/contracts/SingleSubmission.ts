@@ -1,0 +1,134 @@
+import {
+  BehaviorSubject,
+  catchError,
+  concatMap,
+  defaultIfEmpty,
+  EMPTY,
+  endWith,
+  ignoreElements,
+  lastValueFrom,
+  map,
+  type Observable,
+  of,
+  take,
+  takeLast,
+  takeUntil,
+  tap,
+  timer,
+} from 'rxjs';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import type { TransactionPlace } from './firstWith.js';
+
+/**
+ * The outcome of a submission, for a page.
+ *
+ * @category Submission
+ */
+export type SubmitOutcome =
+  | {
+      /** The discriminant. */
+      readonly _tag: 'Committed';
+      /** The committed transaction. */
+      readonly transaction: SubmittedTransaction;
+    }
+  | {
+      /** The discriminant. */
+      readonly _tag: 'Failed';
+      /**
+       * Why. After a `SubmissionRejectedError`, `SubmissionExpiredError`, `NotSentError`, `InvalidRequestError`,
+       * `UnauthorizedError` or `VerificationError`, nothing is committed. After any other error, in particular an
+       * `OutcomeUnknownError`, the commands may be committed: call `retry`, which cannot commit them twice.
+       */
+      readonly error: Error;
+    };
+
+/**
+ * Contracts that a page shows: of a live view, of `useContracts` or of `injectContracts`.
+ *
+ * @inline
+ */
+export interface AwaitedView {
+  /** Emits when they include a transaction. */
+  after(transaction: TransactionPlace): Observable<unknown>;
+}
+
+/** What a page shows of its submission. */
+export interface Submission {
+  readonly pending: boolean;
+  readonly outcome: SubmitOutcome | undefined;
+}
+
+/** The submissions of a form: one at a time, so that a second click cannot submit twice. */
+export class SingleSubmission {
+  readonly #state$ = new BehaviorSubject<Submission>(initial);
+  #last: Observable<SubmittedTransaction> | undefined;
+
+  readonly state$: Observable<Submission> = this.#state$.asObservable();
+
+  get state(): Submission {
+    return this.#state$.value;
+  }
+
+  /** Submits, unless a submission is pending. Resolves to the outcome once the view includes the commit. */
+  async submit(
+    submit: () => Observable<SubmittedTransaction>,
+    view: AwaitedView | undefined,
+  ): Promise<SubmitOutcome | undefined> {
+    if (this.state.pending) return undefined;
+    this.#last = submit();
+    return this.retry(view);
+  }
+
+  /** Submits the last one again, if it is not committed. */
+  async retry(view: AwaitedView | undefined): Promise<SubmitOutcome | undefined> {
+    if (this.state.pending || this.#last === undefined) return undefined;
+    this.#state$.next({ pending: true, outcome: undefined });
+    return lastValueFrom(
+      outcomeOf(this.#last, view).pipe(
+        // at once, so that it is rendered together with what the view shows
+        tap((outcome) => {
+          // what is committed is not submitted again
+          if (outcome._tag === 'Committed') this.#last = undefined;
+          this.#state$.next({ pending: false, outcome });
+        }),
+      ),
+    );
+  }
+
+  /** Forgets the outcome. */
+  reset(): void {
+    if (!this.state.pending) this.#state$.next(initial);
+  }
+}
+
+const initial: Submission = { pending: false, outcome: undefined };
+
+const outcomeOf = (
+  submission: Observable<SubmittedTransaction>,
+  view: AwaitedView | undefined,
+): Observable<SubmitOutcome> =>
+  submission.pipe(
+    takeLast(1),
+    concatMap((transaction) => (view === undefined ? of(transaction) : onceShown(view, transaction))),
+    map((transaction): SubmitOutcome => ({ _tag: 'Committed', transaction })),
+    catchError((error: unknown) => of(failed(error))),
+    defaultIfEmpty(failed(new Error('The Observable has emitted no transaction.'))),
+  );
+
+/** How long a commit waits for a view, in milliseconds. It is committed, whatever the view shows. */
+const maxAwaitMs = 10_000;
+
+const onceShown = (view: AwaitedView, transaction: SubmittedTransaction): Observable<SubmittedTransaction> =>
+  view.after(transaction).pipe(
+    take(1),
+    takeUntil(timer(maxAwaitMs)),
+    // a view that has ended shows its error itself
+    catchError(() => EMPTY),
+    ignoreElements(),
+    endWith(transaction),
+  );
+
+const failed = (error: unknown): SubmitOutcome => ({
+  _tag: 'Failed',
+  error: error instanceof Error ? error : new Error(String(error)),
+});
