@@ -1,7 +1,7 @@
 import { asyncScheduler, map, NEVER, type Observable, of, Subject } from 'rxjs';
 import type { Diagnostic, DiagnosticBody, Report, WorkName } from '../diagnostics/Diagnostic.js';
 import type { HttpPort, HttpRequest, HttpResponse } from '../http/HttpPort.js';
-import type { RetryPolicy } from '../http/retry.js';
+import { hurry, type RetryPolicy } from '../http/retry.js';
 import type { Addresses } from './Addresses.js';
 import type { Interceptor } from './Interceptor.js';
 import { Learned, type UpdatesPath } from './Learned.js';
@@ -31,7 +31,7 @@ interface Shared {
   readonly tokens: TokenSource;
   readonly learned: Learned;
   readonly diagnostics: Subject<Diagnostic>;
-  readonly success: Subject<void>;
+  readonly success: Subject<unknown>;
 }
 
 /** The state of one view of a client. */
@@ -141,7 +141,7 @@ export class Client {
   /** Records a success, which shows that the participant can be reached. */
   succeeded(path: string): void {
     this.learned.answered(path);
-    this.#shared.success.next();
+    this.#shared.success.next(undefined);
   }
 
   /** Records an error that is the participant's own. */
@@ -172,8 +172,8 @@ export class Client {
     return this.#shared.diagnostics.observed;
   }
 
-  /** Emits after each request that succeeds. */
-  get success$(): Observable<void> {
+  /** Emits after each request that succeeds, and `hurry` when the requests that wait should be repeated now. */
+  get success$(): Observable<unknown> {
     return this.#shared.success.asObservable();
   }
 
@@ -211,11 +211,14 @@ function viewOf(settings: ClientSettings): View {
     tokens,
     learned: new Learned(updatesPath),
     diagnostics: new Subject<Diagnostic>(),
-    success: new Subject<void>(),
+    success: new Subject<unknown>(),
   };
   const ledger = {
     get address() {
       return typeof address === 'string' ? address : address.last;
+    },
+    retryNow: () => {
+      shared.success.next(hurry);
     },
   };
   const scopes = interceptors.map((each) => ({ interceptor: quietly(() => each.forLedger?.(ledger)) ?? each }));

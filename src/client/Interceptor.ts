@@ -73,7 +73,13 @@ export interface InterceptedParts {
  *
  * @inline
  */
-export interface OperationInterception<O> extends Interception<O>, InterceptedParts {}
+export interface OperationInterception<O> extends Interception<O>, InterceptedParts {
+  /**
+   * Ends the operation when it emits: it is unsubscribed, emits nothing more, and does not complete. The subscriber gets its
+   * error. For programs whose parts end separately. A submission that was sent may be committed.
+   */
+  readonly until$?: Observable<unknown> | undefined;
+}
 
 /**
  * What is added to a feed.
@@ -83,11 +89,6 @@ export interface OperationInterception<O> extends Interception<O>, InterceptedPa
 export interface FeedInterception extends OperationInterception<Outcome> {
   /** Is called for each update or completion, or for each commit of a processor, before the subscriber receives it. */
   next?(progress: FeedProgress): void;
-  /**
-   * Ends the feed when it emits: the feed is unsubscribed, emits nothing more, and does not complete. The subscriber gets its
-   * error. For programs whose parts end separately.
-   */
-  readonly until$?: Observable<unknown> | undefined;
 }
 
 /**
@@ -108,6 +109,11 @@ interface AddedHeaders {
 export interface LedgerInfo {
   /** The address of the last request; `undefined` before the first one if there are several. */
   readonly address: string | undefined;
+  /**
+   * Repeats the requests that wait after a transient failure: each within a second, unless the participant has requested a longer
+   * delay. Their back-off begins again. For example when the network is back.
+   */
+  retryNow(): void;
 }
 
 /**

@@ -8,9 +8,9 @@ import type {
   FeedCall,
   FeedProgress,
   HandlerCall,
-  InterceptedParts,
   Interception,
   Interceptor,
+  OperationInterception,
   Outcome,
   ReadCall,
   RequestCall,
@@ -38,11 +38,9 @@ export const interceptFeed = <A>(
     (interceptor) => interceptor.feed?.(call),
     read,
     (inner$, added) => {
-      const { until$ } = added;
       const count = (value: A): void => quietly(() => progressOf && added.next?.(progressOf(value)));
       const counted$ = added.next === undefined ? inner$ : inner$.pipe(tap(count));
-      const source$ = around(counted$, added, { isSingle: false });
-      return until$ === undefined ? source$ : endedBy(source$, until$);
+      return around(counted$, added, { isSingle: false });
     },
   );
 
@@ -79,7 +77,7 @@ export const interceptRead = <A>(
   );
 
 /** Calls the interceptors for an operation, at each subscription. The first one is the outermost. */
-const operation = <A, I extends InterceptedParts>(
+const operation = <A, I extends OperationInterception<never>>(
   client: Client,
   ask: (interceptor: Interceptor) => I | undefined,
   run: (client: Client) => Observable<A>,
@@ -93,7 +91,7 @@ const operation = <A, I extends InterceptedParts>(
           added: quietly(() => ask(interceptor)),
         }));
         return scopes.reduceRight(
-          (inner$, { added }) => (added === undefined ? inner$ : add(inner$, added)),
+          (inner$, { added }) => (added === undefined ? inner$ : endedBy(add(inner$, added), added.until$)),
           run(client.within(scopes)),
         );
       });
@@ -229,8 +227,9 @@ export function inContext<O, R>(added: Interception<O>, context: 'run' | 'emit',
 }
 
 /** Emits what the source emits until the end. Does not complete then. */
-const endedBy = <A>(source: Observable<A>, until$: Observable<unknown>): Observable<A> =>
+const endedBy = <A>(source: Observable<A>, until$: Observable<unknown> | undefined): Observable<A> =>
   defer(() => {
+    if (until$ === undefined) return source;
     let hasEnded = false;
     const end$ = until$.pipe(
       tap(() => {

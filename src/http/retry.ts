@@ -1,8 +1,9 @@
 import {
   catchError,
-  concatMap,
   defer,
+  delayWhen,
   EMPTY,
+  filter,
   mergeAll,
   type MonoTypeOperatorFunction,
   type Observable,
@@ -62,7 +63,10 @@ export { checkNotNegative, checkPositive };
 export interface RetrySettings {
   readonly retry: CompleteRetryPolicy;
   readonly report: Report;
-  /** Emits after each success of another request to the same participant, which ends a wait for the participant to return. */
+  /**
+   * Emits after each success of another request to the same participant, which ends a wait for the participant to return; and
+   * `hurry` if there is a reason to try again now, such as a network that is back.
+   */
   readonly success$?: Observable<unknown>;
 }
 
@@ -128,6 +132,11 @@ export class RetryBudget {
     return new RetryBudget(this.policy, this.failures, this.spentMs - ms);
   }
 
+  /** Begins the back-off again: the next delay is a short one. */
+  beginAgain(): RetryBudget {
+    return new RetryBudget(this.policy, 0, this.spentMs);
+  }
+
   /** The whole budget again. */
   renew(): RetryBudget {
     return new RetryBudget(this.policy);
@@ -137,6 +146,9 @@ export class RetryBudget {
 /** The delay that the participant requested with an error, in milliseconds. */
 export const retryAfterOf = (error: LedgerError): number | undefined =>
   isLedgerError(error, 'ApiError', 'ConnectionError') ? error.retryAfterMs : undefined;
+
+/** Ends every delay that the participant has not requested. */
+export const hurry = 'hurry';
 
 /** Within this time all that wait for the participant return to it after a success, in milliseconds. */
 const returnSpreadMs = 1_000;
@@ -198,20 +210,27 @@ export const retryTransient =
         attemptAt = now + delayMs;
         const spent = { failures: failures + 1, spentMs: spentMs + delayMs };
         report(() => ({ _tag: 'RetryScheduled', cause: error, delayMs, ...spent }));
+        // once per outage, so that a request that fails for its own reasons is not repeated with each success of the others
+        const mayReturn = !endedEarly && isUnreachable(error);
+        const mayHurry = retryAfterOf(error) === undefined;
         const delay$ = timer(clampTimer(delayMs));
-        return endedEarly || !isUnreachable(error) ? delay$ : defer(() => [delay$, returned$]).pipe(mergeAll());
+        const return$ = success$.pipe(
+          filter((how) => (how === hurry ? mayHurry : mayReturn)),
+          take(1),
+          delayWhen(() => timer(Math.random() * returnSpreadMs)),
+          tap((how) => {
+            endDelay(how === hurry);
+          }),
+        );
+        return defer(() => [delay$, return$]).pipe(mergeAll());
       };
-      // once per outage, so that a request that fails for its own reasons is not repeated with each success of the others
-      const returned$ = success$.pipe(
-        take(1),
-        concatMap(() => timer(Math.random() * returnSpreadMs)),
-        tap(() => {
-          const now = monotonicNow();
-          budget = budget.refund(Math.max(0, attemptAt - now));
-          attemptAt = Math.min(attemptAt, now);
-          endedEarly = true;
-        }),
-      );
+      const endDelay = (isHurried: boolean): void => {
+        const now = monotonicNow();
+        budget = budget.refund(Math.max(0, attemptAt - now));
+        attemptAt = Math.min(attemptAt, now);
+        if (isHurried) budget = budget.beginAgain();
+        else endedEarly = true;
+      };
       const renew = (): void => {
         endedEarly = false;
         doubtful = 0;
