@@ -1,0 +1,287 @@
+import {
+  BehaviorSubject,
+  catchError,
+  combineLatest,
+  concat,
+  concatMap,
+  defaultIfEmpty,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  filter,
+  from,
+  ignoreElements,
+  lastValueFrom,
+  map,
+  merge,
+  type Observable,
+  of,
+  share,
+  Subject,
+  switchMap,
+  take,
+  tap,
+  timer,
+} from 'rxjs';
+import type { LedgerInfo, OperationInterception, SubmissionCall } from '../client/Interceptor.js';
+import { TokenError } from '../errors/request.js';
+import type { LedgerSession, SessionOptions, SessionState } from './SessionState.js';
+import { isOnline, isOnline$, return$, type TabMessage, Tabs } from './page.js';
+import { type AbortedSubmission, SignedOutError } from './SignedOutError.js';
+
+/** The state of the user, whether or not there is a network. */
+type Phase = Exclude<SessionState, 'offline'>;
+
+/** A submission without an outcome. */
+interface OpenSubmission {
+  readonly commandId: string | undefined;
+  isSent: boolean;
+}
+
+/** How many tokens in a row the participant may refuse: the first may have ended, and the second replaces it. */
+const maxRefused = 2;
+
+/** How long a tab waits for the sign-in of another one, in milliseconds: that tab may be closed. */
+const maxForeignMs = 60_000;
+
+/** The session of a user, as an interceptor of ledgers. */
+export class Session implements LedgerSession {
+  readonly #options: SessionOptions;
+  readonly #tabs: Tabs;
+  readonly #phase$ = new BehaviorSubject<Phase>('signedOut');
+  /** The phase before the sign-in. */
+  #before: Phase = 'signedOut';
+  /** Whether another tab signs in. */
+  #isForeign = false;
+  /** Whether the user has signed out, and not in again. */
+  #hasSignedOut = false;
+  readonly #ended$ = new Subject<void>();
+  readonly #ledgers = new Set<LedgerInfo>();
+  readonly #open = new Set<OpenSubmission>();
+  /** The tokens that the participant has refused since it accepted one. */
+  readonly #refused = new Set<string>();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#tabs = new Tabs(options.name ?? 'canton-rx session');
+  }
+
+  /** Follows the page and the other tabs, while there is a subscriber. */
+  readonly #surroundings$: Observable<never> = defer(() =>
+    merge(
+      this.#tabs.message$.pipe(switchMap((message) => this.#hear(message))),
+      return$.pipe(
+        tap(() => {
+          this.#retryNow();
+        }),
+      ),
+    ),
+  ).pipe(ignoreElements(), share());
+
+  readonly state$ = defer(() =>
+    merge(
+      combineLatest([this.#phase$, isOnline$]).pipe(map(([phase, online]) => stateOf(phase, online))),
+      this.#surroundings$,
+    ),
+  ).pipe(distinctUntilChanged());
+
+  get state(): SessionState {
+    return stateOf(this.#phase$.value, isOnline());
+  }
+
+  readonly token = (refused?: string): Observable<string> =>
+    defer(() => {
+      // without the ledger, it is not known when a token is accepted
+      if (refused !== undefined && this.#ledgers.size > 0) this.#refused.add(refused);
+      if (['signingIn', 'expired'].includes(this.#phase$.value)) return this.#afterSignIn$;
+      return this.#provide(refused).pipe(concatMap((token) => this.#take(token, refused)));
+    });
+
+  readonly signIn = (): Promise<SessionState> => lastValueFrom(this.#signIn$, { defaultValue: this.state });
+
+  readonly signOut = async (): Promise<readonly AbortedSubmission[]> => {
+    const sent = [...this.#open].filter(({ isSent }) => isSent).map(toAborted);
+    this.#end();
+    this.#tabs.post('signedOut');
+    await lastValueFrom(from(this.#options.signOut?.() ?? []), { defaultValue: undefined });
+    return sent;
+  };
+
+  forLedger(ledger: LedgerInfo): this {
+    this.#ledgers.add(ledger);
+    return this;
+  }
+
+  feed(): OperationInterception<never> {
+    return this.#intercept();
+  }
+
+  read(): OperationInterception<never> {
+    return this.#intercept();
+  }
+
+  submission({ commandId }: SubmissionCall): OperationInterception<never> {
+    const submission = { commandId, isSent: false };
+    this.#open.add(submission);
+    return {
+      ...this.#intercept(submission),
+      end: () => {
+        this.#open.delete(submission);
+      },
+    };
+  }
+
+  /** Ends an operation when the user signs out, and notes what the participant accepts. */
+  #intercept(submission?: OpenSubmission): OperationInterception<never> {
+    const ended$ = defer(() => (this.#hasSignedOut ? of(undefined) : this.#ended$));
+    return {
+      until$: merge(ended$, this.#surroundings$).pipe(
+        map(() => {
+          throw new SignedOutError(submission && toAborted(submission));
+        }),
+      ),
+      request: ({ path }) => {
+        if (submission !== undefined && /\/(?:submit|execute)/.test(path)) submission.isSent = true;
+        return {
+          end: ({ how }) => {
+            if (how === 'succeeded') this.#refused.clear();
+          },
+        };
+      },
+    };
+  }
+
+  /** Calls the token function of the app. */
+  #provide(refused?: string): Observable<string | undefined> {
+    return defer(() => {
+      const token = this.#options.token(refused);
+      return typeof token === 'object' ? from(token) : of(token);
+    }).pipe(take(1), defaultIfEmpty(undefined));
+  }
+
+  /** Takes a token of the app; waits for the next sign-in if it cannot be accepted. */
+  #take(token: string | undefined, refused: string | undefined): Observable<string> {
+    if (this.#hasSignedOut) throw signedOut();
+    if (token === undefined || token === refused || this.#refused.size >= maxRefused) {
+      if (this.#phase$.value === 'active') this.#phase$.next('expired');
+      return this.#afterSignIn$;
+    }
+    if (this.#phase$.value === 'signedOut') this.#phase$.next('active');
+    return of(token);
+  }
+
+  readonly #afterSignIn$ = defer(() => {
+    if (this.#hasSignedOut) throw signedOut();
+    return merge(this.#phase$, this.#surroundings$).pipe(
+      filter((phase) => phase === 'active' || this.#hasSignedOut),
+      take(1),
+      concatMap(() => this.#provide()),
+      map((token) => {
+        if (token === undefined || this.#hasSignedOut) throw signedOut();
+        return token;
+      }),
+    );
+  });
+
+  readonly #signIn$: Observable<SessionState> = defer(() =>
+    this.#isForeign ? this.#afterOther$ : this.#ownSignIn$,
+  ).pipe(share());
+
+  /** Waits for the sign-in of another tab. */
+  readonly #afterOther$ = defer(() =>
+    merge(this.#phase$.pipe(filter((phase) => phase !== 'signingIn')), timer(maxForeignMs), this.#surroundings$).pipe(
+      take(1),
+      concatMap(() => (this.#phase$.value === 'signingIn' ? this.#ownSignIn$ : of(this.state))),
+    ),
+  );
+
+  readonly #ownSignIn$ = defer(() => {
+    const isFirst = this.#phase$.value === 'signedOut' && !this.#hasSignedOut;
+    const asked$ = concat(defer(() => from(this.#options.signIn?.() ?? [])).pipe(ignoreElements()), this.#provide());
+    this.#begin();
+    this.#tabs.post('signingIn');
+    return (isFirst ? this.#provide() : of(undefined)).pipe(
+      concatMap((token) => (token === undefined ? asked$ : of(token))),
+      tap((token) => {
+        if (token === undefined) this.#fail();
+        else this.#activate();
+        this.#tabs.post(token === undefined ? 'failed' : 'signedIn');
+      }),
+      map(() => this.state),
+      catchError((error: unknown) => {
+        this.#fail();
+        this.#tabs.post('failed');
+        throw error;
+      }),
+    );
+  });
+
+  /** Takes what another tab says. */
+  #hear(message: TabMessage): Observable<unknown> {
+    switch (message) {
+      case 'signingIn':
+        if (this.#phase$.value === 'active') return EMPTY;
+        this.#begin();
+        this.#isForeign = true;
+        return timer(maxForeignMs).pipe(
+          tap(() => {
+            this.#fail();
+          }),
+        );
+      case 'signedIn':
+        if (this.#phase$.value === 'active') return EMPTY;
+        return this.#provide().pipe(
+          tap((token) => {
+            if (token === undefined) this.#fail();
+            else this.#activate();
+          }),
+          catchError(() => {
+            this.#fail();
+            return EMPTY;
+          }),
+        );
+      case 'failed':
+        if (this.#isForeign) this.#fail();
+        return EMPTY;
+      case 'signedOut':
+        this.#end();
+        return EMPTY;
+    }
+  }
+
+  #begin(): void {
+    if (this.#phase$.value !== 'signingIn') this.#before = this.#phase$.value;
+    this.#phase$.next('signingIn');
+  }
+
+  #fail(): void {
+    this.#isForeign = false;
+    if (this.#phase$.value === 'signingIn') this.#phase$.next(this.#before);
+  }
+
+  #activate(): void {
+    this.#isForeign = false;
+    this.#hasSignedOut = false;
+    this.#refused.clear();
+    this.#phase$.next('active');
+    this.#retryNow();
+  }
+
+  #end(): void {
+    this.#isForeign = false;
+    this.#hasSignedOut = true;
+    this.#refused.clear();
+    this.#phase$.next('signedOut');
+    this.#ended$.next();
+  }
+
+  #retryNow(): void {
+    for (const ledger of this.#ledgers) ledger.retryNow();
+  }
+}
+
+const stateOf = (phase: Phase, online: boolean): SessionState => (online || phase === 'signedOut' ? phase : 'offline');
+
+const toAborted = ({ commandId, isSent }: OpenSubmission): AbortedSubmission => ({ commandId, mayBeCommitted: isSent });
+
+const signedOut = (): TokenError => new TokenError('the user is not signed in');

@@ -1,0 +1,69 @@
+import type { Observable, ObservableInput } from 'rxjs';
+import type { Interceptor } from '../client/Interceptor.js';
+import type { AbortedSubmission } from './SignedOutError.js';
+
+/**
+ * The state of a session:
+ *
+ * - `signedOut`: there is no user: before the first token, and after `signOut`
+ * - `signingIn`: the user signs in, in this tab or in another one
+ * - `active`: there is a token
+ * - `expired`: the participant refuses the token, and there is no other one. Requests wait for the next sign-in, and views keep
+ *   what they show, as stale
+ * - `offline`: the browser has no network. Requests are repeated when it is back
+ *
+ * @category Session
+ */
+export type SessionState = 'signedOut' | 'signingIn' | 'active' | 'expired' | 'offline';
+
+/**
+ * Options of `ledgerSession`.
+ *
+ * @category Session
+ */
+export interface SessionOptions {
+  /**
+   * Returns the token of the user, without a question: from a cache, or renewed in the background. Called before every request.
+   * The argument is a token that the participant has refused, to be dropped from the cache. Returns `undefined` if the user must
+   * sign in, as does the refused token.
+   */
+  readonly token: (refused?: string) => string | undefined | ObservableInput<string | undefined>;
+  /** Lets the user sign in, for example in a popup. After it, `token` has a token. Default: nothing. */
+  readonly signIn?: (() => ObservableInput<unknown>) | undefined;
+  /** Forgets the user, for example with a request to the login service. Default: nothing. */
+  readonly signOut?: (() => ObservableInput<unknown>) | undefined;
+  /**
+   * The name that the tabs of the origin share. Sessions of different users need different ones.
+   *
+   * @defaultValue 'canton-rx session'
+   */
+  readonly name?: string | undefined;
+}
+
+/**
+ * The session of a user in a browser. Created by `ledgerSession`. It is an interceptor of the ledger.
+ *
+ * @category Session
+ */
+export interface LedgerSession extends Interceptor {
+  /** Emits the state: at once, and whenever it changes. */
+  readonly state$: Observable<SessionState>;
+  /** The state now. */
+  readonly state: SessionState;
+  /** The option `token` of the ledger. */
+  readonly token: (refused?: string) => Observable<string>;
+  /**
+   * Lets the user sign in. All calls at the same time share one login, also those in other tabs, which wait for it for a minute at
+   * most. Before the first sign-in, it only takes the token if there is one.
+   *
+   * @returns the state after it; rejects with the error of the option `signIn`
+   */
+  readonly signIn: () => Promise<SessionState>;
+  /**
+   * Signs out, in all tabs: feeds, views and submissions end with a `SignedOutError`, and so does what is subscribed to before the
+   * next sign-in.
+   *
+   * @returns the submissions of this tab that were sent and may be committed; rejects with the error of the option `signOut`
+   */
+  readonly signOut: () => Promise<readonly AbortedSubmission[]>;
+}

@@ -1,0 +1,464 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { EMPTY, map, NEVER, Subject, throwError, timer } from 'rxjs';
+import { acsDelta } from '../../src/codecs/UpdateFormat.js';
+import { liveContracts } from '../../src/contracts/liveContracts.js';
+import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
+import { isSignedOutError, ledgerSession, type SessionOptions, type SessionState } from '../../src/session/index.js';
+import { briefState } from '../contracts/brief.js';
+import { archive, create, marbles as query } from '../contracts/joinSupport.js';
+import { observe } from '../helpers/observe.js';
+import { marbles, until } from '../helpers/time.js';
+import { contractsWorld } from '../helpers/virtualContracts.js';
+import { errorBody, errorReply, brokenConnection } from '../helpers/wire.js';
+
+const unauthorized = errorReply(401, errorBody('NA', -1));
+const request: CommandsRequest = {
+  actAs: ['alice::1220ab'],
+  commandId: 'c-1',
+  commands: [{ CreateCommand: { templateId: '#m:M:Marble', createArguments: {} } }],
+};
+
+let sessions = 0;
+/** Each test has its own tabs. */
+const newName = (): string => `test ${(sessions += 1)}`;
+
+/** A participant with a contract `x` that accepts some tokens, and a session whose user has one or not. */
+function world({
+  accepted = ['a'],
+  name = newName(),
+  ...options
+}: Partial<SessionOptions> & { accepted?: string[] } = {}) {
+  const user: { token: string | undefined; calls: (string | undefined)[]; logins: number } = {
+    token: 'a',
+    calls: [],
+    logins: 0,
+  };
+  const trouble = { isOffline: false };
+  const session = ledgerSession({
+    token: (refused) => {
+      user.calls.push(refused);
+      if (refused !== undefined && refused === user.token) user.token = undefined;
+      return user.token;
+    },
+    signIn: () => {
+      user.logins += 1;
+      user.token = accepted.at(-1);
+      return EMPTY;
+    },
+    name,
+    ...options,
+  });
+  const virtual = contractsWorld({
+    latencyMs: 1,
+    fault: ({ token, path }) => {
+      if (trouble.isOffline) return brokenConnection;
+      if (path.includes('/submit')) return NEVER;
+      return accepted.includes(token ?? '') ? undefined : unauthorized;
+    },
+    client: { token: session.token, interceptors: [session], retry: { baseDelayMs: 1_000, maxDelayMs: 30_000 } },
+  });
+  virtual.participant.append(create(1, 'x'));
+  return { ...virtual, session, user, accepted, trouble, name };
+}
+
+/** A page: its events, whether it has a network and whether it is shown. */
+function openPage() {
+  const page = new EventTarget();
+  const document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+  const navigator = { onLine: true };
+  const globals = {
+    document,
+    navigator,
+    addEventListener: page.addEventListener.bind(page),
+    removeEventListener: page.removeEventListener.bind(page),
+  };
+  for (const [key, value] of Object.entries(globals)) {
+    const before = Object.getOwnPropertyDescriptor(globalThis, key);
+    Object.defineProperty(globalThis, key, { value, configurable: true, writable: true });
+    closes.push(() => {
+      if (before === undefined) Reflect.deleteProperty(globalThis, key);
+      else Object.defineProperty(globalThis, key, before);
+    });
+  }
+  const setOnline = (isOnline: boolean): void => {
+    navigator.onLine = isOnline;
+    page.dispatchEvent(new Event(isOnline ? 'online' : 'offline'));
+  };
+  const show = (visibilityState: string): void => {
+    document.visibilityState = visibilityState;
+    document.dispatchEvent(new Event('visibilitychange'));
+  };
+  const restore = (persisted: boolean): void => {
+    page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted }));
+  };
+  return { setOnline, show, restore };
+}
+const closes: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closes.splice(0)) close();
+});
+
+/** Runs something at a time of the virtual clock. */
+const at = (ms: number, run: () => unknown): void => {
+  timer(ms).subscribe(run);
+};
+
+describe('a session', () => {
+  it('is active with the first token, with or without a sign-in', async () => {
+    const { session, client, user } = world();
+    const states = observe(session.state$);
+    expect(session.state).toBe('signedOut');
+    const end = observe(client.ledgerEnd());
+    await until(() => end.completed);
+    expect([states.values, session.state, user.logins]).toEqual([['signedOut', 'active'], 'active', 0]);
+    const other = world();
+    expect(await other.session.signIn()).toBe('active');
+    expect(other.user.logins).toBe(0);
+    states.subscription.unsubscribe();
+  });
+
+  it('lets the user sign in if there is no token, once for all calls', async () => {
+    const answer$ = new Subject<unknown>();
+    let logins = 0;
+    const user: { token?: string } = {};
+    const session = ledgerSession({
+      token: () => user.token,
+      signIn: () => {
+        logins += 1;
+        return answer$;
+      },
+      name: newName(),
+    });
+    const states = observe(session.state$);
+    const results = Promise.all([session.signIn(), session.signIn()]);
+    user.token = 'a';
+    answer$.complete();
+    expect(await results).toEqual(['active', 'active']);
+    expect([states.values, logins]).toEqual([['signedOut', 'signingIn', 'active'], 1]);
+    states.subscription.unsubscribe();
+  });
+
+  it('is what it was before after a sign-in that fails or brings no token', async () => {
+    const answers = [throwError(() => new Error('closed')), EMPTY];
+    const session = ledgerSession({ token: () => undefined, signIn: () => answers.shift() ?? NEVER, name: newName() });
+    const states = observe(session.state$);
+    await expect(session.signIn()).rejects.toThrow('closed');
+    expect(await session.signIn()).toBe('signedOut');
+    const all: SessionState[] = ['signedOut', 'signingIn', 'signedOut', 'signingIn', 'signedOut'];
+    expect(states.values).toEqual(all);
+    states.subscription.unsubscribe();
+  });
+
+  it('renews a refused token, and views do not notice', () => {
+    marbles(({ flush }) => {
+      const calls: (string | undefined)[] = [];
+      let token = 'a';
+      const { session, client, accepted, participant } = world({
+        token: (refused) => {
+          calls.push(refused);
+          if (refused === 'a') token = 'b';
+          return timer(100).pipe(map(() => token));
+        },
+      });
+      const states = observe(session.state$);
+      const view = observe(liveContracts(client, { ...query }).state$.pipe(map(briefState)));
+      at(5_000, () => {
+        accepted.splice(0, 1, 'b');
+        participant.append(archive(2, 'x'));
+      });
+      at(60_000, () => {
+        view.subscription.unsubscribe();
+        states.subscription.unsubscribe();
+      });
+      flush();
+      expect(states.values).toEqual(['signedOut', 'active']);
+      expect(view.values.at(-1)).toMatch(/^live\/open \d $/);
+      expect(view.values.slice(3).filter((value) => /loading|retrying/.test(value))).toEqual([]);
+      expect(calls.filter((refused) => refused !== undefined)).toEqual(['a']);
+    });
+  });
+
+  it('is expired once for all views when there is no other token, keeps what they show, and goes on after a sign-in', () => {
+    marbles(({ flush }) => {
+      const { session, client, user, accepted, service, participant } = world();
+      const states = observe(session.state$);
+      const views = [1, 2, 3].map(() => observe(liveContracts(client, { ...query }).state$.pipe(map(briefState))));
+      const shown: (string | undefined)[][] = [];
+      const requests: number[] = [];
+      at(5_000, () => accepted.splice(0, 1, 'b'));
+      at(100_000, () => requests.push(service.requests.length));
+      at(600_000, () => {
+        requests.push(service.requests.length);
+        shown.push(views.map(({ values }) => values.at(-1)));
+        participant.append(create(2, 'y'));
+        void session.signIn();
+      });
+      at(601_500, () => {
+        shown.push(views.map(({ values }) => values.at(-1)));
+        for (const { subscription } of [...views, states]) subscription.unsubscribe();
+      });
+      flush();
+      expect(states.values).toEqual(['signedOut', 'active', 'expired', 'signingIn', 'active']);
+      expect(user.logins).toBe(1);
+      expect(shown[0]?.every((state) => /^stale\/\w+ 1 x$/.test(state ?? ''))).toBe(true);
+      // within two seconds, although the back-off is long by then
+      expect(shown[1]).toEqual(Array.from(views, () => 'live/open 2 xy'));
+      // without a token, nothing is sent
+      expect(requests[1]).toBe(requests[0]);
+    });
+  });
+
+  it('is expired when the participant refuses the new token as well', () => {
+    marbles(({ flush }) => {
+      let count = 0;
+      const { session, client } = world({ token: () => `t${(count += 1)}` });
+      const states = observe(session.state$);
+      const view = observe(liveContracts(client, { ...query }).state$);
+      at(300_000, () => {
+        view.subscription.unsubscribe();
+        states.subscription.unsubscribe();
+      });
+      flush();
+      expect(states.values).toEqual(['signedOut', 'active', 'expired']);
+      expect(count).toBeLessThan(10);
+    });
+  });
+
+  it('ends feeds and views when the user signs out, sends nothing more, and begins again after a sign-in', () => {
+    marbles(({ flush }) => {
+      const { session, client, service, user } = world();
+      const updates = observe(client.updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }));
+      const view = liveContracts(client, { ...query });
+      const first = observe(view.state$);
+      const facts: unknown[] = [];
+      let later: ReturnType<typeof observe> | undefined;
+      let again: ReturnType<typeof observe<string>> | undefined;
+      at(5_000, () => {
+        void session.signOut();
+        facts.push(session.state, service.open, service.requests.length);
+        later = observe(view.state$);
+      });
+      at(900_000, () => {
+        facts.push(service.requests.length);
+        user.token = undefined;
+        void session.signIn();
+      });
+      at(900_100, () => (again = observe(view.state$.pipe(map(briefState)))));
+      at(901_000, () => again?.subscription.unsubscribe());
+      flush();
+      expect(facts).toEqual(['signedOut', 0, facts[2], facts[2]]);
+      for (const ended of [updates, first, later]) expect(isSignedOutError(ended?.error)).toBe(true);
+      expect(again?.values.at(-1)).toBe('live/open 1 x');
+      expect(user.logins).toBe(1);
+    });
+  });
+
+  it('aborts submissions when the user signs out, and says which may be committed', async () => {
+    let isSlow = false;
+    const { session, client, service } = world({ token: () => (isSlow ? NEVER : 'a') });
+    const submission = observe(client.submitAndWaitForTransaction(request));
+    const isSending = (): boolean => service.requests.some(({ path }) => path.includes('/submit'));
+    await until(isSending);
+    isSlow = true;
+    const unsent = observe(client.submitAndWaitForTransaction({ ...request, commandId: 'c-2' }));
+    const read = observe(client.ledgerEnd());
+    const aborted = await session.signOut();
+    expect(isSignedOutError(read.error)).toBe(true);
+    expect(aborted).toEqual([{ commandId: 'c-1', mayBeCommitted: true }]);
+    expect(submission.error).toMatchObject({
+      name: 'SignedOutError',
+      message: 'The user has signed out.\nCommand: c-1\nOutcome: it may be committed',
+      summary: 'You have signed out, and it is not known whether your request has succeeded.',
+    });
+    expect(unsent.error).toMatchObject({ submission: { commandId: 'c-2', mayBeCommitted: false } });
+    expect(service.open).toBe(0);
+    const later = observe(client.submitAndWaitForTransaction(request));
+    expect(later.error).toMatchObject({ submission: { mayBeCommitted: false }, summary: 'You have signed out.' });
+    expect(await session.signOut()).toEqual([]);
+  });
+
+  it('forgets the user by the function of the app, whose error it rejects with', async () => {
+    let signedOut = 0;
+    const signOut = () => {
+      signedOut += 1;
+      return throwError(() => new Error('no network'));
+    };
+    const session = ledgerSession({ token: () => 'a', signOut, name: newName() });
+    await session.signIn();
+    await expect(session.signOut()).rejects.toThrow('no network');
+    expect([session.state, signedOut]).toEqual(['signedOut', 1]);
+    const token = observe(session.token());
+    expect(token.error).toMatchObject({ _tag: 'TokenError' });
+  });
+});
+
+describe('the tabs of a session', () => {
+  /** Two tabs with the same user. */
+  function tabs() {
+    const one = world();
+    const other = world({ name: one.name });
+    other.user.token = undefined;
+    const states = [one, other].map(({ session }) => observe(session.state$));
+    const close = (): void => {
+      for (const { subscription } of states) subscription.unsubscribe();
+    };
+    closes.push(close);
+    const said: unknown[] = [];
+    const channel = new BroadcastChannel(one.name);
+    channel.onmessage = (event) => said.push((event as MessageEvent<unknown>).data);
+    closes.push(() => {
+      channel.close();
+    });
+    return { one, other, states, said };
+  }
+
+  it('sign in once, and never say a token', async () => {
+    const { one, other, states, said } = tabs();
+    const answer$ = new Subject<unknown>();
+    one.user.token = undefined;
+    const waiting = ledgerSession({
+      token: () => one.user.token,
+      signIn: () => answer$,
+      name: one.name,
+    });
+    const signedIn = waiting.signIn();
+    await until(() => other.session.state === 'signingIn');
+    const joined = other.session.signIn();
+    one.user.token = other.user.token = 'a';
+    answer$.complete();
+    expect(await Promise.all([signedIn, joined])).toEqual(['active', 'active']);
+    await until(() => one.session.state === 'active');
+    expect(states.map(({ values }) => values)).toEqual([
+      ['signedOut', 'signingIn', 'active'],
+      ['signedOut', 'signingIn', 'active'],
+    ]);
+    expect([one.user.logins, other.user.logins]).toEqual([0, 0]);
+    await until(() => said.length === 2);
+    expect(said).toEqual(['signingIn', 'signedIn']);
+  });
+
+  it('sign out together', async () => {
+    const { one, other } = tabs();
+    other.user.token = 'a';
+    const view = observe(liveContracts(other.client, { ...query }).state$);
+    await until(() => other.session.state === 'active');
+    await one.session.signOut();
+    await until(() => view.error !== undefined);
+    expect([other.session.state, other.service.open]).toEqual(['signedOut', 0]);
+  });
+
+  it('are as before when the sign-in of another one fails', async () => {
+    const { one, states } = tabs();
+    const failing = ledgerSession({
+      token: () => undefined,
+      signIn: () => throwError(() => new Error('closed')),
+      name: one.name,
+    });
+    await expect(failing.signIn()).rejects.toThrow('closed');
+    await until(() => states.every(({ values }) => values.length === 3));
+    expect(states.map(({ values }) => values.at(-1))).toEqual(['signedOut', 'signedOut']);
+  });
+});
+
+describe('a page that returns', () => {
+  /** When a view that has waited for half an hour without a network is live again, in milliseconds after an event. */
+  function returnAfter(event: (page: ReturnType<typeof openPage>) => void, isBack = true): number | undefined {
+    const page = openPage();
+    return marbles(({ flush }) => {
+      const { session, client, trouble } = world();
+      const states = observe(session.state$);
+      const view = observe(liveContracts(client, { ...query }).state$.pipe(map(briefState)));
+      at(5_000, () => {
+        trouble.isOffline = true;
+        page.setOnline(false);
+      });
+      at(1_800_000, () => {
+        trouble.isOffline = !isBack;
+        event(page);
+      });
+      at(1_803_000, () => {
+        for (const { subscription } of [states, view]) subscription.unsubscribe();
+      });
+      flush();
+      expect(states.values.slice(0, 3)).toEqual(['signedOut', 'active', 'offline']);
+      const index = view.values.lastIndexOf('live/open 1 x');
+      const ms = (view.times[index] ?? 0) - 1_800_000;
+      return ms >= 0 ? ms : undefined;
+    });
+  }
+  const online = (page: ReturnType<typeof openPage>): void => {
+    page.setOnline(true);
+  };
+
+  it.each<[string, (page: ReturnType<typeof openPage>) => void]>([
+    ['the network is back', online],
+    [
+      'it is shown again',
+      (page) => {
+        page.show('visible');
+      },
+    ],
+    [
+      'it comes out of the back/forward cache',
+      (page) => {
+        page.restore(true);
+      },
+    ],
+  ])('repeats its requests within two seconds when %s', (_, event) => {
+    expect(returnAfter(event)).toBeLessThan(2_100);
+  });
+
+  it.each<[string, (page: ReturnType<typeof openPage>) => void]>([
+    [
+      'is hidden',
+      (page) => {
+        page.show('hidden');
+      },
+    ],
+    [
+      'is new',
+      (page) => {
+        page.restore(false);
+      },
+    ],
+  ])('does not when it %s', (_, event) => {
+    const returned = Array.from({ length: 5 }, () => returnAfter(event)).filter((ms) => ms !== undefined);
+    expect(returned.length).toBeLessThan(5);
+  });
+
+  it('spreads the requests of many pages', () => {
+    const delays = Array.from({ length: 12 }, () => returnAfter(online) ?? Infinity);
+    expect(Math.max(...delays) - Math.min(...delays)).toBeGreaterThan(300);
+    expect(Math.max(...delays)).toBeLessThan(2_100);
+  });
+
+  it('begins its back-off again, so that a network that comes back slowly is noticed soon', () => {
+    const page = openPage();
+    marbles(({ flush }) => {
+      const { client, trouble } = world();
+      const view = observe(liveContracts(client, { ...query }).state$.pipe(map(briefState)));
+      at(5_000, () => (trouble.isOffline = true));
+      at(1_800_000, () => {
+        page.setOnline(true);
+      });
+      at(1_803_000, () => (trouble.isOffline = false));
+      at(1_812_000, () => {
+        view.subscription.unsubscribe();
+      });
+      flush();
+      expect(view.values.at(-1)).toBe('live/open 1 x');
+    });
+  });
+
+  it('has a state for it', () => {
+    const page = openPage();
+    const session = ledgerSession({ token: () => 'a', name: newName() });
+    const states = observe(session.state$);
+    page.setOnline(false);
+    void session.signIn();
+    page.setOnline(true);
+    page.setOnline(false);
+    expect(states.values).toEqual(['signedOut', 'offline', 'active', 'offline']);
+    states.subscription.unsubscribe();
+  });
+});
