@@ -1,8 +1,10 @@
 import { computed, type Signal, untracked } from '@angular/core';
 import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract, ContractTypes } from '../contracts/Contract.js';
+import type { ContractsBatch } from '../contracts/ContractChange.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
 import type { LiveConnection } from '../contracts/LiveState.js';
+import type { AwaitedView } from '../contracts/SingleSubmission.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 
 /**
@@ -105,6 +107,8 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
    * The state of the connection, and why a request is retried; `undefined` while the status is `'idle'` or `'error'`.
    */
   readonly connection: Signal<LiveConnection | undefined>;
+  /** Emits when `value` includes a transaction, and completes. For the option `awaits` of `injectSubmit`. */
+  readonly after: AwaitedView['after'];
 }
 
 /**
@@ -146,6 +150,8 @@ export interface KnownContracts<C extends AnyContract> {
   /** `undefined` while the contracts are those at the ledger end. */
   readonly staleSince: number | undefined;
   readonly reset?: ContractsReset | undefined;
+  /** The last step of the view; absent for contracts of the page. */
+  readonly step?: ContractsBatch<AnyContract> | undefined;
 }
 
 /**
@@ -161,6 +167,7 @@ export function contractsResource<C extends AnyContract>(
   endedAt: Signal<number | undefined>,
   name: string,
   reload: () => void,
+  after: AwaitedView['after'],
 ): ContractsResource<C> {
   const derived = <A>(part: string, value: () => A): Signal<A> => computed(value, { debugName: `${name}.${part}` });
   const reading = derived('reading', (): Reading<C> => {
@@ -195,6 +202,7 @@ export function contractsResource<C extends AnyContract>(
     isLive: derived('isLive', () => known() !== undefined && known()?.staleSince === undefined),
     staleSince: derived('staleSince', () => known()?.staleSince),
     reset: derived('reset', () => known()?.reset),
+    after,
     connection: derived('connection', () => (reading().request === undefined ? undefined : reading().connection)),
   };
 }

@@ -11,9 +11,24 @@ import {
   untracked,
 } from '@angular/core';
 import { toObservable, toSignal } from '@angular/core/rxjs-interop';
-import { asyncScheduler, type Observable, of, Subject, switchMap } from 'rxjs';
+import {
+  asyncScheduler,
+  BehaviorSubject,
+  defer,
+  filter,
+  type Observable,
+  of,
+  share,
+  startWith,
+  Subject,
+  switchMap,
+  take,
+  takeUntil,
+  takeWhile,
+} from 'rxjs';
 import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractPolicies, ContractQuery, ContractsOptions } from '../contracts/ContractQuery.js';
+import { inclusionOf } from '../contracts/firstWith.js';
 import type { SharedContracts } from '../contracts/shareContracts.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import {
@@ -84,11 +99,13 @@ export function injectContracts<M extends ContractTypes>(
   const { compare, ledger, debugName = 'contracts', injector = inject(Injector), ...contractsOptions } = options;
   return runInInjectionContext(injector, () => {
     const endedAt = signal<number | undefined>(undefined);
+    const ended$ = new BehaviorSubject(false);
     // throws if the component is already destroyed: nothing would end the view
     inject(DestroyRef).onDestroy(() => {
       untracked(() => {
         endedAt.set(asyncScheduler.now());
       });
+      ended$.next(true);
     });
     const source = ledger ?? inject(LEDGER);
     const reload$ = new Subject<void>();
@@ -100,11 +117,24 @@ export function injectContracts<M extends ContractTypes>(
     const reading$ = request$.pipe(
       switchMap((current) => readingOf(current, read)),
       insideZone(inject(NgZone)),
+      share(),
     );
     const latest = toSignal(reading$, { injector, initialValue: idle });
-    return contractsResource(request, latest, endedAt, debugName, () => {
+    const reload = (): void => {
       reload$.next();
-    });
+    };
+    return contractsResource(request, latest, endedAt, debugName, reload, (transaction) =>
+      defer(() => {
+        const includes = inclusionOf(transaction);
+        return reading$.pipe(
+          startWith(untracked(latest)),
+          takeWhile(({ error }) => error === undefined),
+          filter(({ known }) => known?.step !== undefined && includes(known.step)),
+          take(1),
+          takeUntil(ended$.pipe(filter((hasEnded) => hasEnded))),
+        );
+      }),
+    );
   });
 }
 

@@ -233,7 +233,12 @@ const readingsOf = <M extends ContractTypes>(
       map(({ connection, known, isLive, isReloading = false }) => {
         if (known === undefined) return { request, isReloading, connection };
         staleSince = isLive ? undefined : (staleSince ?? asyncScheduler.now());
-        return { request, isReloading, connection, known: { contracts, offset: known.offset, staleSince, reset } };
+        return {
+          request,
+          isReloading,
+          connection,
+          known: { contracts, offset: known.offset, staleSince, reset, step: known },
+        };
       }),
     );
   });

@@ -10,9 +10,9 @@ import {
   map,
   type Observable,
   of,
+  race,
   take,
   takeLast,
-  takeUntil,
   tap,
   timer,
 } from 'rxjs';
@@ -83,16 +83,15 @@ export class SingleSubmission {
   async retry(view: AwaitedView | undefined): Promise<SubmitOutcome | undefined> {
     if (this.state.pending || this.#last === undefined) return undefined;
     this.#state$.next({ pending: true, outcome: undefined });
-    return lastValueFrom(
-      outcomeOf(this.#last, view).pipe(
-        // at once, so that it is rendered together with what the view shows
-        tap((outcome) => {
-          // what is committed is not submitted again
-          if (outcome._tag === 'Committed') this.#last = undefined;
-          this.#state$.next({ pending: false, outcome });
-        }),
-      ),
+    const outcome$ = outcomeOf(this.#last, view).pipe(
+      // at once, so that it is rendered together with what the view shows
+      tap((outcome) => {
+        // what is committed is not submitted again
+        if (outcome._tag === 'Committed') this.#last = undefined;
+        this.#state$.next({ pending: false, outcome });
+      }),
     );
+    return lastValueFrom(outcome$, { defaultValue: undefined });
   }
 
   /** Forgets the outcome. */
@@ -119,9 +118,8 @@ const outcomeOf = (
 const maxAwaitMs = 10_000;
 
 const onceShown = (view: AwaitedView, transaction: SubmittedTransaction): Observable<SubmittedTransaction> =>
-  view.after(transaction).pipe(
+  race(view.after(transaction), timer(maxAwaitMs)).pipe(
     take(1),
-    takeUntil(timer(maxAwaitMs)),
     // a view that has ended shows its error itself
     catchError(() => EMPTY),
     ignoreElements(),

@@ -239,7 +239,7 @@ function isIncluded<C extends AnyContract, R>(
   }
 }
 
-/** The command IDs in a step, each with the contracts that it has created. A party sees them of its own commands. */
+/** The command IDs in a step, each with the contracts that it has created. A party sees those of the commands that it has submitted. */
 const commandsIn = ({ items }: ContractsBatch<AnyContract>): readonly (readonly [string, readonly string[]])[] =>
   items.flatMap((item) => {
     const update = item._tag === 'ContractsChanged' ? item.update : undefined;

@@ -1,6 +1,7 @@
 import {
   catchError,
   defer,
+  EMPTY,
   distinctUntilChanged,
   filter,
   finalize,
@@ -11,13 +12,17 @@ import {
   share,
   startWith,
   switchMap,
+  take,
+  takeWhile,
   tap,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { conflate } from '../contracts/conflate.js';
 import type { AnyContract } from '../contracts/Contract.js';
+import type { ContractsBatch } from '../contracts/ContractChange.js';
 import type { ContractPolicies, ContractQuery, ContractsOptions } from '../contracts/ContractQuery.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
+import { inclusionOf, type TransactionPlace } from '../contracts/firstWith.js';
 import { isSameState, keepsContracts, type LiveConnection, type View } from '../contracts/LiveState.js';
 import type { SharedContracts, SharedView } from '../contracts/shareContracts.js';
 
@@ -30,6 +35,8 @@ export type Reading = {
   readonly contracts?: ContractSet | undefined;
   readonly connection?: LiveConnection | undefined;
   readonly offset?: Offset | undefined;
+  /** The last step of the view. */
+  readonly known?: ContractsBatch<AnyContract> | undefined;
 } & (
   | { readonly status: 'idle' | 'loading' | 'live' | 'stale'; readonly error?: undefined }
   | { readonly status: 'error'; readonly error: Error }
@@ -45,6 +52,8 @@ export interface ContractsStore {
   readonly subscribe: (notify: () => void) => () => void;
   readonly current: () => Reading;
   readonly reload: () => void;
+  /** Emits when the reading includes a transaction, while it notifies; completes when the view has ended. */
+  readonly after: (transaction: TransactionPlace) => Observable<unknown>;
 }
 
 /** @internal */
@@ -67,6 +76,7 @@ export const constantStore = (reading: Reading): ContractsStore => ({
   subscribe: () => () => undefined,
   current: () => reading,
   reload: () => undefined,
+  after: () => EMPTY,
 });
 
 /**
@@ -113,6 +123,16 @@ export function contractsStore(
       },
       current: () => running.get(key)?.current ?? readingOf(view.current()),
       reload: view.reload,
+      after: (transaction) =>
+        defer(() => {
+          const started = running.get(key) ?? start();
+          const includes = inclusionOf(transaction);
+          return merge(of(started.current), started.reading$).pipe(
+            takeWhile(({ status }) => status !== 'error'),
+            filter(({ known }) => known !== undefined && includes(known)),
+            take(1),
+          );
+        }),
     };
   } catch (error) {
     return constantStore(failed(error));
@@ -151,7 +171,7 @@ function readingOf(view: View<AnyContract>): Reading {
 function toReading({ known, connection, isLive }: View<AnyContract>): Reading {
   if (known === undefined) return { status: 'loading', connection };
   const { contracts, offset } = known;
-  return { status: isLive ? 'live' : 'stale', contracts, offset, connection };
+  return { status: isLive ? 'live' : 'stale', contracts, offset, connection, known };
 }
 
 const failed = (error: unknown, { contracts, offset }: Reading = loading): Reading => ({

@@ -6,7 +6,11 @@
  * @module canton-rx/react
  */
 
+'use client';
+
 export { LedgerProvider, type LedgerProviderProps, useLedger } from './LedgerProvider.js';
 export { useContract, useContracts, type UseContractOptions, type UseContractsOptions } from './useContracts.js';
 export type { ContractResult, ContractsResult, ContractsStatus, HookQuery } from './useContracts.js';
-export { useSubmit, type SubmitOutcome, type SubmitState } from './useSubmit.js';
+export { useSession, type SessionResult } from './useSession.js';
+export { useSubmit, type SubmitState, type UseSubmitOptions } from './useSubmit.js';
+export type { SubmitOutcome } from '../contracts/SingleSubmission.js';

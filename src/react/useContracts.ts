@@ -4,6 +4,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractPolicies, ContractQuery, ContractsOptions } from '../contracts/ContractQuery.js';
 import type { LiveConnection } from '../contracts/LiveState.js';
+import type { AwaitedView } from '../contracts/SingleSubmission.js';
 import { constantStore, contractsStore, type ContractsStore, idle, loading, type Reading } from './ContractsStore.js';
 import { useLedgerContext } from './LedgerProvider.js';
 
@@ -87,6 +88,11 @@ interface KnownStatus {
    * date without it. Always the same function for a query.
    */
   readonly reload: () => void;
+  /**
+   * Emits when the contracts include a transaction, and completes. For the option `awaits` of `useSubmit`. Always the same
+   * function for a query.
+   */
+  readonly after: AwaitedView['after'];
 }
 
 /**
@@ -145,7 +151,7 @@ export function useContracts<M extends ContractTypes, S extends ContractOf<M> = 
   options: UseContractsOptions<ContractOf<M>, S> = {},
 ): ContractsResult<S> {
   const { select, compare, ...rest } = options;
-  const { reading, reload } = useReading('useContracts', query, rest);
+  const { reading, reload, after } = useReading('useContracts', query, rest);
   // the contracts have the types of the query
   const known = reading.contracts?.toArray() as readonly ContractOf<M>[] | undefined;
   const contracts = useSelection(
@@ -153,7 +159,7 @@ export function useContracts<M extends ContractTypes, S extends ContractOf<M> = 
     select as ((contract: ContractOf<M>) => contract is S) | undefined,
     compare,
   );
-  return useMemo(() => ({ ...statusOf(reading), contracts, reload }), [reading, contracts, reload]);
+  return useMemo(() => ({ ...statusOf(reading), contracts, reload, after }), [reading, contracts, reload, after]);
 }
 
 /**
@@ -196,9 +202,9 @@ export function useContract(
   options: UseContractOptions = {},
 ): ContractResult {
   const query = 'decoder' in typeOrQuery ? { types: { contract: typeOrQuery } } : typeOrQuery;
-  const { reading, reload } = useReading('useContract', contractId == null ? null : query, options);
+  const { reading, reload, after } = useReading('useContract', contractId == null ? null : query, options);
   const contract = contractId == null ? undefined : reading.contracts?.get(contractId);
-  return useMemo(() => ({ ...statusOf(reading), contract, reload }), [reading, contract, reload]);
+  return useMemo(() => ({ ...statusOf(reading), contract, reload, after }), [reading, contract, reload, after]);
 }
 
 const none: readonly never[] = [];
@@ -222,7 +228,7 @@ function useReading(
   hook: string,
   given: HookQuery | null | undefined,
   { conflate: period = 'animationFrame', ...options }: UseContractOptions,
-): { readonly reading: Reading; readonly reload: () => void } {
+): Pick<ContractsStore, 'reload' | 'after'> & { readonly reading: Reading } {
   const { shared, parties = [], isConflated } = useLedgerContext(hook);
   const query = given && { ...given, parties: given.parties ?? parties };
   const key = query ? `${period} ${shared.keyOf(query, options)}` : undefined;
@@ -235,7 +241,7 @@ function useReading(
     return query ? contractsStore(shared, query, isConflated ? period : undefined, options) : idleStore;
   }, [shared, key, isConflated]);
   const reading = useSyncExternalStore(store.subscribe, store.current, () => (query ? loading : idle));
-  return { reading, reload: store.reload };
+  return { reading, reload: store.reload, after: store.after };
 }
 
 /** A new type is another query. One that is created in each render would never be read. */

@@ -1,31 +1,23 @@
-import { useCallback, useMemo, useRef, useState } from 'react';
-import { catchError, isObservable, lastValueFrom, map, type Observable, of } from 'rxjs';
+import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { isObservable, type Observable } from 'rxjs';
 import type { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import { type AwaitedView, SingleSubmission, type SubmitOutcome } from '../contracts/SingleSubmission.js';
 import { useSubmitter } from './LedgerProvider.js';
 
 /**
- * The outcome of a submission.
+ * Options of {@link useSubmit}.
  *
  * @category React
  */
-export type SubmitOutcome =
-  | {
-      /** The discriminant. */
-      readonly _tag: 'Committed';
-      /** The committed transaction. */
-      readonly transaction: SubmittedTransaction;
-    }
-  | {
-      /** The discriminant. */
-      readonly _tag: 'Failed';
-      /**
-       * Why. After a `SubmissionRejectedError`, `SubmissionExpiredError`, `NotSentError`, `InvalidRequestError`,
-       * `UnauthorizedError` or `VerificationError`, nothing is committed. After any other error, in particular an
-       * `OutcomeUnknownError`, the commands may be committed: call `retry`, which cannot commit them twice.
-       */
-      readonly error: Error;
-    };
+export interface UseSubmitOptions {
+  /**
+   * The contracts that the submission changes: the result of `useContracts` or `useContract` in the same component, or a live
+   * view. A commit is then rendered together with what it has changed: until they include it, `pending` is true, for at most
+   * 10 seconds. Default: it is rendered as soon as it is known.
+   */
+  readonly awaits?: AwaitedView | undefined;
+}
 
 /**
  * The state of {@link useSubmit}. Its functions are always the same.
@@ -59,6 +51,7 @@ export interface SubmitState {
  * Submits commands in response to a user's action, one submission at a time. A submission continues if the component is
  * unmounted: to stop it would leave its outcome unknown.
  *
+ * @param options - the contracts with which an outcome is rendered
  * @throws Error without a {@link LedgerProvider}, and with a ledger that is a reader
  * @example
  * ```ts
@@ -80,48 +73,34 @@ export interface SubmitState {
  *
  * @category React
  */
-export function useSubmit(): SubmitState {
+export function useSubmit({ awaits }: UseSubmitOptions = {}): SubmitState {
   const ledger = useSubmitter('useSubmit');
-  const [{ pending, outcome }, setState] = useState<Pick<SubmitState, 'pending' | 'outcome'>>(initial);
-  // state alone would admit a second click before the next render
-  const isPending = useRef(false);
-  const last = useRef<Observable<SubmittedTransaction>>(undefined);
-  const retry = useCallback(async (): Promise<SubmitOutcome | undefined> => {
-    if (isPending.current || last.current === undefined) return undefined;
-    isPending.current = true;
-    setState({ pending: true, outcome: undefined });
-    const latest = await lastValueFrom(outcomeOf(last.current), {
-      defaultValue: failed(new Error('The Observable has emitted no transaction.')),
-    });
-    isPending.current = false;
-    // what is committed is not submitted again
-    if (latest._tag === 'Committed') last.current = undefined;
-    setState({ pending: false, outcome: latest });
-    return latest;
-  }, []);
-  const submit = useCallback<SubmitState['submit']>(
-    async (request) => {
-      if (isPending.current) return undefined;
-      last.current = isObservable(request) ? request : ledger.submitAndWaitForTransaction(request);
-      return retry();
+  const [submission] = useState(() => new SingleSubmission());
+  // an external store, so that React renders it together with the contracts
+  const subscribe = useCallback(
+    (notify: () => void) => {
+      const subscription = submission.state$.subscribe({ next: notify, error: notify });
+      return () => {
+        subscription.unsubscribe();
+      };
     },
-    [ledger, retry],
+    [submission],
   );
+  const current = (): SingleSubmission['state'] => submission.state;
+  const { pending, outcome } = useSyncExternalStore(subscribe, current, current);
+  const awaited = useRef(awaits);
+  awaited.current = awaits;
+  const submit = useCallback<SubmitState['submit']>(
+    (request) =>
+      submission.submit(
+        () => (isObservable(request) ? request : ledger.submitAndWaitForTransaction(request)),
+        awaited.current,
+      ),
+    [ledger, submission],
+  );
+  const retry = useCallback(() => submission.retry(awaited.current), [submission]);
   const reset = useCallback(() => {
-    setState((state) => (state.pending ? state : initial));
-  }, []);
+    submission.reset();
+  }, [submission]);
   return useMemo(() => ({ submit, retry, reset, pending, outcome }), [submit, retry, reset, pending, outcome]);
 }
-
-const initial = { pending: false, outcome: undefined };
-
-const outcomeOf = (submission: Observable<SubmittedTransaction>): Observable<SubmitOutcome> =>
-  submission.pipe(
-    map((transaction): SubmitOutcome => ({ _tag: 'Committed', transaction })),
-    catchError((error: unknown) => of(failed(error))),
-  );
-
-const failed = (error: unknown): SubmitOutcome => ({
-  _tag: 'Failed',
-  error: error instanceof Error ? error : new Error(String(error)),
-});

@@ -10,7 +10,7 @@ import { shareViews } from '../../src/contracts/shareContracts.js';
 import { toLiveContracts } from '../../src/contracts/liveContracts.js';
 import { loading, type View } from '../../src/contracts/LiveState.js';
 import type { LedgerPosition } from '../../src/history/LedgerPosition.js';
-import { observe } from '../helpers/observe.js';
+import { observe, type Observed } from '../helpers/observe.js';
 import { itInVirtualTime } from '../helpers/time.js';
 import { briefState } from './brief.js';
 import { StepMaker, unavailable } from './scriptedJoin.js';
@@ -161,14 +161,15 @@ describe('after', () => {
   it('of what some parties see emits when the shared view includes it, whatever they see of it', () => {
     const make = new StepMaker();
     const alice = 'alice::1220ab';
-    const seenBy = (view: View<AnyContract>, parties: readonly string[]): View<AnyContract> => {
-      const witnessed = <C extends AnyContract>(contract: C): C =>
-        ({ ...contract, signatories: parties, observers: [], createdEvent: { witnessParties: parties } }) as never as C;
-      const known = view.known as ContractsBatch<AnyContract>;
+    const seenBy = (known: ContractsBatch<AnyContract>, parties: readonly string[]): View<AnyContract> => {
+      const witnessed = (contract: AnyContract): AnyContract => {
+        const createdEvent = { ...contract.createdEvent, witnessParties: [...parties] };
+        return { ...contract, signatories: [...parties], observers: [], createdEvent };
+      };
       const items = known.items.map((item) =>
         item._tag === 'ContractsChanged' ? { ...item, added: item.added.map(witnessed) } : item,
       );
-      return { ...view, known: { ...known, items } as ContractsBatch<AnyContract> };
+      return live({ ...known, items });
     };
     const views$ = new BehaviorSubject<View<AnyContract>>(loading);
     const forAlice = contractsFor(toLiveContracts(views$), [alice]);
@@ -177,9 +178,9 @@ describe('after', () => {
     const all = observe(forAlice.all$());
     views$.next(live(make.reset([])()));
     expect(first?.values).toEqual([]);
-    views$.next(seenBy(live(make.page({ put: ['x'] })()), ['bob::1220cd']));
+    views$.next(seenBy(make.page({ put: ['x'] })(), ['bob::1220cd']));
     expect([first?.values, offsets.values]).toEqual([['live/open 2 '], [2]]);
-    views$.next(seenBy(live(make.page({ put: ['y'] })()), [alice]));
+    views$.next(seenBy(make.page({ put: ['y'] })(), [alice]));
     expect(second?.values).toEqual(['live/open 3 y']);
     expect(observe(briefs(forAlice.after(transaction(2)))).values).toEqual(['live/open 3 y']);
     const gone = observe(forAlice.after(transaction(4)));
@@ -195,11 +196,11 @@ describe('after', () => {
         const make = new StepMaker();
         const views$ = new BehaviorSubject<View<AnyContract>>(loading);
         const view = toLiveContracts(views$);
-        let after: ReturnType<typeof observe<LiveState>> | undefined;
+        const subscribed: Observed<LiveState>[] = [];
         let ids: string[] = [];
         let hasTarget = false;
         steps.forEach((kind, index) => {
-          if (index === subscribedAt) after = observe<LiveState>(view.after(transaction(target)));
+          if (index === subscribedAt) subscribed.push(observe<LiveState>(view.after(transaction(target))));
           const id = `c${make.offset + 1}`;
           if (kind === 'page') views$.next(live(make.page({ put: [id] })()));
           if (kind === 'page') ids = [...ids, id];
@@ -208,8 +209,9 @@ describe('after', () => {
           if (kind === 'connection') views$.next({ ...views$.value, connection: { status: 'open' } });
           hasTarget ||= views$.value.known !== undefined && make.offset >= target;
         });
-        const [state] = after?.values ?? [];
-        if (after !== undefined && hasTarget) expect(after.completed).toBe(true);
+        const [after] = subscribed;
+        const state = after?.values[0];
+        if (after !== undefined) expect(after.completed).toBe(hasTarget);
         if (state === undefined || state.data === 'loading') return;
         expect(state.offset).toBeGreaterThanOrEqual(target);
         expect(state.contracts.has(`c${target}`)).toBe(ids.includes(`c${target}`));

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { BehaviorSubject, defer, NEVER, of, Subject, throwError, timer } from 'rxjs';
-import { delay, mergeMap } from 'rxjs';
+import { BehaviorSubject, delay, map, mergeMap, NEVER, Subject, throwError, timer } from 'rxjs';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractsBatch, ContractsChanged } from '../../src/contracts/ContractChange.js';
 import { ContractList } from '../../src/contracts/ContractSet.js';
@@ -17,7 +16,8 @@ const place = (offset: number) => ({ offset, synchronizerId: 'a', recordTime });
 
 /** A view to which things happen when the test says so. */
 class Script {
-  readonly view$ = new BehaviorSubject<View<AnyContract>>(loading);
+  private readonly views = new BehaviorSubject<View<AnyContract>>(loading);
+  readonly view$ = this.views.asObservable();
   readonly live = toLiveContracts(this.view$);
   private list = new ContractList<AnyContract>();
   offset = 0;
@@ -50,6 +50,15 @@ class Script {
     this.step({ _tag: 'ContractsChanged', ...facts, update, added, removed, moved: [] } as unknown as ContractsChanged);
   }
 
+  get contracts(): readonly AnyContract[] {
+    return this.list.snapshot.toArray();
+  }
+
+  end(error?: Error): void {
+    if (error === undefined) this.views.complete();
+    else this.views.error(error);
+  }
+
   private put(contractId: string): AnyContract {
     const contract = { contractId, offset: this.offset } as AnyContract;
     this.list.set(contractId, contract);
@@ -60,7 +69,7 @@ class Script {
     const position = { offset: this.offset, recordTimes: {} };
     const origin = { before: position, isAddressed: true };
     const known = { items, position, origin, offset: this.offset, isCaughtUp: true, contracts: this.list.snapshot };
-    this.view$.next({ connection: { status: 'open' }, isLive: true, known });
+    this.views.next({ connection: { status: 'open' }, isLive: true, known });
   }
 }
 
@@ -185,11 +194,11 @@ describe('optimistic', () => {
 
   it('fails and completes with the view, and aborts what is pending', () => {
     const { script, answer$, shown } = begun();
-    script.view$.error(new Error('gone'));
+    script.end(new Error('gone'));
     expect(shown.error).toEqual(new Error('gone'));
     expect(answer$.observed).toBe(false);
     const other = begun();
-    other.script.view$.complete();
+    other.script.end();
     expect(other.shown.completed).toBe(true);
     expect(other.answer$.observed).toBe(false);
   });
@@ -219,26 +228,23 @@ describe('optimistic', () => {
             const live = lagMs === 0 ? script.live : toLiveContracts(script.view$.pipe(delay(lagMs)));
             const shown = observe(optimistic(live, change$));
             plans.forEach((plan, index) => {
+              const id = `r${index}`;
+              const offset$ = new Subject<number>();
               timer(plan.beginsAt).subscribe(() => {
-                const offset$ = new Subject<number>();
-                timer(plan.commitsAfter).subscribe(() => {
-                  if (plan.isRefused) return;
-                  const id = `r${index}`;
-                  if (plan.byReload) script.reload('pruned', id);
-                  else script.update({ add: [id] }, plan.isCommandShown ? `c${index}` : undefined);
-                  offset$.next(script.offset);
-                });
                 const submission$ = plan.isRefused
                   ? timer(plan.answersAfter).pipe(mergeMap(() => throwError(() => new Error('no'))))
-                  : defer(() => offset$).pipe(
-                      delay(plan.answersAfter),
-                      mergeMap((offset) => of(place(offset))),
-                    );
+                  : offset$.pipe(delay(plan.answersAfter), map(place));
                 change$.next({
                   submission$,
-                  added: [`r${index}`],
+                  added: [id],
                   ...(plan.hasCommandId && { commandId: `c${index}` }),
                 });
+              });
+              timer(plan.beginsAt + plan.commitsAfter).subscribe(() => {
+                if (plan.isRefused) return;
+                if (plan.byReload) script.reload('pruned', id);
+                else script.update({ add: [id] }, plan.isCommandShown ? `c${index}` : undefined);
+                offset$.next(script.offset);
               });
             });
             others.forEach(({ at, commandId }, index) => {
@@ -261,7 +267,7 @@ describe('optimistic', () => {
             });
             // in the end, what the view has
             const last = shown.values.at(-1);
-            expect(last?.contracts).toEqual(script.view$.value.known?.contracts.toArray());
+            expect(last?.contracts).toEqual(script.contracts);
             expect(last?.pending).toEqual([]);
           });
         },

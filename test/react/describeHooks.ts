@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import * as t from 'io-ts';
-import { defer, Subject } from 'rxjs';
+import { defer, of, Subject } from 'rxjs';
 import type { FunctionComponent } from 'react';
 import { contractType } from '../../src/codecs/ContractType.js';
 import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
@@ -9,6 +9,7 @@ import type { SubmittedTransaction } from '../../src/codecs/Transaction.js';
 import { shareContracts, type SharedContracts } from '../../src/contracts/shareContracts.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import type { ContractsResult, SubmitState } from '../../src/react/index.js';
+import { ledgerSession } from '../../src/session/index.js';
 import { archive, create, Marble, marbles, undecodable } from '../contracts/joinSupport.js';
 import type { HistoryUpdate } from '../helpers/contractHistory.js';
 import { contractsWorld, type ContractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
@@ -421,6 +422,59 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       expect(last().outcome).toMatchObject({ error: { _tag: 'InvalidRequestError' } });
     });
 
+    it('renders a commit together with the contracts that it has created, in one render', async () => {
+      const { ledger, sent } = submissions();
+      const contracts = new loaded.testing.ContractsTestingController();
+      const renders: string[] = [];
+      const states: SubmitState[] = [];
+      const Issue: FunctionComponent = () => {
+        const ious = loaded.hooks.useContracts({ types: { iou: Iou } });
+        const state = loaded.hooks.useSubmit({ awaits: ious });
+        states.push(state);
+        const rendered = `${state.pending ? 'pending' : state.outcome?._tag} ${ious.contracts.length}`;
+        renders.push(rendered);
+        return rendered;
+      };
+      const shown = await show(h(loaded.testing.TestLedgerProvider, { contracts, ledger }, h(Issue)));
+      await loaded.act(() => void contracts.create(Iou, { owner: alice, amount: '1' }));
+      let outcome: Promise<unknown> | undefined;
+      await loaded.act(() => {
+        outcome = at(-1, states).submit(request);
+      });
+      // the answer comes before the update
+      await loaded.act(() => {
+        at(-1, sent).next(transaction);
+        at(-1, sent).complete();
+      });
+      expect(shown.text()).toBe('pending 1');
+      renders.splice(0);
+      let isCreated = false;
+      // not within act, which renders once for all changes
+      await loaded.until(() => {
+        if (!isCreated) contracts.create(Iou, { owner: alice, amount: '2' });
+        isCreated = true;
+        return shown.text() === 'Committed 2';
+      });
+      expect(new Set(renders)).toEqual(new Set(['Committed 2']));
+      expect(await outcome).toEqual({ _tag: 'Committed', transaction });
+    });
+
+    it('has the outcome of a commit although the contracts cannot be shown', async () => {
+      const { ledger, commitLast } = submissions();
+      const contracts = new loaded.testing.ContractsTestingController();
+      contracts.refuse();
+      const states: SubmitState[] = [];
+      const Issue: FunctionComponent = () => {
+        const state = loaded.hooks.useSubmit({ awaits: loaded.hooks.useContracts({ types: { iou: Iou } }) });
+        states.push(state);
+        return state.outcome?._tag;
+      };
+      const shown = await show(h(loaded.testing.TestLedgerProvider, { contracts, ledger }, h(Issue)));
+      await loaded.act(() => void at(-1, states).submit(request));
+      await commitLast();
+      expect(shown.text()).toBe('Committed');
+    });
+
     it('continues when the component is unmounted', async () => {
       const { ledger, sent, commitLast } = submissions();
       const { shown, last } = await form(ledger);
@@ -432,6 +486,34 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       expect(sent[0]?.observed).toBe(true);
       await commitLast();
       expect(await outcome).toMatchObject({ _tag: 'Committed' });
+    });
+  });
+
+  describe(`useSession in React ${version}`, () => {
+    it('renders the state of a session, and is signed out on a server', async () => {
+      let token: string | undefined;
+      const session = ledgerSession({
+        token: () => token,
+        signIn: () => {
+          token = 'a';
+          return of(undefined);
+        },
+        name: `react ${version}`,
+      });
+      const functions = new Set<unknown>();
+      const Login: FunctionComponent = () => {
+        const { state, signIn, signOut } = loaded.hooks.useSession(session);
+        functions.add(signIn).add(signOut);
+        return state;
+      };
+      expect(loaded.server.renderToString(h(Login))).toBe('signedOut');
+      const shown = await show(h(Login));
+      expect(shown.text()).toBe('signedOut');
+      await loaded.act(() => session.signIn());
+      expect(shown.text()).toBe('active');
+      await loaded.act(() => session.signOut());
+      expect(shown.text()).toBe('signedOut');
+      expect(functions.size).toBe(2);
     });
   });
 }

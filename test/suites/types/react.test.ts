@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
+import { EMPTY } from 'rxjs';
 import type { LedgerReader } from '../../../src/index.js';
 import type { ContractResult, ContractsResult, LedgerProviderProps } from '../../../src/react/index.js';
 
@@ -10,7 +11,8 @@ const messageOf = (result: ContractsResult | ContractResult): string => {
 };
 
 it('a result of React hooks with the status error has its error, and no other has one', () => {
-  const known = { connection: undefined, offset: undefined, reload: () => undefined, contracts: [] };
+  const functions = { reload: () => undefined, after: () => EMPTY };
+  const known = { connection: undefined, offset: undefined, contracts: [], ...functions };
   expect(messageOf({ ...known, status: 'error', error: new Error('ended') })).toBe('ended');
   expect(messageOf({ ...known, status: 'live' })).toBe('live');
   // @ts-expect-error -- the error is missing

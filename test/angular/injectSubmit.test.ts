@@ -1,0 +1,183 @@
+import '@angular/compiler';
+import { effect, Injector, provideZonelessChangeDetection, signal, TransferState } from '@angular/core';
+import { TestBed } from '@angular/core/testing';
+import { describe, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { defer, of, Subject } from 'rxjs';
+import {
+  injectContract,
+  injectContracts,
+  injectSession,
+  injectSubmit,
+  LEDGER,
+  provideLedger,
+} from '../../src/angular/index.js';
+import { ContractsTestingController, provideContractsTesting } from '../../src/angular/testing/index.js';
+import { contractType } from '../../src/codecs/ContractType.js';
+import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
+import type { SubmittedTransaction } from '../../src/codecs/Transaction.js';
+import { create } from '../../src/index.js';
+import type { Ledger } from '../../src/ledger/Ledger.js';
+import { ledgerSession } from '../../src/session/index.js';
+import { create as created, marbles } from '../contracts/joinSupport.js';
+import { until } from '../helpers/time.js';
+import { contractsWorld } from '../helpers/virtualContracts.js';
+import { childInjector, inject } from './support.js';
+
+const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
+const alice = 'alice::1220ab';
+const iou = { owner: alice, amount: '1' };
+const request: CommandsRequest = { actAs: [alice], commands: [create(Iou, iou)] };
+const transaction = { _tag: 'Transaction', updateId: 'u2', offset: 2 } as SubmittedTransaction;
+
+/** An application whose submissions end when the test says so. */
+function application() {
+  const sent: Subject<SubmittedTransaction>[] = [];
+  const submitAndWaitForTransaction = () =>
+    defer(() => {
+      const answer$ = new Subject<SubmittedTransaction>();
+      sent.push(answer$);
+      return answer$;
+    });
+  TestBed.configureTestingModule({
+    providers: [
+      provideZonelessChangeDetection(),
+      { provide: TransferState, useValue: new TransferState() },
+      provideContractsTesting(),
+      { provide: LEDGER, useValue: { submitAndWaitForTransaction } as unknown as Ledger },
+    ],
+  });
+  const answer = (): void => {
+    sent.at(-1)?.next(transaction);
+    sent.at(-1)?.complete();
+  };
+  return { sent, answer, contracts: TestBed.inject(ContractsTestingController) };
+}
+
+describe('injectSubmit', () => {
+  it('submits once for a double click, and has the outcome as signals', async () => {
+    const { sent, answer } = application();
+    const form = inject(() => injectSubmit());
+    expect([form.pending(), form.outcome()]).toEqual([false, undefined]);
+    const [first, second] = [form.submit(request), form.submit(request)];
+    expect([form.pending(), sent.length]).toEqual([true, 1]);
+    answer();
+    expect([form.pending(), form.outcome()]).toEqual([false, { _tag: 'Committed', transaction }]);
+    expect(await Promise.all([first, second])).toEqual([form.outcome(), undefined]);
+    form.reset();
+    expect(form.outcome()).toBeUndefined();
+  });
+
+  it('submits the same again with retry after a failure, and continues when the component is destroyed', async () => {
+    const { sent, answer } = application();
+    const injector = childInjector();
+    const form = injectSubmit({ injector: injector.get(Injector) });
+    const failed = form.submit(request);
+    sent[0]?.error(new Error('lost'));
+    expect(await failed).toEqual({ _tag: 'Failed', error: new Error('lost') });
+    const retried = form.retry();
+    injector.destroy();
+    answer();
+    expect(await retried).toEqual({ _tag: 'Committed', transaction });
+    expect(sent).toHaveLength(2);
+  });
+
+  it('has a commit together with the contracts that it has created', () => {
+    const { answer, contracts } = application();
+    contracts.create(Iou, iou);
+    const ious = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    const form = inject(() => injectSubmit({ awaits: ious }));
+    const shown: string[] = [];
+    TestBed.runInInjectionContext(() =>
+      effect(() => {
+        shown.push(`${form.pending() ? 'pending' : form.outcome()?._tag} ${ious.value().length}`);
+      }),
+    );
+    TestBed.tick();
+    void form.submit(request);
+    answer();
+    TestBed.tick();
+    contracts.create(Iou, iou);
+    expect([form.outcome()?._tag, ious.value().length]).toEqual(['Committed', 2]);
+    TestBed.tick();
+    expect(shown).toEqual(['undefined 1', 'pending 1', 'Committed 2']);
+  });
+
+  it('does not wait for contracts whose component is destroyed, nor for a view that fails', async () => {
+    const { answer, contracts } = application();
+    const injector = childInjector();
+    const gone = injectContracts({ types: { iou: Iou }, parties: 'any' }, { injector: injector.get(Injector) });
+    const form = inject(() => injectSubmit({ awaits: gone }));
+    const outcome = form.submit(request);
+    answer();
+    expect(form.pending()).toBe(true);
+    injector.destroy();
+    expect(await outcome).toMatchObject({ _tag: 'Committed' });
+    const later = form.submit(request);
+    answer();
+    expect(await later).toMatchObject({ _tag: 'Committed' });
+    contracts.refuse();
+    const refused = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    const other = inject(() => injectSubmit({ awaits: refused }));
+    void other.submit(request);
+    answer();
+    expect(other.outcome()).toMatchObject({ _tag: 'Committed' });
+  });
+
+  it('awaits the contracts of a ledger', async () => {
+    const { participant, service } = contractsWorld({ latencyMs: 1 });
+    participant.append(created(1, 'x'));
+    TestBed.configureTestingModule({
+      providers: [
+        provideZonelessChangeDetection(),
+        { provide: TransferState, useValue: new TransferState() },
+        provideLedger({ baseUrl: 'http://ledger.example', port: service.port }),
+      ],
+    });
+    const all = inject(() => injectContracts(marbles));
+    const form = inject(() => injectSubmit({ awaits: all }));
+    await until(all.isLive);
+    void form.submit(of(transaction));
+    expect(form.pending()).toBe(true);
+    participant.append(created(2, 'y'));
+    await until(() => form.outcome() !== undefined);
+    expect(all.value().map(({ contractId }) => contractId)).toEqual(['x', 'y']);
+  });
+});
+
+describe('injectContract', () => {
+  it('is the contract with an ID, of a type or of a query, and absent when it is archived', () => {
+    const { contracts } = application();
+    const [first, second] = [contracts.create(Iou, iou), contracts.create(Iou, { ...iou, amount: '2' })];
+    const id = signal<string | undefined>(undefined);
+    const byType = inject(() => injectContract(Iou, id));
+    const byQuery = inject(() => injectContract({ types: { iou: Iou }, parties: [alice] }, first));
+    TestBed.tick();
+    expect([byType.status(), byType.value()]).toEqual(['idle', undefined]);
+    expect([byQuery.isLive(), byQuery.value()]).toEqual([true, undefined]);
+    id.set(second);
+    TestBed.tick();
+    const amount: string | undefined = byType.value()?.payload?.amount;
+    expect([byType.status(), amount]).toEqual(['resolved', '2']);
+    contracts.archive(second);
+    expect([byType.isLive(), byType.value()]).toEqual([true, undefined]);
+    id.set(first);
+    TestBed.tick();
+    expect(byType.value()?.contractId).toBe(first);
+  });
+});
+
+describe('injectSession', () => {
+  it('is the state of a session until the component is destroyed', async () => {
+    TestBed.configureTestingModule({ providers: [provideZonelessChangeDetection()] });
+    const session = ledgerSession({ token: () => 'a', name: 'angular' });
+    const injector = childInjector();
+    const { state, signIn, signOut } = injectSession(session, { injector: injector.get(Injector) });
+    expect(state()).toBe('signedOut');
+    await signIn();
+    expect(state()).toBe('active');
+    injector.destroy();
+    await signOut();
+    expect(state()).toBe('active');
+  });
+});
