@@ -190,6 +190,6 @@ export class VerificationError extends TaggedError<'VerificationError'> {
   }
 
   override get summary(): string {
-    return 'The prepared request is not what you asked for, so it was not signed.';
+    return 'The prepared request does not match yours, so it was not signed.';
   }
 }

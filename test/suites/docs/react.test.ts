@@ -22,7 +22,7 @@ it('the files of the guide for React compile together, as a strict application o
   const blocks = [...guide.matchAll(/^```tsx\n\/\/ src\/(\S+)\n(.*?)^```$/gms)];
   const files = [['declarations.d.ts', declarations], ...blocks.map(([, name = '', code = '']) => [name, code])];
   expect(files.map(([name]) => name).join(' ')).toBe(
-    'declarations.d.ts main.tsx App.tsx ledger.ts Issue.tsx App.test.tsx',
+    'declarations.d.ts main.tsx App.tsx session.ts Page.tsx ledger.ts Issue.tsx App.test.tsx',
   );
   const paths = files.map(([name = '', code = '']) => {
     writeFileSync(join(folder, name), code);
