@@ -27,13 +27,14 @@ export class EmbeddedSandbox implements Sandbox {
   readonly participant: Participant;
   protected readonly door: Door;
 
-  constructor({ replicaOf, replicaSeed, scheduler, latencyMs = 0, ...options }: CreateSandboxOptions) {
+  constructor({ replicaOf, replicaSeed, scheduler, latencyMs = 0, templates, ...options }: CreateSandboxOptions) {
     checkNotNegative({ replicaSeed }, true);
     checkNotNegative({ latencyMs });
     if (replicaOf !== undefined && !(replicaOf instanceof EmbeddedSandbox))
       throw new TypeError('replicaOf must be a sandbox');
     const settings = new Settings({ ...options, ...(replicaOf && { synchronizers: replicaOf.synchronizers }) });
-    this.participant = new Participant(settings, replicaOf?.participant, scheduler, replicaSeed);
+    const origin = { original: replicaOf?.participant, scheduler, seed: replicaSeed, templates };
+    this.participant = new Participant(settings, origin);
     this.door = new Door(this.participant);
     this.port = requestPort(this.participant, this.door, latencyMs);
     this.socketPort = socketPort(this.participant, this.door, latencyMs);

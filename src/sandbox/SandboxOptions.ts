@@ -1,6 +1,7 @@
 import type { SchedulerLike } from 'rxjs';
 import type { Sandbox } from './Sandbox.js';
 import type { SandboxChanges } from './SandboxChanges.js';
+import type { SandboxTemplate } from './templates/TemplateBody.js';
 
 /**
  * Options of `startSandbox`.
@@ -29,6 +30,13 @@ export interface SandboxOptions extends SandboxChanges {
    * @defaultValue two synchronizers
    */
   readonly synchronizers?: readonly string[];
+  /**
+   * The templates whose contracts the sandbox runs, made by `template`: with your signatories, observers, choices and
+   * interfaces. A replica has those of its original. All other templates can be created and archived.
+   *
+   * @defaultValue none
+   */
+  readonly templates?: readonly SandboxTemplate[];
   /**
    * A sandbox whose history this one serves, too, as a second participant that hosts the same parties: with the same
    * updates, ids, record times and contracts, in the same order in each synchronizer. The offsets are other ones, and the

@@ -30,6 +30,17 @@ export type { SandboxRequest } from './SandboxRequest.js';
 export type { GenerateOptions, UpdateVariant } from './traffic/GenerateOptions.js';
 export type { PackageEntities } from './ledger/PackageEntities.js';
 
+// Templates
+export { interfaceInstance, template } from './templates/template.js';
+export type {
+  ChoiceBody,
+  InterfaceBody,
+  InterfaceInstance,
+  SandboxTemplate,
+  TemplateBody,
+} from './templates/TemplateBody.js';
+export type { NewContract, TemplateContract, TemplateLedger } from './templates/TemplateLedger.js';
+
 // External parties
 export type {
   ExternalParty,

@@ -193,7 +193,8 @@ describe('commands that are refused before their registration', () => {
   it('use contracts that are unknown, of another template, or not theirs', async () => {
     const { sandbox, alice, contractId, bobs, expectRefusal } = await refusals();
     await expectRefusal(exerciseAsset(unknownContractId), 404, 'CONTRACT_NOT_FOUND');
-    await expectRefusal(exerciseAsset(bobs), 400, 'DAML_AUTHORIZATION_ERROR');
+    await expectRefusal(exerciseAsset(bobs), 404, 'CONTRACT_NOT_FOUND');
+    await expectRefusal(exerciseAsset(bobs), 400, 'DAML_AUTHORIZATION_ERROR', { readAs: [sandbox.hostedParty('bob')] });
     const twice = { commands: [exerciseAsset(contractId), exerciseAsset(contractId, 'Touch')] };
     await expectRefusal(undefined, 404, 'CONTRACT_NOT_ACTIVE', twice);
     await expectRefusal(exercise('#sandbox-tasks:Tasks.Model:Task', contractId), 400, 'WRONGLY_TYPED_CONTRACT');

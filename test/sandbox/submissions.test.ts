@@ -72,11 +72,13 @@ describe('preparing', () => {
       },
     ],
     ['CONTRACT_NOT_FOUND', () => ({ commands: [archiveCommand(unknownContractId)] })],
-    ['DAML_AUTHORIZATION_ERROR', () => ({ commands: [archiveCommand('00aa')] })],
+    ['INVALID_FIELD', () => ({ commands: [archiveCommand('00aa')] })],
+    ['DAML_AUTHORIZATION_ERROR', () => ({ commands: [archiveCommand('00bb')] })],
     ['FAILED_TO_PREPARE_TRANSACTION', () => ({ hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V3' })],
   ])('is %s for other than one command of one hosted party on its contract', async (code, changes) => {
     const { sandbox, eve } = await withParties();
     sandbox.append(creation({ contractId: '00aa', templateId: '#assets:Main:Asset' }));
+    sandbox.append(creation({ contractId: '00bb', templateId: '#assets:Main:Asset', observers: [eve.party] }));
     expect((await prepare(sandbox, eve.party, createCommand, changes(eve.party))).json).toMatchObject({ code });
     sandbox.configure({ profile: '3.4' });
     const v3 = { hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V3' };

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import * as t from 'io-ts';
 import { catchError, concatMap, defer, map, type Observable, timer } from 'rxjs';
-import type { Command } from '../../codecs/Command.js';
 import { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import { json, lenient, list, nullable } from '../../codecs/internal/field.js';
 import { Int64, LedgerString, Party, UserId } from '../../codecs/scalars.js';
 import { TransactionFormat } from '../../codecs/UpdateFormat.js';
 import { requestError, RequestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
-import { checkFilters, checkPreference, checkTemplates } from '../ledger/Packages.js';
+import { checkFilters, checkPreference, checkTypes } from '../ledger/Packages.js';
 import { visibleTransaction } from '../ledger/visible.js';
 import { completionValue } from '../participant/Completions.js';
 import {
@@ -22,11 +21,13 @@ import {
   readUser,
 } from '../requests/decode.js';
 import { selectParties, selectTransactions } from '../requests/selections.js';
-import { interpret, typeCommands } from '../submission/interpret.js';
-import { findInput, readDisclosed, route } from '../submission/route.js';
+import { inputsFor, readDisclosed } from '../submission/inputs.js';
+import { interpret } from '../submission/interpret.js';
+import { route } from '../submission/route.js';
 import { checkInputs, type Outcome, submit } from '../submission/submit.js';
+import { typeCommands } from '../submission/typeCommands.js';
 import { contend } from '../traffic/transactions.js';
-import { clampTimer } from '../wire/values.js';
+import { clampTimer, formatMicros } from '../wire/values.js';
 import type { WireTransaction } from '../wire/WireUpdate.js';
 import { checkEnd, checkPruned, follow, type Selected, type Source } from './follow.js';
 
@@ -79,22 +80,28 @@ function readCommands(body: unknown, path = '') {
 /** Interprets, routes and submits commands, in the participant's order of checks. */
 function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome) => Answer): Observable<Answer> {
   const { participant, trace, body } = call;
-  const { commandId, submissionId, actAs, workflowId } = request;
-  const { settings, ledger, pending } = participant;
+  const { commandId, submissionId, actAs, readAs, workflowId } = request;
+  const { settings, ledger, models, pending } = participant;
   const { packages } = ledger;
   return withSubmissionId(submissionId, () => {
     checkPreference(packages, request.packageIdSelectionPreference ?? []);
-    checkTemplates(packages, request.commands.flatMap(templateOf));
+    checkTypes(packages, request.commands);
     const userId = readUser(request.userId, settings);
     const minLedgerTime = readMinimum(request, ledger.now());
     const period = readPeriod(request.deduplicationPeriod, settings.defaultDeduplicationMs);
     const ids = { commandId, userId, submissionId, actAs, trace, size: body.length };
     const fault = call.fault ?? contend(request.commands, participant);
+    const time = formatMicros(Math.max(Math.floor(ledger.now()) * 1000, minLedgerTime ?? 0));
     const routed = withCommands(request, () => {
       const disclosed = readDisclosed(request, participant);
-      const findContract = (contractId: string) => findInput(contractId, disclosed, participant);
-      const context = { actAs, packages, findContract };
-      const { effects, inputs } = interpret(typeCommands(request.commands, packages), context);
+      const context = {
+        actAs,
+        packages,
+        models,
+        time,
+        ...inputsFor([...actAs, ...(readAs ?? [])], disclosed, participant),
+      };
+      const { effects, inputs } = interpret(typeCommands(request.commands, context), context);
       const prescribed = request.synchronizerId ?? '';
       const unrouted = { ...ids, effects, inputs, disclosed, synchronizerId: prescribed };
       return { effects, synchronizerId: route(unrouted, participant) };
@@ -132,10 +139,6 @@ function withCommands<A>({ commandId, submissionId, actAs }: Commands, work: () 
     throw new RequestError(error.status, { ...error.body, context: { ...error.body.context, commands } });
   }
 }
-
-/** The template of a command of any kind. */
-const templateOf = (command: Command): readonly string[] =>
-  Object.values<{ readonly templateId: string }>(command).map(({ templateId }) => templateId);
 
 function readMinimum({ minLedgerTimeAbs, minLedgerTimeRel, tapsMaxPasses }: Commands, now: number): number | undefined {
   if (minLedgerTimeAbs && minLedgerTimeRel)

@@ -24,7 +24,8 @@ import {
 } from '../requests/decode.js';
 import { selectParties, selectTransactions } from '../requests/selections.js';
 import type { SandboxProfile } from '../SandboxChanges.js';
-import { isController, type PreparedSubmission } from '../submission/interpret.js';
+import { checkConformance } from '../submission/conformance.js';
+import type { PreparedSubmission } from '../submission/interpret.js';
 import { checkInputs, checkLedgerTime, submit } from '../submission/submit.js';
 import { formatMicros } from '../wire/values.js';
 import { answerOutcome, withSubmissionId } from './commands.js';
@@ -185,17 +186,9 @@ function findSignatureFault(signature: PartySignature, { keys }: PartyKeys, hash
 
 /** Rejects signed submissions that the confirming participants would reject at the time of the commit. */
 function checkSignedVerdict(submission: SignedSubmission, participant: Participant): void {
-  const { effect, party } = submission.prepared;
   checkTimes(submission, participant);
   checkInputs(submission, participant);
-  if (effect.kind === 'create') {
-    if (effect.signatories.length === 1 && effect.signatories[0] === party) return;
-    throw requestError('INVALID_EXTERNAL_TRANSACTION', `${party} alone cannot authorize the contract`);
-  }
-  const { contractId, choice } = effect;
-  const created = participant.ledger.contracts.get(contractId)?.created;
-  if (created === undefined || isController(created, choice, [party])) return;
-  throw requestError('INVALID_EXTERNAL_TRANSACTION', `${party} does not control ${choice} of ${contractId}`);
+  checkConformance(submission.prepared, participant);
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
 import type { EncodedTransaction } from '../prepared/PreparedEncoding.js';
 import { decode, parseBody, readMinLedgerTime, readTime, requireFields } from '../requests/decode.js';
+import { inputsFor, readDisclosed } from '../submission/inputs.js';
 import { interpret } from '../submission/interpret.js';
 import { formatMicros, trafficCost } from '../wire/values.js';
 import { checkHashingScheme } from './execute.js';
@@ -53,10 +54,8 @@ function readPrepareRequest(json: unknown): PrepareRequest {
   return decode(PrepareRequest, json);
 }
 
-function prepareTransaction(
-  request: PrepareRequest,
-  { ledger, settings, hosted, encoding }: Participant,
-): Observable<EncodedTransaction> {
+function prepareTransaction(request: PrepareRequest, participant: Participant): Observable<EncodedTransaction> {
+  const { ledger, models, settings, hosted, encoding } = participant;
   const { commandId, minLedgerTime, maxRecordTime, hashingSchemeVersion } = request;
   const [command, ...otherCommands] = request.commands;
   const [party = '', ...otherParties] = request.actAs;
@@ -75,28 +74,31 @@ function prepareTransaction(
   }
   if (!('CreateCommand' in command || 'ExerciseCommand' in command))
     throw notSupported('CreateCommand and ExerciseCommand are');
-  const { packages, contracts } = ledger;
-  const findContract = (contractId: string) => contracts.get(contractId);
-  const { effects, inputs } = interpret([command], { actAs: [party], packages, findContract });
-  const [effect] = effects;
-  const [input] = inputs;
-  if (effect === undefined) throw new Error('each command has an effect');
-  const synchronizerId = chooseSynchronizer(request.synchronizerId ?? '', input, settings);
+  const { packages } = ledger;
   const preparationTime = Math.floor(ledger.now()) * 1000;
+  const visible = inputsFor([party, ...(request.readAs ?? [])], readDisclosed(request, participant), participant);
+  const context = { actAs: [party], packages, models, time: formatMicros(preparationTime), ...visible };
+  const { effects, inputs } = interpret([command], context);
+  const [effect] = effects;
+  if (effect === undefined) throw new Error('each command has an effect');
+  const synchronizerId = chooseSynchronizer(request.synchronizerId ?? '', inputs, settings);
   const submission = { commandId, party, synchronizerId, effect, preparationTime, ...times };
-  return encoding.encode(submission, input?.created);
+  return encoding.encode(
+    submission,
+    inputs.map(({ created }) => created),
+  );
 }
 
 function notSupported(limit: string) {
   return requestError('FAILED_TO_PREPARE_TRANSACTION', `Only ${limit} supported`);
 }
 
-/** Returns the synchronizer of a submission: the requested one, else that of its contract, else the first one. */
-function chooseSynchronizer(requested: string, input: Contract | undefined, { synchronizers }: Settings): string {
-  if (requested === '') return input?.synchronizerId ?? synchronizers[0] ?? '';
-  const isThere = input === undefined || input.synchronizerId === requested;
-  if (synchronizers.includes(requested) && isThere) return requested;
-  const cause = `This participant is not connected to synchronizer ${requested}, or the contract is on another`;
+/** Returns the synchronizer of a submission: the requested one, else that of its contracts, else the first one. */
+function chooseSynchronizer(requested: string, inputs: readonly Contract[], { synchronizers }: Settings): string {
+  const chosen = requested === '' ? (inputs[0]?.synchronizerId ?? synchronizers[0] ?? '') : requested;
+  const areThere = inputs.every(({ synchronizerId }) => synchronizerId === chosen);
+  if (synchronizers.includes(chosen) && areThere) return chosen;
+  const cause = `This participant is not connected to synchronizer ${chosen}, or a contract is on another`;
   throw requestError('NOT_CONNECTED_TO_SYNCHRONIZER', cause);
 }
 

@@ -71,6 +71,15 @@ export class ContractHistory {
     return state.active.find(({ reassignmentCounter }) => reassignmentCounter === state.counter);
   }
 
+  /** The active contracts with a key, by its hash: the newest one first. Several may have the same key. */
+  *withKey(keyHash: string): Generator<Contract, void> {
+    for (let index = this.activations.length - 1; index >= 0; index--) {
+      const { created } = this.activations[index] ?? {};
+      const contract = created?.contractKeyHash === keyHash ? this.get(created.contractId) : undefined;
+      if (contract !== undefined) yield contract;
+    }
+  }
+
   stateOf(contractId: string): ContractState | undefined {
     return this.#states.get(contractId);
   }

@@ -1,3 +1,4 @@
+import type { Command } from '../../codecs/Command.js';
 import { type RequestError, requestError } from '../errors.js';
 import type { EventSelection } from '../requests/selections.js';
 import { makePackageId } from '../wire/values.js';
@@ -193,14 +194,21 @@ export function checkPreference(packages: Packages, preferredIds: readonly strin
   throw requestError('JSON_API_PACKAGE_SELECTION_FAILED', cause);
 }
 
-/** Rejects commands with an unknown package or template. */
-export function checkTemplates(packages: Packages, templateIds: readonly string[]): void {
-  const unknown = [...new Set(templateIds)].filter((id) => !packages.has(id, 'template'));
+/** Rejects commands with an unknown package or template. A choice may be that of an interface. */
+export function checkTypes(packages: Packages, commands: readonly Command[]): void {
+  const isKnown = (command: Command): boolean =>
+    packages.has(typeOf(command), 'template') ||
+    ('ExerciseCommand' in command && packages.has(typeOf(command), 'interface'));
+  const unknown = [...new Set(commands.filter((command) => !isKnown(command)).map(typeOf))];
   rejectUnknownNames(packages, unknown);
   // the JSON layer has already replaced the names of packages by their ids
   const ids = unknown.map((id) => (hasName(id) ? packages.idOf(packages.nameIn(id)) + id.slice(id.indexOf(':')) : id));
   if (ids.length > 0) throw unknownIds(ids, []);
 }
+
+/** The template or the interface of a command. */
+const typeOf = (command: Command): string =>
+  Object.values<{ readonly templateId: string }>(command)[0]?.templateId ?? '';
 
 function rejectUnknownNames(packages: Packages, identifiers: readonly string[]): void {
   const names = new Set(identifiers.filter(hasName).map((id) => packages.nameIn(id)));

@@ -74,12 +74,26 @@ export function visibleTransaction(
   context: ReadContext,
 ) {
   const view = new EventView(selection, context);
-  const events = transaction.events.flatMap((event) => visibleEvent(event, ledgerEffects, view));
+  const stakeholders = new Map(
+    transaction.events.flatMap((event) =>
+      'ArchivedEvent' in event ? [[event.ArchivedEvent.nodeId, event.ArchivedEvent.witnessParties] as const] : [],
+    ),
+  );
+  const events = transaction.events.flatMap((event) => visibleEvent(event, ledgerEffects, view, stakeholders));
   return { ...view.hideCommand(transaction), events };
 }
 
-/** The part of an event that a request selects. Each transaction shape has its own kinds of event. */
-function visibleEvent(event: WireEvent, ledgerEffects: boolean, view: EventView): VisibleEvent | readonly [] {
+/**
+ * The part of an event that a request selects. Each transaction shape has its own kinds of event.
+ *
+ * @param stakeholders - those of the archived contracts, by node id
+ */
+function visibleEvent(
+  event: WireEvent,
+  ledgerEffects: boolean,
+  view: EventView,
+  stakeholders: ReadonlyMap<number, readonly string[]>,
+): VisibleEvent | readonly [] {
   if ('CreatedEvent' in event) {
     const { acsDelta, witnessParties } = event.CreatedEvent;
     if (!ledgerEffects && !acsDelta) return [];
@@ -90,7 +104,8 @@ function visibleEvent(event: WireEvent, ledgerEffects: boolean, view: EventView)
     const ArchivedEvent = ledgerEffects ? undefined : view.choice(event.ArchivedEvent);
     return ArchivedEvent ? { ArchivedEvent } : [];
   }
-  const ExercisedEvent = ledgerEffects ? view.choice(event.ExercisedEvent) : undefined;
+  const { nodeId } = event.ExercisedEvent;
+  const ExercisedEvent = ledgerEffects ? view.choice(event.ExercisedEvent, stakeholders.get(nodeId)) : undefined;
   return ExercisedEvent ? { ExercisedEvent } : [];
 }
 
@@ -184,18 +199,29 @@ export class EventView {
       createdEventBlob: match.blob ? event.createdEventBlob : '',
       interfaceViews: views.map((view) => ({ ...view, ...this.#later })),
       witnessParties: match.witnessParties,
+      acsDelta: event.acsDelta && match.concerns(stakeholdersOf(event)),
       ...this.#later,
     };
   }
 
-  /** An archive or an exercise. */
-  choice(event: WireArchivedEvent | WireExercisedEvent): object | undefined {
+  /**
+   * An archive or an exercise.
+   *
+   * @param stakeholders - those of the contract, if they are known and not the witnesses
+   */
+  choice(event: WireArchivedEvent | WireExercisedEvent, stakeholders = event.witnessParties): object | undefined {
     const interfaces = this.withAdded(event, event.implementedInterfaces);
     const match = this.match(event, event.witnessParties, interfaces);
     if (match === undefined) return undefined;
     const isArchive = !('consuming' in event) || event.consuming;
     const implementedInterfaces = interfaces.filter((id) => isArchive && match.views.has(id));
-    return { ...event, witnessParties: match.witnessParties, implementedInterfaces, ...this.#later };
+    return {
+      ...event,
+      witnessParties: match.witnessParties,
+      implementedInterfaces,
+      ...('acsDelta' in event && { acsDelta: event.acsDelta && match.concerns(stakeholders) }),
+      ...this.#later,
+    };
   }
 
   assigned(event: WireAssignedEvent): object | undefined {
@@ -258,8 +284,11 @@ export class EventView {
     );
     if (matching.length === 0) return undefined;
     const withView = matching.filter(({ view }) => view);
+    const witnessParties = anyParty === undefined ? parties.filter((party) => byParty.has(party)) : parties;
     return {
-      witnessParties: anyParty === undefined ? parties.filter((party) => byParty.has(party)) : parties,
+      witnessParties,
+      // a party that only sees an event has no contract by it
+      concerns: (stakeholders) => stakeholders.some((party) => witnessParties.includes(party)),
       blob: matching.some(({ blob }) => blob),
       hasArgument: matching.some(({ kind }) => kind !== 'interface'),
       views: new Set(interfaces.filter((actual) => withView.some(({ id }) => packages.matches(id, actual)))),
@@ -272,6 +301,8 @@ type Template = Pick<WireCreatedEvent, 'templateId' | 'packageName'>;
 /** The visible parts of an event. */
 interface Match {
   readonly witnessParties: readonly string[];
+  /** Whether one of the witnesses is a stakeholder. */
+  readonly concerns: (stakeholders: readonly string[]) => boolean;
   readonly blob: boolean;
   /** Whether a filter selects more than interface views. */
   readonly hasArgument: boolean;

@@ -3,7 +3,7 @@ import { requestError, type WireCantonError } from '../errors.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { laterFields, type ReadContext } from '../ledger/visible.js';
 import type { DeduplicationPeriod } from '../requests/decode.js';
-import type { Effect } from '../submission/interpret.js';
+import type { Effect } from '../submission/effects.js';
 import { parseMicros } from '../wire/values.js';
 import { updateValue, type WireTraceContext } from '../wire/WireUpdate.js';
 import type { Settings } from './Settings.js';

@@ -6,6 +6,8 @@ import { asReceived, Network } from '../network/Network.js';
 import { cantonEncoding } from '../prepared/PreparedTransaction.js';
 import { plainEncoding, type PreparedEncoding } from '../prepared/PreparedEncoding.js';
 import { Random } from '../Random.js';
+import { Models } from '../templates/Models.js';
+import type { SandboxTemplate } from '../templates/TemplateBody.js';
 import { TrafficState } from '../traffic/TrafficState.js';
 import { updateValue } from '../wire/WireUpdate.js';
 import { Completions } from './Completions.js';
@@ -19,6 +21,7 @@ import type { Settings } from './Settings.js';
 export class Participant {
   readonly scheduler: SchedulerLike;
   readonly ledger: Ledger;
+  readonly models: Models;
   readonly hosted: HostedParties;
   readonly completions: Completions;
   readonly pending: PendingSubmissions;
@@ -30,22 +33,16 @@ export class Participant {
   traffic: TrafficState;
   private network: Network;
 
-  /**
-   * @param original - a participant whose history this one shares, with its time
-   * @param scheduler - whose time is that of the participant; by default that of the machine
-   * @param seed - chooses the offsets, and the order in which the synchronizers are read; by default the number of the
-   * participant in its history
-   */
   constructor(
     readonly settings: Settings,
-    original?: Participant,
-    scheduler?: SchedulerLike,
-    seed = (original?.network.joined ?? 0) + 1,
+    { original, scheduler, seed = (original?.network.joined ?? 0) + 1, templates = [] }: Origin = {},
   ) {
-    const { scheduler: time, encoding } = original ?? timeOf(scheduler);
-    this.scheduler = time;
-    this.encoding = encoding;
+    this.scheduler = original?.scheduler ?? scheduler ?? asyncScheduler;
+    const { scheduler: time } = this;
     this.ledger = new Ledger(new Packages(original?.ledger.packages), time);
+    this.models = new Models(original?.models.templates ?? templates, this.ledger.packages);
+    // in the time of a scheduler, nothing can wait for the Promises of the encoding of Canton
+    this.encoding = original?.encoding ?? (scheduler === undefined ? cantonEncoding(this.models) : plainEncoding);
     this.completions = new Completions(time);
     this.pending = new PendingSubmissions(time);
     this.hosted = original?.hosted ?? new HostedParties();
@@ -113,8 +110,16 @@ export class Participant {
   }
 }
 
-/** The time of the machine, or of a scheduler: there, nothing can wait for the Promises of the encoding of Canton. */
-const timeOf = (scheduler: SchedulerLike | undefined): Pick<Participant, 'scheduler' | 'encoding'> =>
-  scheduler === undefined
-    ? { scheduler: asyncScheduler, encoding: cantonEncoding }
-    : { scheduler, encoding: plainEncoding };
+/** What a participant begins with. */
+interface Origin {
+  /** A participant whose history this one shares, with its time, its parties and its templates. */
+  readonly original?: Participant | undefined;
+  /** Whose time is that of the participant; by default that of the machine. */
+  readonly scheduler?: SchedulerLike | undefined;
+  /**
+   * Chooses the offsets, and the order in which the synchronizers are read; by default the number of the participant in its
+   * history.
+   */
+  readonly seed?: number | undefined;
+  readonly templates?: readonly SandboxTemplate[] | undefined;
+}

@@ -10,11 +10,11 @@ export interface PreparedEncoding {
   /**
    * Encodes a prepared transaction.
    *
-   * @param input - the contract that the submission uses, if there is one
+   * @param inputs - the contracts that the submission uses, and does not create itself
    */
   readonly encode: (
     submission: PreparedSubmission,
-    input: WireCreatedEvent | undefined,
+    inputs: readonly WireCreatedEvent[],
   ) => Observable<EncodedTransaction>;
   /** Decodes the bytes of a prepared transaction. Computes its hash, because the client does not send it. */
   readonly decode: (bytes: Uint8Array) => Observable<DecodedTransaction>;

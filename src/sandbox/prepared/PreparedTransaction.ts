@@ -11,45 +11,40 @@ import type { hashPreparedTransaction } from '@canton-network/core-tx-visualizer
 import { defer } from 'rxjs';
 import { isRecord } from '../../codecs/internal/Codec.js';
 import { RequestError, requestError } from '../errors.js';
-import type { Creation, Effect, Exercised, PreparedSubmission } from '../submission/interpret.js';
+import type { ContractFacts, Creation, Effect, Exercised } from '../submission/effects.js';
+import type { PreparedSubmission } from '../submission/interpret.js';
+import type { Models } from '../templates/Models.js';
 import { maxMicros, parseMicros } from '../wire/values.js';
-import { stakeholdersOf, type TemplateRef, type WireCreatedEvent } from '../wire/WireUpdate.js';
+import { stakeholdersOf, type WireCreatedEvent } from '../wire/WireUpdate.js';
 import type { DecodedTransaction, EncodedTransaction, PreparedEncoding } from './PreparedEncoding.js';
-import { findChoiceType, findTemplateType, formatIdentifier, parseIdentifier } from './types.js';
-import { jsonToValue, recordValue, valueToJson } from './values.js';
+import { formatIdentifier, parseIdentifier } from './types.js';
+import { guessValue, recordValue, valueToJson } from './values.js';
 
 /** The encoding and the hash of Canton. They need two packages of the vendor, and time of the machine: they are Promises. */
-export const cantonEncoding: PreparedEncoding = {
-  encode: (submission, input) => defer(() => encodePrepared(submission, input)),
+export const cantonEncoding = (models: Models): PreparedEncoding => ({
+  encode: (submission, inputs) => defer(() => encodePrepared(submission, inputs, models)),
   decode: (bytes) => defer(() => decodePrepared(bytes)),
-};
+});
 
 /**
- * Encodes a prepared transaction: a root node with its consequence, their seeds, and the execution metadata. Computes
- * its hash with the hashing scheme V2.
+ * Encodes a prepared transaction: the nodes with their seeds, and the execution metadata. Computes its hash with the hashing
+ * scheme V2.
  *
- * @param input - the contract that the submission uses, if there is one
+ * @param inputs - the contracts that the submission uses, and does not create itself
  */
 async function encodePrepared(
   submission: PreparedSubmission,
-  input: WireCreatedEvent | undefined,
+  inputs: readonly WireCreatedEvent[],
+  models: Models,
 ): Promise<EncodedTransaction> {
   const vendor = await loadVendor();
   const { party, commandId, synchronizerId, preparationTime, minLedgerTime, maxRecordTime, effect } = submission;
-  const { creation } = effect.kind === 'create' ? { creation: effect } : effect;
-  const exercise = effect.kind === 'create' || input === undefined ? undefined : exerciseNode(effect, input, party);
-  const nodes = [
-    ...(exercise ? [{ oneofKind: 'exercise' as const, exercise }] : []),
-    ...(creation ? [{ oneofKind: 'create' as const, create: createNode(creation) }] : []),
-  ];
+  const nodes = encodeNodes(effect, models);
   const message: PreparedTransaction = {
     transaction: {
       version: lfVersion,
       roots: ['0'],
-      nodes: nodes.map((nodeType, index): DamlTransaction_Node => ({
-        nodeId: String(index),
-        versionedNode: { oneofKind: 'v1', v1: { nodeType } },
-      })),
+      nodes,
       nodeSeeds: nodes.map((_, nodeId) => ({ nodeId, seed: randomBytes(32) })),
     },
     metadata: {
@@ -58,7 +53,7 @@ async function encodePrepared(
       mediatorGroup: 0,
       transactionUuid: randomUUID(),
       preparationTime: BigInt(preparationTime),
-      inputContracts: input === undefined ? [] : [inputContract(input)],
+      inputContracts: inputs.map((input) => inputContract(input, models)),
       globalKeyMapping: [],
       ...(minLedgerTime !== undefined && { minLedgerEffectiveTime: BigInt(minLedgerTime) }),
       ...(maxRecordTime !== undefined && { maxRecordTime: BigInt(maxRecordTime) }),
@@ -71,44 +66,63 @@ async function encodePrepared(
 /** The Daml-LF version of Canton 3. */
 const lfVersion = '2.1';
 
-/** Builds a create node, which also describes an input contract. */
-function createNode(creation: Omit<Creation, 'kind'>, argument = argumentOf(creation)): Create {
-  const { contractId, template, signatories, observers } = creation;
-  return {
-    lfVersion,
-    contractId,
-    packageName: template.packageName,
-    templateId: parseIdentifier(template.id),
-    argument,
-    // sets of parties are sorted
-    signatories: [...signatories].sort(),
-    stakeholders: [...new Set([...signatories, ...observers])].sort(),
-  };
+/** Builds the nodes of a transaction, in the order of their execution, with the numbers from 0 on as their ids. */
+function encodeNodes(root: Effect, models: Models): DamlTransaction_Node[] {
+  const nodes: DamlTransaction_Node[] = [];
+  add(root);
+  return nodes;
+
+  function add(effect: Effect): string {
+    const nodeId = String(nodes.length);
+    const node: DamlTransaction_Node = { nodeId, versionedNode: { oneofKind: undefined } };
+    nodes.push(node);
+    const children = effect.kind === 'exercise' ? effect.children.map(add) : [];
+    node.versionedNode = { oneofKind: 'v1', v1: { nodeType: nodeTypeOf(effect, children, models) } };
+    return nodeId;
+  }
 }
 
-const argumentOf = ({ template, createArgument }: Pick<Creation, 'template' | 'createArgument'>): Value =>
-  recordValue(createArgument, findTemplateType(template).fields, parseIdentifier(template.id));
+function nodeTypeOf(effect: Effect, children: string[], models: Models): NodeType {
+  if (effect.kind === 'create') return { oneofKind: 'create', create: createNode(effect, argumentOf(effect, models)) };
+  if (effect.kind === 'exercise')
+    return { oneofKind: 'exercise', exercise: { ...exerciseNode(effect, models), children } };
+  return { oneofKind: 'fetch', fetch: { ...nodeFields(effect), actingParties: [...effect.actingParties].sort() } };
+}
 
-/** Builds the node of a choice. A contract that the choice creates is its only child. */
-function exerciseNode(effect: Exercised, created: WireCreatedEvent, party: string): Exercise {
-  const { contractId, choice, choiceArgument, isConsuming, result, creation } = effect;
-  const template = templateOf(created);
-  const type = findChoiceType(template, choice);
-  if (type === undefined) throw new Error(`${choice} has been interpreted`);
+type NodeType = Extract<DamlTransaction_Node['versionedNode'], { readonly oneofKind: 'v1' }>['v1']['nodeType'];
+
+/** The fields that all kinds of nodes have. Sets of parties are sorted. */
+const nodeFields = (facts: ContractFacts) => ({
+  lfVersion,
+  contractId: facts.contractId,
+  packageName: facts.template.packageName,
+  templateId: parseIdentifier(facts.template.id),
+  signatories: [...facts.signatories].sort(),
+  stakeholders: [...stakeholdersOf(facts)].sort(),
+});
+
+/** Builds a create node, which also describes an input contract. */
+const createNode = (facts: ContractFacts, argument: Value): Create => ({ ...nodeFields(facts), argument });
+
+const argumentOf = (
+  { template, createArgument }: Pick<Creation, 'template' | 'createArgument'>,
+  models: Models,
+): Value => recordValue(createArgument, models.of(template).fields, parseIdentifier(template.id));
+
+/** Builds the node of a choice, without its children. */
+function exerciseNode(effect: Exercised, models: Models): Exercise {
+  const { template, interfaceId, choice, choiceArgument, isConsuming, result, actingParties } = effect;
+  const model = models.findChoice(template, interfaceId ?? template.id, choice);
   const recordId = choice === 'Archive' ? archiveRecordId : { ...parseIdentifier(template.id), entityName: choice };
   return {
-    lfVersion,
-    contractId,
-    packageName: template.packageName,
-    templateId: parseIdentifier(template.id),
-    signatories: [...created.signatories].sort(),
-    stakeholders: [...stakeholdersOf(created)].sort(),
-    actingParties: [party],
+    ...nodeFields(effect),
+    ...(interfaceId !== null && { interfaceId: parseIdentifier(interfaceId) }),
+    actingParties: [...actingParties].sort(),
     choiceId: choice,
-    chosenValue: recordValue(choiceArgument, type.fields, recordId),
+    chosenValue: recordValue(choiceArgument, model?.fields, recordId),
     consuming: isConsuming,
-    children: creation === undefined ? [] : ['1'],
-    exerciseResult: jsonToValue(result, type.result, recordId),
+    children: [],
+    exerciseResult: guessValue(result),
     choiceObservers: [],
   };
 }
@@ -119,26 +133,26 @@ const archiveRecordId = parseIdentifier(
 );
 
 /** Builds the metadata of a contract that a transaction uses. */
-function inputContract(created: WireCreatedEvent): Metadata_InputContract {
-  const { createArgument, createdAt, createdEventBlob } = created;
-  const template = templateOf(created);
+function inputContract(created: WireCreatedEvent, models: Models): Metadata_InputContract {
+  const { createArgument, createdAt, createdEventBlob, templateId: id, packageName } = created;
+  const template = { id, packageName };
+  const v1 = createNode({ ...created, template }, inputArgument({ template, createArgument }, models));
   return {
-    contract: { oneofKind: 'v1', v1: createNode({ ...created, template }, inputArgument(template, createArgument)) },
+    contract: { oneofKind: 'v1', v1 },
     createdAt: BigInt(parseMicros(createdAt)),
     eventBlob: Buffer.from(createdEventBlob, 'base64'),
   };
 }
 
 /** Returns the argument of a contract. For an appended contract, it may not have the type of the template. */
-function inputArgument(template: TemplateRef, json: unknown): Value {
+function inputArgument(creation: Pick<Creation, 'template' | 'createArgument'>, models: Models): Value {
   try {
-    return argumentOf({ template, createArgument: json });
+    return argumentOf(creation, models);
   } catch {
+    const { createArgument: json, template } = creation;
     return recordValue(isRecord(json) ? json : {}, undefined, parseIdentifier(template.id));
   }
 }
-
-const templateOf = ({ templateId: id, packageName }: WireCreatedEvent): TemplateRef => ({ id, packageName });
 
 /** Decodes the bytes of a prepared transaction. Computes its hash, because the client does not send it. */
 async function decodePrepared(bytes: Uint8Array): Promise<DecodedTransaction> {
@@ -180,42 +194,49 @@ function toMicros(time: bigint): number {
 
 type Nodes = ReadonlyMap<string, DamlTransaction_Node['versionedNode']>;
 
-/** Reads the effect of a node. */
+/** Reads the effect of a node, with those of its children. */
 function readEffect(nodeId: string, nodes: Nodes): Effect {
   const node = nodes.get(nodeId);
   if (node?.oneofKind !== 'v1') throw new TypeError('no such node');
   const { nodeType } = node.v1;
-  if (nodeType.oneofKind === 'create') return readCreate(nodeType.create);
-  if (nodeType.oneofKind === 'exercise') return readExercise(nodeType.exercise, nodes);
-  throw new TypeError('neither a create nor an exercise');
+  switch (nodeType.oneofKind) {
+    case 'create': {
+      const { contractId, argument } = nodeType.create;
+      if (!/^00[0-9a-f]{64}$/.test(contractId)) throw new TypeError('no contract');
+      return { kind: 'create', ...readFacts(nodeType.create), createArgument: valueToJson(argument) };
+    }
+    case 'exercise':
+      return readExercise(nodeType.exercise, nodes);
+    case 'fetch':
+      return { kind: 'fetch', ...readFacts(nodeType.fetch), actingParties: nodeType.fetch.actingParties };
+    default:
+      throw new TypeError('another kind of node');
+  }
 }
 
 function readExercise(exercise: Exercise, nodes: Nodes): Exercised {
-  const { contractId, choiceId, chosenValue, consuming, children, exerciseResult, templateId, packageName } = exercise;
-  const type = templateId && findChoiceType({ id: formatIdentifier(templateId), packageName }, choiceId);
-  if (type?.isConsuming !== consuming) throw new TypeError('no such choice');
-  const [child, ...others] = children;
-  const consequence = child === undefined ? undefined : readEffect(child, nodes);
-  const hasCreation = consequence?.kind === 'create';
-  if (others.length > 0 || hasCreation !== (type.result === 'contractId')) throw new TypeError('other consequences');
+  const { choiceId, chosenValue, consuming, children, exerciseResult, interfaceId, actingParties } = exercise;
   return {
     kind: 'exercise',
-    contractId,
+    ...readFacts(exercise),
+    interfaceId: interfaceId === undefined ? null : formatIdentifier(interfaceId),
     choice: choiceId,
     choiceArgument: valueToJson(chosenValue),
     isConsuming: consuming,
+    actingParties,
     result: valueToJson(exerciseResult),
-    creation: hasCreation ? consequence : undefined,
+    children: children.map((child) => readEffect(child, nodes)),
   };
 }
 
-function readCreate({ contractId, templateId, packageName, argument, signatories, stakeholders }: Create): Creation {
-  if (templateId === undefined || !/^00[0-9a-f]{64}$/.test(contractId)) throw new TypeError('no contract');
+function readFacts(
+  node: Pick<Create, 'contractId' | 'templateId' | 'packageName' | 'signatories' | 'stakeholders'>,
+): ContractFacts {
+  const { contractId, templateId, packageName, signatories, stakeholders } = node;
+  if (templateId === undefined) throw new TypeError('no template');
   return {
-    kind: 'create',
     contractId,
     template: { id: formatIdentifier(templateId), packageName },
-    createArgument: valueToJson(argument),
     signatories,
     observers: stakeholders.filter((party) => !signatories.includes(party)),
   };

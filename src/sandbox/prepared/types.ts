@@ -69,26 +69,6 @@ export function findTemplateType({ id, packageName }: TemplateRef): TemplateType
   return ownTemplates[packageName + id.slice(id.indexOf(':'))] ?? {};
 }
 
-/** A choice. The sandbox has no Daml engine, so it supports only the choices of its built-in templates. */
-interface ChoiceType {
-  readonly fields: Fields;
-  readonly isConsuming: boolean;
-  readonly result: 'unit' | 'int64' | 'contractId';
-}
-
-/** Finds the type of a choice; `undefined` if the template lacks it. Every template has `Archive`. */
-export function findChoiceType(
-  template: Pick<TemplateRef, 'id' | 'packageName'>,
-  choice: string,
-): ChoiceType | undefined {
-  if (choice === 'Archive') return { fields: {}, isConsuming: true, result: 'unit' };
-  const { fields = {} } = findTemplateType(template);
-  if (!('owner' in fields)) return undefined;
-  if (choice === 'Touch') return { fields: {}, isConsuming: false, result: 'int64' };
-  if (choice === 'Transfer') return { fields: { newOwner: 'party' }, isConsuming: true, result: 'contractId' };
-  return undefined;
-}
-
 /** Splits an identifier into its parts. */
 export function parseIdentifier(id: string): Identifier {
   const [packageId = '', moduleName = '', entityName = ''] = id.split(':');

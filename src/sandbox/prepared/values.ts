@@ -39,7 +39,7 @@ function withoutLastNones(fields: readonly RecordField[]): RecordField[] {
 }
 
 /** Converts JSON to a Daml value of a type. Named types are in the module of the template `home`. */
-export function jsonToValue(json: unknown, type: LfType, home: Identifier): Value {
+function jsonToValue(json: unknown, type: LfType, home: Identifier): Value {
   return { sum: toSum(json, type, home) };
 }
 
@@ -129,8 +129,11 @@ function requireList(json: unknown): readonly unknown[] {
   return json;
 }
 
+/** Brings JSON of an unknown type into the form of responses: the last fields of a record are absent if they are `None`. */
+export const normalize = (json: unknown): unknown => valueToJson(guessValue(json));
+
 /** Guesses the Daml value of JSON with an unknown type. The value converts back to the same JSON. */
-function guessValue(json: unknown): Value {
+export function guessValue(json: unknown): Value {
   return { sum: guessSum(json) };
 }
 

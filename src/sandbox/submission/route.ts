@@ -1,62 +1,14 @@
-import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
-import { invalidArgument, type RequestError, requestError } from '../errors.js';
+import { type RequestError, requestError } from '../errors.js';
 import { completeUpdates } from '../ledger/append.js';
 import type { Contract } from '../ledger/ContractHistory.js';
 import type { SubmissionIds } from '../participant/Completions.js';
 import type { Participant } from '../participant/Participant.js';
 import type { HostedParties } from '../participant/parties.js';
 import { invalidField } from '../requests/decode.js';
-import { parseMicros, trafficCost } from '../wire/values.js';
-import {
-  stakeholdersOf,
-  updateValue,
-  type WireReassignment,
-  type WireReassignmentEventInput,
-} from '../wire/WireUpdate.js';
-import type { Effect } from './interpret.js';
-
-/** The contracts that a request discloses, by id. They are used as disclosed, even if they are archived. */
-type Disclosed = ReadonlyMap<string, Contract>;
-
-/** Reads the disclosed contracts of a request. The sandbox finds a contract by its blob, so it must know it. */
-export function readDisclosed(request: CommandsRequest, { ledger }: Participant): Disclosed {
-  const { contracts, packages } = ledger;
-  const disclosed = new Map<string, Contract>();
-  const synchronizers = new Set<string>();
-  for (const { createdEventBlob, contractId, templateId, synchronizerId } of request.disclosedContracts ?? []) {
-    const known = contracts.activations.findLast(({ created }) => created.createdEventBlob === createdEventBlob);
-    if (createdEventBlob === '' || known === undefined)
-      throw invalidArgument('Unable to decode disclosed contract: the sandbox knows no contract with this blob');
-    const { created } = known;
-    const isSameTemplate = !templateId || packages.matches(templateId, created.templateId);
-    if ((contractId !== '' && contractId !== created.contractId) || !isSameTemplate)
-      throw requestError('INVALID_DISCLOSED_CONTRACT', `The disclosed contract is ${created.contractId}`);
-    if (synchronizerId) synchronizers.add(synchronizerId);
-    disclosed.set(created.contractId, contracts.get(created.contractId) ?? known);
-  }
-  const prescribed = request.synchronizerId ?? '';
-  if (synchronizers.size > 1)
-    throw requestError(
-      'DISCLOSED_CONTRACTS_SYNCHRONIZER_ID_MISMATCH',
-      'The disclosed contracts differ in synchronizer',
-    );
-  if (prescribed !== '' && synchronizers.size > 0 && !synchronizers.has(prescribed))
-    throw requestError('PRESCRIBED_SYNCHRONIZER_ID_MISMATCH', 'The disclosed contracts are on another synchronizer');
-  return disclosed;
-}
-
-/**
- * Finds a contract as interpretation does: among the disclosed ones, then among the active ones. For a while, the index
- * still has archived contracts.
- */
-export function findInput(contractId: string, disclosed: Disclosed, { ledger, settings }: Participant) {
-  const found = disclosed.get(contractId) ?? ledger.contracts.get(contractId);
-  if (found !== undefined || settings.archiveLagMs === 0) return found;
-  const archived = ledger.contracts.activations.findLast(({ created }) => created.contractId === contractId);
-  const archive = archived && ledger.at(archived.endedAt);
-  const since = archive === undefined ? Infinity : ledger.now() - parseMicros(updateValue(archive).recordTime) / 1000;
-  return since < settings.archiveLagMs ? archived : undefined;
-}
+import { trafficCost } from '../wire/values.js';
+import { stakeholdersOf, type WireReassignment, type WireReassignmentEventInput } from '../wire/WireUpdate.js';
+import { creationsIn, type Effect } from './effects.js';
+import type { Disclosed } from './inputs.js';
 
 /** A submission that has been interpreted, but not routed. */
 interface Unrouted extends SubmissionIds {
@@ -109,8 +61,7 @@ export function route(submission: Unrouted, participant: Participant): string {
 /** Rejects a submission that concerns a party which no participant hosts. The parties of its inputs are hosted. */
 function checkInformees({ actAs, effects, inputs }: Unrouted, hosted: HostedParties): void {
   const known = new Set([...hosted.all, ...inputs.flatMap(({ created }) => stakeholdersOf(created))]);
-  const created = effects.flatMap((effect) => (effect.kind === 'create' ? effect : (effect.creation ?? [])));
-  const unknown = [...actAs, ...created.flatMap(stakeholdersOf)].filter((party) => !known.has(party));
+  const unknown = [...actAs, ...creationsIn(effects).flatMap(stakeholdersOf)].filter((party) => !known.has(party));
   if (unknown.length === 0) return;
   const cause = 'The participant is not connected to any synchronizer where the given informees are known.';
   const context = { unknownInformees: `Set(${[...new Set(unknown)].join(', ')})` };

@@ -7,8 +7,9 @@ import type { ReadContext } from '../ledger/visible.js';
 import { changeIdOf, reportedOffset, type Submission } from '../participant/Completions.js';
 import type { Participant } from '../participant/Participant.js';
 import { clampTimer, formatMicros, makeUpdateId, parseMicros, sha256, trafficCost } from '../wire/values.js';
-import type { WireCreatedEvent, WireEventInput, WireTransaction } from '../wire/WireUpdate.js';
-import type { Creation, Effect, Exercised } from './interpret.js';
+import type { WireTransaction } from '../wire/WireUpdate.js';
+import { type Input, inputsOf } from './effects.js';
+import { eventsOf } from './events.js';
 
 /** The outcome of a submission. Only the first two have written a completion. */
 export type Outcome =
@@ -66,7 +67,7 @@ function register<S extends Submission>(
     void confirm(fault.ms, []);
     return of(lost(fault, call));
   }
-  const consumed = inputsOf(submission).flatMap(({ isConsuming, contractId }) => (isConsuming ? contractId : []));
+  const consumed = inputsOf(submission.effects).flatMap(({ isConsumed, contractId }) => (isConsumed ? contractId : []));
   const { confirmationMs } = participant.settings;
   if (consumed.length === 0 || confirmationMs === 0) return of({ committed: commit(submission, participant) });
   return confirm(confirmationMs, consumed);
@@ -90,18 +91,12 @@ function register<S extends Submission>(
 
 /** Rejects a submission that uses a contract which another submission is about to archive. */
 function checkLocks(submission: Submission, { pending }: Participant): void {
-  const locked = inputsOf(submission).find(({ contractId }) => pending.isLocked(contractId));
+  const locked = inputsOf(submission.effects).find(({ contractId }) => pending.isLocked(contractId));
   if (locked === undefined) return;
   throw contractsError('LOCAL_VERDICT_LOCKED_CONTRACTS', 'locked', locked);
 }
 
-/** The exercises of contracts that a submission does not create itself. */
-function inputsOf({ effects }: Submission): readonly Exercised[] {
-  const created = new Set(effects.flatMap((effect) => (effect.kind === 'create' ? effect.contractId : [])));
-  return effects.flatMap((effect) => (effect.kind === 'exercise' && !created.has(effect.contractId) ? effect : []));
-}
-
-const contractsError = (code: string, how: string, { contractId }: Exercised): RequestError =>
+const contractsError = (code: string, how: string, { contractId }: Input): RequestError =>
   requestError(code, `Rejected transaction is referring to ${how} contracts`, {
     context: { CONTRACT_ID: `List(${contractId})` },
     resources: [['ErrorResource(CONTRACT_ID)', contractId]],
@@ -154,7 +149,7 @@ function reject(error: RequestError, submission: Submission, participant: Partic
 /** Commits a checked submission as the next update of the ledger, and writes its completion. */
 function commit(submission: Submission, participant: Participant): WireTransaction {
   const { commandId, workflowId, actAs, synchronizerId, effects, trace, size, minLedgerTime = 0 } = submission;
-  const { ledger, completions } = participant;
+  const { ledger, completions, models } = participant;
   const offset = ledger.end + 1;
   const recordTime = ledger.recordTimes.now(synchronizerId);
   const signedHash = submission.hash?.toString('hex');
@@ -165,7 +160,7 @@ function commit(submission: Submission, participant: Participant): WireTransacti
     commandId,
     workflowId,
     effectiveAt: formatMicros(Math.max(parseMicros(recordTime), minLedgerTime)),
-    events: eventsOf(effects, actAs, offset),
+    events: eventsOf(effects, offset, models),
     offset,
     synchronizerId,
     traceContext: trace.context,
@@ -189,47 +184,6 @@ function commit(submission: Submission, participant: Participant): WireTransacti
   return transaction;
 }
 
-/** The events of a committed submission, in the order of their node ids. */
-function eventsOf(effects: readonly Effect[], actAs: readonly string[], offset: number): readonly WireEventInput[] {
-  const created = new Set(effects.flatMap((effect) => (effect.kind === 'create' ? effect.contractId : [])));
-  const consumed = new Set(
-    effects.flatMap((effect) => (effect.kind === 'exercise' && effect.isConsuming ? effect.contractId : [])),
-  );
-  const events: WireEventInput[] = [];
-  for (const effect of effects) {
-    if (effect.kind === 'create') {
-      // a contract that the same transaction archives is never active
-      events.push({ CreatedEvent: { ...createdFields(effect, offset), acsDelta: !consumed.has(effect.contractId) } });
-      continue;
-    }
-    const { choice, choiceArgument, isConsuming: consuming, creation } = effect;
-    const contractId = created.has(effect.contractId) ? withSuffix(effect.contractId, offset) : effect.contractId;
-    const successor = creation && createdFields(creation, offset);
-    const exerciseResult = successor?.contractId ?? effect.result;
-    const lastDescendantNodeId = events.length + (successor === undefined ? 0 : 1);
-    const exercise = { contractId, choice, choiceArgument, consuming, actingParties: actAs };
-    events.push({ ExercisedEvent: { ...exercise, exerciseResult, lastDescendantNodeId } });
-    if (successor !== undefined) events.push({ CreatedEvent: successor });
-  }
-  return events;
-}
-
-function createdFields(creation: Creation, offset: number): Partial<WireCreatedEvent> {
-  const { contractId, template, createArgument, signatories, observers } = creation;
-  return {
-    contractId: withSuffix(contractId, offset),
-    templateId: template.id,
-    packageName: template.packageName,
-    createArgument,
-    signatories,
-    observers,
-  };
-}
-
-/** A synchronizer adds the suffix to the contract id of an interpreted transaction. */
-const withSuffix = (contractId: string, offset: number): string =>
-  `${contractId}ca1112${sha256('suffix', contractId, offset)}`;
-
 /** Rejects a ledger time that is too far ahead of the clock. */
 export function checkLedgerTime({ minLedgerTime = 0 }: Submission, { settings, ledger }: ReadContext): void {
   if (minLedgerTime - ledger.now() * 1000 <= settings.ledgerTimeToleranceMs * 1000) return;
@@ -240,7 +194,7 @@ export function checkLedgerTime({ minLedgerTime = 0 }: Submission, { settings, l
 /** Rejects a submission that uses a contract which is not active on the synchronizer. */
 export function checkInputs(submission: Submission, { ledger: { contracts } }: Participant): void {
   const { synchronizerId } = submission;
-  const inactive = inputsOf(submission).find(
+  const inactive = inputsOf(submission.effects).find(
     ({ contractId }) => contracts.get(contractId)?.synchronizerId !== synchronizerId,
   );
   if (inactive !== undefined) throw contractsError('LOCAL_VERDICT_INACTIVE_CONTRACTS', 'inactive', inactive);
