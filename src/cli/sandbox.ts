@@ -3,6 +3,7 @@ import {
   defer,
   EMPTY,
   finalize,
+  from,
   ignoreElements,
   interval,
   map,
@@ -14,30 +15,37 @@ import {
   take,
   tap,
 } from 'rxjs';
-import { type Sandbox, startSandbox } from '../sandbox/index.js';
+import { type Sandbox, type SandboxTemplate, startSandbox } from '../sandbox/index.js';
 import { parseOptions, readInteger, readOneOf, UsageError } from './arguments.js';
 import { tokenProvider } from './Connection.js';
 import { quoteOption } from './shell.js';
+import { loadTemplates } from './templates.js';
 import { type Paint, paintFor } from './terminal.js';
 import { toolCommands } from './toolCommands.js';
 import { errorLine, hasCode, interruptions, messageOf, unwritableMessage, type World, writeFailures } from './World.js';
 
 /** `canton-rx sandbox`; emits the exit code, once. */
 export function sandboxCommand(args: readonly string[], { stdout, stderr, signals, env }: World): Observable<number> {
-  const { participantId, ...options } = readSandboxOptions(args, env);
+  const { participantId, templatesFile, ...options } = readSandboxOptions(args, env);
   const { token } = options;
-  const serve = (sandbox: Sandbox): Observable<unknown> => {
+  const serve = (sandbox: Sandbox, templates: readonly SandboxTemplate[]): Observable<unknown> => {
     sandbox.generate(options.updates, options);
-    stdout.write(greeting(sandbox, options, paintFor(stdout, env)));
+    stdout.write(greeting(sandbox, { ...options, templates: templates.length }, paintFor(stdout, env)));
     return merge(NEVER, generateTraffic(sandbox, options)).pipe(finalize(() => void sandbox.close()));
   };
-  const served$ = defer(() =>
-    startSandbox({
-      ...options,
-      ...(participantId !== undefined && { participantId }),
-      ...(token !== undefined && { checkToken: (given) => given === token }),
+  const templates$ = templatesFile === undefined ? of([]) : loadTemplates(templatesFile);
+  const served$ = templates$.pipe(
+    switchMap((templates) => {
+      const started = startSandbox({
+        ...options,
+        templates,
+        ...(participantId !== undefined && { participantId }),
+        ...(token !== undefined && { checkToken: (given) => given === token }),
+      });
+      return from(started).pipe(switchMap((sandbox) => serve(sandbox, templates)));
     }),
-  ).pipe(switchMap(serve), ignoreElements());
+    ignoreElements(),
+  );
   const stopped$ = interruptions(signals).pipe(map(() => ({ code: 0, text: 'stopped\n' })));
   // without the greeting, the user does not know the address
   const unwritable$ = writeFailures(stdout).pipe(map((error) => ({ code: 1, text: unwritableMessage(error) })));
@@ -55,7 +63,7 @@ export function sandboxCommand(args: readonly string[], { stdout, stderr, signal
 }
 
 /** How to run the sandbox: with `updates` at the start, and then `rate` of them in a second. */
-type SandboxCommandOptions = Omit<ReturnType<typeof readSandboxOptions>, 'participantId'>;
+type SandboxCommandOptions = Omit<ReturnType<typeof readSandboxOptions>, 'participantId' | 'templatesFile'>;
 
 function readSandboxOptions(args: readonly string[], env: World['env']) {
   const values = parseOptions(args, { ...toolCommands.sandbox.options, '--token TOKEN': 'Refused' });
@@ -71,6 +79,7 @@ function readSandboxOptions(args: readonly string[], env: World['env']) {
     cors: readOrigins(values.cors, values['allow-origin']),
     token: readSandboxToken(values, env),
     tokenFile: values['token-file'],
+    templatesFile: values.templates,
   };
 }
 
@@ -107,13 +116,14 @@ function readOrigins(isLocal = false, origins?: readonly string[]): boolean | re
 /** Where the sandbox runs, and commands to try. */
 function greeting(
   sandbox: Sandbox,
-  { profile, rate, token, tokenFile, contention }: SandboxCommandOptions,
+  { profile, rate, token, tokenFile, contention, templates }: SandboxCommandOptions & { readonly templates: number },
   paint: Paint,
 ): string {
   const { url, ledgerEnd, parties } = sandbox;
   const [party = ''] = parties;
   const traffic = rate === 0 ? 'no traffic' : `${rate} ${rate === 1 ? 'update' : 'updates'} per second`;
-  const access = `${contention === 0 ? '' : ', races for contracts'}${token === undefined ? '' : ', a token is required'}`;
+  const own = templates === 0 ? '' : `, ${templates} ${templates === 1 ? 'template' : 'templates'}`;
+  const access = `${own}${contention === 0 ? '' : ', races for contracts'}${token === undefined ? '' : ', a token is required'}`;
   const options = `--ledger ${url}${tokenFile === undefined ? '' : ` ${quoteOption('token-file', tokenFile)}`}`;
   const variable =
     token !== undefined && tokenFile === undefined ? `  export CANTON_RX_LEDGER_TOKEN="$${tokenVariable}"\n` : '';

@@ -77,6 +77,8 @@ Examples:
       '--rate N': 'Then generate N updates per second. Default: 0',
       '--seed N': 'The seed of the generated traffic. Default: 1',
       '--participant-id ID': 'The id of the participant. Default: another one at each start',
+      '--templates FILE':
+        'Run the contracts of the templates in this module: its default export, or its export templates, is a list of what template() of canton-rx/sandbox returns',
       '--contend': 'Other transactions win some races for the contracts of commands',
       '--token-file FILE':
         'Answer 401 to requests without the bearer token in this file, read at the start. Default: the variable CANTON_RX_SANDBOX_TOKEN, if it is set',
@@ -92,6 +94,7 @@ Exit codes: 0 stopped by a signal; 1 cannot run, for example if the port is in u
 Examples:
   canton-rx sandbox --updates 300 --rate 5
   canton-rx sandbox --port 0 --profile 3.4
+  canton-rx sandbox --templates ./templates.js
   canton-rx sandbox --allow-origin http://localhost:5173`,
   },
   completion: {

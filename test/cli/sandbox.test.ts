@@ -5,8 +5,11 @@ import { describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom } from 'rxjs';
 import { automate } from '../../src/automation/index.js';
 import type { AnyContract } from '../../src/contracts/index.js';
+import { type Command, create, exercise } from '../../src/index.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { generatedParties } from '../../src/sandbox/participant/parties.js';
+import { Asset } from '../sandbox/templates/market.js';
 import { parseLines, runCli } from './runCli.js';
 
 const urlIn = (lines: readonly string[]): string => /^http:\S+/.exec(lines[0] ?? '')?.[0] ?? '';
@@ -149,6 +152,40 @@ describe('canton-rx sandbox', () => {
     signals.emit('SIGINT');
 
     expect(await code).toBe(0);
+  });
+
+  it('runs the contracts of the templates in a module', async () => {
+    const file = 'test/sandbox/templates/market.ts';
+    const { code, out, signals } = runCli(['sandbox', '--port', '0', '--templates', file]);
+    const url = urlIn(await out.lines(4));
+    const [issuer = '', owner = ''] = [...generatedParties];
+    const ledger = createLedger({ baseUrl: url });
+    const submitted = (actAs: string, command: Command) =>
+      firstValueFrom(ledger.submitAndWaitForTransaction({ userId: 'me', actAs: [actAs], commands: [command] }));
+    const { events } = await submitted(issuer, create(Asset, { issuer, owner, amount: '1.0', serial: '1' }));
+    const [created] = events;
+    if (created?._tag !== 'CreatedEvent') throw new Error('no contract');
+    await submitted(owner, exercise(Asset.Transfer, created.contractId, { newOwner: issuer }));
+    signals.emit('SIGINT');
+
+    expect(await code).toBe(0);
+    expect(out.text()).toContain('2 templates');
+  });
+
+  it.each([
+    ['missing.mjs', undefined, 'missing.mjs'],
+    ['no-list.mjs', 'export default 1;', 'must be a list of what template() returns'],
+    ['no-templates.mjs', 'export const templates = [{ templateId: 1 }];', 'must be a list of what template() returns'],
+    ['throws.mjs', "throw new Error('as planned');", 'as planned'],
+  ])('reports a module without templates: %s', async (name, text, message) => {
+    const folder = mkdtempSync(join(tmpdir(), 'canton-rx-'));
+    const file = join(folder, name);
+    if (text !== undefined) writeFileSync(file, text);
+    const { code, err } = runCli(['sandbox', '--port', '0', '--templates', file]);
+    expect(await code).toBe(1);
+    expect(err.text()).toContain(message);
+    expect(err.text()).toContain(name);
+    rmSync(folder, { recursive: true });
   });
 
   it('reports a port that is in use', async () => {
