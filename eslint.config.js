@@ -95,6 +95,7 @@ const house = {
   otel: ['codecs', 'errors', 'diagnostics', 'http', 'client', 'process'],
   ws: ['codecs', 'errors', 'http', 'client', 'history', 'feed'],
   undici: ['errors', 'http'],
+  sse: ['codecs', 'errors', 'diagnostics', 'http', 'client', 'history', 'contracts'],
   sandbox: ['codecs', 'http', 'ws'],
   cli: [
     'errors',

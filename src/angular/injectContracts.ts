@@ -39,7 +39,7 @@ import {
   type Reading,
 } from './ContractsResource.js';
 import { LEDGER } from './provideLedger.js';
-import { contractsReader, SHARED_CONTRACTS } from './readContracts.js';
+import { contractsReader, NO_LEDGER, SHARED_CONTRACTS } from './readContracts.js';
 import { insideZone } from './zone.js';
 
 /**
@@ -107,7 +107,7 @@ export function injectContracts<M extends ContractTypes>(
       });
       ended$.next(true);
     });
-    const source = ledger ?? inject(LEDGER);
+    const source = ledger ?? inject(NO_LEDGER, { optional: true }) ?? inject(LEDGER);
     const reload$ = new Subject<void>();
     const read = contractsReader(compare, contractsOptions, reload$);
     const sharedOf = inject(SHARED_CONTRACTS);

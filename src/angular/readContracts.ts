@@ -1,5 +1,15 @@
 import { isPlatformServer } from '@angular/common';
-import { DestroyRef, inject, InjectionToken, Injector, NgZone, PLATFORM_ID, TransferState } from '@angular/core';
+import {
+  DestroyRef,
+  type EnvironmentProviders,
+  inject,
+  InjectionToken,
+  Injector,
+  makeEnvironmentProviders,
+  NgZone,
+  PLATFORM_ID,
+  TransferState,
+} from '@angular/core';
 import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
 import {
   asyncScheduler,
@@ -59,6 +69,50 @@ export const SHARED_CONTRACTS = new InjectionToken<(ledger: LedgerReader) => Sha
   },
 });
 
+/**
+ * What stands for a ledger where {@link provideContracts} provides contracts without one.
+ *
+ * @internal
+ */
+export const NO_LEDGER = new InjectionToken<LedgerReader>('contracts without a ledger of canton-rx');
+
+/**
+ * Provides the contracts of {@link injectContracts} from another source than a ledger: those that a server sends, from
+ * `shareRemoteContracts` of `canton-rx/sse`. `injectContracts` then needs no `provideLedger`. The views end with the injector.
+ *
+ * @param contracts - the views, or a function that returns them and may call `inject()`
+ * @returns the providers, for `providers` of an application or of a route
+ * @example
+ * ```ts
+ * import '@angular/compiler'; // outside Angular's own builds
+ * import { inject } from '@angular/core';
+ * import { provideContracts } from 'canton-rx/angular';
+ * import { shareRemoteContracts } from 'canton-rx/sse';
+ *
+ * class Login {
+ *   token = (): Promise<string> => Promise.resolve('a-token-of-a-few-minutes');
+ * }
+ *
+ * const providers = [
+ *   { provide: Login },
+ *   provideContracts(() => shareRemoteContracts('https://app.example/contracts', { token: inject(Login).token })),
+ * ];
+ * ```
+ *
+ * @category Angular
+ */
+export const provideContracts = (contracts: SharedContracts | (() => SharedContracts)): EnvironmentProviders =>
+  makeEnvironmentProviders([
+    { provide: NO_LEDGER, useFactory: () => ({}) },
+    {
+      provide: SHARED_CONTRACTS,
+      useFactory: () => {
+        const shared = perFrame(typeof contracts === 'function' ? contracts() : contracts, inject(DestroyRef));
+        return () => shared;
+      },
+    },
+  ]);
+
 function perFrame(shared: SharedContracts, destroyRef: DestroyRef): SharedContracts {
   const clears$ = new Subject<void>();
   // without `clears$`: a resource that shows contracts keeps the last ones
@@ -110,7 +164,7 @@ export function injectClearContracts(): () => void {
   return () => {
     // also those of queries that are not shown yet
     state.remove(pageContracts);
-    sharedOf(injector.get(LEDGER)).clear();
+    sharedOf(injector.get(NO_LEDGER, null) ?? injector.get(LEDGER)).clear();
   };
 }
 

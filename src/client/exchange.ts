@@ -258,7 +258,7 @@ function systemCode(error: unknown, depth = 0): string | undefined {
 const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(u);
 
 /** A `Retry-After` header, which is a number of seconds or a date, in milliseconds from now. */
-function parseRetryAfter(header: string | undefined): number | undefined {
+export function parseRetryAfter(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   const seconds = Number(header);
   const ms = Number.isNaN(seconds) ? Date.parse(header) - asyncScheduler.now() : seconds * 1000;

@@ -11,7 +11,7 @@ import { hasEnded } from './TokenSource.js';
  * and repeats the request with the one that it returns. A refused request was not carried out, so it is safe to repeat.
  */
 export const sendWithToken = <A>(
-  client: Client,
+  client: TokenUser,
   call: Call,
   send: (token: string | undefined) => Observable<A>,
 ): Observable<A> =>
@@ -27,6 +27,9 @@ export const sendWithToken = <A>(
     ),
   );
 
+/** What sends requests with tokens. */
+export type TokenUser = Pick<Client, 'tokens' | 'host' | 'headersWith' | 'report'>;
+
 /** What a request shows of the meaning of its refusal. */
 interface Call {
   readonly path: string;
@@ -35,7 +38,7 @@ interface Call {
 
 /** A request that may be sent with several tokens. */
 interface Sending<A> {
-  readonly client: Client;
+  readonly client: TokenUser;
   readonly call: Call;
   readonly send: (token: string | undefined) => Observable<A>;
 }

@@ -11,14 +11,14 @@ import type { Ledger, LedgerReader } from '../ledger/Ledger.js';
 export interface LedgerProviderProps {
   /**
    * The ledger. Create it once, outside components: another ledger means other views. For components that submit nothing, a
-   * reader of `createLedgerReader`.
+   * reader of `createLedgerReader`. Not needed if there are `contracts`, unless components submit.
    */
-  readonly ledger: LedgerReader;
+  readonly ledger?: LedgerReader | undefined;
   /** The parties of all queries that name none. */
   readonly parties?: readonly Party[] | 'any' | undefined;
   /**
    * The views of the ledger, from `shareContracts`: to keep them for another time than 30 seconds, or to clear them when
-   * a user logs out. Default: one for each ledger.
+   * a user logs out. Or those of a server, from `shareRemoteContracts` of `canton-rx/sse`. Default: one for each ledger.
    */
   readonly contracts?: SharedContracts | undefined;
   /** The components that use the ledger. */
@@ -44,7 +44,7 @@ export interface LedgerProviderProps {
  */
 export const LedgerProvider: FunctionComponent<LedgerProviderProps> = ({ ledger, parties, contracts, children }) => {
   const value = useMemo(
-    () => ({ ledger, parties, shared: contracts ?? sharedOf(ledger), isConflated: true }),
+    (): LedgerContextValue => ({ ledger, parties, shared: contracts ?? sharedOf(ledger), isConflated: true }),
     [ledger, parties, contracts],
   );
   return createElement(LedgerContext.Provider, { value }, children);
@@ -65,6 +65,8 @@ export const useLedger = (): Ledger => useSubmitter('useLedger');
  */
 export function useSubmitter(hook: string): Ledger {
   const { ledger } = useLedgerContext(hook);
+  if (ledger === undefined)
+    throw new Error(`${hook} needs a <LedgerProvider ledger={ledger}>: contracts cannot submit.`);
   if (!canSubmit(ledger)) throw new Error(`${hook} needs a ledger of createLedger: a reader cannot submit.`);
   return ledger;
 }
@@ -100,7 +102,8 @@ export function useLedgerContext(hook: string): LedgerContextValue {
 const sharedByLedger = new WeakMap<LedgerReader, SharedContracts>();
 
 /** A ledger keeps its views when its provider is rendered again elsewhere. */
-function sharedOf(ledger: LedgerReader): SharedContracts {
+function sharedOf(ledger: LedgerReader | undefined): SharedContracts {
+  if (ledger === undefined) throw new Error('<LedgerProvider> needs a ledger, or contracts.');
   const shared = sharedByLedger.get(ledger) ?? shareContracts(ledger);
   sharedByLedger.set(ledger, shared);
   return shared;

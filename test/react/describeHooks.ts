@@ -8,6 +8,7 @@ import { create as createCommand } from '../../src/index.js';
 import type { SubmittedTransaction } from '../../src/codecs/Transaction.js';
 import { shareContracts, type SharedContracts } from '../../src/contracts/shareContracts.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
+import { shareRemoteContracts } from '../../src/sse/index.js';
 import type { ContractsResult, SubmitState } from '../../src/react/index.js';
 import { ledgerSession } from '../../src/session/index.js';
 import { archive, create, Marble, marbles, undecodable } from '../contracts/joinSupport.js';
@@ -15,6 +16,8 @@ import type { HistoryUpdate } from '../helpers/contractHistory.js';
 import { contractsWorld, type ContractsWorld, listPath, pagePath } from '../helpers/virtualContracts.js';
 import type { Reply } from '../helpers/scripted.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
+import { AppServer, url } from '../sse/remoteSupport.js';
+import { contract, ServerView } from '../sse/support.js';
 import type { Loaded, Shown } from './loadReact.js';
 
 const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
@@ -114,6 +117,24 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       await commit(participant, create(2, 'y'));
       await until('live xylive xy');
       expect([snapshots(service), service.open]).toEqual([1, 1]);
+    });
+
+    it('shows the contracts that a server sends, without a ledger', async () => {
+      const view = new ServerView();
+      view.reset([contract('x'), contract('y', [bob])]);
+      const contracts = shareRemoteContracts(url, { fetch: new AppServer(view.live).fetch });
+      opened.push(contracts);
+      const [all, own] = [
+        shows(() => loaded.hooks.useContracts({})),
+        shows(() => loaded.hooks.useContracts({ parties: [bob] })),
+      ];
+      const element = h(loaded.hooks.LedgerProvider, { contracts }, h(all.Component), h(own.Component));
+      const { until } = await show(element);
+      await until('live xylive y');
+      await loaded.act(() => {
+        view.change({ remove: ['y'] });
+      });
+      await until('live xlive');
     });
 
     it('shows the contracts in the first render where a view is kept', async () => {

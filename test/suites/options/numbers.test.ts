@@ -8,6 +8,7 @@ import { natsFeed, natsRelay } from '../../../src/nats/index.js';
 import { contractsProjection, migrateProjection, postgresStore } from '../../../src/postgres/index.js';
 import { contractsFeed, isReady, memoryStore, processFeed, updatesFeed } from '../../../src/process/index.js';
 import type { Fault, Sandbox } from '../../../src/sandbox/index.js';
+import { remoteContracts, toServerSentEvents } from '../../../src/sse/index.js';
 import { undiciPort } from '../../../src/undici/index.js';
 import { preparedTransactionVerifier } from '../../../src/verify/index.js';
 import { webSocketTransport as browserTransport } from '../../../src/ws/browser.js';
@@ -52,6 +53,11 @@ const options: readonly (readonly [string, Kind, (value: never) => unknown])[] =
   ['maxPageSize', 'count', (maxPageSize) => contractChanges(ledger, query, { maxPageSize })],
   ['giveUpAfterMs', 'not negative', (giveUpAfterMs) => liveContracts(ledger, query, { retry: { giveUpAfterMs } })],
   ['period', 'positive', (period) => conflate(liveContracts(ledger, query), period)],
+  ['heartbeatMs', 'positive', (heartbeatMs) => toServerSentEvents(NEVER, { heartbeatMs })],
+  ['maxBuffered', 'count', (maxBuffered) => toServerSentEvents(NEVER, { maxBuffered })],
+  ['keepMs', 'not negative', (keepMs) => toServerSentEvents(NEVER, { keepMs })],
+  ['idleTimeoutMs', 'positive', (idleTimeoutMs) => remoteContracts('http://app.example', {}, { idleTimeoutMs })],
+  ['maxEventLength', 'count', (maxEventLength) => remoteContracts('http://app.example', {}, { maxEventLength })],
   ['batchSize', 'count', (batchSize) => contractsFeed(ledger, query, { batchSize })],
   ['stopWithinMs', 'not negative', (stopWithinMs) => run({ stopWithinMs })],
   ['storeTimeoutMs', 'positive', (storeTimeoutMs) => named({ storeTimeoutMs })],

@@ -1,0 +1,105 @@
+import { concat, concatMap, defer, type Observable, throwError, timeout } from 'rxjs';
+import { parseRetryAfter, toConnectionError } from '../client/exchange.js';
+import { sendWithToken, type TokenUser } from '../client/sendWithToken.js';
+import { ApiError } from '../errors/ApiError.js';
+import { ConnectionError, RequestTimeoutError, ResponseTooLargeError } from '../errors/request.js';
+import type { StreamPart, StreamPort } from '../http/fetchStream.js';
+import { clampTimer, mapError } from '../http/retry.js';
+import { readEvents, type ServerSentEvent } from './ServerSentEvent.js';
+
+/** The server whose events are received. */
+export interface RemoteServer extends TokenUser {
+  readonly url: URL;
+  readonly open: StreamPort;
+  /** How long nothing may come, in milliseconds. */
+  readonly idleTimeoutMs: number;
+  /** The maximum number of characters of an event. */
+  readonly maxEventLength: number;
+  /** Whether it has sent events before. */
+  hasAnswered: boolean;
+}
+
+/**
+ * Receives events until the connection fails or the server ends it, which is an error, too. Every error is a `LedgerError`.
+ * Emits an empty list when the server has accepted the request.
+ *
+ * @param lastEventId - the ID of the last event that was received before; empty if there is none
+ */
+export const receive = (server: RemoteServer, lastEventId: string): Observable<readonly ServerSentEvent[]> => {
+  const { url, host } = server;
+  const path = url.pathname;
+  const send = (token: string | undefined): Observable<readonly ServerSentEvent[]> => {
+    const headers = {
+      accept: 'text/event-stream',
+      ...(lastEventId !== '' && { 'last-event-id': lastEventId }),
+      ...server.headersWith(token),
+    };
+    const parts$ = defer(() => server.open({ method: 'GET', url: url.href, headers })).pipe(
+      mapError((error) => toConnectionError(path, error, host, () => server.hasAnswered)),
+      timeout({
+        each: clampTimer(server.idleTimeoutMs),
+        with: () => throwError(() => new RequestTimeoutError(path, server.idleTimeoutMs, host)),
+      }),
+    );
+    const ended$ = throwError(() => endedError(server, 'the stream of events ended'));
+    return concat(parts$, ended$).pipe(
+      concatMap((part) => {
+        if (part._tag === 'Chunk') return [part.bytes];
+        checkHead(server, part);
+        return [new Uint8Array()];
+      }),
+      readEvents(
+        server.maxEventLength,
+        () => new ResponseTooLargeError(path, server.maxEventLength),
+        () => new ConnectionError(path, 'the stream of events is not UTF-8', undefined, host),
+      ),
+    );
+  };
+  return sendWithToken(server, { path }, send);
+};
+
+/** The shortest time before the next connection after the server has ended one, and the longest, in milliseconds. */
+const [minPauseMs, maxPauseMs] = [500, 1_500];
+
+/**
+ * Returns the error for a connection that the server has ended. It may end all of them at once, and each time immediately, so
+ * they do not come back at once.
+ */
+export const endedError = ({ url, host }: Pick<RemoteServer, 'url' | 'host'>, reason: string): ConnectionError => {
+  const pauseMs = minPauseMs + Math.random() * (maxPauseMs - minPauseMs);
+  return new ConnectionError(url.pathname, reason, undefined, host, undefined, false, pauseMs);
+};
+
+/** Throws the error of a response that has no events. */
+function checkHead(server: RemoteServer, { status, headers }: Extract<StreamPart, { readonly _tag: 'Head' }>): void {
+  const { url, host, hasAnswered } = server;
+  const path = url.pathname;
+  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  const isStream = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+  if (status === 200 && isStream) {
+    server.hasAnswered = true;
+    return;
+  }
+  if (status >= 200 && status <= 299) {
+    const hint = 'check the address: it must be that of the stream of events';
+    throw new ConnectionError(
+      path,
+      'the response is not a stream of events',
+      undefined,
+      host,
+      hint,
+      !hasAnswered,
+      retryAfterMs,
+    );
+  }
+  const { location } = headers;
+  // the application itself decides who may read; once it has, anything else is an outage
+  const isOfServer = status === 401 || status === 403 || (status >= 400 && !hasAnswered);
+  throw new ApiError({
+    ...{ path, status, host },
+    ...(status < 400 && { url: url.origin + path, ...(location !== undefined && { location }) }),
+    answeredBy: isOfServer ? 'ledger' : 'network',
+    answeredBefore: hasAnswered ? 'here' : undefined,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}

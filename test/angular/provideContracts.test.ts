@@ -1,0 +1,38 @@
+import { provideZonelessChangeDetection, TransferState } from '@angular/core';
+import { TestBed } from '@angular/core/testing';
+import { describe, expect, it } from '@jest/globals';
+import { injectClearContracts, injectContracts, provideContracts } from '../../src/angular/index.js';
+import { shareRemoteContracts } from '../../src/sse/index.js';
+import { until } from '../helpers/time.js';
+import { AppServer, url } from '../sse/remoteSupport.js';
+import { bob, contract, ServerView } from '../sse/support.js';
+import { idsOf, inject } from './support.js';
+
+describe('provideContracts', () => {
+  it('gives injectContracts what a server sends, without a ledger', async () => {
+    const view = new ServerView();
+    const server = new AppServer(view.live);
+    TestBed.configureTestingModule({
+      providers: [
+        provideZonelessChangeDetection(),
+        { provide: TransferState, useValue: new TransferState() },
+        provideContracts(() => shareRemoteContracts(url, { fetch: server.fetch })),
+      ],
+    });
+    view.reset([contract('x'), contract('y', [bob])]);
+    const [all, own] = [[], [bob]].map((parties) => inject(() => injectContracts({ parties })));
+    TestBed.tick();
+    if (all === undefined || own === undefined) throw new Error('no resources');
+    await until(() => [all, own].every(({ status }) => status() === 'resolved'));
+    expect([idsOf(all), idsOf(own), all.isLive()]).toEqual(['xy', 'y', true]);
+    view.change({ remove: ['y'] });
+    await until(() => idsOf(all) === 'x' && idsOf(own) === '');
+    const clear = inject(injectClearContracts);
+    clear();
+    expect(all.status()).toBe('loading');
+    await until(() => idsOf(all) === 'x');
+    expect(server.requests).toHaveLength(4);
+    TestBed.resetTestingModule();
+    await until(() => view.subscriptions === 0);
+  });
+});
