@@ -191,7 +191,7 @@ export class Session implements LedgerSession {
   readonly #afterOther$ = defer(() =>
     merge(this.#phase$.pipe(filter((phase) => phase !== 'signingIn')), timer(maxForeignMs), this.#surroundings$).pipe(
       take(1),
-      concatMap(() => (this.#phase$.value === 'signingIn' ? this.#ownSignIn$ : of(this.state))),
+      concatMap(() => (this.#phase$.value === 'active' ? of(this.state) : this.#ownSignIn$)),
     ),
   );
 

@@ -53,8 +53,8 @@ export interface LedgerSession extends Interceptor {
   /** The option `token` of the ledger. */
   readonly token: (refused?: string) => Observable<string>;
   /**
-   * Lets the user sign in. All calls at the same time share one login, also those in other tabs, which wait for it for a minute at
-   * most. Before the first sign-in, it only takes the token if there is one.
+   * Lets the user sign in. All calls at the same time share one login. Those in other tabs wait for it, for a minute at most, and only
+   * then begin another one, if it has failed. Before the first sign-in, it only takes the token if there is one.
    *
    * @returns the state after it; rejects with the error of the option `signIn`
    */

@@ -9,6 +9,7 @@ import { archive, create, marbles as query } from '../contracts/joinSupport.js';
 import { observe } from '../helpers/observe.js';
 import { marbles, until } from '../helpers/time.js';
 import { contractsWorld } from '../helpers/virtualContracts.js';
+import { LocalChannel } from './channels.js';
 import { errorBody, errorReply, brokenConnection } from '../helpers/wire.js';
 
 const unauthorized = errorReply(401, errorBody('NA', -1));
@@ -17,6 +18,8 @@ const request: CommandsRequest = {
   commandId: 'c-1',
   commands: [{ CreateCommand: { templateId: '#m:M:Marble', createArguments: {} } }],
 };
+
+Object.defineProperty(globalThis, 'BroadcastChannel', { value: LocalChannel, configurable: true });
 
 let sessions = 0;
 /** Each test has its own tabs. */
@@ -224,6 +227,29 @@ describe('a session', () => {
     });
   });
 
+  it('stays active while each new token is accepted, however many end', () => {
+    marbles(({ flush }) => {
+      let count = 0;
+      const { session, client, accepted } = world({
+        accepted: ['t0'],
+        token: (refused) => {
+          if (refused === `t${count}`) count += 1;
+          return `t${count}`;
+        },
+      });
+      const states = observe(session.state$);
+      const view = observe(liveContracts(client, { ...query }).state$.pipe(map(briefState)));
+      for (const round of [1, 2, 3]) at(round * 100_000, () => accepted.splice(0, 1, `t${round}`));
+      at(400_000, () => {
+        view.subscription.unsubscribe();
+        states.subscription.unsubscribe();
+      });
+      flush();
+      expect([count, states.values]).toEqual([3, ['signedOut', 'active']]);
+      expect(view.values.at(-1)).toBe('live/open 1 x');
+    });
+  });
+
   it('ends feeds and views when the user signs out, sends nothing more, and begins again after a sign-in', () => {
     marbles(({ flush }) => {
       const { session, client, service, user } = world();
@@ -240,7 +266,7 @@ describe('a session', () => {
       });
       at(900_000, () => {
         facts.push(service.requests.length);
-        user.token = undefined;
+        // the token of the last user is not taken without a question
         void session.signIn();
       });
       at(900_100, () => (again = observe(view.state$.pipe(map(briefState)))));
@@ -305,7 +331,7 @@ describe('the tabs of a session', () => {
     closes.push(close);
     const said: unknown[] = [];
     const channel = new BroadcastChannel(one.name);
-    channel.onmessage = (event) => said.push((event as MessageEvent<unknown>).data);
+    channel.addEventListener('message', (event) => said.push((event as MessageEvent<unknown>).data));
     closes.push(() => {
       channel.close();
     });
@@ -357,6 +383,30 @@ describe('the tabs of a session', () => {
     await expect(failing.signIn()).rejects.toThrow('closed');
     await until(() => states.every(({ values }) => values.length === 3));
     expect(states.map(({ values }) => values.at(-1))).toEqual(['signedOut', 'signedOut']);
+  });
+
+  it('wait for a minute at most for one that was closed while its user signed in', () => {
+    marbles(({ flush }) => {
+      const { session, user, name } = world();
+      user.token = undefined;
+      const states = observe(session.state$);
+      const closed = new LocalChannel(name);
+      const logins: number[] = [];
+      at(1_000, () => {
+        closed.postMessage('signingIn');
+        closed.postMessage('nonsense');
+      });
+      at(30_000, () => void session.signIn());
+      at(60_500, () => logins.push(user.logins));
+      at(61_500, () => logins.push(user.logins));
+      at(100_000, () => {
+        states.subscription.unsubscribe();
+        closed.close();
+      });
+      flush();
+      expect(states.values).toEqual(['signedOut', 'signingIn', 'signedOut', 'signingIn', 'active']);
+      expect(logins).toEqual([0, 1]);
+    });
   });
 });
 
