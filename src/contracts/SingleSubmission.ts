@@ -53,7 +53,7 @@ export interface AwaitedView {
 }
 
 /** What a page shows of its submission. */
-export interface Submission {
+interface Submission {
   readonly pending: boolean;
   readonly outcome: SubmitOutcome | undefined;
 }

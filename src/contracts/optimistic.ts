@@ -94,8 +94,11 @@ interface RefusedChange<R> {
  * const ious = liveContracts(ledger, { types: { iou: Iou }, parties: ['alice::1220ab'] });
  * const row = { owner: 'alice::1220ab', amount: '10.0' };
  * const commandId = crypto.randomUUID();
- * const request = { commandId, actAs: ['alice::1220ab'], commands: [create(Iou, row)] };
- * const submission$ = ledger.submitAndWaitForTransaction(request);
+ * const submission$ = ledger.submitAndWaitForTransaction({
+ *   commandId,
+ *   actAs: ['alice::1220ab'],
+ *   commands: [create(Iou, row)],
+ * });
  * const showing = optimistic(ious, { submission$, commandId, added: [row] }).subscribe(({ contracts, pending }) => {
  *   console.log(`${contracts.length} IOUs, and ${pending.length} on their way`);
  * });

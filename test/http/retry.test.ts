@@ -4,8 +4,8 @@ import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
 import { ApiError } from '../../src/errors/ApiError.js';
 import { errorOf } from '../../src/errors/readAnswer.js';
 import { LedgerResetError } from '../../src/errors/feed.js';
-import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
-import { jitter, RetryBudget, retryPolicy, retryTransient } from '../../src/http/retry.js';
+import { ConnectionError, RequestTimeoutError, TokenError } from '../../src/errors/request.js';
+import { hurry, jitter, RetryBudget, retryPolicy, retryTransient } from '../../src/http/retry.js';
 import { observe } from '../helpers/observe.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { errorBody } from '../helpers/wire.js';
@@ -232,6 +232,53 @@ describe('retryTransient', () => {
       observe(source$.pipe(retryTransient(settings)));
       flush();
       expect(attempts).toEqual([0, 5_000]);
+    });
+  });
+
+  it.each<[string, Error]>([
+    [
+      'an error of the participant',
+      errorOf({ path: '/x', status: 503, text: JSON.stringify(errorBody('SERVICE_NOT_RUNNING', 1)) }),
+    ],
+    ['no token', new TokenError('the provider failed')],
+    ['no connection', new ConnectionError('/x', 'the connection failed')],
+  ])('ends a delay soon when it is told to, each time, and begins the back-off again: %s', (_, error) => {
+    random(1);
+    marbles(({ flush, hot }) => {
+      const attempts: number[] = [];
+      const source$ = defer(() => {
+        attempts.push(asyncScheduler.now());
+        return throwError(() => error);
+      });
+      const settings = {
+        retry: { baseDelayMs: 1_000, maxDelayMs: 60_000, giveUpAfterMs: 20_000 },
+        report: () => undefined,
+        success$: hot('9s a 6s a', { a: hurry }),
+      };
+      const seen = observe(source$.pipe(retryTransient(settings)));
+      flush();
+      // 1, 2, 4 and 8 seconds without it
+      expect(attempts).toEqual([0, 1_000, 3_000, 7_000, 10_000, 11_000, 13_000, 16_001, 17_001, 19_001, 20_000]);
+      expect(seen.error).toMatchObject({ retried: { forMs: 20_000 } });
+    });
+  });
+
+  it('waits as long as the participant has requested, also when it is told to hurry', () => {
+    marbles(({ flush, hot }) => {
+      let attempts = 0;
+      const error = new ApiError({ path: '/x', status: 503, retryAfterMs: 4_000 });
+      const failing$ = defer(() => {
+        attempts += 1;
+        return throwError(() => error);
+      });
+      const settings = {
+        retry: { baseDelayMs: 100, maxDelayMs: 100, giveUpAfterMs: 4_000 },
+        report: () => undefined,
+        success$: hot('100ms a', { a: hurry }),
+      };
+      const seen = observe(failing$.pipe(retryTransient(settings)));
+      flush();
+      expect([attempts, seen.endedAt]).toEqual([2, 4_000]);
     });
   });
 
