@@ -42,7 +42,10 @@ export interface TemplateContract<T> extends NewContract<T> {
  * @category Templates
  */
 export interface TemplateLedger {
-  /** The ledger time of the transaction, in UTC. */
+  /**
+   * The ledger time of the transaction, such as `2026-07-24T10:00:00.5Z`. Compare times as numbers, with `Date.parse`: their
+   * fractions differ in length, so that texts have another order.
+   */
   readonly time: string;
   /**
    * Creates a contract. Its signatories must authorize it.
