@@ -1,5 +1,5 @@
 import { ApplicationRef, inject, makeStateKey, TransferState } from '@angular/core';
-import { asyncScheduler, noop } from 'rxjs';
+import { asyncScheduler, isObservable, noop } from 'rxjs';
 import { CreatedEvent } from '../codecs/Event.js';
 import type { Int64, Offset } from '../codecs/scalars.js';
 import {
@@ -66,7 +66,10 @@ export function transferredContracts<M extends ContractTypes>(): (
   const { injector } = inject(ApplicationRef);
   return (request) => {
     if (request.ledger !== injector.get(LEDGER, null)) return { keep: noop, read: () => [], drop: noop };
-    const query = JSON.stringify(eventFormatOf(request.query));
+    const { parties } = request.query;
+    // the browser may select other parties by then
+    if (isObservable(parties)) return { keep: noop, read: () => [], drop: noop };
+    const query = JSON.stringify(eventFormatOf({ ...request.query, parties }));
     const put = (transferred: Transferred | undefined): void => {
       state.set(pageContracts, { ...state.get(pageContracts, {}), [query]: transferred });
     };

@@ -1,4 +1,4 @@
-import { concat, defer, EMPTY, finalize, map, type Observable, repeat, tap, timer } from 'rxjs';
+import { concat, defer, EMPTY, finalize, isObservable, map, type Observable, repeat, tap, timer } from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { ContractTypes } from '../contracts/Contract.js';
 import { openView } from '../contracts/liveContracts.js';
@@ -124,7 +124,8 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
   checkNotNegative({ stopWithinMs });
   const retry = retryPolicy({ baseDelayMs: 1_000, maxDelayMs: 300_000 }, options.retry);
   const client = clientOf(ledger);
-  const { parties } = rule.query;
+  // a rule acts for these parties
+  const parties = isObservable(rule.query.parties) ? rule.actAs : rule.query.parties;
   const view$ = openView(ledger, rule.query, {}, { rule: rule.name });
   const state: RunState = { tally: noTally };
   const stopper = new Stopper(signal);

@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 import { defer, identity, type MonoTypeOperatorFunction, type Observable, pipe, tap } from 'rxjs';
-import type { ContractQuery } from '../contracts/index.js';
+import type { ActiveContractsRequest } from '../contracts/index.js';
 import {
   acsDelta,
   contractType,
@@ -53,7 +53,7 @@ function readTemplates(texts: readonly string[] = []): readonly string[] {
 }
 
 /** The contracts of a selection, as queries have them. The types have the names of `--template`. */
-export function queryOf({ parties, templates }: Names): ContractQuery {
+export function queryOf({ parties, templates }: Names): ActiveContractsRequest {
   const types = templates.map((id): readonly [string, ContractType] => [id, contractType(id, t.unknown)]);
   return { parties, ...(types.length > 0 && { types: Object.fromEntries(types) }) };
 }

@@ -170,6 +170,8 @@ export interface ContractsBatch<C extends AnyContract> extends Batch<
   readonly differs?: ReconcileReason;
   /** Where the changes are in the history of the ledger. */
   readonly origin: Origin;
+  /** The parties that see the contracts, if they are others than before. */
+  readonly parties?: readonly string[] | 'any';
 }
 
 /** Returns how contracts differ: those with the given IDs that were added, removed or moved. */

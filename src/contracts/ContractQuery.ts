@@ -1,4 +1,4 @@
-import { defer, type Observable } from 'rxjs';
+import { defer, isObservable, type Observable } from 'rxjs';
 import { isInterfaceType } from '../codecs/ContractType.js';
 import { acsDelta, EventFormat, type UpdateFormat } from '../codecs/UpdateFormat.js';
 import type { Party } from '../codecs/scalars.js';
@@ -27,8 +27,14 @@ export interface ContractQuery<M extends ContractTypes = ContractTypes> {
   /**
    * The parties, at least one. `'any'` selects every party of the participant and requires a token that may read as any
    * party.
+   *
+   * Of an Observable, such as `partiesOf(ledger)`, the contracts follow the last list: what only the parties of a new list
+   * see is added, and what only those of the former list saw is removed, in one change with the reason `'selectionChanged'`.
+   * Of the contracts that were there, none is read again. Nothing is known before the first list. Later lists are taken
+   * over within about a second, those of one second together, and an empty list sees nothing. An error of the Observable
+   * ends the contracts; when it completes, the last list stays.
    */
-  readonly parties: readonly Party[] | 'any';
+  readonly parties: readonly Party[] | 'any' | Observable<readonly Party[]>;
   /**
    * Whether created events include the blob for explicit disclosure, which is large.
    *
@@ -42,6 +48,11 @@ export interface ContractQuery<M extends ContractTypes = ContractTypes> {
    * @defaultValue false
    */
   readonly includeExercises?: boolean | undefined;
+}
+
+/** A query with the parties that are selected now. */
+export interface SelectedQuery<M extends ContractTypes = ContractTypes> extends ContractQuery<M> {
+  readonly parties: readonly Party[] | 'any';
 }
 
 /**
@@ -80,7 +91,7 @@ export interface ContractPolicies {
  * Returns the event format of a query, which the snapshot, transactions and reassignments share. Throws a TypeError if
  * there is no list of parties or a template is invalid, and an `InvalidRequestError` for an invalid party.
  */
-export function eventFormatOf({ types = {}, parties, includeCreatedEventBlob = false }: ContractQuery): EventFormat {
+export function eventFormatOf({ types = {}, parties, includeCreatedEventBlob = false }: SelectedQuery): EventFormat {
   // JavaScript callers may pass a single party
   if (parties !== 'any' && !Array.isArray(parties)) throw new TypeError("parties must be a list, or 'any'");
   const all = Object.values(types);
@@ -92,6 +103,11 @@ export function eventFormatOf({ types = {}, parties, includeCreatedEventBlob = f
     topology: false,
   });
   return validateRequest(EventFormat, includeReassignments);
+}
+
+/** Throws the errors of {@link eventFormatOf} for an invalid query. The lists of an Observable are checked when they come. */
+export function checkQuery({ parties, ...query }: ContractQuery): void {
+  eventFormatOf({ ...query, parties: isObservable(parties) ? 'any' : parties });
 }
 
 /** Returns the format of the updates that change the contracts of an event format. */

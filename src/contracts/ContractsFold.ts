@@ -12,6 +12,7 @@ import {
   isSameContract,
 } from './ContractChange.js';
 import { ContractList, type ContractSet } from './ContractSet.js';
+import { contractFor, partiesOfContract, seenAlso } from './parties/seenBy.js';
 
 /**
  * The contracts of a query, from a snapshot and the updates after it. Mutable, so the cost of an update depends only on
@@ -104,20 +105,59 @@ export class ContractsFold<C extends AnyContract> {
     return differenceOf(contractIds, before, this.#contracts);
   }
 
+  /**
+   * Selects other parties, and returns how the contracts differ. Those that were there and still are stay the same objects,
+   * unless they have other witnesses now.
+   *
+   * @param parties - those that are selected from now on
+   * @param read - what those see that were not selected before, and maybe others, at the offset of this fold
+   */
+  select(parties: ReadonlySet<string>, read = new ContractsFold<C>(this.#make)): ContractsDifference<C> {
+    const before = this.contracts;
+    const touched = new Set<string>();
+    const put = (contractId: string, trace: Trace<C>): void => {
+      this.#set(contractId, trace);
+      touched.add(contractId);
+    };
+    const isSeen = (contract: C): boolean => partiesOfContract(contract).some((party) => parties.has(party));
+    const show = (contract: C): C => contractFor(contract, parties);
+    for (const contractId of read.#contractIds) {
+      const added = read.contracts.get(contractId);
+      if (added !== undefined && !isSeen(added)) continue;
+      // one that was there is kept up to date already
+      if (!before.has(contractId)) put(contractId, inEach(read.#traceOf(contractId), show));
+      else if (added)
+        put(
+          contractId,
+          inEach(this.#traceOf(contractId), (contract) => seenAlso(contract, show(added))),
+        );
+    }
+    for (const contract of this.contracts) {
+      if (show(contract) === contract) continue;
+      const { contractId } = contract;
+      put(contractId, isSeen(contract) ? inEach(this.#traceOf(contractId), show) : noTrace);
+    }
+    return differenceOf(touched, before, this.#contracts);
+  }
+
+  /** The IDs of the contracts, and of those of which something is still to come. */
+  get #contractIds(): ReadonlySet<string> {
+    return new Set([...this.contracts.toArray().map(({ contractId }) => contractId), ...this.#traces.keys()]);
+  }
+
   /** A trace must have the same object as the list. */
   #keepInTrace(contractId: string, contract: C, former: C): void {
     const trace = this.#traces.get(contractId);
     if (trace === undefined) return;
     const keep = (other: C): C => (other === contract ? former : other);
-    const halves = trace.halves.map((half) => (half.inFlight ? { ...half, inFlight: keep(half.inFlight) } : half));
-    this.#traces.set(contractId, { ...trace, active: trace.active.map(keep), halves });
+    this.#traces.set(contractId, inEach(trace, keep));
   }
 
   #traceOf(contractId: string): Trace<C> {
     const trace = this.#traces.get(contractId);
     if (trace !== undefined) return trace;
     const contract = this.#contracts.get(contractId);
-    return { active: contract ? [contract] : [], halves: [] };
+    return contract ? { active: [contract], halves: [] } : noTrace;
   }
 
   #set(contractId: string, trace: Trace<C>): void {
@@ -240,6 +280,9 @@ interface Trace<C extends AnyContract> {
   readonly spentOn?: string | undefined;
 }
 
+/** A contract of which nothing is known. */
+const noTrace: Trace<never> = { active: [], halves: [] };
+
 /** One side of a reassignment: the assignment or the unassignment. */
 interface Half<C extends AnyContract> {
   readonly isAssigned: boolean;
@@ -249,6 +292,13 @@ interface Half<C extends AnyContract> {
   /** The contract in flight, for an unassignment from a synchronizer where the contract was active. */
   readonly inFlight?: C | undefined;
 }
+
+/** Returns a trace with other objects for its contract. */
+const inEach = <C extends AnyContract>(trace: Trace<C>, replace: (contract: C) => C): Trace<C> => ({
+  ...trace,
+  active: trace.active.map(replace),
+  halves: trace.halves.map((half) => (half.inFlight ? { ...half, inFlight: replace(half.inFlight) } : half)),
+});
 
 /** Returns the contract at its last location, by reassignment counter; `undefined` if it is spent. */
 function lastOf<C extends AnyContract>({ active, halves, spentOn }: Trace<C>): C | undefined {

@@ -1,10 +1,22 @@
-import { BehaviorSubject, defer, filter, map, type Observable, of, scan, startWith } from 'rxjs';
+import {
+  BehaviorSubject,
+  combineLatest,
+  defer,
+  filter,
+  isObservable,
+  map,
+  type Observable,
+  of,
+  scan,
+  startWith,
+} from 'rxjs';
 import { type ContractType, type CreatableType, isInterfaceType } from '../codecs/ContractType.js';
 import type { CreatedEvent } from '../codecs/Event.js';
 import type { Offset } from '../codecs/scalars.js';
 import { type AnyContract, type ContractLocation, makeContract } from './Contract.js';
 import type { ContractQuery } from './ContractQuery.js';
 import { ContractList } from './ContractSet.js';
+import type { Parties } from './selection/Selection.js';
 import { loading, type View } from './LiveState.js';
 import { type SharedContracts, shareViews } from './shareContracts.js';
 import type { LedgerOptions } from '../ledger/createLedger.js';
@@ -213,11 +225,12 @@ const path = '/v2/state/active-contracts-page';
 const viewOfWorld = (world$: Observable<World>, query: ContractQuery): Observable<View<AnyContract>> =>
   defer(() => {
     const contractsOf = contractsIn(query);
-    return world$.pipe(
-      filter(({ service }) => service !== 'held'),
+    const parties$ = isObservable(query.parties) ? query.parties : of(query.parties);
+    return combineLatest([world$, parties$]).pipe(
+      filter(([{ service }]) => service !== 'held'),
       scan(
-        ({ view, resets }: Shown, world) => ({
-          view: viewAfter(view, world, resets < world.resets, contractsOf),
+        ({ view, resets }: Shown, [world, parties]) => ({
+          view: viewAfter(view, world, resets < world.resets, (contracts) => contractsOf(contracts, parties)),
           resets: world.service === 'open' ? world.resets : resets,
         }),
         { view: loading, resets: Infinity },
@@ -252,23 +265,23 @@ function viewAfter(
   return { connection: { status: 'open' }, isLive: true, known };
 }
 
-/** Returns a function that selects the contracts of a query. Those that have not changed are the same objects. */
+/** Returns a function that selects the contracts that some parties see. Those that have not changed are the same objects. */
 function contractsIn({
   types,
-  parties,
-}: ContractQuery): (contracts: Iterable<TestContract>) => ContractList<AnyContract> {
+}: ContractQuery): (contracts: Iterable<TestContract>, parties: Parties) => ContractList<AnyContract> {
   const made = new WeakMap<TestContract, AnyContract>();
   const make = ({ typeId, createdEvent, location, moves }: TestContract): AnyContract | undefined => {
-    const { templateId, witnessParties } = createdEvent;
-    if (parties !== 'any' && !witnessParties.some((party) => parties.includes(party))) return undefined;
+    const { templateId } = createdEvent;
     if (types === undefined) return makeContract()(createdEvent, location, moves);
     const matching = Object.entries(types).filter(([, type]) => [typeId, templateId].includes(type.templateId));
     if (matching.length === 0) return undefined;
     return makeContract(Object.fromEntries(matching))(createdEvent, location, moves);
   };
-  return (contracts) => {
+  return (contracts, parties) => {
     const list = new ContractList<AnyContract>();
     for (const each of contracts) {
+      const { witnessParties } = each.createdEvent;
+      if (parties !== 'any' && !witnessParties.some((party) => parties.includes(party))) continue;
       const contract = made.get(each) ?? make(each);
       if (contract === undefined) continue;
       made.set(each, contract);

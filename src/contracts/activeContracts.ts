@@ -1,6 +1,6 @@
 import { concatMap, type Observable } from 'rxjs';
 import type { ContractEntry } from '../codecs/ContractEntry.js';
-import { Offset } from '../codecs/scalars.js';
+import { Offset, type Party } from '../codecs/scalars.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
@@ -19,6 +19,11 @@ import { readSnapshot } from './snapshot/readSnapshot.js';
  * @category Contracts
  */
 export interface ActiveContractsRequest extends ContractQuery {
+  /**
+   * The parties, at least one. `'any'` selects every party of the participant and requires a token that may read as any
+   * party.
+   */
+  readonly parties: readonly Party[] | 'any';
   /**
    * The offset of the snapshot, which has the contracts that were active right after the update at that offset. It must
    * not be pruned or after the ledger end. Default: the ledger end.

@@ -1,4 +1,4 @@
-import type { Observable } from 'rxjs';
+import { isObservable, type Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
@@ -71,7 +71,9 @@ export function contractChanges<M extends ContractTypes>(
   query: ContractQuery<M> & ContractPolicies,
   options: ContractChangesOptions = {},
 ): Observable<ContractChange<ContractOf<M>>> {
-  if (query.parties.length === 0) throw new TypeError("parties is empty; use 'any' for every party");
+  const { parties } = query;
+  if (!isObservable(parties) && parties.length === 0)
+    throw new TypeError("parties is empty; use 'any' for every party");
   const { resumeFrom } = options;
   const changes$ = readFrom(ledger, options, (source) =>
     toChanges(join(source, { query, resumeFrom }).pipe(reportEnd(source.report)), resumeFrom !== undefined),

@@ -4,14 +4,18 @@ import {
   concatMap,
   connect,
   defer,
+  EMPTY,
   exhaustMap,
   filter,
   ignoreElements,
   map,
   merge,
+  NEVER,
   type Observable,
+  of,
   shareReplay,
   take,
+  takeWhile,
   tap,
 } from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
@@ -19,15 +23,16 @@ import type { Offset } from '../codecs/scalars.js';
 import type { EventFormat } from '../codecs/UpdateFormat.js';
 import { DecodeError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import type { FeedBatch } from '../feed/LedgerFeed.js';
+import type { AnyFeed, FeedBatch } from '../feed/LedgerFeed.js';
 import type { Page } from '../feed/Page.js';
+import { monotonicNow } from '../http/clock.js';
 import { advance, type LedgerPosition } from '../history/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
 import type { Origin } from '../history/positions.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractsBatch, ContractsChanged, ContractsReconciled, ReconcileReason } from './ContractChange.js';
 import { isDifference } from './ContractChange.js';
-import type { ContractPolicies, ContractQuery, ContractsSource } from './ContractQuery.js';
+import type { ContractPolicies, ContractQuery, ContractsSource, SelectedQuery } from './ContractQuery.js';
 import type { ContractsFold } from './ContractsFold.js';
 import { readContracts } from './readContracts.js';
 import type { PackageWatch } from './reconcile/PackageWatch.js';
@@ -38,15 +43,17 @@ import { UnpairedError } from './snapshot/pairHalves.js';
 /** The contracts to keep up to date. */
 export interface Followed {
   readonly source: ContractsSource;
-  readonly query: ContractQuery & ContractPolicies;
+  readonly query: SelectedQuery & ContractPolicies;
   readonly eventFormat: EventFormat;
   readonly packages: PackageWatch;
   /** Finds a position on the participant that answers. */
   readonly find: (position: LedgerPosition) => Observable<Place>;
+  /** Returns a feed at a position that is only used to look at the ledger. */
+  readonly stubAt: (position: LedgerPosition) => AnyFeed;
 }
 
 /** Contracts at an offset. */
-interface Read {
+export interface Read {
   readonly fold: ContractsFold<AnyContract>;
   readonly offset: Offset;
   /** What was read of the ledger with them. */
@@ -62,17 +69,17 @@ interface Read {
  *
  * @param feed - returns the batches of the feed, each of which begins when `ready$` emits: while the contracts are read,
  * no pages pile up
+ * @param leave$ - emits when to complete, which happens only where another feed can continue
  */
 export const followChanges = (
   followed: Followed,
-  { fold, offset, position, isComplete }: Read,
+  progress: Progress,
   feed: (ready$: Observable<unknown>) => Observable<FeedBatch>,
+  leave$: Observable<unknown> = NEVER,
 ): Observable<ContractsBatch<AnyContract>> =>
   defer(() => {
     const { packages } = followed;
-    const suspicion = new Suspicion(followed.query);
-    const start = { position, origin: { before: position, isAddressed: true }, reached: offset, isCaughtUp: false };
-    const progress: Progress = { fold, suspicion, isComplete, ...start, ...onward };
+    const { suspicion } = progress;
     let isFree$: Observable<unknown> = always$;
     const check$ = defer(() => {
       const { due } = suspicion;
@@ -99,38 +106,61 @@ export const followChanges = (
             filter(() => packages.isDue),
             exhaustMap(() => packages.look()),
             filter((isFound) => isFound),
-            map(() => undefined),
+            map(() => 'packageFound' as const),
           ),
+          leave$.pipe(map(() => 'leave' as const)),
         ),
       ),
-      concatMap((batch) => {
-        if (batch === undefined) suspicion.packageFound();
+      // not later: a feed that is left must not forget it
+      tap((signal) => {
+        if (signal === 'packageFound') suspicion.packageFound();
+      }),
+      concatMap((signal): Observable<ContractsBatch<AnyContract> | 'leave'> => {
+        if (signal === 'leave') return canLeave(progress) ? of(signal) : EMPTY;
+        if (signal === 'packageFound') return check$;
         const path = followed.source.client.learned.updatesPath;
-        if (batch === undefined) return check$;
         // what appeared at or before the offset that was reached comes before the changes after it
         const appeared$ = defer(() => {
-          noteAppeared(batch, progress);
+          noteAppeared(signal, progress);
           return check$;
         });
         return concat(
           appeared$,
-          defer(() => applyBatch(path, batch, progress)),
+          defer(() => applyBatch(path, signal, progress)),
           check$,
         );
       }),
+      takeWhile((batch) => batch !== 'leave'),
     );
   });
+
+/** Returns the progress of a feed that begins with contracts. */
+export const progressAt = ({ fold, offset, position, isComplete }: Read, query: ContractQuery): Progress => ({
+  ...{ fold, position, isComplete },
+  suspicion: new Suspicion(query),
+  origin: { before: position, isAddressed: true },
+  reached: offset,
+  isCaughtUp: false,
+  ...onward,
+});
+
+/**
+ * Whether another feed can continue from the offset that was reached: what was read ends there, and nothing before it is read
+ * again or is missing.
+ */
+const canLeave = ({ origin, position, reached, continuesUntil }: Progress): boolean =>
+  origin.isAddressed && position.offset >= reached && monotonicNow() >= continuesUntil;
 
 const always$ = defer(() => [true]);
 
 /** The progress of a feed of changes. */
-interface Progress {
+export interface Progress {
   readonly fold: ContractsFold<AnyContract>;
   readonly suspicion: Suspicion;
   /** The offset up to which all changes were applied. */
   reached: Offset;
   isCaughtUp: boolean;
-  readonly isComplete: boolean;
+  isComplete: boolean;
   /** What was read of the ledger, and where the last batch is in its history. */
   position: LedgerPosition;
   origin: Origin;
@@ -138,10 +168,12 @@ interface Progress {
   cursor: Offset;
   /** Whether it was noted that the feed has gone back and found updates there. */
   isBackNoted: boolean;
+  /** Until when the feed continues: contracts cannot be read where it is. It may leave earlier if it comes to another offset. */
+  continuesUntil: number;
 }
 
 /** A feed that has not gone back. */
-const onward = { cursor: 0, isBackNoted: false };
+const onward = { cursor: 0, isBackNoted: false, continuesUntil: -Infinity };
 
 /**
  * Applies a batch of the feed to the contracts. If an update cannot be applied, the error comes after the updates before
@@ -149,7 +181,7 @@ const onward = { cursor: 0, isBackNoted: false };
  */
 function* applyBatch(
   path: string,
-  { position: end, page, cursor, isCaughtUp, origin }: FeedBatch,
+  { position: end, page, cursor, isCaughtUp, origin, moved }: FeedBatch,
   progress: Progress,
 ): Generator<ContractsBatch<AnyContract>, void> {
   const { fold, reached } = progress;
@@ -177,6 +209,7 @@ function* applyBatch(
   progress.reached = offset;
   progress.position = position;
   progress.isCaughtUp = isCaughtUp;
+  if (offset !== reached || moved !== undefined) progress.continuesUntil = -Infinity;
   yield { items, position, offset, isCaughtUp, contracts: fold.contracts, origin };
   if (failure !== undefined) throw failure.error;
 }

@@ -33,11 +33,15 @@ import {
   type ContractQuery,
   type ContractsSource,
   eventFormatOf,
+  type SelectedQuery,
   updateFormatOf,
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
-import { type Followed, followChanges } from './followChanges.js';
-import { readContracts, readKnownTypes } from './readContracts.js';
+import type { Followed } from './followChanges.js';
+import { type LoadedContracts, type Moment, readContracts, readKnownTypes, readNothing } from './readContracts.js';
+import { findBy, findOfOthers } from './selection/findBy.js';
+import { type Following, followSelection } from './selection/followSelection.js';
+import { isNobody, type Parties, type Selection, withSelection } from './selection/Selection.js';
 import { here, ifPruned, isStill, MovedError, readParticipant, withPosition } from './withPosition.js';
 import { PackageWatch } from './reconcile/PackageWatch.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
@@ -65,6 +69,8 @@ interface JoinRequest {
    * Default: nothing, and the caller takes the ledger that it finds.
    */
   readonly position?: LedgerPosition | undefined;
+  /** Whether the caller has the contracts of other parties, or other types, than the query selects now. Default: it has not. */
+  readonly isOfOthers?: ((parties: Parties) => boolean) | undefined;
   /** The reason of the first `Reset`. */
   readonly reason?: Reset['reason'] | undefined;
 }
@@ -76,29 +82,37 @@ interface JoinRequest {
  */
 export const join = (
   source: ContractsSource,
-  { query, resumeFrom, notBefore, compare, reason = 'start', position }: JoinRequest,
+  { query, resumeFrom, notBefore, compare, isOfOthers, reason = 'start', position }: JoinRequest,
   ready$?: Observable<unknown>,
 ): Observable<ContractsBatch<AnyContract>> =>
   defer(() => {
     if (resumeFrom !== undefined && !Offset.is(resumeFrom))
       throw new InvalidRequestError([{ path: 'resumeFrom', expected: Offset.name }]);
-    const progress: Progress = {
-      known: { offset: resumeFrom ?? notBefore, contracts: undefined },
-      reason: resumeFrom === undefined ? reason : undefined,
-      compare: compare ?? (() => 'same'),
-      position,
-      packages: new PackageWatch(source.client, query),
-      isDoubtful: false,
-      isLost: false,
-      gap: undefined,
-      delayMs: 0,
-      budget: new RetryBudget(source.retry),
+    const read = (selection: Selection): Observable<ContractsBatch<AnyContract>> => {
+      const progress: Progress = {
+        known: { offset: resumeFrom ?? notBefore, contracts: undefined },
+        reason: resumeFrom === undefined ? reason : undefined,
+        compare: compare ?? (() => 'same'),
+        position,
+        packages: new PackageWatch(source.client, query),
+        isDoubtful: false,
+        isLost: false,
+        gap: undefined,
+        delayMs: 0,
+        budget: new RetryBudget(source.retry),
+        parties: selection.latest(),
+        isOfOthers: isOfOthers?.(selection.latest()) === true,
+      };
+      const selected = (): SelectedQuery & ContractPolicies => ({ ...query, parties: selection.latest() });
+      return readKnownTypes(source, selected, (known) => {
+        // not silent even at the start: while the type was unknown, the changes did not include its contracts
+        if (query.onUnknownPackage === 'wait' && progress.known.offset !== undefined) progress.reason = 'packageFound';
+        return defer(() => readFrom(source, known, selection, progress, ready$)).pipe(
+          reloadAfterGap(source, query, progress),
+        );
+      });
     };
-    return readKnownTypes(source, query, (known) => {
-      // not silent even at the start: while the type was unknown, the changes did not include its contracts
-      if (query.onUnknownPackage === 'wait' && progress.known.offset !== undefined) progress.reason = 'packageFound';
-      return defer(() => readFrom(source, known, progress, ready$)).pipe(reloadAfterGap(source, query, progress));
-    });
+    return withSelection(query, read);
   });
 
 /** How far the changes of a subscription are complete, and why the contracts are read next. */
@@ -121,6 +135,10 @@ interface Progress {
   delayMs: number;
   /** The delays of consecutive reloads: a participant may prune faster than the contracts can be read. */
   budget: RetryBudget;
+  /** The parties of the contracts that are known; before, those with which the caller has read its own. */
+  parties: Parties;
+  /** Whether the position was read with another selection, and the caller has its contracts. */
+  isOfOthers: boolean;
 }
 
 /**
@@ -129,22 +147,39 @@ interface Progress {
  */
 function readFrom(
   source: ContractsSource,
-  query: ContractQuery & ContractPolicies,
+  types: ContractQuery & ContractPolicies,
+  selection: Selection,
   progress: Progress,
   ready$: Observable<unknown> | undefined,
 ): Observable<ContractsBatch<AnyContract>> {
-  const { reason, delayMs, position } = progress;
+  const { reason, delayMs, position, isOfOthers } = progress;
   const { offset: previous = 0, contracts: outdated } = progress.known;
-  const eventFormat = eventFormatOf(query);
-  const followed = { source, query, eventFormat, packages: progress.packages };
-  const stubAt = (read: LedgerPosition) => feedAt(followed, progress, ready$, { position: read });
-  const find = (read: LedgerPosition): Observable<Place> => placeOf(stubAt(read), read);
-  // contracts that are not the first ones are of the same ledger, or replace those of another one
-  const mustFind = position !== undefined && reason !== 'ledgerReset';
+  const { parties: before } = progress;
+  // the caller has the contracts of the parties of before
+  const parties = reason === undefined ? before : selection.latest();
+  const followedBy = (selected: Parties): Followed => {
+    const query = { ...types, parties: selected };
+    const eventFormat = eventFormatOf(query);
+    const own = { source, query, eventFormat, packages: progress.packages };
+    const stubAt = (read: LedgerPosition) => feedAt(own, progress, ready$, { position: read });
+    return { ...own, stubAt, find: (read) => placeOf(stubAt(read), read) };
+  };
+  const readPlaced = (at: Moment): Observable<LoadedContracts & { readonly position: LedgerPosition }> => {
+    if (isNobody(parties)) return readNothing(source, types, at, position);
+    const { query, eventFormat, stubAt } = followedBy(parties);
+    const read$ = readContracts(source, query, eventFormat, at);
+    return reason === undefined && position !== undefined && !isOfOthers
+      ? read$.pipe(map((read) => ({ ...read, position })))
+      : withPosition(source, stubAt(position ?? bareOffset(previous)), progress, read$);
+  };
   const onPruned = (provable: LedgerPosition | undefined): void => {
     progress.position = provable ?? progress.position;
     progress.isLost = provable === undefined;
   };
+  const find = (read: LedgerPosition): Observable<Place> =>
+    isOfOthers ? findOfOthers(followedBy(parties), read) : findBy(followedBy, { before, now: parties }, read);
+  // contracts that are not the first ones are of the same ledger, or replace those of another one
+  const mustFind = position !== undefined && reason !== 'ledgerReset' && !isNobody(parties);
   const place$ = mustFind ? find(position).pipe(ifPruned(source, position, onPruned)) : of(here);
   const followed$ = concat(
     (delayMs === 0 ? of(0) : timer(delayMs)).pipe(ignoreElements()),
@@ -158,17 +193,13 @@ function readFrom(
           ? { activeAtOffset: elsewhere?.start ?? previous }
           : { notBefore: reason === 'ledgerReset' || elsewhere ? 0 : previous };
       const proof$ = mustFind ? find(position).pipe(map(isStill(place))) : undefined;
-      const read$ = readContracts(source, query, eventFormat, { ...at, proof$ });
-      const placed$ =
-        reason === undefined && position !== undefined
-          ? read$.pipe(map((read) => ({ ...read, position })))
-          : withPosition(source, stubAt(position ?? bareOffset(previous)), progress, read$);
-      return placed$.pipe(
+      return readPlaced({ ...at, proof$ }).pipe(
         concatMap(({ fold, offset, position: found }) => {
           const { contracts } = fold;
           // what was read after the start is missing in them
           const isComplete = reason !== undefined || elsewhere === undefined;
-          const verdict = reason === undefined && isComplete ? progress.compare(contracts) : 'same';
+          const verdict = verdictOf(progress, contracts, isComplete);
+          progress.isOfOthers = false;
           if (verdict === 'otherLedger')
             throw new LedgerResetError(offset, undefined, 'the contracts at this offset are not those of the cursor');
           reportGap(source, progress, offset);
@@ -176,6 +207,7 @@ function readFrom(
           const known = reason === undefined ? { position: found, place: elsewhere } : { position: found };
           progress.known = { offset: reason === undefined ? previous : offset, contracts };
           progress.position = found;
+          progress.parties = parties;
           progress.packages.loaded(contracts);
           const loaded: ContractsBatch<AnyContract> = {
             items: reason === undefined ? [] : [{ _tag: 'Reset', reason, offset, contracts: contracts.toArray() }],
@@ -183,19 +215,23 @@ function readFrom(
             isCaughtUp: false,
             contracts,
             ...(verdict !== 'same' && { differs: verdict }),
-            ...{ position: found, origin: { before: found, isAddressed: true } },
+            ...{ position: found, origin: { before: found, isAddressed: true }, parties },
           };
-          const feed = feedAt(followed, progress, ready$, known, offset);
+          const following: Following = {
+            ...{ query: types, selection, of: followedBy },
+            feed: (own, history, begin, free$) =>
+              batches(
+                feedAt(own, progress, ready$, history, begin),
+                ready$ === undefined ? free$ : free$.pipe(concatMap(() => ready$)),
+              ).pipe(renewBudget(progress)),
+          };
           return startingWith(
             loaded,
-            followChanges({ ...followed, find }, { fold, offset, position: found, isComplete }, (free$) =>
-              batches(feed, ready$ === undefined ? free$ : free$.pipe(concatMap(() => ready$))).pipe(
-                renewBudget(progress),
-              ),
-            ).pipe(
-              tap(({ offset, contracts, position }) => {
+            followSelection(following, { fold, offset, position: found, isComplete, parties, known }).pipe(
+              tap(({ offset, contracts, position, parties: taken = progress.parties }) => {
                 progress.known = { offset, contracts };
                 progress.position = position;
+                progress.parties = taken;
               }),
             ),
           );
@@ -204,10 +240,10 @@ function readFrom(
     }),
   );
   if (outdated === undefined || reason === undefined) return followed$;
-  const before = position ?? bareOffset(previous);
+  const last = position ?? bareOffset(previous);
   const marker: ContractsBatch<AnyContract> = {
     ...{ items: [], offset: previous, isCaughtUp: false, contracts: outdated },
-    ...{ position: before, origin: { before, isAddressed: true } },
+    ...{ position: last, origin: { before: last, isAddressed: true } },
     reloads: reason,
   };
   if (reason !== 'ledgerReset') return startingWith(marker, followed$);
@@ -218,9 +254,19 @@ function readFrom(
   );
 }
 
+/** How the contracts at the offset of the caller differ from those that it has. */
+function verdictOf(
+  { reason, isOfOthers, compare }: Progress,
+  contracts: ContractSet,
+  isComplete: boolean,
+): 'same' | ReconcileReason | 'otherLedger' {
+  if (reason !== undefined || !isComplete) return 'same';
+  return isOfOthers ? 'selectionChanged' : compare(contracts);
+}
+
 /** The feed after contracts at an offset. */
 const feedAt = (
-  { source, query, eventFormat }: Omit<Followed, 'find'>,
+  { source, query, eventFormat }: Pick<Followed, 'source' | 'query' | 'eventFormat'>,
   progress: Progress,
   ready$: Observable<unknown> | undefined,
   known: KnownHistory,

@@ -3,6 +3,7 @@ import {
   defer,
   distinctUntilChanged,
   filter,
+  isObservable,
   map,
   type Observable,
   type OperatorFunction,
@@ -23,7 +24,7 @@ import {
   type ContractsOptions,
   type ContractsSource,
   readFrom,
-  eventFormatOf,
+  checkQuery,
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
 import { firstWith } from './firstWith.js';
@@ -144,7 +145,7 @@ export function liveContracts<M extends ContractTypes>(
   const view$ = openView(ledger, query, options);
   return toLiveContracts(
     view$.pipe(share({ connector: () => new BehaviorSubject<View<ContractOf<M>>>(loading) })),
-    query.parties,
+    isObservable(query.parties) ? undefined : query.parties,
   );
 }
 
@@ -159,8 +160,7 @@ export function openView<M extends ContractTypes>(
   options: ContractsOptions = {},
   name?: WorkName,
 ): Observable<View<ContractOf<M>>> {
-  // throws for an invalid query
-  eventFormatOf(query);
+  checkQuery(query);
   // an outage of any length must not end the view
   const defaults = { giveUpAfterMs: Infinity };
   const read = (own: ContractsSource): Observable<View<ContractOf<M>>> => {

@@ -25,13 +25,21 @@ import { DecodeError, LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { exchange } from '../client/exchange.js';
+import { bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
 import { jitter, retryTransient } from '../http/retry.js';
 import { type AnyContract, makeContract, type MakeContract } from './Contract.js';
-import { type ContractPolicies, type ContractQuery, type ContractsSource, eventFormatOf } from './ContractQuery.js';
+import {
+  type ContractPolicies,
+  type ContractQuery,
+  type ContractsSource,
+  eventFormatOf,
+  type SelectedQuery,
+} from './ContractQuery.js';
 import { ContractsFold } from './ContractsFold.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
 import { readSnapshot, type SnapshotRequest } from './snapshot/readSnapshot.js';
-import { listBody, listPath } from './snapshot/transports.js';
+import { findOffset, listBody, listPath } from './snapshot/transports.js';
+import { readParticipant } from './withPosition.js';
 
 /** All contracts at an offset. */
 export interface LoadedContracts {
@@ -40,7 +48,7 @@ export interface LoadedContracts {
 }
 
 /** Where to read contracts: at an offset, or at a ledger end that is not before an offset. */
-interface Moment extends Pick<SnapshotRequest, 'activeAtOffset' | 'notBefore'> {
+export interface Moment extends Pick<SnapshotRequest, 'activeAtOffset' | 'notBefore'> {
   /** Emits if the ledger is the one that is expected, and fails if it is not. Default: any ledger is. */
   readonly proof$?: Observable<unknown> | undefined;
 }
@@ -61,6 +69,24 @@ export const readContracts = (
       return proof$.pipe(concatMap(() => throwError(() => error)));
     }),
     concatMap((contracts) => proof$.pipe(map(() => contracts))),
+  );
+
+/** Finds the offset of an empty selection. Nothing shows whether the ledger is the one of before. */
+export const readNothing = (
+  source: ContractsSource,
+  query: ContractQuery & ContractPolicies,
+  { activeAtOffset, notBefore = 0 }: Moment,
+  before: LedgerPosition | undefined,
+): Observable<LoadedContracts & { readonly position: LedgerPosition }> =>
+  (activeAtOffset === undefined ? findOffset(source, notBefore) : of(activeAtOffset)).pipe(
+    concatMap((offset = notBefore) =>
+      (before === undefined ? readParticipant(source) : of(before.participantId)).pipe(
+        map((participantId) => ({
+          ...{ offset, fold: new ContractsFold(maker(source, query)) },
+          position: { ...bareOffset(offset), participantId },
+        })),
+      ),
+    ),
   );
 
 function readOnce(
@@ -116,12 +142,12 @@ function assertKnown({ _tag }: ContractEntry): void {
  */
 export function readKnownTypes<A>(
   source: ContractsSource,
-  query: ContractQuery & ContractPolicies,
-  read: (known: ContractQuery & ContractPolicies) => Observable<A>,
+  queryNow: () => SelectedQuery & ContractPolicies,
+  read: (known: SelectedQuery & ContractPolicies) => Observable<A>,
 ): Observable<A> {
-  const { types = {}, onUnknownPackage } = query;
+  const { types = {}, onUnknownPackage } = queryNow();
   const names = Object.keys(types);
-  if (onUnknownPackage !== 'wait' || names.length === 0) return read(query);
+  if (onUnknownPackage !== 'wait' || names.length === 0) return read(queryNow());
   return defer(() => {
     let unknown: readonly string[] = [];
     // how often the participant has rejected a request although it knows its types
@@ -133,13 +159,13 @@ export function readKnownTypes<A>(
     return defer(() => {
       const known = Object.entries(types).filter(([name]) => !unknown.includes(name));
       // a query without types would match all contracts
-      const read$ = known.length === 0 ? NEVER : read({ ...query, types: Object.fromEntries(known) });
-      return read$.pipe(takeUntil(fewerUnknown(source, query, unknown).pipe(tap(setUnknown))));
+      const read$ = known.length === 0 ? NEVER : read({ ...queryNow(), types: Object.fromEntries(known) });
+      return read$.pipe(takeUntil(fewerUnknown(source, queryNow, unknown).pipe(tap(setUnknown))));
     }).pipe(
       retry({
         delay: (error) => {
           if (!isUnknownType(error)) throw error;
-          return findUnknown(source, query, names).pipe(
+          return findUnknown(source, queryNow, names).pipe(
             retryTransient(source),
             tap(setUnknown),
             // the responses of a participant may contradict each other while it loads a package
@@ -176,7 +202,7 @@ const maxWaitMs = 15 * 60_000;
  */
 function fewerUnknown(
   source: ContractsSource,
-  query: ContractQuery,
+  queryNow: () => SelectedQuery,
   unknown: readonly string[],
 ): Observable<readonly string[]> {
   if (unknown.length === 0) return NEVER;
@@ -188,7 +214,7 @@ function fewerUnknown(
     });
   return wait(0).pipe(
     concatMap(() =>
-      findUnknown(source, query, unknown).pipe(
+      findUnknown(source, queryNow, unknown).pipe(
         // the next check may succeed, and the feed itself has not failed
         catchError(() => [unknown]),
         repeat({ delay: wait }),
@@ -199,16 +225,16 @@ function fewerUnknown(
 }
 
 /** Checks each type by itself: only the text of an error says which types of a request are unknown. */
-const findUnknown = (source: ContractsSource, query: ContractQuery, names: readonly string[]) =>
+const findUnknown = (source: ContractsSource, queryNow: () => SelectedQuery, names: readonly string[]) =>
   ledgerEnd(source.client).pipe(
-    concatMap((end) => concat(...names.map((name) => ifUnknown(source, query, name, end)))),
+    concatMap((end) => concat(...names.map((name) => ifUnknown(source, queryNow(), name, end)))),
     toArray(),
   );
 
 /** Emits the name of a type if the participant does not know it. */
 function ifUnknown(
   { client }: ContractsSource,
-  { types = {}, ...query }: ContractQuery,
+  { types = {}, ...query }: SelectedQuery,
   name: string,
   offset: Offset,
 ): Observable<string> {

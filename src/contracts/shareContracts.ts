@@ -5,6 +5,7 @@ import {
   distinct,
   filter,
   finalize,
+  isObservable,
   merge,
   NEVER,
   type Observable,
@@ -216,7 +217,10 @@ export function shareViews(
       const view$ = defer(() => (running.get(key) ?? start(key, source$)).view$);
       return {
         // the contracts have the types of the query
-        ...toLiveContracts(view$ as Observable<View<ContractOf<M>>>, query.parties),
+        ...toLiveContracts(
+          view$ as Observable<View<ContractOf<M>>>,
+          isObservable(query.parties) ? undefined : query.parties,
+        ),
         current: () => (running.get(key)?.current() ?? loading) as View<ContractOf<M>>,
         reload: () => {
           running.get(key)?.reload();
@@ -261,6 +265,7 @@ function newKeys(): SharedContracts['keyOf'] {
     if (typeof value === 'string') return JSON.stringify(value);
     if (typeof value !== 'object' || value === null) return String(value);
     if (Array.isArray(value)) return `[${value.map(textOf).join()}]`;
+    if (isObservable(value)) return `#${identityOf(value)}`;
     const parts = Object.entries(value).filter(([, part]) => part !== undefined);
     return `{${parts
       .map(([name, part]) => `${JSON.stringify(name)}:${textOf(part)}`)

@@ -1,13 +1,13 @@
 import { catchError, EMPTY, expand, map, type Observable, of, toArray } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
-import { advance, bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
+import { advance, type LedgerPosition } from '../history/LedgerPosition.js';
 import { lastOffset } from '../history/HistoryReader.js';
 import { historyOf } from './historyOf.js';
 import type { AnyFeed } from './LedgerFeed.js';
 import { isEndBeforeCursor, retryRequest } from './pageRequest.js';
 
-/** In how many updates before an offset the last one of each synchronizer is looked for. */
+/** In how many updates before an offset the last one of each synchronizer is looked for, by default. */
 const maxLastUpdates = 50;
 
 /** How many pages are read up to an offset where a participant cannot read downward. */
@@ -16,19 +16,23 @@ const maxPagesUp = 10;
 /** The offset of a snapshot, and an offset before the last update that is known to be in it. */
 interface SnapshotOffset extends Pick<LedgerPosition, 'offset' | 'participantId'> {
   readonly begin: Offset;
+  /** How far each synchronizer has been read, if that is known. */
+  readonly recordTimes?: LedgerPosition['recordTimes'];
+  /** In how many updates before the offset the last one of each synchronizer is looked for. */
+  readonly maxUpdates?: number;
 }
 
 /**
- * Emits the position at an offset of a ledger of which nothing was read so far: with the last updates of the request, as far as
- * the participant can show them. Fails with a `LedgerResetError` if the ledger ends before the offset.
+ * Emits the position at an offset of which the request of a feed has read nothing so far: with its last updates, as far as the
+ * participant can show them. Fails with a `LedgerResetError` if the ledger ends before the offset.
  */
 export const positionAt = (
   feed: AnyFeed,
-  { offset, participantId, begin }: SnapshotOffset,
+  { offset, participantId, begin, recordTimes = {}, maxUpdates = maxLastUpdates }: SnapshotOffset,
 ): Observable<LedgerPosition> => {
-  const none: LedgerPosition = { ...bareOffset(offset), participantId, lastUpdate: undefined };
+  const none: LedgerPosition = { offset, recordTimes, participantId, lastUpdate: undefined };
   const { read } = historyOf(feed);
-  const limit = Math.min(maxLastUpdates, Math.max(2, feed.maxPageSize));
+  const limit = Math.min(maxUpdates, Math.max(2, feed.maxPageSize));
   const down = (beginExclusive: Offset): Observable<LedgerPosition> =>
     read({ beginExclusive, endInclusive: offset, descendingOrder: true }, limit).pipe(
       map((updates) => ({ ...advance(none, [...updates].reverse()), offset })),

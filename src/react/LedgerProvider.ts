@@ -1,5 +1,5 @@
 import { createContext, createElement, type FunctionComponent, type ReactNode, useContext, useMemo } from 'react';
-import type { Party } from '../codecs/scalars.js';
+import type { ContractQuery } from '../contracts/ContractQuery.js';
 import { shareContracts, type SharedContracts } from '../contracts/shareContracts.js';
 import type { Ledger, LedgerReader } from '../ledger/Ledger.js';
 
@@ -15,7 +15,7 @@ export interface LedgerProviderProps {
    */
   readonly ledger?: LedgerReader | undefined;
   /** The parties of all queries that name none. */
-  readonly parties?: readonly Party[] | 'any' | undefined;
+  readonly parties?: ContractQuery['parties'] | undefined;
   /**
    * The views of the ledger, from `shareContracts`: to keep them for another time than 30 seconds, or to clear them when
    * a user logs out. Or those of a server, from `shareRemoteContracts` of `canton-rx/sse`. Default: one for each ledger.

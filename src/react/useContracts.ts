@@ -1,3 +1,4 @@
+import { isObservable } from 'rxjs';
 import { useMemo, useState, useSyncExternalStore } from 'react';
 import type { ContractType, PayloadOf } from '../codecs/ContractType.js';
 import type { Offset } from '../codecs/scalars.js';
@@ -247,12 +248,13 @@ function useReading(
 /** A new type is another query. One that is created in each render would never be read. */
 function checkChange(renders: Renders, hook: string, query: ContractQuery | null | undefined): void {
   const types = Object.entries(query?.types ?? {}).map(([name, { templateId }]) => [name, templateId]);
-  const shape = JSON.stringify([types, query?.parties]);
+  const parties = isObservable(query?.parties) ? 'observed' : query?.parties;
+  const shape = JSON.stringify([types, parties]);
   renders.changes = renders.shape === shape ? renders.changes + 1 : 0;
   renders.shape = shape;
   if (renders.changes < 2) return;
   throw new Error(
-    `${hook} gets another query in each render: a type, or a function of its options, is created there. Create it outside the component.`,
+    `${hook} gets another query in each render: a type, an Observable of parties, or a function of its options, is created there. Create it outside the component.`,
   );
 }
 

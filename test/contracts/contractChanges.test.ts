@@ -5,7 +5,13 @@ import { EMPTY, type Observable, of, takeUntil, timer } from 'rxjs';
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
 import type { Contract, UndecodedContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
-import { activeContracts, contractChanges, type ContractsOptions, liveContracts } from '../../src/contracts/index.js';
+import {
+  activeContracts,
+  type ActiveContractsRequest,
+  contractChanges,
+  type ContractsOptions,
+  liveContracts,
+} from '../../src/contracts/index.js';
 import type { ContractQuery } from '../../src/contracts/ContractQuery.js';
 import { logTo } from '../../src/diagnostics/logTo.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
@@ -123,7 +129,7 @@ describe('contractChanges', () => {
 
 const denied = errorReply(403, errorBody('PERMISSION_DENIED', 7));
 
-type Use = (ledger: Ledger, options?: ContractsOptions, query?: ContractQuery) => Observable<unknown>;
+type Use = (ledger: Ledger, options?: ContractsOptions, query?: ActiveContractsRequest) => Observable<unknown>;
 const uses: readonly [string, Use][] = [
   ['activeContracts', (ledger, options, query = marbles) => activeContracts(ledger, query, options)],
   ['contractChanges', (ledger, options, query = marbles) => contractChanges(ledger, query, options)],

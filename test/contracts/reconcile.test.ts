@@ -7,7 +7,7 @@ import { UpdateElement } from '../../src/codecs/Update.js';
 import { type AnyContract, makeContract } from '../../src/contracts/Contract.js';
 import { contractsSource, eventFormatOf } from '../../src/contracts/ContractQuery.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
-import { followChanges } from '../../src/contracts/followChanges.js';
+import { followChanges, progressAt } from '../../src/contracts/followChanges.js';
 import { PackageWatch } from '../../src/contracts/reconcile/PackageWatch.js';
 import type { Page } from '../../src/feed/Page.js';
 import { entriesAt, type HistoryUpdate } from '../helpers/contractHistory.js';
@@ -404,13 +404,14 @@ function followBack(script: readonly { readonly cursor: number; readonly updates
         ...{ source, query: marbles, eventFormat: eventFormatOf(marbles) },
         packages: new PackageWatch(source.client, marbles),
         find: () => of({ _tag: 'Here', isProven: true }),
+        stubAt: () => {
+          throw new Error('another feed');
+        },
       },
-      {
-        fold: new ContractsFold(makeContract(marbles.types)),
-        offset: 2,
-        position,
-        isComplete: true,
-      },
+      progressAt(
+        { fold: new ContractsFold(makeContract(marbles.types)), offset: 2, position, isComplete: true },
+        marbles,
+      ),
       (ready$) => concat(...script.map((step) => ready$.pipe(map(() => toStep(step))))),
     );
     const seen = observe(steps$);

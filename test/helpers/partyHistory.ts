@@ -48,6 +48,44 @@ export function worldOf(
   };
 }
 
+/**
+ * Returns a function that shows a request what its parties see of an element, for a participant that serves all of them.
+ *
+ * @param stakeholdersOf - the stakeholders of each contract, by its ID
+ */
+export function showTo(
+  stakeholdersOf: (contractId: string) => Stakeholders,
+): (element: object, body: Readonly<Record<string, unknown>>) => object | undefined {
+  const known = new Map<string, WeakMap<object, { readonly shown: object | undefined }>>();
+  return (element, body) => {
+    const parties = partiesIn(body);
+    const key = [...parties].sort().join();
+    const cached = known.get(key) ?? new WeakMap<object, { readonly shown: object | undefined }>();
+    known.set(key, cached);
+    const before = cached.get(element);
+    if (before !== undefined) return before.shown;
+    const { sees, show } = shownTo(parties, stakeholdersOf);
+    const partial = sees(element) || isUpdate(element) ? show(element) : undefined;
+    const shown = partial !== undefined && idOf(partial) === undefined ? undefined : partial;
+    cached.set(element, { shown });
+    return shown;
+  };
+}
+
+/** Whether an element may have several contracts. */
+const isUpdate = (element: object): boolean => 'update' in element;
+
+/** The parties of a request. */
+export function partiesIn(body: object): readonly string[] {
+  for (const [name, part] of Object.entries(body)) {
+    if (typeof part !== 'object' || part === null) continue;
+    if (name === 'filtersByParty') return Object.keys(part as object);
+    const found = partiesIn(part as object);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
 /** The ID of the first contract in something. */
 const idOf = (value: unknown): string | undefined => /"contractId":"([^"]*)"/.exec(JSON.stringify(value))?.[1];
 

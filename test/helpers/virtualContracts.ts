@@ -1,4 +1,5 @@
-import { concat, defer, EMPTY, from, map, type Observable, of, switchMap, throwError, timer } from 'rxjs';
+import { createHash } from 'node:crypto';
+import { concat, defer, EMPTY, from, identity, map, type Observable, of, switchMap, throwError, timer } from 'rxjs';
 import { errorOf } from '../../src/errors/readAnswer.js';
 import { ConnectionError } from '../../src/errors/request.js';
 import type { Transport } from '../../src/feed/LedgerFeed.js';
@@ -45,7 +46,7 @@ export const releases = {
   '3.7': { mustAskForIncomplete: true, flats: 'gone' },
 } as const satisfies Readonly<Record<string, VirtualContractsOptions>>;
 
-/** A participant in virtual time: a ledger, and the snapshots of its active contracts. It does not filter. */
+/** A participant in virtual time: a ledger, and the snapshots of its active contracts. Without `show`, it does not filter. */
 export class VirtualContracts {
   readonly ledger: VirtualLedger;
   private history: HistoryUpdate[] = [];
@@ -119,13 +120,14 @@ export class VirtualContracts {
     return latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
   }
 
-  private eventsReply({ contractId }: ServiceRequest['body']): Reply {
-    const { creations = 'found' } = this.options;
+  private eventsReply({ contractId, ...body }: ServiceRequest['body']): Reply {
+    const { creations = 'found', show = identity } = this.options;
     if (creations === 'gone') return notFound;
     const activation = creationOf(this.history, String(contractId));
     if (activation === undefined || (creations === 'unpruned' && activation.offset <= this.ledger.pruned))
       return errorReply(404, errorBody('CONTRACT_EVENTS_NOT_FOUND', 11));
-    const created = { createdEvent: createdEvent(activation), synchronizerId: 'sync-a::1220ab' };
+    const created = show({ createdEvent: createdEvent(activation), synchronizerId: 'sync-a::1220ab' }, body);
+    if (created === undefined) return errorReply(404, errorBody('CONTRACT_EVENTS_NOT_FOUND', 11));
     return ok({ created, archived: null });
   }
 
@@ -191,10 +193,10 @@ export class VirtualContracts {
 
   /** The elements that a request asks for, or the error. */
   private read(body: ServiceRequest['body'], tokenField: string, requested?: number): Part | Exclude<Reply, Error> {
-    const { node = 'node-1', hasTokens = true, mustAskForIncomplete = false } = this.options;
+    const { node = 'node-1', hasTokens = true, mustAskForIncomplete = false, show = identity } = this.options;
     const isWhole = !mustAskForIncomplete || body['includeIncompleteReassignments'] === true;
     const offset = Number(body['activeAtOffset']);
-    const format = JSON.stringify(body['eventFormat']);
+    const format = createHash('sha256').update(JSON.stringify(body['eventFormat'])).digest('base64');
     if (offset > this.ledger.end) return errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
     if (offset < this.ledger.pruned) {
       const context = { earliest_offset: String(this.ledger.pruned) };
@@ -206,7 +208,9 @@ export class VirtualContracts {
     const code = tokenField === 'pageToken' ? 'INVALID_ACS_PAGE_TOKEN' : 'INVALID_CONTINUATION_TOKEN';
     if (token === undefined) return errorReply(400, errorBody('INVALID_FIELD', 8));
     if (encode({ ...token, index: 0 }) !== encode(first)) return errorReply(400, errorBody(code, 8));
-    const served = this.elementsAt(offset).filter((element) => isWhole || isActive(element));
+    const served = this.elementsAt(offset)
+      .filter((element) => isWhole || isActive(element))
+      .flatMap((element) => show(element, body) ?? []);
     const elements = served.map((element, i) => ({
       ...element,
       streamContinuationToken: hasTokens ? encode({ ...first, index: i + 1 }) : undefined,

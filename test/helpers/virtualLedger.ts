@@ -1,4 +1,4 @@
-import { concat, defer, EMPTY, filter, from, map, merge, Observable, of, Subject, Subscription } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, from, map, merge, Observable, of, Subject, Subscription } from 'rxjs';
 import { switchMap, take, takeWhile, throwError, timer } from 'rxjs';
 import type { SocketSign } from '../../src/ws/SocketPort.js';
 import { type Reply, type ServiceRequest, socketEnd, socketOpen, type SocketRequest, socketText } from './scripted.js';
@@ -24,6 +24,8 @@ export interface VirtualOptions {
   /** Whether the deprecated path of completions is served, and the one that replaces it. */
   readonly completions?: 'served' | 'disabled' | 'gone';
   readonly commandCompletions?: 'served' | 'gone';
+  /** What a request sees of an element; `undefined` for nothing. By default everything. */
+  readonly show?: (element: object, body: ServiceRequest['body']) => object | undefined;
   /** The time until a request without an end finds the first existing element, in milliseconds. Default: none. */
   readonly searchMs?: number;
 }
@@ -40,7 +42,7 @@ interface Tail {
   readonly limit: number;
   readonly idleMs: number;
   readonly searchMs: number;
-  readonly selects: (entry: Entry) => boolean;
+  readonly seen: (entry: Entry) => readonly Entry[];
   readonly path: string;
 }
 
@@ -52,6 +54,15 @@ const selection =
     const user = completionResponse?.Completion?.value.userId;
     return user === undefined || typeof userId !== 'string' || userId === '' || user === userId;
   };
+
+/** What a request sees of entries. */
+const seenBy = (body: ServiceRequest['body'], show: VirtualOptions['show']): Tail['seen'] => {
+  const selects = selection(body);
+  return (entry) => {
+    const element = show === undefined ? entry.element : show(entry.element, body);
+    return element === undefined || !selects(entry) ? [] : [{ ...entry, element }];
+  };
+};
 
 /** A ledger service in virtual time. The test appends its updates. */
 export class VirtualLedger {
@@ -136,8 +147,8 @@ export class VirtualLedger {
 
   /** The same streams, with elements that are not encoded. */
   readonly stream = ({ path, body }: SocketRequest): Observable<SocketSign | Entry> => {
-    const { latencyMs = 0 } = this.options;
-    const selects = selection(body);
+    const { latencyMs = 0, show } = this.options;
+    const seen = seenBy(body, show);
     const lost$ = this.cuts.pipe(map(() => socketEnd(1006)));
     const opened$ = defer(() => {
       const begin = Number(body['beginExclusive']);
@@ -148,8 +159,8 @@ export class VirtualLedger {
       const early$ = earlyMs === undefined ? EMPTY : timer(earlyMs);
       return concat(
         of(socketOpen),
-        from(this.between(begin, this.end).filter(selects)),
-        merge(this.appended.pipe(filter(selects)), early$.pipe(map(() => this.checkpoint(path)))),
+        from(this.between(begin, this.end).flatMap(seen)),
+        merge(this.appended.pipe(concatMap(seen)), early$.pipe(map(() => this.checkpoint(path)))),
       );
     });
     return merge(lost$, latencyMs === 0 ? opened$ : timer(latencyMs).pipe(switchMap(() => opened$))).pipe(
@@ -186,16 +197,16 @@ export class VirtualLedger {
 
   private stateReply({ path, body }: ServiceRequest, end = this.end): Observable<Reply> | undefined {
     const { hasLedgerEnd = true, participantId } = this.options;
-    if (path.endsWith('/v2/updates/update-by-id')) return of(this.byId(String(body['updateId']), end));
+    if (path.endsWith('/v2/updates/update-by-id')) return of(this.byId(body, end));
     if (path.endsWith('/v2/state/ledger-end')) return of(hasLedgerEnd ? ok({ offset: end }) : notFound);
     if (!path.endsWith('/v2/parties/participant-id')) return undefined;
     return of(participantId === undefined ? notFound : ok({ participantId }));
   }
 
-  private byId(updateId: string, end: number): Reply {
-    const found = this.between(this.pruned, end).find(({ element }) =>
-      JSON.stringify(element).includes(`"updateId":"${updateId}"`),
-    );
+  private byId({ updateId, ...body }: ServiceRequest['body'], end: number): Reply {
+    const found = this.between(this.pruned, end)
+      .flatMap(seenBy(body, this.options.show))
+      .find(({ element }) => JSON.stringify(element).includes(`"updateId":"${String(updateId)}"`));
     return found === undefined ? errorReply(404, errorBody('UPDATE_NOT_FOUND', 11)) : ok(found.element);
   }
 
@@ -217,16 +228,16 @@ export class VirtualLedger {
       );
     if (begin > (bound ?? Infinity)) return of(errorReply(400, errorBody('OFFSET_OUT_OF_RANGE', 9)));
     const limit = Math.min(Number(query['limit'] ?? Infinity), maxListElements + 1);
-    const selects = selection(body);
+    const seen = seenBy(body, this.options.show);
     const existing = (): readonly Entry[] => {
-      const found = this.between(begin, Math.min(bound ?? Infinity, laggingEnd ?? this.end)).filter(selects);
+      const found = this.between(begin, Math.min(bound ?? Infinity, laggingEnd ?? this.end)).flatMap(seen);
       return (body['descendingOrder'] === true ? found.reverse() : found).slice(0, limit);
     };
     const entries = existing();
     const idleMs = Number(query['stream_idle_timeout_ms'] ?? 500);
     const { searchMs = 0 } = this.options;
     const isTail = bound === undefined && (entries.length < limit || searchMs > 0) && laggingEnd === undefined;
-    const tail = { begin, existing, limit, idleMs, searchMs, selects, path };
+    const tail = { begin, existing, limit, idleMs, searchMs, seen, path };
     const all$ = isTail ? this.tail(tail) : of(entries);
     return all$.pipe(
       map((list) =>
@@ -238,7 +249,7 @@ export class VirtualLedger {
   }
 
   /** Collects the existing elements and new ones, until the limit or the idle time is reached. */
-  private tail({ begin, existing, limit, idleMs, searchMs, selects, path }: Tail): Observable<readonly Entry[]> {
+  private tail({ begin, existing, limit, idleMs, searchMs, seen, path }: Tail): Observable<readonly Entry[]> {
     return new Observable((subscriber) => {
       const entries = searchMs > 0 ? [] : [...existing()];
       let idle = new Subscription();
@@ -257,7 +268,7 @@ export class VirtualLedger {
       };
       const earlyMs = this.earlyMs(begin);
       const found$ = searchMs > 0 ? timer(searchMs).pipe(switchMap(() => from(existing()))) : EMPTY;
-      const all = concat(found$, this.appended.pipe(filter(selects))).subscribe(push);
+      const all = concat(found$, this.appended.pipe(concatMap(seen))).subscribe(push);
       if (earlyMs !== undefined)
         all.add(
           // a checkpoint comes after everything before it

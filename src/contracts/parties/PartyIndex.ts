@@ -2,6 +2,7 @@ import { BehaviorSubject, defer, map, merge, Observable } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { AnyContract } from '../Contract.js';
 import type { ContractsBatch, ContractsChanged, Reset } from '../ContractChange.js';
+import type { ContractSet } from '../ContractSet.js';
 import { loading, type View } from '../LiveState.js';
 import { type ChangePart, PartyReader } from './PartyReader.js';
 import { partiesOfContract, partiesOfEvent } from './seenBy.js';
@@ -39,7 +40,7 @@ export class PartyIndex<C extends AnyContract> {
     const concerned = new Set<PartyReader<C>>();
     if (known !== undefined && known !== before.known) {
       if (before.known === undefined) this.#load(known.contracts, 'start', known.offset);
-      else for (const item of known.items) this.#applyItem(item, concerned);
+      else for (const item of known.items) this.#applyItem(item, before.known.contracts, concerned);
     }
     if (!isSameConnection(before, view)) this.#addAll(concerned);
     for (const reader of concerned) this.#readers.get(reader)?.(reader.viewIn(this.#view));
@@ -81,7 +82,8 @@ export class PartyIndex<C extends AnyContract> {
     for (const reader of this.#readers.keys()) concerned.add(reader);
   }
 
-  #applyItem(item: ContractsBatch<C>['items'][number], concerned: Set<PartyReader<C>>): void {
+  /** @param before - the contracts before the view */
+  #applyItem(item: ContractsBatch<C>['items'][number], before: ContractSet<C>, concerned: Set<PartyReader<C>>): void {
     switch (item._tag) {
       case 'Reset':
         this.#load(item.contracts, item.reason, item.offset);
@@ -93,7 +95,7 @@ export class PartyIndex<C extends AnyContract> {
         for (const reader of concerned) reader.checkpoint(item);
         return;
       case 'ContractsChanged':
-        for (const [reader, part] of this.#partsOf(item)) if (reader.apply(item, part)) concerned.add(reader);
+        for (const [reader, part] of this.#partsOf(item, before)) if (reader.apply(item, part)) concerned.add(reader);
     }
   }
 
@@ -104,33 +106,45 @@ export class PartyIndex<C extends AnyContract> {
   }
 
   /** Applies a change to the index. Returns what each reader sees of it. */
-  #partsOf(change: ContractsChanged<C>): ReadonlyMap<PartyReader<C>, ChangePart<C>> {
+  #partsOf(change: ContractsChanged<C>, before: ContractSet<C>): ReadonlyMap<PartyReader<C>, ChangePart<C>> {
     const parts = new Map<PartyReader<C>, ChangePart<C>>();
     for (const contract of change.removed) {
       this.#remove(contract);
-      for (const part of this.#partsFor(partiesOfContract(contract), parts)) part.removed.push(contract);
+      for (const [, part] of this.#partsFor(partiesOfContract(contract), parts)) part.removed.push(contract);
     }
     for (const contract of change.added) {
       this.#put(contract);
-      for (const part of this.#partsFor(partiesOfContract(contract), parts)) part.added.push(contract);
+      for (const [, part] of this.#partsFor(partiesOfContract(contract), parts)) part.added.push(contract);
     }
     for (const move of change.moved) {
-      this.#put(move.contract);
-      for (const part of this.#partsFor(partiesOfContract(move.contract), parts)) part.moved.push(move);
+      const { contract } = move;
+      // only a change of the selection shows a contract to others than before
+      const former = before.get(contract.contractId) ?? contract;
+      if (former !== contract) this.#remove(former);
+      this.#put(contract);
+      const now = partiesOfContract(contract);
+      for (const [reader, part] of this.#partsFor([...partiesOfContract(former), ...now], parts)) {
+        if (!reader.isOneOf(now)) part.removed.push(contract);
+        else if (reader.isOneOf(partiesOfContract(former))) part.moved.push(move);
+        else part.added.push(contract);
+      }
     }
     for (const event of change.update?.events ?? [])
-      for (const part of this.#partsFor(partiesOfEvent(event), parts)) part.events.push(event);
+      for (const [, part] of this.#partsFor(partiesOfEvent(event), parts)) part.events.push(event);
     return parts;
   }
 
   /** Returns the parts of the readers of some parties, each once. */
-  #partsFor(parties: readonly string[], parts: Map<PartyReader<C>, ChangePart<C>>): Iterable<ChangePart<C>> {
-    const found = new Set<ChangePart<C>>();
+  #partsFor(
+    parties: readonly string[],
+    parts: Map<PartyReader<C>, ChangePart<C>>,
+  ): ReadonlyMap<PartyReader<C>, ChangePart<C>> {
+    const found = new Map<PartyReader<C>, ChangePart<C>>();
     for (const party of parties)
       for (const reader of this.#readersOf.get(party) ?? []) {
         const part = parts.get(reader) ?? { added: [], removed: [], moved: [], events: [] };
         parts.set(reader, part);
-        found.add(part);
+        found.set(reader, part);
       }
     return found;
   }

@@ -8,6 +8,7 @@ import {
   type ContractsReconciled,
   differenceOf,
   isDifference,
+  isSameContract,
   type Moved,
   type Reset,
 } from '../ContractChange.js';
@@ -38,6 +39,11 @@ export class PartyReader<C extends AnyContract> {
     return this.#parties ?? [];
   }
 
+  /** Whether one of some parties is among them. */
+  isOneOf(parties: readonly string[]): boolean {
+    return parties.some((party) => this.#parties?.has(party) === true);
+  }
+
   /** Takes all contracts that the parties see. */
   load(contracts: Iterable<C>, reason: Reset['reason'], offset: Offset): void {
     const parties = this.#parties;
@@ -54,7 +60,10 @@ export class PartyReader<C extends AnyContract> {
     const difference: ContractsDifference<C> = {
       added: part.added.map((contract) => contractFor(contract, parties)),
       removed: part.removed.flatMap(({ contractId }) => this.#contracts.get(contractId) ?? []),
-      moved: part.moved.map(({ contract, from }) => ({ contract: contractFor(contract, parties), from })),
+      moved: part.moved
+        .map(({ contract, from }) => ({ contract: contractFor(contract, parties), from }))
+        // for others alone, it is different
+        .filter(({ contract }) => !this.#hasSame(contract)),
     };
     if (!isDifference(difference) && !events.some(({ _tag }) => _tag === 'ExercisedEvent')) return false;
     this.#change(difference);
@@ -115,6 +124,11 @@ export class PartyReader<C extends AnyContract> {
     for (const { contractId } of removed) this.#contracts.set(contractId, undefined);
     for (const contract of added) this.#contracts.set(contract.contractId, contract);
     for (const { contract } of moved) this.#contracts.set(contract.contractId, contract);
+  }
+
+  #hasSame(contract: C): boolean {
+    const former = this.#contracts.get(contract.contractId);
+    return former !== undefined && haveSameWitnesses(former, contract) && isSameContract(former, contract);
   }
 
   #isActive(event: UpdateEvent): boolean {

@@ -37,6 +37,14 @@ export function contractFor<C extends AnyContract>(contract: C, parties: Readonl
   return { ...contract, createdEvent: { ...contract.createdEvent, witnessParties: those(witnessParties, parties) } };
 }
 
+/** Returns a contract with the witnesses of another reading, for other parties: the same object if it has all of them. */
+export function seenAlso<C extends AnyContract>(contract: C, { createdEvent }: AnyContract): C {
+  const { witnessParties } = contract.createdEvent;
+  const others = createdEvent.witnessParties.filter((party) => !witnessParties.includes(party));
+  if (others.length === 0) return contract;
+  return { ...contract, createdEvent: { ...contract.createdEvent, witnessParties: [...witnessParties, ...others] } };
+}
+
 /**
  * Returns an event that some parties see as a participant shows it to them.
  *

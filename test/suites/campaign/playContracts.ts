@@ -1,17 +1,20 @@
 import fc from 'fast-check';
-import { asyncScheduler, map, NEVER, type Observable, of, takeUntil, tap, timer } from 'rxjs';
+import { asyncScheduler, BehaviorSubject, map, NEVER, type Observable, of, takeUntil, tap, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
+import type { ContractChange } from '../../../src/contracts/ContractChange.js';
 import { contractChanges } from '../../../src/contracts/contractChanges.js';
 import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
 import type { Transport } from '../../../src/feed/LedgerFeed.js';
 import { socketTransport } from '../../../src/ws/socketTransport.js';
 import { contractsAt, entriesAt, type HistoryUpdate } from '../../helpers/contractHistory.js';
 import { type Observed, observe } from '../../helpers/observe.js';
+import { showTo, type Stakeholders } from '../../helpers/partyHistory.js';
 import { type Reply, scriptedSockets } from '../../helpers/scripted.js';
 import { contractsWorld, listPath } from '../../helpers/virtualContracts.js';
 import { errorBody, errorReply, ok } from '../../helpers/wire.js';
 import { marbles } from '../../contracts/joinSupport.js';
 import { ContractsAudit, type States, type Truth } from './ContractsAudit.js';
+import { PartiesAudit } from './PartiesAudit.js';
 import {
   type ContractsSchedule,
   type Incident,
@@ -21,10 +24,23 @@ import {
 } from './ContractsSchedule.js';
 import { randomFrom } from './runs.js';
 
+/** Which parties a view selects, and when. */
+export interface PartiesPlan {
+  readonly stakeholdersOf: (contractId: string) => Stakeholders;
+  /** The lists, the first of which is there from the start. In any order. */
+  readonly first: readonly string[];
+  readonly lists: readonly { readonly atMs: number; readonly parties: readonly string[] }[];
+}
+
+/** Checks what a subscriber receives. */
+interface Auditor {
+  readonly add: (change: ContractChange) => void;
+}
+
 /** What came of a schedule. */
-export interface ContractsOutcome {
+export interface ContractsOutcome<A extends Auditor = ContractsAudit> {
   readonly schedule: ContractsSchedule;
-  readonly audit: ContractsAudit;
+  readonly audit: A;
   readonly seen: Observed<unknown>;
   readonly diagnostics: readonly Diagnostic[];
   /** The end of the ledger. */
@@ -39,8 +55,21 @@ export interface ContractsOutcome {
 /** When the rest of the history is committed, in milliseconds. A client has recovered from all faults before. */
 const recoveredMs = 180_000;
 
-/** Plays a schedule in virtual time. */
-export function playContracts(schedule: ContractsSchedule): ContractsOutcome {
+/** Plays a schedule in virtual time, for one party that sees all. */
+export const playContracts = (schedule: ContractsSchedule): ContractsOutcome => {
+  const { history } = schedule;
+  return play(schedule, undefined, (resumeFrom) => new ContractsAudit(truthOf(history), resumeFrom));
+};
+
+/** Plays a schedule in virtual time, for parties that come and go. */
+export const playParties = (schedule: ContractsSchedule, plan: PartiesPlan): ContractsOutcome<PartiesAudit> =>
+  play(schedule, plan, (resumeFrom) => new PartiesAudit(schedule.history, plan, resumeFrom));
+
+function play<A extends Auditor>(
+  schedule: ContractsSchedule,
+  plan: PartiesPlan | undefined,
+  auditFrom: (resumeFrom: number | undefined) => A,
+): ContractsOutcome<A> {
   const { history, resumesAt, restore } = schedule;
   let tokens = 0;
   let committed = 0;
@@ -48,6 +77,7 @@ export function playContracts(schedule: ContractsSchedule): ContractsOutcome {
   let slowLists = 0;
   const { participant, service, client } = contractsWorld({
     ...releases[schedule.release],
+    ...(plan && { show: showTo(plan.stakeholdersOf) }),
     latencyMs: schedule.latencyMs,
     maxListElements: schedule.maxListElements,
     client: {
@@ -104,7 +134,8 @@ export function playContracts(schedule: ContractsSchedule): ContractsOutcome {
   };
   commit(Math.ceil((history.length * schedule.known) / 100));
   const resumeFrom = resumesAt === null ? undefined : offsetAt(resumesAt);
-  const audit = new ContractsAudit(truthOf(history), resumeFrom);
+  const audit = auditFrom(resumeFrom);
+  const parties$ = plan && new BehaviorSubject(plan.first);
   const diagnostics: Diagnostic[] = [];
   let seen: Observed<unknown> | undefined;
   runVirtually(schedule.seed, () => {
@@ -112,6 +143,10 @@ export function playContracts(schedule: ContractsSchedule): ContractsOutcome {
     for (const incident of schedule.incidents)
       timer(incident.atMs).subscribe(() => {
         apply(incident);
+      });
+    for (const { atMs, parties } of plan?.lists ?? [])
+      timer(atMs).subscribe(() => {
+        parties$?.next(parties);
       });
     if (restore !== null)
       timer(restore.atMs).subscribe(() => {
@@ -128,12 +163,16 @@ export function playContracts(schedule: ContractsSchedule): ContractsOutcome {
       ...participant.transport,
       over: socketTransport(sockets.port).over,
     };
-    const changes$ = contractChanges(client, marbles, {
-      maxSnapshotPageSize: schedule.maxSnapshotPageSize,
-      maxPageSize: schedule.maxPageSize,
-      ...(schedule.hasSocket && { transport }),
-      resumeFrom,
-    });
+    const changes$ = contractChanges(
+      client,
+      { ...marbles, parties: parties$ ?? marbles.parties },
+      {
+        maxSnapshotPageSize: schedule.maxSnapshotPageSize,
+        maxPageSize: schedule.maxPageSize,
+        ...(schedule.hasSocket && { transport }),
+        resumeFrom,
+      },
+    );
     seen = observe(
       changes$.pipe(
         tap((change) => {
