@@ -25,6 +25,7 @@ export { conflate } from './conflate.js';
 export { contractsFor } from './contractsFor.js';
 export { liveContracts, type LiveContracts } from './liveContracts.js';
 export { optimistic, type OptimisticChange, type OptimisticState } from './optimistic.js';
+export { partiesOf, type PartiesOfOptions } from './partiesOf.js';
 export { shareContracts, type SharedContracts, type SharedView, type ShareOptions } from './shareContracts.js';
 export type { ContractPolicies, ContractQuery, ContractsOptions } from './ContractQuery.js';
 

@@ -1,6 +1,5 @@
 import { ConnectedSynchronizers } from '../codecs/OffsetCheckpoint.js';
-import { catchError, concatMap, defer, EMPTY, expand, map, type Observable, of } from 'rxjs';
-import { PartiesPage, type PartyDetails } from '../codecs/PartyDetails.js';
+import { catchError, concatMap, defer, EMPTY, map, type Observable, of } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import type { Party } from '../codecs/scalars.js';
 import { ledgerEffects } from '../codecs/UpdateFormat.js';
@@ -31,6 +30,7 @@ import { prepare, submit } from '../submission/submit.js';
 import { submissionCall } from '../submission/submitter.js';
 import { commandSubmitter } from '../submission/submitCommands.js';
 import { bindTo } from './clientOf.js';
+import { readParties } from './readParties.js';
 import type { Ledger, LedgerReader } from './Ledger.js';
 
 /**
@@ -142,7 +142,7 @@ function bindReader(client: Client, { transport }: Pick<LedgerOptions, 'transpor
       const timestamp = toTimestamp(time);
       return interceptRead(client, 'offsetAt', (its) => defer(() => offsetAt(searched(its, whose, retry), timestamp)));
     },
-    parties: () => interceptRead(client, 'parties', parties),
+    parties: () => interceptRead(client, 'parties', readParties),
     diagnostics$: client.diagnostics$,
   };
   return bindTo(ledger, { client, transport });
@@ -173,21 +173,6 @@ function searched(
     read: (range, limit) => historyOf(feed).read(range, limit).pipe(retryTransient(feed)),
   };
 }
-
-/** Emits the parties that the participant knows, page by page. */
-const parties = (client: Client): Observable<PartyDetails> => {
-  const path = '/v2/parties';
-  const page = (pageToken?: string): Observable<PartiesPage> =>
-    exchange(
-      client,
-      { method: 'GET', path, ...(pageToken && { query: { pageToken } }) },
-      decodeWith(path, PartiesPage),
-    );
-  return page().pipe(
-    expand(({ nextPageToken }) => (nextPageToken ? page(nextPageToken) : EMPTY)),
-    concatMap(({ partyDetails }) => partyDetails),
-  );
-};
 
 /** Creates the client of a ledger. */
 function createClient(options: LedgerOptions): Client {

@@ -82,6 +82,12 @@ export function getAuthenticatedUser({ participant }: Call): Answer {
   return jsonAnswer({ user: { id, primaryParty: '', ...rest } });
 }
 
+/** `GET /v2/users/{user-id}/rights`: every user may act as all parties that the sandbox hosts. */
+export const getUserRights = ({ participant }: Call): Answer =>
+  jsonAnswer({
+    rights: [...participant.hosted.all].sort().map((party) => ({ kind: { CanActAs: { value: { party } } } })),
+  });
+
 /** `GET /v2/parties/participant-id` */
 export const getParticipantId = ({ participant }: Call): Answer =>
   jsonAnswer({ participantId: participant.settings.participantId });

@@ -20,6 +20,7 @@ import {
   getParticipantId,
   getParties,
   getPrunedOffsets,
+  getUserRights,
   getVersion,
   uploadDar,
 } from '../endpoints/state.js';
@@ -86,6 +87,14 @@ const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/readyz', get(() => readyz, { open: true })],
 ]);
 
+/** The path of the rights of a user. */
+const rightsPath = /^\/v2\/users\/[^/]+\/rights$/;
+
+const userRights = get(getUserRights);
+
+/** Returns the endpoint of a path. */
+const routeOf = (path: string): Route | undefined => (rightsPath.test(path) ? userRights : routes.get(path));
+
 function missingFlats({ profile }: Settings) {
   return profile >= '3.7' ? 404 : undefined;
 }
@@ -118,7 +127,7 @@ export const dispatch = (call: Call): Observable<Answer> =>
 
 function callHandler(call: Call): ReturnType<Handler> {
   const { method, path, headers } = call;
-  const route = routes.get(path);
+  const route = routeOf(path);
   const { settings } = call.participant;
   const missing = route?.missing?.(settings);
   const isUnknown = route === undefined || missing === 404 || (settings.interfaceOnly && route.essential !== true);
