@@ -24,6 +24,13 @@ export type ProcessDiagnostic =
       /** The offset of the stored cursor; absent if it is not known yet. */
       readonly offset?: Offset;
     }
+  /** A processor continues with other parties, filters or transaction shapes than before. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SelectionChanged';
+      /** The offset after which they apply. What only they select before it is left out. */
+      readonly offset: Offset;
+    }
   /** A processor has committed: the updates at or before the offset take effect, and the cursor is saved. */
   | {
       /** Discriminates the union. */

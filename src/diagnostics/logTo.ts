@@ -87,6 +87,8 @@ const lines: {
   SocketClosed: ({ cause }) => warn(`WebSocket: ${summary(cause)}, the feed continues over HTTP`, kindOf(cause)),
   GapFound: ({ cause, resumesFrom }) =>
     resumesFrom === undefined ? undefined : warn(`${summary(cause)}, resumes after offset ${resumesFrom}`),
+  SelectionChanged: ({ offset }) =>
+    warn(`the request selects other updates than before, the feed continues with them after offset ${offset}`),
   PositionMoved: ({ reason, from, to }) => {
     if (reason === 'outage') return undefined;
     const where =

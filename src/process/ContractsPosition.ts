@@ -36,6 +36,8 @@ export interface ContractsPosition extends FeedPosition, Omit<Partial<LedgerPosi
   readonly newestContractId?: string | undefined;
   /** The number of contracts that the handler has, and a hash of their IDs: the participant may show others by now. */
   readonly checksum?: string | undefined;
+  /** A hash of what the contracts were selected by. */
+  readonly selection?: string | undefined;
   /** Whether the handler has the blobs of its contracts for explicit disclosure. */
   readonly hasBlobs?: boolean | undefined;
 }
@@ -57,6 +59,7 @@ export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<Con
   recordTimes: optional(positionFields.recordTimes),
   newestContractId: optional(text),
   checksum: optional(text),
+  selection: optional(text),
   hasBlobs: optional(flag),
   reason: optional(
     oneOfStrings<Reset['reason'] | ReconcileReason>(
@@ -71,11 +74,11 @@ export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<Con
 
 /** Returns the position in a cursor. From now on the contracts have blobs, or not. */
 export const beginAt = (cursor: ContractsPosition, hasBlobs: boolean): ContractsPosition => {
-  const { offset, loading, reason, notBefore, participantId, lastUpdate, recordTimes, newestContractId, checksum } =
-    cursor;
+  const { offset, loading, reason, notBefore, participantId, lastUpdate, recordTimes } = cursor;
+  const { newestContractId, checksum, selection } = cursor;
   const read = { participantId, lastUpdate, recordTimes: recordTimes ?? {} };
   const state = typeof loading === 'number' ? { loading, reason, notBefore } : {};
-  return { offset, ...state, ...read, newestContractId, checksum, ...(hasBlobs && { hasBlobs }) };
+  return { offset, ...state, ...read, newestContractId, checksum, selection, ...(hasBlobs && { hasBlobs }) };
 };
 
 /** The position before the first batch, from which nothing can be resumed. */
@@ -116,7 +119,7 @@ export function readIn(position: ContractsPosition): LedgerPosition | undefined 
 
 /** Returns the position after the last batch of a load. */
 export const loadedAt = (
-  { participantId, lastUpdate, recordTimes }: ContractsPosition,
+  { participantId, lastUpdate, recordTimes, selection }: ContractsPosition,
   offset: Offset,
   contracts: Iterable<AnyContract>,
   hasBlobs: boolean,
@@ -128,6 +131,7 @@ export const loadedAt = (
     recordTimes: recordTimes ?? {},
     checksum: checksumOf(contracts),
     newestContractId: newestIn(contracts),
+    selection,
   },
   ...(hasBlobs && { hasBlobs }),
 });

@@ -134,6 +134,11 @@ export interface FeedReader<A, P extends FeedPosition> {
   hasUpdate?(update: LastUpdate, at: P): Observable<boolean>;
   /** Emits once the ledger is known to be that of a position; fails with a `LedgerResetError` if it is another one. */
   prove?(position: P): Observable<unknown>;
+  /**
+   * What to do with a cursor that was saved with another selection. `'reconcile'`: the batches begin with the contracts
+   * of this one at its offset. `'continue'`: they continue after its offset. Default: such a cursor is rejected.
+   */
+  readonly onSelectionChange?: 'fail' | 'reconcile' | 'continue';
   /** Whether the feed continues at another participant that has the same history. Default: such a cursor is rejected. */
   readonly mayRelocate?: boolean;
   /**

@@ -1,9 +1,10 @@
-import { concatMap, defer, map, of } from 'rxjs';
+import { concatMap, defer, isObservable, map, of } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractsBatch, ContractsChanged, ReconcileReason, Reset } from '../contracts/ContractChange.js';
 import {
+  checkQuery,
   type ContractPolicies,
   type ContractQuery,
   type ContractsOptions,
@@ -13,6 +14,7 @@ import {
   updateFormatOf,
 } from '../contracts/ContractQuery.js';
 import { join } from '../contracts/join.js';
+import { isNobody, type Parties } from '../contracts/selection/Selection.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { advance } from '../history/LedgerPosition.js';
 import type { Batch } from '../history/positions.js';
@@ -33,7 +35,7 @@ import {
   resumeOffset,
 } from './ContractsPosition.js';
 import type { Feed, FeedEntry, FeedReader } from './Feed.js';
-import { ledgerFeed, ledgerIdentity } from './updatesFeed.js';
+import { ledgerFeed, ledgerIdentity, selectionHash } from './updatesFeed.js';
 
 /**
  * Options of {@link contractsFeed}.
@@ -53,6 +55,16 @@ export interface ContractsFeedOptions extends Omit<ContractsOptions, 'transport'
    * of the ledger.
    */
   readonly transport?: ContractsOptions['transport'];
+  /**
+   * The reaction to a cursor that was saved with other parties or types. `'reconcile'` reads the contracts of the query at
+   * the offset of the cursor, and gives all of them to the handler, as {@link ResetBatch}es with the reason
+   * `'selectionChanged'`; the changes after the offset follow. So the handler has what the query selects, without a gap, and
+   * can keep its history. If the ledger is pruned after the cursor, `onGap` applies. `'fail'` ends the processor with a
+   * `CursorError`. It is only for a list of parties: those of an Observable are meant to change.
+   *
+   * @defaultValue 'reconcile'
+   */
+  readonly onSelectionChange?: 'reconcile' | 'fail' | undefined;
 }
 
 /**
@@ -117,41 +129,54 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   query: ContractsFeedQuery<M>,
   options: ContractsFeedOptions = {},
 ): Feed<ContractsWork<ContractOf<M>>, ContractsPosition, true> {
-  const { batchSize = 500 } = options;
+  const { batchSize = 500, onSelectionChange = 'reconcile' } = options;
+  // JavaScript callers may pass anything
+  if (!['reconcile', 'fail'].includes(onSelectionChange))
+    throw new TypeError("onSelectionChange must be 'reconcile' or 'fail'");
+  if (onSelectionChange === 'fail' && isObservable(query.parties))
+    throw new TypeError("onSelectionChange: 'fail' requires a list of parties");
   checkPositive({ batchSize }, batchSize !== Infinity);
   // JavaScript callers may pass what the types exclude
   if ((query as ContractPolicies).onUnknownPackage === 'wait')
     throw new TypeError("onUnknownPackage: 'wait' is not supported by this feed");
   const sourceOf = contractsSource(ledger, options);
   const retry = retryPolicy(clientOf(ledger).retry, options.retry);
-  const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query), query.includeExercises) };
+  checkQuery(query);
   const feed = ledgerFeed(ledger, { kind: 'contracts', isEndless: true }, retry, (client, { name }) =>
-    openReader(sourceOf(client, name), query, request, batchSize),
+    openReader(sourceOf(client, name), query, { batchSize, onSelectionChange }),
   );
   // the types of the contracts are those of the query
   return { ...feed, mustHandleAll: true } as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition, true>;
 }
 
+/** The options of a reader, with their defaults. */
+interface ReaderOptions {
+  readonly batchSize: number;
+  readonly onSelectionChange: 'reconcile' | 'fail';
+}
+
 function openReader(
   given: ContractsSource,
   query: ContractQuery & ContractPolicies,
-  request: UpdatesRequest,
-  batchSize: number,
+  { batchSize, onSelectionChange }: ReaderOptions,
 ): FeedReader<ContractsWork, ContractsPosition> {
   // polled: pushed changes would wait in memory for a slow handler
   const source: ContractsSource = { ...given, updates: { ...given.updates, transport: 'http' } };
   const { client, report, retry, updates } = source;
-  const feed = createLedgerFeed(client, request, updates, retry, report);
-  const identity$ = ledgerIdentity(feed);
+  const { parties } = query;
+  const feed = createLedgerFeed(client, requestOf(query, 'any'), updates, retry, report);
+  const selectionOf = (selected: Parties): string => contractsSelection(query, selected);
   return {
     report,
     path: client.learned.updatesPath,
     maxPageSize: feed.maxPageSize,
     start$: of(nothingLoaded()),
     // different from that of an updates feed, whose cursors belong to no contracts
-    identity$: identity$.pipe(
-      map(({ selection, ...identity }) => ({ ...identity, selection: `contracts:${selection}` })),
+    identity$: ledgerIdentity(feed).pipe(
+      // the first contracts have that of their parties
+      map((identity) => ({ ...identity, selection: isObservable(parties) ? '' : selectionOf(parties) })),
     ),
+    onSelectionChange,
     position: ContractsPosition,
     compare: compareContracts,
     mayRelocate: updates.onOtherNode === 'relocate',
@@ -163,6 +188,8 @@ function openReader(
           query,
           resumeFrom: resumeOffset(after),
           compare: compareWith(after, hasBlobs),
+          isOfOthers: (selected: Parties) =>
+            (after.selection ?? '') !== '' && after.selection !== selectionOf(selected),
           position: readIn(after),
           // a store may return null for an absent field
           notBefore: after.notBefore ?? undefined,
@@ -170,7 +197,7 @@ function openReader(
         };
         return join(source, request, ready$).pipe(
           concatMap((step) => {
-            const batches = batchesOf(step, reached, { batchSize, hasBlobs });
+            const batches = batchesOf(step, reached, { batchSize, hasBlobs, selectionOf });
             reached = batches.at(-1)?.position ?? reached;
             return batches;
           }),
@@ -178,6 +205,16 @@ function openReader(
       }),
   };
 }
+
+/** The updates that change the contracts of some parties. */
+const requestOf = (query: ContractQuery, parties: Parties): UpdatesRequest => ({
+  beginExclusive: 0,
+  updateFormat: updateFormatOf(eventFormatOf({ ...query, parties }), query.includeExercises),
+});
+
+/** Returns a hash of a query, which differs from that of an updates feed, whose cursors belong to no contracts. */
+const contractsSelection = (query: ContractQuery, parties: Parties): string =>
+  `contracts:${isNobody(parties) ? 'nobody' : selectionHash(requestOf(query, parties))}`;
 
 /**
  * The input of a handler for a `contractsFeed`: first all contracts, in batches, then the changes of each update of the
@@ -219,6 +256,13 @@ interface Load {
   readonly contracts: readonly AnyContract[];
 }
 
+/** How to make batches. */
+interface Batching {
+  readonly batchSize: number;
+  readonly hasBlobs: boolean;
+  readonly selectionOf: (parties: Parties) => string;
+}
+
 /**
  * Returns the batches of a change of the contracts after a position. An empty one at the initial position comes before the contracts are
  * read again, and before the first batch of them: from then on the contracts of the handler are not complete.
@@ -233,16 +277,18 @@ function batchesOf(
     differs,
     contracts,
     origin,
+    parties,
   }: ContractsBatch<AnyContract>,
-  after: ContractsPosition,
-  { batchSize, hasBlobs }: { readonly batchSize: number; readonly hasBlobs: boolean },
+  last: ContractsPosition,
+  { batchSize, hasBlobs, selectionOf }: Batching,
 ): readonly Batch<Entry, ContractsPosition>[] {
   const reason = reloads ?? differs ?? changes.find((change): change is Reset => change._tag === 'Reset')?.reason;
+  const after = parties === undefined ? last : { ...last, selection: selectionOf(parties) };
   if (reason !== undefined) {
     const begin = loadAfter(after, reason, read.participantId);
     const marker = { items: [], position: begin, isCaughtUp: false };
     if (reloads !== undefined) return [marker];
-    const end = { ...loadedAt(begin, offset, contracts, hasBlobs), ...read };
+    const end = { ...loadedAt({ ...begin, selection: after.selection }, offset, contracts, hasBlobs), ...read };
     const items = resetBatches({ reason, offset, contracts: contracts.toArray() }, begin, end, batchSize);
     return [marker, { items, position: end, isCaughtUp }];
   }

@@ -171,7 +171,8 @@ const run = (
         {
           lead: (held) =>
             start(held).pipe(
-              tap(({ gap, cursor }) => {
+              tap(({ gap, cursor, isOther }) => {
+                if (isOther === true) report(() => ({ _tag: 'SelectionChanged', offset: cursor.offset }));
                 if (gap !== undefined) report(() => ({ _tag: 'GapFound', ...gap, resumesFrom: cursor.offset }));
               }),
               concatMap((from) =>
@@ -204,7 +205,10 @@ export const rejectedCursor = (name: string, error: unknown): unknown =>
     : error;
 
 /** What a reader must have to resume. */
-type ResumableReader = Pick<AnyReader, 'identity$' | 'start$' | 'position' | 'hasUpdate' | 'restart' | 'mayRelocate'>;
+type ResumableReader = Pick<
+  AnyReader,
+  'identity$' | 'start$' | 'position' | 'hasUpdate' | 'restart' | 'mayRelocate' | 'onSelectionChange'
+>;
 
 /** Emits the start of a feed whose processor has no store. */
 const startPoint = ({ start$ }: AnyReader): Observable<ResumePoint> =>
@@ -225,10 +229,12 @@ export const resumePoint = (
     concatMap(([stored, identity]) => {
       if (stored === undefined || stored === null)
         return reader.start$.pipe(map((start) => ({ cursor: initialCursor(start, identity), isStored: false })));
-      const cursor = validateCursor(reader, name, stored, identity);
+      const saved = validateCursor(reader, name, stored, identity);
+      const isOther = reader.onSelectionChange === 'continue' && saved.selection !== identity.selection;
+      const cursor = isOther ? continuedWith(saved, identity.selection) : saved;
       return hasLastUpdate(reader, cursor).pipe(
         map((isFound): ResumePoint => {
-          if (isFound) return { cursor, isStored: true };
+          if (isFound) return { cursor, isStored: true, ...(isOther && { isOther }) };
           const gone = updateGone(cursor);
           if (reader.restart === undefined) throw new CursorError('ledger', name, gone);
           const cause = new LedgerResetError(cursor.offset, undefined, gone);
@@ -249,7 +255,7 @@ const initialCursor = (start: FeedPosition, { participantId, selection }: FeedId
 
 /** Returns the stored cursor. Throws a {@link CursorError} if it belongs to another participant or feed. */
 function validateCursor(
-  { position, mayRelocate = false }: ResumableReader,
+  { position, mayRelocate = false, onSelectionChange = 'fail' }: ResumableReader,
   name: string,
   stored: unknown,
   { participantId, selection }: FeedIdentity,
@@ -264,7 +270,7 @@ function validateCursor(
       name,
       `it belongs to participant ${cursor.participantId ?? '?'}, but this one is ${participantId}`,
     );
-  if (cursor.selection !== selection)
+  if (cursor.selection !== selection && onSelectionChange === 'fail')
     throw new CursorError(
       'selection',
       name,
@@ -273,6 +279,14 @@ function validateCursor(
   // a cursor that was saved while the participant did not report its ID gets the ID now
   return participantId === undefined || isOther ? cursor : { ...cursor, participantId };
 }
+
+/** Returns a cursor for another selection, whose requests may not see the updates of before. */
+const continuedWith = ({ recordTimes, ...cursor }: Cursor, selection: string): Cursor => ({
+  ...cursor,
+  selection,
+  lastUpdate: undefined,
+  recordTimes: Object.fromEntries(Object.entries(recordTimes).map(([id, { recordTime }]) => [id, { recordTime }])),
+});
 
 /**
  * Emits whether the last update is still at its position. On a ledger that was restored and has grown since, a

@@ -25,7 +25,17 @@ import type { Work } from './ProcessOptions.js';
  *
  * @category Processing
  */
-export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onUndecodable' | 'transport'>;
+export interface UpdatesFeedOptions extends Omit<UpdatesOptions, 'parallelRanges' | 'onUndecodable' | 'transport'> {
+  /**
+   * The reaction to a cursor that was saved for a request with other parties, filters or transaction shapes. `'fail'` ends the
+   * processor with a `CursorError`: a log of updates would lack those before the cursor that only the new request selects, and
+   * nothing would show it. `'continue'` reports a `SelectionChanged` diagnostic, and continues with the new request after the
+   * cursor. Then only the ID of the participant shows that the ledger is still the same.
+   *
+   * @defaultValue 'fail'
+   */
+  readonly onSelectionChange?: 'fail' | 'continue' | undefined;
+}
 
 /**
  * The updates that {@link updatesFeed} reads, and where it begins without a cursor. A cursor is the offset up to which all is
@@ -72,6 +82,10 @@ export function updatesFeed(
   options: UpdatesFeedOptions = {},
 ): Feed<Work, LedgerPosition> {
   checkOptions(options);
+  const { onSelectionChange = 'fail' } = options;
+  // JavaScript callers may pass anything
+  if (!['fail', 'continue'].includes(onSelectionChange))
+    throw new TypeError("onSelectionChange must be 'fail' or 'continue'");
   const retry = retryPolicy(clientOf(ledger).retry, options.retry);
   // a processor begins where it ended
   const { kind, isEndless } = updatesCall(request);
@@ -138,6 +152,7 @@ function openReader(
     start$: defer(() => [start]),
     identity$: ledgerIdentity(feed),
     mayRelocate: feed.onOtherNode === 'relocate',
+    onSelectionChange: options.onSelectionChange ?? 'fail',
     prove: ({ offset, lastUpdate, participantId, recordTimes }) =>
       placeOf(feed, { offset, lastUpdate, participantId, recordTimes }),
     position: LedgerPosition,
@@ -168,7 +183,7 @@ export const ledgerIdentity = (feed: UpdatesFeed): Observable<FeedIdentity> =>
  * Returns a hash of what a request selects. It does not depend on the order of parties and filters. It is FNV-1a with 64
  * bits, because pages over plain HTTP have no cryptographic hashes, and a cursor need not be protected from its owner.
  */
-function selectionHash({ updateFormat, filter }: UpdatesRequest): string {
+export function selectionHash({ updateFormat, filter }: Pick<UpdatesRequest, 'updateFormat' | 'filter'>): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(canonicalJson({ updateFormat, filter })))
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

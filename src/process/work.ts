@@ -35,6 +35,8 @@ export interface ResumePoint {
   readonly cursor: Cursor;
   /** Whether the cursor is already stored, so that it need not be saved before the first update. */
   readonly isStored: boolean;
+  /** Whether the cursor was saved for another selection, and the processor continues with this one. */
+  readonly isOther?: boolean;
   /** Set if the source was replaced, and the processor starts over. */
   readonly gap?: { readonly cursor: Offset; readonly cause: LedgerResetError };
 }

@@ -55,7 +55,8 @@ export function runProjection(session: Session, pool: Pool, projection: Projecti
   const { progress, signal } = run;
   const query = { ...queryOf(projection), includeExercises };
   const project = contractsProjection({ pool, schema, query, keepArchivedMs, onReplaced });
-  const feed = contractsFeed(ledger, query, { batchSize });
+  // the schema is checked first: it must not be that of another command
+  const feed = contractsFeed(ledger, query, { batchSize, onSelectionChange: 'fail' });
   const write = (works: readonly ContractsWork[], ...[tx, report]: ProjectionArguments): Observable<unknown> =>
     project(works, tx, report).pipe(
       tap({

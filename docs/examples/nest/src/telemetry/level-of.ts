@@ -45,6 +45,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'NameLost':
     case 'LedgerUnproven':
     case 'PositionMoved':
+    case 'SelectionChanged':
     case 'SubmissionUnclear':
     case 'ActionFailed':
     case 'CommandFailed':

@@ -1,0 +1,196 @@
+import { describe, expect, it } from '@jest/globals';
+import { BehaviorSubject, type Observable, of } from 'rxjs';
+import { acsDelta } from '../../src/codecs/UpdateFormat.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
+import { contractsFeed, type ContractsFeedOptions, type ContractsWork } from '../../src/process/contractsFeed.js';
+import { memoryStore } from '../../src/process/memoryStore.js';
+import { processFeed } from '../../src/process/processFeed.js';
+import { updatesFeed, type UpdatesFeedOptions } from '../../src/process/updatesFeed.js';
+import { observe, type Observed } from '../helpers/observe.js';
+import { alice, bob, carol, PartyWorld } from '../helpers/PartyWorld.js';
+import { later, runVirtually } from '../helpers/virtualTime.js';
+
+/** A handler that keeps the IDs of contracts, and says what it was given. */
+class Table {
+  readonly rows = new Set<string>();
+  readonly told: string[] = [];
+
+  readonly handle = (work: ContractsWork): void => {
+    const isReset = work._tag === 'ResetBatch';
+    if (isReset && work.isFirst) this.rows.clear();
+    const added = isReset ? work.contracts : work.added;
+    const removed = isReset ? [] : work.removed;
+    for (const { contractId } of added) {
+      if (this.rows.has(contractId)) throw new Error(`${contractId} comes twice`);
+      this.rows.add(contractId);
+    }
+    for (const { contractId } of removed) if (!this.rows.delete(contractId)) throw new Error(`no ${contractId}`);
+    const { reason = 'update' } = work;
+    const parts = [
+      ...added.map(({ contractId }) => `+${contractId}`).sort(),
+      ...removed.map(({ contractId }) => `-${contractId}`).sort(),
+    ];
+    this.told.push(`${isReset ? 'all ' : ''}${reason}@${work.offset} ${parts.join(' ')}`);
+  };
+}
+
+/** A processor that is started again and again, on one ledger and with one store. */
+function service(ledger: PartyWorld) {
+  const store = memoryStore();
+  const table = new Table();
+  return {
+    table,
+    cursor: () => (store.load('table') as { readonly offset: number; readonly selection: string }[])[0],
+    run: (
+      parties: readonly string[] | Observable<readonly string[]>,
+      act: () => void = () => undefined,
+      options: ContractsFeedOptions & { readonly onGap?: 'fail' } = {},
+    ): Observed<unknown> => {
+      let seen: Observed<unknown> | undefined;
+      runVirtually(() => {
+        const { onGap, ...rest } = options;
+        const feed = contractsFeed(ledger.client, { parties, onGap }, rest);
+        const run = (seen = observe(
+          processFeed(feed, table.handle, { name: 'table', store, commitEvery: { updates: 1 } }),
+        ));
+        later(5_000, act);
+        later(20_000, () => {
+          run.subscription.unsubscribe();
+        });
+      });
+      if (seen === undefined) throw new Error('nothing was run');
+      return seen;
+    },
+  };
+}
+
+describe('a processor of contracts', () => {
+  it('takes over other parties while it runs, and knows them after a restart', () => {
+    const ledger = new PartyWorld('a1', 'b2', 'ab3');
+    const { table, run, cursor } = service(ledger);
+    const parties$ = new BehaviorSubject([alice]);
+    const first = run(parties$, () => {
+      parties$.next([alice, bob]);
+    });
+    expect(first.error).toBeUndefined();
+    expect(table.told).toEqual(['all start@3 +a1 +ab3', 'selectionChanged@3 +b2']);
+    const selection = cursor()?.selection;
+    ledger.create('b4');
+    expect(run([bob, alice]).error).toBeUndefined();
+    expect(table.told.slice(2)).toEqual(['update@4 +b4']);
+    expect(cursor()).toMatchObject({ offset: 4, selection });
+  });
+
+  it.each([
+    ['more', [alice, bob, carol], '+a1 +ab3 +b2 +c4'],
+    ['fewer', [bob], '+ab3 +b2'],
+    ['others', [carol], '+c4'],
+  ])('with a cursor of other parties takes over %s of them at its offset', (_, parties, contracts) => {
+    const ledger = new PartyWorld('a1', 'b2', 'ab3', 'c4');
+    const { table, run, cursor } = service(ledger);
+    run([alice, bob]);
+    const selection = cursor()?.selection;
+    ledger.create('abc5');
+    expect(run(parties).error).toBeUndefined();
+    expect(table.told).toEqual(['all start@4 +a1 +ab3 +b2', `all selectionChanged@4 ${contracts}`, 'update@5 +abc5']);
+    expect(cursor()?.selection).not.toBe(selection);
+    run(of(parties));
+    expect(table.told).toHaveLength(3);
+  });
+
+  it('takes over nobody, and the first party after that', () => {
+    const ledger = new PartyWorld('a1', 'b2');
+    const { table, run } = service(ledger);
+    run([alice]);
+    ledger.create('b3');
+    expect(run(of([])).error).toBeUndefined();
+    expect(run([bob]).error).toBeUndefined();
+    expect(table.told.slice(1)).toEqual(['all selectionChanged@2 ', 'all selectionChanged@2 +b2', 'update@3 +b3']);
+  });
+
+  it('with a cursor of other parties whose offset is pruned gets all contracts from the present', () => {
+    const ledger = new PartyWorld('a1', 'b2');
+    const { table, run } = service(ledger);
+    run([alice]);
+    ledger.create('b3', 'a4');
+    ledger.world.participant.ledger.pruned = 3;
+    expect(run([bob], undefined, { onGap: 'fail' }).error).toMatchObject({ _tag: 'PrunedError' });
+    expect(run([bob]).error).toBeUndefined();
+    expect(table.told.slice(1)).toEqual(['all pruned@4 +b2 +b3']);
+  });
+
+  it('refuses a cursor of other parties with onSelectionChange: fail', () => {
+    const ledger = new PartyWorld('a1', 'b2');
+    const { table, run } = service(ledger);
+    run([alice]);
+    expect(run([bob], undefined, { onSelectionChange: 'fail' }).error).toMatchObject({
+      _tag: 'CursorError',
+      reason: 'selection',
+    });
+    expect(table.told).toHaveLength(1);
+    const feedOf = (parties: readonly string[] | Observable<readonly string[]>) =>
+      contractsFeed(ledger.client, { parties }, { onSelectionChange: 'fail' });
+    expect(() => feedOf(of([alice]))).toThrow(TypeError);
+    expect(() => contractsFeed(ledger.client, { parties: [alice] }, { onSelectionChange: 'x' as 'fail' })).toThrow(
+      TypeError,
+    );
+  });
+
+  it('does not take over the contracts of another participant', () => {
+    const ledger = new PartyWorld('a1', 'b2');
+    const { run } = service(ledger);
+    run([alice]);
+    ledger.world.participant.reconfigure({ participantId: 'other::1220ab' });
+    expect(run([bob]).error).toMatchObject({ _tag: 'CursorError', reason: 'participant' });
+  });
+});
+
+describe('a processor of updates', () => {
+  const play = (
+    ledger: PartyWorld,
+    party: string,
+    store: ReturnType<typeof memoryStore>,
+    options?: UpdatesFeedOptions,
+  ) => {
+    const offsets: number[] = [];
+    const reported: Diagnostic[] = [];
+    let seen: Observed<unknown> | undefined;
+    runVirtually(() => {
+      ledger.client.diagnostics$.subscribe((diagnostic) => reported.push(diagnostic));
+      const request = { beginExclusive: 0, updateFormat: acsDelta({ parties: [party], topology: false }) };
+      const feed = updatesFeed(ledger.client, request, options);
+      const run = (seen = observe(
+        processFeed(feed, ({ offset }) => void offsets.push(offset), {
+          name: 'log',
+          store,
+          commitEvery: { updates: 1 },
+        }),
+      ));
+      later(20_000, () => {
+        run.subscription.unsubscribe();
+      });
+    });
+    return { offsets, error: seen?.error, reported: reported.filter(({ _tag }) => _tag === 'SelectionChanged') };
+  };
+
+  it('goes on after a cursor of other parties with onSelectionChange: continue, and reports it once', () => {
+    const ledger = new PartyWorld('a1', 'b2', 'a3');
+    const store = memoryStore();
+    expect(play(ledger, alice, store).offsets).toEqual([1, 3]);
+    ledger.create('b4', 'a5');
+    expect(play(ledger, bob, store)).toMatchObject({
+      offsets: [],
+      error: { _tag: 'CursorError', reason: 'selection' },
+    });
+    const continued = play(ledger, bob, store, { onSelectionChange: 'continue' });
+    expect(continued).toMatchObject({ offsets: [4], error: undefined, reported: [{ offset: 3 }] });
+    ledger.create('b6');
+    expect(play(ledger, bob, store)).toMatchObject({ offsets: [6], error: undefined, reported: [] });
+  });
+
+  it('has no other reaction', () => {
+    const { client } = new PartyWorld();
+    const request = { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) };
+    expect(() => updatesFeed(client, request, { onSelectionChange: 'reconcile' as 'fail' })).toThrow(TypeError);
+  });
+});
