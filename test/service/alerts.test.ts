@@ -73,7 +73,7 @@ describeWithServer(hasPromtool, 'prometheus')('the alerts of the documentation',
       {
         ledger,
         processors: [processorWith('stops', 'stop'), processorWith('skips', 'skip'), processorWith('parks', 'park')],
-        outboxes: [Object.assign(NEVER, { status$: of(outbox), stop: () => undefined }) as never],
+        outboxes: [Object.assign(NEVER, { status$: of(outbox), stop: () => undefined })],
       },
       { port: 0, log: () => undefined },
     ).subscribe((status) => (last = status));
