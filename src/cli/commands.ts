@@ -19,6 +19,10 @@ export const ledgerCommands = {
     options: {
       ...connectionOptions,
       '--party PARTY...': 'Read as this party; repeatable. Default: any party',
+      '--conformance': 'Print what the participant serves of the API and how, row by row, as a table in Markdown',
+      '--write':
+        'With --conformance: also commit a contract, twice with one command id, and archive it; as --party, or as a new party',
+      '--user-id ID': 'With --write: the user of the submissions. Default: that of the token',
       '--json': 'Print one JSON object, for programs',
     },
     text: `Sends about thirty small requests, changes nothing, and takes less than 15 seconds. Prints a

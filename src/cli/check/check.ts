@@ -11,6 +11,7 @@ import { openLedger } from '../Session.js';
 import { columnsOf, jsonLine, type Paint, paintFor, statusLine } from '../terminal.js';
 import { printResult, type World } from '../World.js';
 import { checkOffsets, checkPageLimit, checkToken, checkUpdates } from './access.js';
+import { formatConformance, readConformance } from './conformance.js';
 import { checkClock, checkEncryption, checkProxy, checkReachable, checkRoundTrip } from './connection.js';
 import { exitCodeOf, type Finding, findings, formatFindings, needsToken } from './Finding.js';
 import { type Basics, type Probe, requestBasics, shortenId, troubleOfError } from './Probe.js';
@@ -19,8 +20,9 @@ import { checkEndpoints, checkParticipant, checkSynchronizers, checkVersion, che
 /** `canton-rx check`; emits the exit code, once. */
 export function checkCommand(args: readonly string[], world: World): Observable<number> {
   const { env, stdout, stderr } = world;
-  const { parties, isJson, ...connection } = readCheckOptions(args, env);
+  const { parties, isJson, isConformance, write, ...connection } = readCheckOptions(args, env);
   const status = statusLine(stderr, paintFor(stderr, env));
+  if (isConformance) return conformanceCommand(withLog(connection, { stderr }), { parties, isJson, write }, world);
   return defer(() => {
     status.show((paint) => paint('dim', 'checking the ledger …'));
     return runChecks(withLog(connection, { stderr }), parties, env);
@@ -42,7 +44,40 @@ function readCheckOptions(args: readonly string[], env: World['env']) {
     ...connection,
     parties: readParties(values.party ?? connection.contextParties),
     isJson: values.json ?? false,
+    isConformance: values.conformance ?? false,
+    write: values.write === true ? { party: values.party?.[0], user: values['user-id'] } : undefined,
   };
+}
+
+/** `canton-rx check --conformance`: a table of what the participant serves, in place of the findings. */
+function conformanceCommand(
+  connection: Connection,
+  { parties, isJson, write }: Pick<ReturnType<typeof readCheckOptions>, 'parties' | 'isJson' | 'write'>,
+  world: World,
+): Observable<number> {
+  const target: Probe = { connection, parties, env: world.env };
+  return requestBasics(target).pipe(
+    concatMap((basics) => checkReachable(target, basics).pipe(map((reachable) => ({ basics, reachable })))),
+    concatMap(({ basics, reachable }) => {
+      const { about } = createReport(connection.ledger, []);
+      if (reachable.state !== 'ok') {
+        const report = createReport(connection.ledger, [reachable]);
+        const paint = paintFor(world.stdout, world.env);
+        return printResult(
+          world,
+          isJson ? jsonLine(report) : formatReport(report, columnsOf(world.stdout, 100), paint),
+          report.exitCode,
+        );
+      }
+      return readConformance(target, basics, write).pipe(
+        concatMap((conformance) => {
+          const by = `canton-rx ${about['canton-rx']}, ${about.at}`;
+          const text = isJson ? jsonLine({ about, ...conformance }) : formatConformance(conformance, by);
+          return printResult(world, text, conformance.exitCode);
+        }),
+      );
+    }),
+  );
 }
 
 /** The findings and where they were made. Has neither host nor token: people paste it into bug reports. */
