@@ -73,7 +73,7 @@ describe('partiesOf', () => {
     expect(play(() => ok({}), { userId: 'nobody' }, 1_000).seen.values).toEqual([[]]);
   });
 
-  it('asks again as often as it is told', () => {
+  it('reads them again as often as it is told', () => {
     expect(play(() => ok({ rights: [] }), { userId: 'user', pollMs: 1_000 }, 10_500).paths).toHaveLength(11);
   });
 

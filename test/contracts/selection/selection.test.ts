@@ -32,7 +32,7 @@ const told = ({ values, error }: Observed<ContractChange>): readonly string[] =>
   return values.flatMap((change) => brief(change) ?? []);
 };
 
-describe('the parties of a query that come and go', () => {
+describe('the parties of a query that come and go (G82)', () => {
   it('change the contracts once, at the offset that was reached, and the changes go on', () => {
     const parties$ = new BehaviorSubject([alice]);
     const ledger = new PartyWorld('a1', 'b2', 'ab3', 'c4');

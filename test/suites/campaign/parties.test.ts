@@ -60,7 +60,7 @@ function count({ audit, seen, diagnostics, requests }: ContractsOutcome<PartiesA
 
 describe('the contracts after each change are exactly those that the selected parties see', () => {
   it(
-    'while parties come and go, through every fault, release, transport and pruning',
+    'while parties come and go, through every fault, release, transport and pruning (G82)',
     () => {
       campaign(2_000, contractsSchedule);
     },
