@@ -38,7 +38,8 @@ import {
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
 import type { Followed } from './followChanges.js';
-import { type LoadedContracts, type Moment, readContracts, readKnownTypes, readNothing } from './readContracts.js';
+import { type LoadedContracts, type Moment, readContracts, readKnownTypes } from './readContracts.js';
+import { readNothing } from './selection/readNothing.js';
 import { findBy, findOfOthers } from './selection/findBy.js';
 import { type Following, followSelection } from './selection/followSelection.js';
 import { isNobody, type Parties, type Selection, withSelection } from './selection/Selection.js';

@@ -25,7 +25,6 @@ import { DecodeError, LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { exchange } from '../client/exchange.js';
-import { bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
 import { jitter, retryTransient } from '../http/retry.js';
 import { type AnyContract, makeContract, type MakeContract } from './Contract.js';
 import {
@@ -38,8 +37,7 @@ import {
 import { ContractsFold } from './ContractsFold.js';
 import { UnpairedError } from './snapshot/pairHalves.js';
 import { readSnapshot, type SnapshotRequest } from './snapshot/readSnapshot.js';
-import { findOffset, listBody, listPath } from './snapshot/transports.js';
-import { readParticipant } from './withPosition.js';
+import { listBody, listPath } from './snapshot/transports.js';
 
 /** All contracts at an offset. */
 export interface LoadedContracts {
@@ -69,24 +67,6 @@ export const readContracts = (
       return proof$.pipe(concatMap(() => throwError(() => error)));
     }),
     concatMap((contracts) => proof$.pipe(map(() => contracts))),
-  );
-
-/** Finds the offset of an empty selection. Nothing shows whether the ledger is the one of before. */
-export const readNothing = (
-  source: ContractsSource,
-  query: ContractQuery & ContractPolicies,
-  { activeAtOffset, notBefore = 0 }: Moment,
-  before: LedgerPosition | undefined,
-): Observable<LoadedContracts & { readonly position: LedgerPosition }> =>
-  (activeAtOffset === undefined ? findOffset(source, notBefore) : of(activeAtOffset)).pipe(
-    concatMap((offset = notBefore) =>
-      (before === undefined ? readParticipant(source) : of(before.participantId)).pipe(
-        map((participantId) => ({
-          ...{ offset, fold: new ContractsFold(maker(source, query)) },
-          position: { ...bareOffset(offset), participantId },
-        })),
-      ),
-    ),
   );
 
 function readOnce(
@@ -124,7 +104,10 @@ function readOnce(
 }
 
 /** Returns the function that makes contracts according to the query's policy for undecodable ones. */
-const maker = ({ report }: ContractsSource, { types, onUndecodable }: ContractQuery & ContractPolicies): MakeContract =>
+export const maker = (
+  { report }: ContractsSource,
+  { types, onUndecodable }: ContractQuery & ContractPolicies,
+): MakeContract =>
   makeContract(types, ({ contractId, expectedType, problems, templateId, offset }) => {
     if (onUndecodable === 'fail') throw new DecodeError(templateId, problems, offset);
     report(() => ({ _tag: 'ContractUndecoded', contractId, expectedType, problems }));
