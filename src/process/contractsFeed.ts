@@ -174,7 +174,7 @@ function openReader(
     // different from that of an updates feed, whose cursors belong to no contracts
     identity$: ledgerIdentity(feed).pipe(
       // the first contracts have that of their parties
-      map((identity) => ({ ...identity, selection: isObservable(parties) ? '' : selectionOf(parties) })),
+      map((identity) => ({ ...identity, selection: isObservable(parties) ? kind : selectionOf(parties) })),
     ),
     onSelectionChange,
     position: ContractsPosition,
@@ -189,7 +189,7 @@ function openReader(
           resumeFrom: resumeOffset(after),
           compare: compareWith(after, hasBlobs),
           isOfOthers: (selected: Parties) =>
-            (after.selection ?? '') !== '' && after.selection !== selectionOf(selected),
+            (after.selection ?? '').length > kind.length && after.selection !== selectionOf(selected),
           position: readIn(after),
           // a store may return null for an absent field
           notBefore: after.notBefore ?? undefined,
@@ -212,9 +212,12 @@ const requestOf = (query: ContractQuery, parties: Parties): UpdatesRequest => ({
   updateFormat: updateFormatOf(eventFormatOf({ ...query, parties }), query.includeExercises),
 });
 
-/** Returns a hash of a query, which differs from that of an updates feed, whose cursors belong to no contracts. */
+/** The beginning of each selection: cursors of an updates feed belong to no contracts. */
+const kind = 'contracts:';
+
+/** Returns a hash of a query. */
 const contractsSelection = (query: ContractQuery, parties: Parties): string =>
-  `contracts:${isNobody(parties) ? 'nobody' : selectionHash(requestOf(query, parties))}`;
+  `${kind}${isNobody(parties) ? 'nobody' : selectionHash(requestOf(query, parties))}`;
 
 /**
  * The input of a handler for a `contractsFeed`: first all contracts, in batches, then the changes of each update of the

@@ -270,7 +270,8 @@ function validateCursor(
       name,
       `it belongs to participant ${cursor.participantId ?? '?'}, but this one is ${participantId}`,
     );
-  if (cursor.selection !== selection && onSelectionChange === 'fail')
+  const isOfOtherKind = kindOf(cursor.selection) !== kindOf(selection);
+  if (cursor.selection !== selection && (onSelectionChange === 'fail' || isOfOtherKind))
     throw new CursorError(
       'selection',
       name,
@@ -279,6 +280,9 @@ function validateCursor(
   // a cursor that was saved while the participant did not report its ID gets the ID now
   return participantId === undefined || isOther ? cursor : { ...cursor, participantId };
 }
+
+/** The kind of a feed: what selections of contracts begin with, and those of updates. */
+const kindOf = (selection: string): string => selection.slice(0, selection.indexOf(':'));
 
 /** Returns a cursor for another selection, whose requests may not see the updates of before. */
 const continuedWith = ({ recordTimes, ...cursor }: Cursor, selection: string): Cursor => ({

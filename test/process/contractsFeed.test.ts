@@ -707,15 +707,13 @@ describe('contractsFeed', () => {
     expect(() => contractsFeed({ ...client, updates: () => EMPTY }, { parties })).toThrow(TypeError);
   });
 
-  it.each<[string, (world: ContractsWorld) => Parameters<typeof processFeed>[0]]>([
-    ['of updates', ({ client }) => updatesFeed(client, { beginExclusive: 0, updateFormat }) as never],
-    ['of other contracts', ({ contractsFeed }) => contractsFeed({}, { parties: ['bob::1220ab'] }) as never],
-  ])('refuses the cursor of a feed %s (pitfall 35)', (_, other) => {
+  it('refuses the cursor of a feed of updates (pitfall 35)', () => {
     const store = new PlainStore();
     marbles(({ flush }) => {
       const world = contractsWorld();
       world.play(five);
-      observe(processFeed(other(world), () => undefined, { store, name }).pipe(until(10_000)));
+      const updates = updatesFeed(world.client, { beginExclusive: 0, updateFormat });
+      observe(processFeed(updates, () => undefined, { store, name }).pipe(until(10_000)));
       flush();
     });
     expect(run(five, { store }).error).toMatchObject({ _tag: 'CursorError', reason: 'selection' });
