@@ -38,6 +38,40 @@ describeWithPostgres('a projection whose contracts are read again', () => {
     expect(await read('SELECT contracts.validate_offset_exists(at) FROM generate_series(0, 7) AS at')).toHaveLength(8);
   };
 
+  const witnesses = async (): Promise<unknown> =>
+    read('SELECT contract_id, witnesses FROM contracts.active() ORDER BY contract_id');
+
+  it('ends the contracts of a party that goes, and has them as before when it comes back, in a change or a load', async () => {
+    const shown = (contractId: string, offset: number, ...witnessParties: readonly string[]): AnyContract =>
+      contract(contractId, offset, { witnessParties });
+    const [x, shared] = [shown('x', 3, 'bob'), shown('y', 6, 'alice', 'bob')];
+    const from = { synchronizerId: sync };
+    const selected = (difference: Partial<ContractsReconciled>): ContractsReconciled =>
+      reconciled(7, { ...difference, reason: 'selectionChanged' });
+    await project([...worksOf(history), reconciled(7, { added: [shown('y', 6, 'alice')] })]);
+    const comes = selected({ added: [x], moved: [{ contract: shared, from }] });
+    const goes = selected({ removed: [x], moved: [{ contract: shown('y', 6, 'alice'), from }] });
+    await project([comes]);
+    const withBob = [
+      { contract_id: 'b', witnesses: ['alice::1220ab'] },
+      { contract_id: 'x', witnesses: ['bob'] },
+      { contract_id: 'y', witnesses: ['alice', 'bob'] },
+    ];
+    expect(await witnesses()).toEqual(withBob);
+    await project([goes]);
+    expect(await ids('contracts.active()')).toEqual(['b', 'y']);
+    expect(await ids('contracts.active(NULL, 6)')).toEqual(['a', 'b', 'x', 'y']);
+    await project([comes]);
+    expect(await witnesses()).toEqual(withBob);
+    expect(await ids('contracts.active(NULL, 6)')).toEqual(['a', 'b', 'x', 'y']);
+    await project([goes]);
+    const b = contract('b', 5);
+    await project(batchesOf('selectionChanged', 7, [b, x, shared]));
+    expect(await witnesses()).toEqual(withBob);
+    expect(await ids('contracts.active(NULL, 6)')).toEqual(['a', 'b', 'x', 'y']);
+    await isGapless();
+  });
+
   it('keeps its history and gains what appears, with the offset of its creation, at the offset of the last change (G49)', async () => {
     const change = reconciled(7, { added: [contract('x', 3), contract('y', 6)] });
     await project([...worksOf(history), change]);

@@ -1,5 +1,5 @@
 import type { ClientBase, Connection, Pool, Submittable } from 'pg';
-import { concat, concatMap, defer, Observable } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, Observable } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { AnyContract } from '../../contracts/Contract.js';
 import { run } from '../connection.js';
@@ -144,6 +144,27 @@ export const updateKept = ({ tx, names }: Pick<Writing, 'tx' | 'names'>): Observ
       AND (k.payload IS NOT NULL OR (k.synchronizer_id, k.in_flight_to, k.reassignment_counter)
         IS DISTINCT FROM (c.synchronizer_id, c.in_flight_to, c.reassignment_counter))`,
   );
+
+/**
+ * Updates the witnesses of active contracts: which of the selected parties see them. Only another selection changes them.
+ */
+export const updateWitnesses = ({ tx, names }: Writing, contracts: readonly AnyContract[]): Observable<unknown> =>
+  contracts.length === 0
+    ? EMPTY
+    : run(
+        tx,
+        `UPDATE ${names.contracts} c SET witnesses = r.witnesses
+        FROM ${rowsFrom('$1', { contract_id: 'text', witnesses: 'text[]' })} AS r
+        WHERE c.contract_id = r.contract_id AND ${isActive(names)} AND c.witnesses IS DISTINCT FROM r.witnesses`,
+        [
+          toJsonParameter(
+            contracts.map(({ contractId, createdEvent }) => ({
+              contract_id: contractId,
+              witnesses: createdEvent.witnessParties,
+            })),
+          ),
+        ],
+      );
 
 /** A row of a table. JSON in it is text. */
 type Row = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;

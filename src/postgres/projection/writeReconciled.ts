@@ -1,14 +1,15 @@
 import { concat, concatMap, defer, EMPTY, type Observable } from 'rxjs';
 import type { ContractsReconciled } from '../../contracts/ContractChange.js';
 import { run } from '../connection.js';
-import { loadContracts, updateKept } from './loadContracts.js';
-import { isActive, isOwner, replaced } from './tables.js';
+import { loadContracts, updateKept, updateWitnesses } from './loadContracts.js';
+import { isActive, isOwner, isVisibleIn, replaced } from './tables.js';
 import type { Writing } from './templates.js';
 
 /**
  * Writes a change that no update made: the contracts were read again, and differ. The rows and their history remain.
  * Contracts that were not there get rows with the offset of their creation, as if they had always been there; those that
- * are not visible any more end at the offset of the change, and `archived_in_gap` says that their true end is unknown. No
+ * are not visible any more end at the offset of the change, and `archived_in_gap` says that their true end is unknown. One
+ * that had ended so, and is visible again, is as if it had never ended. No
  * update is recorded.
  *
  * To write the change again has no effect, so it may have the offset of the last change. With a lower offset, it was read
@@ -16,7 +17,7 @@ import type { Writing } from './templates.js';
  */
 export const writeReconciled = (
   writing: Writing,
-  { offset, added, removed, moved }: ContractsReconciled,
+  { reason, offset, added, removed, moved }: ContractsReconciled,
 ): Observable<unknown> => {
   const { tx, names } = writing;
   const present = [...added, ...moved.map(({ contract }) => contract)];
@@ -39,10 +40,18 @@ export const writeReconciled = (
           WHERE c.contract_id = ANY ($2::text[]) AND ${isActive(names)}`,
           [offset, removed.map(({ contractId }) => contractId), state?.['shift']],
         ),
+        // of a party that comes back: as if it had never been away
+        run(
+          tx,
+          `DELETE FROM ${names.contracts} c
+          WHERE c.contract_id = ANY ($1::text[]) AND c.archived_in_gap AND ${isVisibleIn(names)}`,
+          [added.map(({ contractId }) => contractId)],
+        ),
         present.length === 0
           ? EMPTY
           : defer(() => loadContracts(writing, { loading, replaces: false, offset }, present)),
         updateKept(writing),
+        reason === 'selectionChanged' ? updateWitnesses(writing, present) : EMPTY,
         run(tx, `DELETE FROM ${names.kept}`),
       );
     }),

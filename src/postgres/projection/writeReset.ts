@@ -5,7 +5,7 @@ import { CursorError } from '../../errors/process.js';
 import type { ResetBatch } from '../../process/contractsFeed.js';
 import { run } from '../connection.js';
 import { removeGarbage } from './history.js';
-import { loadContracts, updateKept } from './loadContracts.js';
+import { loadContracts, updateKept, updateWitnesses } from './loadContracts.js';
 import { cursorAt, isOwner, isVisibleIn, type ProjectionSchema, replaced } from './tables.js';
 import type { Writing } from './templates.js';
 
@@ -24,6 +24,7 @@ export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unkn
           batch.contracts.length === 0
             ? EMPTY
             : loadContracts(writing, { ...state, offset: batch.offset }, batch.contracts),
+          batch.reason === 'selectionChanged' ? updateWitnesses(writing, batch.contracts) : EMPTY,
           batch.isLast ? concat(endLoad(writing, state, batch), analyze(writing)) : EMPTY,
         ),
       ),
@@ -213,11 +214,22 @@ const extend = ({ tx, names, report }: Writing, { reason, offset }: ResetBatch):
         ),
       ),
     ),
+    // of a party that comes back: as if it had never been away
+    reason === 'selectionChanged' ? removeEnded(tx, names) : EMPTY,
     updateKept({ tx, names }),
     run(tx, `UPDATE ${names.state} SET visible = visible || loading, loading = NULL, latest_offset = $1`, [offset]),
     run(tx, `DELETE FROM ${names.kept}`),
   );
 };
+
+/** Removes the rows of contracts that are no longer visible, and are in the load. */
+const removeEnded = (tx: ClientBase, names: ProjectionSchema): Observable<unknown> =>
+  run(
+    tx,
+    `DELETE FROM ${names.contracts} c USING ${names.contracts} n, ${names.state} l
+    WHERE n.generation = l.loading AND n.contract_id = c.contract_id AND n.template_pk = c.template_pk
+      AND c.archived_in_gap AND ${isVisibleIn(names)}`,
+  );
 
 /** How far the rows have come before a load, and what is added to the offset of the load for its place. */
 interface Reached {
