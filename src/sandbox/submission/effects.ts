@@ -63,8 +63,8 @@ export function inputsOf(effects: readonly Effect[]): readonly Input[] {
   for (const effect of nodesOf(effects)) {
     const { contractId } = effect;
     if (effect.kind === 'create' || created.has(contractId)) continue;
-    const isConsumed = effect.kind === 'exercise' && effect.isConsuming;
-    inputs.set(contractId, { contractId, isConsumed: isConsumed || inputs.get(contractId)?.isConsumed === true });
+    // nothing uses a contract after the choice that consumes it
+    inputs.set(contractId, { contractId, isConsumed: effect.kind === 'exercise' && effect.isConsuming });
   }
   return [...inputs.values()];
 }
