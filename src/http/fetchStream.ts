@@ -26,7 +26,7 @@ export const fetchStream =
       let isEnded = false;
       const read = async (): Promise<void> => {
         // following a redirect would send headers to another host
-        const init: RequestInit = { method, headers, signal: controller.signal, redirect: 'manual', cache: 'no-store' };
+        const init: RequestInit = { method, headers, signal: controller.signal, redirect: 'manual' };
         const response = await (fetch === undefined ? globalThis.fetch(url, init) : fetch(new Request(url, init)));
         subscriber.next({ _tag: 'Head', status: response.status, headers: Object.fromEntries(response.headers) });
         const reader = response.body?.getReader();

@@ -8,9 +8,10 @@ import {
   webCryptoSigner,
 } from '../../../../src/index.js';
 import { liveContracts } from '../../../../src/contracts/index.js';
+import { remoteContracts, serverSentEventsResponse } from '../../../../src/sse/index.js';
 import { webSocketTransport } from '../../../../src/ws/index.js';
 import * as t from 'io-ts';
-import { count, filter, firstValueFrom, lastValueFrom, map, merge, switchMap, take, timeout } from 'rxjs';
+import { count, filter, firstValueFrom, lastValueFrom, map, merge, switchMap, take, timeout, zip } from 'rxjs';
 
 /** The ledger that a program reads, and the party that it submits for. */
 export interface World {
@@ -67,6 +68,18 @@ export const ofEveryRuntime = ({ url, party }: World): Readonly<Record<string, (
       );
       await lastValueFrom(submit('41'));
       await seen;
+    },
+    'server-sent events': async () => {
+      const view = liveContracts(createLedger({ baseUrl: url }), { types: { asset: Asset }, parties: [party] });
+      const respond = () => Promise.resolve(serverSentEventsResponse(view.changes$));
+      const page = remoteContracts('http://app.example/contracts', { types: { asset: Asset } }, { fetch: respond });
+      const [sent, received] = await firstValueFrom(
+        zip(view.all$(), page.all$()).pipe(
+          filter(([all]) => all.length > 0),
+          timeout(patience),
+        ),
+      );
+      if (sent.length !== received.length) throw new Error(`${received.length} of ${sent.length} contracts`);
     },
     submission: async () => {
       const { offset } = await lastValueFrom(submit('42').pipe(timeout(patience)));
