@@ -6,12 +6,11 @@
  * @example
  * ```ts
  * import { remoteContracts } from 'canton-rx/sse';
- * import { take } from 'rxjs';
  *
- * remoteContracts('https://app.example/contracts')
+ * const counting = remoteContracts('https://app.example/contracts')
  *   .count$()
- *   .pipe(take(1))
  *   .subscribe((count) => console.log(`${count} contracts`));
+ * counting.unsubscribe();
  * ```
  *
  * @module canton-rx/sse
