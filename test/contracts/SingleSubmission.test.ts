@@ -44,6 +44,13 @@ describe('a submission that awaits a view', () => {
     ]);
   });
 
+  it('does not submit again what is committed', async () => {
+    const form = new SingleSubmission();
+    await form.submit(() => of(transaction), undefined);
+    expect(await form.retry(undefined)).toBeUndefined();
+    expect(form.state.outcome?._tag).toBe('Committed');
+  });
+
   it('awaits nothing after a failure', async () => {
     const form = new SingleSubmission();
     const after = (): never => {

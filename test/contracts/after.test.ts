@@ -88,6 +88,8 @@ describe('after', () => {
     // a transaction of the other ledger
     expect(observe(briefs(view.after(transaction(2)))).values).toEqual(['live/open 2 z']);
     const later = observe(briefs(view.after(transaction(3))));
+    // the same step again, with another state of the connection
+    views$.next({ ...views$.value, isLive: false });
     views$.next(live(make.reset(['w'], 'pruned')()));
     expect(later.values).toEqual(['live/open 3 w']);
   });

@@ -211,6 +211,22 @@ describe('a session', () => {
     });
   });
 
+  it('is expired when the app returns the refused token again', () => {
+    marbles(({ flush }) => {
+      const { session, client, accepted } = world({ token: () => 'a' });
+      const states = observe(session.state$);
+      const view = observe(liveContracts(client, { ...query }).state$.pipe(map(briefState)));
+      at(5_000, () => accepted.splice(0, 1, 'b'));
+      at(300_000, () => {
+        view.subscription.unsubscribe();
+        states.subscription.unsubscribe();
+      });
+      flush();
+      expect(states.values).toEqual(['signedOut', 'active', 'expired']);
+      expect([view.error, view.values.at(-1)]).toEqual([undefined, expect.stringMatching(/^stale\/\w+ 1 x$/)]);
+    });
+  });
+
   it('is expired when the participant refuses the new token as well', () => {
     marbles(({ flush }) => {
       let count = 0;
@@ -371,6 +387,18 @@ describe('the tabs of a session', () => {
     await one.session.signOut();
     await until(() => view.error !== undefined);
     expect([other.session.state, other.service.open]).toEqual(['signedOut', 0]);
+  });
+
+  it('are not disturbed by the sign-in of another one while they have a token', async () => {
+    const { one, states, said } = tabs();
+    await one.session.signIn();
+    await until(() => states[0]?.values.includes('active') === true);
+    const count = states[0]?.values.length;
+    const other = new LocalChannel(one.name);
+    for (const message of ['signingIn', 'failed', 'signedIn']) other.postMessage(message);
+    other.close();
+    await until(() => said.length === 5);
+    expect([one.session.state, states[0]?.values.length]).toEqual(['active', count]);
   });
 
   it('are as before when the sign-in of another one fails', async () => {
