@@ -1,4 +1,3 @@
-import type { Identifier } from '@canton-network/core-ledger-proto';
 import type { TemplateRef } from '../wire/WireUpdate.js';
 
 /** A Daml type of the templates of the sandbox. Named types are declared in the module of their template. */
@@ -67,6 +66,13 @@ const ownTemplates: Readonly<Record<string, TemplateType>> = {
 /** Finds the type of a template. */
 export function findTemplateType({ id, packageName }: TemplateRef): TemplateType {
   return ownTemplates[packageName + id.slice(id.indexOf(':'))] ?? {};
+}
+
+/** The id of a template, as the vendor's encoding has it. That package is optional, and public types must not name it. */
+interface Identifier {
+  readonly packageId: string;
+  readonly moduleName: string;
+  readonly entityName: string;
 }
 
 /** Splits an identifier into its parts. */
