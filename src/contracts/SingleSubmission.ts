@@ -16,8 +16,7 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import type { SubmittedTransaction } from '../codecs/Transaction.js';
-import type { TransactionPlace } from './firstWith.js';
+import type { SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
 
 /**
  * The outcome of a submission, for a page.
@@ -49,7 +48,7 @@ export type SubmitOutcome =
  */
 export interface AwaitedView {
   /** Emits when they include a transaction. */
-  after(transaction: TransactionPlace): Observable<unknown>;
+  after(transaction: Pick<Transaction, 'offset' | 'synchronizerId' | 'recordTime'>): Observable<unknown>;
 }
 
 /** What a page shows of its submission. */

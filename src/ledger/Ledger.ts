@@ -227,13 +227,13 @@ export interface Ledger extends LedgerReader {
    * @param request - the submission, with one command, as for {@link Ledger.prepare}. A submission of a hosted party may be estimated, too
    * @example
    * ```ts
-   * import { createLedger } from 'canton-rx';
+   * import { createLedger, type PrepareRequest } from 'canton-rx';
    *
    * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
-   * const command = { ExerciseCommand: { templateId: '#shop:Main:Offer', contractId: '00ab', choice: 'Accept', choiceArgument: {} } };
-   * ledger.estimateCost({ commandId: 'accept-7', commands: [command], actAs: ['alice::1220ab'] }).subscribe((cost) => {
-   *   console.log(`about ${cost.totalTrafficCostEstimation} bytes`);
-   * });
+   * export const printCost = (request: PrepareRequest) =>
+   *   ledger.estimateCost(request).subscribe((cost) => {
+   *     console.log(`about ${cost.totalTrafficCostEstimation} bytes`);
+   *   });
    * ```
    */
   estimateCost(request: PrepareRequest): Observable<CostEstimate>;

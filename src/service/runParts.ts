@@ -50,6 +50,7 @@ export interface PartFailure {
  * @category Service
  */
 export class ServiceError extends Error {
+  /** The name of the class. */
   override readonly name = 'ServiceError';
 
   /** @param failures - the parts that failed, and why, in the order of their failures */

@@ -112,21 +112,14 @@ export interface InterfaceInstance<T> {
 }
 
 /**
- * The fields of a view. The types of generated views also have a brand.
- *
- * @inline
- */
-type ViewOf<View> = Pick<View, keyof View & string>;
-
-/**
  * How the contracts of a template behave as those of an interface. `T` is the payload of the template, and `I` the type of the
  * interface.
  *
  * @category Templates
  */
 export interface InterfaceBody<T, I> {
-  /** Returns the view of a contract, as Daml JSON. */
-  readonly view: (contract: NewContract<T>) => ViewOf<PayloadOf<I>>;
+  /** Returns the view of a contract, as Daml JSON. The types of generated views also have a brand, which it leaves out. */
+  readonly view: (contract: NewContract<T>) => Pick<PayloadOf<I>, keyof PayloadOf<I> & string>;
   /**
    * What the choices of the interface do for this template.
    *

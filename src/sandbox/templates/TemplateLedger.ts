@@ -56,6 +56,7 @@ export interface TemplateLedger {
    */
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- inferred from where the id goes
   create<C extends CreatableType, Id extends string = string>(type: C, payload: Parameters<C['encode']>[0]): Id;
+  /** Creates a contract of a template without a type. */
   create(templateId: string, payload: Json): string;
   /**
    * Exercises a choice on a contract. Its controllers must authorize it.
@@ -71,12 +72,14 @@ export interface TemplateLedger {
     choice: K,
     argument: ArgumentInputOf<C, K>,
   ): ResultOf<ChoiceIn<C, K>>;
+  /** Exercises a choice that is given by its type. */
   exercise<D extends ChoiceType>(
     type: ContractType,
     contractId: string,
     choice: D,
     argument: Parameters<D['argumentEncode']>[0],
   ): ResultOf<D>;
+  /** Exercises a choice of a template without a type. */
   exercise(typeId: string, contractId: string, choice: string, argument: Json): unknown;
   /**
    * Reads a contract that is active. One of its stakeholders must authorize it.
@@ -85,6 +88,7 @@ export interface TemplateLedger {
    * @returns the contract
    */
   fetch<C extends ContractType>(type: C, contractId: string): TemplateContract<PayloadOf<C>>;
+  /** Reads a contract of a template without a type. */
   fetch(typeId: string, contractId: string): TemplateContract<Json>;
   /**
    * Reads the newest active contract with a key. One of its stakeholders must authorize it.
@@ -94,6 +98,7 @@ export interface TemplateLedger {
    * @returns the contract
    */
   fetchByKey<C extends ContractType>(type: C, key: unknown): TemplateContract<PayloadOf<C>>;
+  /** Reads a contract of a template without a type, by its key. */
   fetchByKey(templateId: string, key: unknown): TemplateContract<Json>;
   /** Archives a contract, by its choice `Archive`. All its signatories must authorize it. */
   archive(contractId: string): void;
