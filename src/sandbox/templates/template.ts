@@ -80,7 +80,7 @@ export function template(type: CreatableType | string, body: TemplateBody<Creata
  * import { interfaceInstance, template } from 'canton-rx/sandbox';
  * import * as t from 'io-ts';
  *
- * const Holding = interfaceType('#holdings:Holding:Holding', t.type({ holder: t.string }));
+ * const Holding = interfaceType('#token-api:Api:Holding', t.type({ holder: t.string }));
  * const Iou = contractType('#bank:Main:Iou', t.type({ owner: t.string }));
  *
  * template(Iou, {
