@@ -59,7 +59,7 @@ describe('the built site', () => {
     expect(start).toEqual(['Overview', 'Getting started']);
     expect(guides?.slice(0, 3)).toEqual(['Your own participant', 'Contracts', 'Typed contracts']);
     expect(examples).toHaveLength(3);
-    expect(reference?.slice(0, 3)).toEqual(['canton-rx', 'canton-rx/contracts', 'canton-rx/process']);
+    expect(reference?.slice(0, 3)).toEqual(['canton-rx', 'canton-rx/contracts', 'canton-rx/session']);
   });
 
   it('leads from each guide to the one before and the one after, in the order of the navigation', () => {

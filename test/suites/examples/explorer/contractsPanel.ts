@@ -109,7 +109,7 @@ describe('a contract', () => {
     await page.getByText('erin is neither a signatory nor an observer').waitFor();
     await submit(page);
     await outcome(page, 'failed');
-    await page.getByText('DAML_AUTHORIZATION_ERROR').first().waitFor();
+    await page.getByText('CONTRACT_NOT_FOUND').first().waitFor();
     await eventually(() => count(page, 'Active contracts'), '1');
   });
 
