@@ -36,7 +36,7 @@ function urlOf(server: Server): string {
 }
 
 function answer({ method, url = '' }: IncomingMessage, response: ServerResponse, pages: Pages): void {
-  const page = findPage(url.replace(/\?.*$/, ''), pages);
+  const page = findPage(url.split('?', 1)[0] ?? '', pages);
   if (page === undefined) {
     response.writeHead(404, { 'content-type': 'text/plain' }).end('one of /livez, /readyz, /status and /metrics\n');
     return;

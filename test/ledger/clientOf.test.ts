@@ -65,6 +65,7 @@ describe('a copy of a ledger', () => {
         [
           'completions',
           'diagnostics$',
+          'estimateCost',
           'executeAndWaitForTransaction',
           'ledgerEnd',
           'offsetAt',
