@@ -248,7 +248,9 @@ const isInFlight = (element: object): element is InFlight =>
 
 /** A short text for a long one: a token stays small with thousands of parties. It also runs in a browser. */
 const digest = (text: string): string =>
-  Array.from(text).reduce((hash, letter) => (Math.imul(hash, 31) + (letter.codePointAt(0) ?? 0)) | 0, 7).toString(36);
+  Array.from(text)
+    .reduce((hash, letter) => (Math.imul(hash, 31) + (letter.codePointAt(0) ?? 0)) | 0, 7)
+    .toString(36);
 
 /** What a token stands for. */
 interface Token {
