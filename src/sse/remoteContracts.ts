@@ -191,7 +191,8 @@ function openRemote(
 
 /** Returns an address as an absolute one. */
 function addressIn(url: string | URL): URL {
-  const base = 'location' in globalThis ? globalThis.location.href : undefined;
+  // Deno has the name without a value
+  const base = (globalThis as { readonly location?: { readonly href: string } }).location?.href;
   if (!URL.canParse(url, base))
     throw new TypeError('url must be an absolute http(s) URL; in a browser, it may be relative');
   return new URL(url, base);
