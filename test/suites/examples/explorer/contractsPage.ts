@@ -16,7 +16,8 @@ export const textsOf = async (row: Locator): Promise<readonly string[]> =>
   (await row.getByRole('gridcell').allInnerTexts()).map((text) => text.trim());
 
 let made = 0;
-const newId = (): string => `00c0ffeeab${(made += 1).toString(16).padStart(70, '0')}`;
+// with the version of an id that participants accept
+const newId = (): string => `00c0ffeeab${(made += 1).toString(16).padStart(56, '0')}ca1112`;
 
 export const assetTemplate = '#sandbox-assets:Main:Asset';
 

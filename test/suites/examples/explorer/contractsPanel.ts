@@ -101,7 +101,7 @@ describe('a contract', () => {
     await page.locator('.state').filter({ hasText: 'Archived' }).waitFor();
   });
 
-  itInChromium('warns of a party that has nothing to do with it, and whose submission fails', async () => {
+  itInChromium('warns of a party that has nothing to do with it, and shows why the ledger refused', async () => {
     const { sandbox, page } = await openContracts();
     await contractRow(page, asset(sandbox)).click();
     await press(page, 'Exercise a choice…');
@@ -109,6 +109,7 @@ describe('a contract', () => {
     await page.getByText('erin is neither a signatory nor an observer').waitFor();
     await submit(page);
     await outcome(page, 'failed');
+    await page.getByText('CONTRACT_NOT_FOUND').first().waitFor();
     await eventually(() => count(page, 'Active contracts'), '1');
   });
 
