@@ -50,6 +50,7 @@ describeWithPostgres('a projection that follows one history from node to node', 
         if (random() < 0.3) await reader.caughtUp();
       }
       await reader.caughtUp();
+      await reader.hasExercises();
       await checkRows(reader.pool, nodes.current);
       expect(reader.reasons).toEqual(['start']);
     } finally {
@@ -141,6 +142,17 @@ function follow(connectionString: string, nodes: Nodes) {
     caughtUp: async (): Promise<void> => {
       const wanted = () => activeIn(nodes.current);
       await until(async () => failure !== undefined || same(await activeRows(pool), wanted()));
+      if (failure !== undefined) throw failure;
+    },
+    /** Resolves when the tables have as many exercises as the ledger: the last updates may change no active contract. */
+    hasExercises: async (): Promise<void> => {
+      const { length } = historyOf(nodes.current.updates, []).flatMap(({ exercises }) => exercises);
+      await until(async () => {
+        const { rows } = await pool.query<{ readonly count: number }>(
+          "SELECT count(*)::int AS count FROM contracts.exercises('')",
+        );
+        return failure !== undefined || (rows[0]?.count ?? 0) >= length;
+      });
       if (failure !== undefined) throw failure;
     },
     stop: async () => {
