@@ -1,4 +1,19 @@
-import { catchError, concatMap, defer, from, map, type Observable, of, tap, toArray } from 'rxjs';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  from,
+  ignoreElements,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  tap,
+  throwError,
+  toArray,
+} from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -52,7 +67,9 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
       if (participantId !== undefined && participantId !== expected) {
         const difference = otherThan(expected, participantId);
         if (!mayRelocate || !reader.isSearchable) throw new LedgerResetError(offset, undefined, difference);
-        return findElsewhere(reader, position, participantId, difference, false);
+        return findElsewhere(reader, position, participantId, difference, false).pipe(
+          onlyOn(reader, position, participantId),
+        );
       }
       const isSame = participantId !== undefined;
       if (lastUpdate === undefined) return atEnd(reader, position, isSame);
@@ -61,10 +78,11 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
           // a completion that was rejected has no ID, and would be emitted again
           const after = reader.isSearchable ? { after: lastUpdate.offset } : {};
           if (found === 'there') return of({ _tag: 'Here', ...after, isProven: true });
-          if (found === 'unknown' || typeof found === 'number')
-            return atEnd(reader, position, isSame).pipe(map((here) => afterPruned(here, after, found)));
-          const place$ = findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
-          return isSame && !mayRelocate ? place$.pipe(concatMap((place) => onSame(reader, position, place))) : place$;
+          const place$ =
+            found === 'unknown' || typeof found === 'number'
+              ? atEnd(reader, position, isSame).pipe(map((here) => afterPruned(here, after, found)))
+              : findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
+          return place$.pipe(onlyOn(reader, position, participantId));
         }),
       );
     }),
@@ -73,17 +91,35 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
 const otherThan = (expected: string | undefined, participantId: string): string =>
   `the participant is ${participantId}, not ${expected ?? '?'}`;
 
-/** Fails if the address has come to lead to another participant since the search began: then that one was searched. */
-const onSame = (reader: HistoryReader, position: LedgerPosition, place: Place): Observable<Place> =>
-  place._tag === 'Here'
-    ? of(place)
-    : participantOf(reader, position).pipe(
-        map((participantId) => {
-          const { offset, participantId: expected } = position;
-          if (participantId === undefined || participantId === expected) return place;
-          throw new LedgerResetError(offset, undefined, otherThan(expected, participantId));
-        }),
-      );
+/**
+ * A search takes several requests. If the address has come to lead to another participant since it began, neither has what it
+ * found: fails with an error that passes, so that the other one is searched.
+ */
+const onlyOn = (
+  reader: HistoryReader,
+  position: LedgerPosition,
+  participantId: string | undefined,
+): MonoTypeOperatorFunction<Place> => {
+  const stayed$ = defer(() => (participantId === undefined ? EMPTY : participantOf(reader, position))).pipe(
+    tap((now) => {
+      if (now === undefined || now === participantId) return;
+      reader.searched.clear();
+      throw new LedgerResetError(position.offset);
+    }),
+    ignoreElements(),
+  );
+  return (place$) =>
+    place$.pipe(
+      catchError((error: unknown) => {
+        const isVerdict = isLedgerError(error, 'LedgerResetError', 'PrunedError');
+        return concat(
+          isVerdict ? stayed$ : EMPTY,
+          throwError(() => error),
+        );
+      }),
+      concatMap((place) => concat(stayed$, of(place))),
+    );
+};
 
 /**
  * Whatever follows the last update was not read. A restore may have moved something to an offset before the cursor, and where the

@@ -92,15 +92,24 @@ function bySynchronizer(updates: readonly Recorded[]): ReadonlyMap<string, reado
 type Move = (node: Node, position: LedgerPosition) => readonly Recorded[];
 
 /** Continues with `updates`. */
-const follow: Move = (node, after) =>
+const follow: Move = (node, after) => followAt(serve(node), after);
+
+const followAt = (port: HttpPort, after: LedgerPosition): readonly Recorded[] =>
   marbles(({ flush }) => {
-    const ledger = createLedger({ baseUrl: 'http://ledger.example', port: serve(node) });
+    const retry = { baseDelayMs: 10, maxDelayMs: 20 };
+    const ledger = createLedger({ baseUrl: 'http://ledger.example', port, retry });
     const updates$ = ledger.updates({ after, updateFormat }, { onOtherNode: 'relocate' });
-    const seen = observe(updates$.pipe(takeUntil(timer(9_000))));
+    const seen = observe(updates$.pipe(takeUntil(timer(400_000))));
     flush();
     expect(seen.error).toBeUndefined();
     return seen.values as unknown as readonly Recorded[];
   });
+
+/** Leads an address to the second node after some requests. */
+function leadAway(from: HttpPort, to: HttpPort, requests: number): HttpPort {
+  let count = 0;
+  return (request) => defer(() => (++count > requests ? to : from)(request));
+}
 
 /** Continues with a processor, from a stored cursor. */
 const processFrom: Move = (node, position) =>
@@ -151,5 +160,38 @@ describe.each<[string, Move]>([
         after: ids.at(-1),
         unread: unreadOn(to, ids),
       });
+  });
+});
+
+/** A participant that has read two thirds of the history so far. */
+const lagging = ({ participantId, updates }: Node): Node => ({
+  participantId,
+  updates: updates.slice(0, 80),
+});
+
+/** A participant with the same updates at higher offsets, in the middle of which the offsets of the other one end. */
+const ahead = ({ updates }: Node): Node => ({
+  participantId: 'p::1220cd',
+  updates: updates.map((update) => ({ ...update, offset: update.offset + 100 })),
+});
+
+describe('an address that leads to another participant during a search (G19)', () => {
+  it.each<[string, Node, Node]>([
+    ['back to that of the position', c, a],
+    ['back from one that lags', lagging(c), a],
+    ['back from one that lags, with higher offsets', lagging(ahead(a)), a],
+    ['away from that of the position', a, c],
+    ['away from it, and it lags', lagging(a), c],
+  ])('%s', (_name, searched, answering) => {
+    const all = positionsOn(a);
+    for (const { read: ids, position } of [20, 60, 82, 84, 86, 88, 100].flatMap((index) => all[index] ?? []))
+      // the search has ended after the last of these
+      for (let requests = 0; requests <= 16; requests++) {
+        const port = leadAway(serve(searched), serve(answering), requests);
+        expect({ after: ids.at(-1), requests, unread: bySynchronizer(followAt(port, position)) }).toEqual({
+          ...{ after: ids.at(-1), requests },
+          unread: unreadOn(answering, ids),
+        });
+      }
   });
 });
