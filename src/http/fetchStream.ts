@@ -30,6 +30,10 @@ export const fetchStream =
         const response = await (fetch === undefined ? globalThis.fetch(url, init) : fetch(new Request(url, init)));
         subscriber.next({ _tag: 'Head', status: response.status, headers: Object.fromEntries(response.headers) });
         const reader = response.body?.getReader();
+        // a fetch that is not the one of the platform may not know the signal
+        const cancel = (): void => void reader?.cancel().catch(() => undefined);
+        if (controller.signal.aborted) cancel();
+        controller.signal.addEventListener('abort', cancel);
         for (;;) {
           const { value: bytes } = (await reader?.read()) ?? {};
           if (bytes === undefined) return;

@@ -411,6 +411,30 @@ describe('remoteContracts', () => {
     expect([server.requests[0]?.isAborted(), view.subscriptions]).toEqual([true, 0]);
   });
 
+  it.each(['before it answers', 'while it sends'])(
+    'cancels a response whose fetch does not know the signal, %s',
+    async (moment) => {
+      let canceled = 0;
+      const body = new ReadableStream({
+        cancel: () => {
+          canceled += 1;
+        },
+      });
+      let answer: (response: Response) => void = () => undefined;
+      const answered = new Promise<Response>((resolve) => {
+        answer = resolve;
+      });
+      const { subscription } = watch(remoteContracts(url, {}, { fetch: () => answered, retry }).state$);
+      const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+      if (moment === 'while it sends') answer(response);
+      await settle();
+      subscription.unsubscribe();
+      answer(response);
+      await settle();
+      expect(canceled).toBe(1);
+    },
+  );
+
   it('throws for an invalid address or option', () => {
     expect(() => remoteContracts('/contracts')).toThrow(
       new TypeError('url must be an absolute http(s) URL; in a browser, it may be relative'),
