@@ -197,11 +197,14 @@ export function parameters(allKills: number, killsInCi: number): Parameters {
   const chosen = {
     kills: count,
     updates: updates === undefined ? Math.min(20_000, 250 * count) : Number(updates),
-    seed: seed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(seed),
+    seed: chooseSeed(),
   };
   print(`${chosen.kills} kills over ${chosen.updates} updates, seed ${chosen.seed}`);
   return { ...chosen, random: randomFrom(chosen.seed), timeoutMs: 120_000 + chosen.kills * 3_000 };
 }
+
+/** Returns the seed of `CANTON_RX_CRASH_SEED`, or another one each time. */
+export const chooseSeed = (): number => (seed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(seed));
 
 /** Writes to the log, without jest. */
 export const print = (line: string): void => {

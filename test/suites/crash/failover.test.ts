@@ -14,13 +14,13 @@ import { describeWithPostgres, type PostgresServer, postgresServer } from '../..
 import { until } from '../../helpers/time.js';
 import { canonical, tokenOf } from './children/rows.js';
 import { randomFrom } from '../campaign/runs.js';
-import { print } from './crashes.js';
+import { chooseSeed, print } from './crashes.js';
 import { historyOf } from './LedgerHistory.js';
 import { LedgerStates } from './LedgerStates.js';
 
 const moves = 50;
 
-const seed = Math.trunc(Math.random() * 2 ** 31);
+const seed = chooseSeed();
 
 /** An address behind which nodes of one history stand, one at a time. */
 const address = 'http://ledger.example';
