@@ -242,6 +242,8 @@ describeWithPostgres('contractsProjection', () => {
     }
     await project(ledger);
     await checkActive(ledger);
+    for (const onDeselected of ['remove', null])
+      expect(() => contractsProjection({ pool: database.pool, query, onDeselected } as never)).toThrow(TypeError);
     for (const onReplaced of ['keep', null])
       expect(() => contractsProjection({ pool: database.pool, query, onReplaced } as never)).toThrow(TypeError);
   });

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractsReconciled } from '../../src/contracts/ContractChange.js';
-import { contractsProjection } from '../../src/postgres/index.js';
+import { contractsProjection, type ContractsProjectionOptions } from '../../src/postgres/index.js';
 import type { ContractsWork } from '../../src/process/index.js';
 import { archived, transactionOf } from '../helpers/contractEvents.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
@@ -14,10 +14,19 @@ describeWithPostgres('a projection whose contracts are read again', () => {
     await database.pool.query('DROP SCHEMA IF EXISTS contracts CASCADE');
   });
   const { ids, read } = database;
-  const project = (works: readonly ContractsWork[]): Promise<void> =>
-    write(database.pool, contractsProjection({ pool: database.pool, query: { parties: 'any' } }), works, 1, {
-      processor: 'a',
-    });
+  const project = (
+    works: readonly ContractsWork[],
+    onDeselected?: ContractsProjectionOptions['onDeselected'],
+  ): Promise<void> =>
+    write(
+      database.pool,
+      contractsProjection({ pool: database.pool, query: { parties: 'any' }, onDeselected }),
+      works,
+      1,
+      {
+        processor: 'a',
+      },
+    );
 
   /** Contracts at 2 and 5, of which the first is archived at 7. */
   const history = [creates('a', 2), creates('b', 5), transactionOf(7, sync, [archived('a', 7)])];
@@ -70,6 +79,83 @@ describeWithPostgres('a projection whose contracts are read again', () => {
     expect(await witnesses()).toEqual(withBob);
     expect(await ids('contracts.active(NULL, 6)')).toEqual(['a', 'b', 'x', 'y']);
     await isGapless();
+  });
+
+  /** The rows of contracts, with their end. */
+  const ends = () =>
+    read(`SELECT contract_id, created_at_offset::int AS created, archived_at_offset::int AS at, end_reason AS reason,
+        archived_in_gap AS "isUnknown"
+      FROM contracts.creates() ORDER BY contract_id`);
+  const selection = (offset: number, difference: Partial<ContractsReconciled>): ContractsReconciled =>
+    reconciled(offset, { ...difference, reason: 'selectionChanged' });
+
+  it('tells an archival from a contract that is not selected any more, not visible any more, or ended in a gap', async () => {
+    const [x, y, z] = [contract('x', 3), contract('y', 4), contract('z', 5)];
+    await project([...worksOf(history), reconciled(7, { added: [x, y, z] })]);
+    await project([selection(7, { removed: [x] }), reconciled(8, { removed: [y] })]);
+    await project(batchesOf('selectionChanged', 8, [contract('b', 5)]));
+    await project(batchesOf('pruned', 12, [contract('n', 11)]));
+    expect(await ends()).toEqual([
+      { contract_id: 'a', created: 2, at: 7, reason: 'archived', isUnknown: false },
+      { contract_id: 'b', created: 5, at: 12, reason: 'pruned', isUnknown: true },
+      { contract_id: 'n', created: 11, at: null, reason: null, isUnknown: false },
+      { contract_id: 'x', created: 3, at: 7, reason: 'selectionChanged', isUnknown: false },
+      { contract_id: 'y', created: 4, at: 8, reason: 'notVisible', isUnknown: true },
+      { contract_id: 'z', created: 5, at: 8, reason: 'selectionChanged', isUnknown: false },
+    ]);
+    expect(await ids('contracts.active()')).toEqual(['n']);
+    expect(await ids('contracts.active(NULL, 7)')).toEqual(['b', 'y', 'z']);
+  });
+
+  it("keeps what is not selected any more with onDeselected: 'keep', until it is selected again", async () => {
+    const [b, x, y] = [contract('b', 5), contract('x', 3), contract('y', 4)];
+    await project([...worksOf(history), reconciled(7, { added: [x, y] })]);
+    await project([selection(7, { removed: [x] })], 'keep');
+    await project(batchesOf('selectionChanged', 7, [b]), 'keep');
+    const active = () => read('SELECT contract_id, end_reason AS reason FROM contracts.active() ORDER BY 1');
+    expect(await active()).toEqual([
+      { contract_id: 'b', reason: null },
+      { contract_id: 'x', reason: 'selectionChanged' },
+      { contract_id: 'y', reason: 'selectionChanged' },
+    ]);
+    // what is kept is not followed: it does not end with what is, whatever the reason
+    await project(batchesOf('pruned', 12, [contract('n', 11)]), 'keep');
+    const moved = { ...x, reassignmentCounter: 4 };
+    await project([selection(12, { added: [moved] })], 'keep');
+    expect(await ids('contracts.active()')).toEqual(['n', 'x', 'y']);
+    await project(batchesOf('selectionChanged', 12, [contract('n', 11), moved, y]), 'keep');
+    expect(await active()).toEqual([
+      { contract_id: 'n', reason: null },
+      { contract_id: 'x', reason: null },
+      { contract_id: 'y', reason: null },
+    ]);
+    expect(await read("SELECT reassignment_counter::int AS counter FROM contracts.lookup_contract('x')")).toEqual([
+      { counter: 4 },
+    ]);
+    // it ends as it would have
+    await project([selection(12, { removed: [y] })]);
+    expect(await ids('contracts.active()')).toEqual(['n', 'x']);
+  });
+
+  it('has the contracts of a party that comes back after a gap once, at all offsets', async () => {
+    const [b, x] = [contract('b', 5), contract('x', 3)];
+    await project([...worksOf(history), reconciled(7, { added: [x] }), selection(7, { removed: [x] })]);
+    await project(batchesOf('pruned', 12, [b, x]));
+    expect(await ids('contracts.active()')).toEqual(['b', 'x']);
+    expect(await ids('contracts.active(NULL, 6)')).toEqual(['a', 'b', 'x']);
+  });
+
+  it('has the contracts of a party that comes back at another participant at the place of their creation', async () => {
+    const x = contract('x', 3, { createdEventBlob: 'YmxvYg==' });
+    await project([...worksOf(history), reconciled(7, { added: [x] }), selection(7, { removed: [x] })]);
+    const elsewhere = contract('x', 1);
+    const first = { contract_id: 'x', created: 3, archived: null, hasBlob: true };
+    for (const back of [[selection(2, { added: [elsewhere] })], batchesOf('selectionChanged', 2, [elsewhere])]) {
+      await project(back);
+      expect((await rows()).filter(({ contract_id }) => contract_id === 'x')).toEqual([first]);
+      expect(await read("SELECT created_ix::int AS ix FROM contracts.lookup_contract('x')")).toEqual([{ ix: 3 }]);
+      await project([selection(2, { removed: [elsewhere] })]);
+    }
   });
 
   it('keeps its history and gains what appears, with the offset of its creation, at the offset of the last change (G49)', async () => {

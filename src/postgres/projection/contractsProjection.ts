@@ -70,6 +70,14 @@ export interface ContractsProjectionOptions {
    */
   readonly onReplaced?: 'reload' | 'fail' | undefined;
   /**
+   * The reaction to contracts that the query no longer selects, because a party or a type was taken away. `'end'` ends their
+   * rows at the offset of the change. `'keep'` leaves them active as they were there, without following them: they may have
+   * been archived since. Both have the `end_reason` `'selectionChanged'`, until the query selects the contract again.
+   *
+   * @defaultValue 'end'
+   */
+  readonly onDeselected?: 'end' | 'keep' | undefined;
+  /**
    * The time for which archived contracts, exercises and updates are kept, in milliseconds of record time.
    *
    * @defaultValue Infinity
@@ -116,12 +124,13 @@ const timeoutMs = 30_000;
  */
 export function contractsProjection(options: ContractsProjectionOptions): ProjectionHandler {
   const { pool, query, schema = defaultSchema, createTables = true, onReplaced = 'reload' } = options;
-  const { keepArchivedMs = Infinity } = options;
+  const { onDeselected = 'end', keepArchivedMs = Infinity } = options;
   const names = projectionSchema(schema);
   const nameTemplate = nameTemplates(query.types);
   const retain = retainFor(keepArchivedMs);
   // JavaScript callers may pass anything
   if (!['reload', 'fail'].includes(onReplaced)) throw new TypeError("onReplaced must be 'reload' or 'fail'");
+  if (!['end', 'keep'].includes(onDeselected)) throw new TypeError("onDeselected must be 'end' or 'keep'");
   if (pool.options.max < 2)
     throw new TypeError(
       'pool must allow at least 2 connections: the processor holds one, and the projection needs another',
@@ -159,7 +168,7 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
     tx: PoolClient,
     report: Report = () => undefined,
   ): Observable<unknown> => {
-    const writing: Writing = { tx, names, nameTemplate, onReplaced, report };
+    const writing: Writing = { tx, names, nameTemplate, onReplaced, onDeselected, report };
     const ready$ = defer(() => (state.isReady ? of(true) : inPool(register)));
     return concat(
       ready$.pipe(ignoreElements()),

@@ -13,7 +13,7 @@ const columnsOf = ({ schema }: ProjectionSchema): string => `
   package_name text, package_id text,
   signatories text[], observers text[], witnesses text[], metadata bytea,
   synchronizer_id text, reassignment_counter bigint, in_flight_to text,
-  type_name text, archived_in_gap boolean, as_sent json, created_ix bigint, archived_ix bigint`;
+  type_name text, archived_in_gap boolean, end_reason text, as_sent json, created_ix bigint, archived_ix bigint`;
 
 /**
  * Selects the same columns from the tables. Collations do not leave the schema, so that readers can join with their own
@@ -28,7 +28,8 @@ const selectFrom = ({ schema, contracts, templates }: ProjectionSchema, source =
     t.package_name, t.package_id,
     c.signatories, c.observers, c.witnesses, c.metadata,
     c.synchronizer_id COLLATE "default", c.reassignment_counter, c.in_flight_to COLLATE "default",
-    t.type_name, c.archived_in_gap, c.as_sent, ${ixOfContract('c.').created}, ${ixOfContract('c.').archived}
+    t.type_name, coalesce(c.end_reason <> 'selectionChanged', false),
+    coalesce(c.end_reason, CASE WHEN c.archived_at_offset IS NOT NULL THEN 'archived' END), c.as_sent, ${ixOfContract('c.').created}, ${ixOfContract('c.').archived}
   FROM ${source} c JOIN ${templates} t ON t.template_pk = c.template_pk`;
 
 /**

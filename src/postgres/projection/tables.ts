@@ -68,9 +68,12 @@ export const ixOfUpdate = (row: string): string => ixOf(`${row}"offset"`, `${row
 export const isVisibleIn = ({ state }: ProjectionSchema): string =>
   `c.generation + 0 <> ALL ((SELECT array_remove(s.garbage || s.loading, NULL) FROM ${state} s)::int[])`;
 
-/** Whether a contract `c` is active. Written so that only the index by ID is useful. */
+/**
+ * Whether a contract `c` is active and followed. Written so that only the index by ID is useful. One that the query no
+ * longer selects may have been kept without an end.
+ */
 export const isActive = (names: ProjectionSchema): string =>
-  `coalesce(c.archived_at_offset, -1) < 0 AND ${isVisibleIn(names)}`;
+  `coalesce(c.archived_at_offset, -1) < 0 AND c.end_reason IS NULL AND ${isVisibleIn(names)}`;
 
 /**
  * Settings of the functions with which the processor writes. Their statements are planned once, for few rows of input:
@@ -186,7 +189,7 @@ CREATE TABLE ${names.templates} (
   CONSTRAINT projection_templates_once UNIQUE (payload_type, template_id, choice)
 );
 CREATE TABLE ${names.contracts} (
-  generation int NOT NULL, ${definitionsOf(contractColumns)}, archived_in_gap boolean NOT NULL DEFAULT false,
+  generation int NOT NULL, ${definitionsOf(contractColumns)}, end_reason text,
   created_shift bigint, archived_shift bigint
 );
 CREATE INDEX projection_contracts_id ON ${names.contracts} USING hash (contract_id);

@@ -14,6 +14,7 @@ export interface Writing {
   readonly names: ProjectionSchema;
   readonly nameTemplate: NameTemplate;
   readonly onReplaced: 'reload' | 'fail';
+  readonly onDeselected: 'end' | 'keep';
   readonly report: Report;
 }
 

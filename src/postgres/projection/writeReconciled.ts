@@ -1,16 +1,16 @@
 import { concat, concatMap, defer, EMPTY, type Observable } from 'rxjs';
 import type { ContractsReconciled } from '../../contracts/ContractChange.js';
 import { run } from '../connection.js';
+import { endRow, resumeRows } from './endRows.js';
 import { loadContracts, updateKept, updateWitnesses } from './loadContracts.js';
-import { isActive, isOwner, isVisibleIn, replaced } from './tables.js';
+import { isActive, isOwner, replaced } from './tables.js';
 import type { Writing } from './templates.js';
 
 /**
  * Writes a change that no update made: the contracts were read again, and differ. The rows and their history remain.
  * Contracts that were not there get rows with the offset of their creation, as if they had always been there; those that
- * are not visible any more end at the offset of the change, and `archived_in_gap` says that their true end is unknown. One
- * that had ended so, and is visible again, is as if it had never ended. No
- * update is recorded.
+ * are not visible or not selected any more end at the offset of the change, and `end_reason` says why. One that had ended so,
+ * and is back, is as if it had never ended. No update is recorded.
  *
  * To write the change again has no effect, so it may have the offset of the last change. With a lower offset, it was read
  * from another participant, at which the feed continues.
@@ -36,21 +36,17 @@ export const writeReconciled = (
         run(tx, `DELETE FROM ${names.kept}`),
         run(
           tx,
-          `UPDATE ${names.contracts} c SET archived_at_offset = $1, archived_in_gap = true, archived_shift = $3
+          `UPDATE ${names.contracts} c SET ${endRow(reason, writing, '$1::bigint', '$3::bigint')}
           WHERE c.contract_id = ANY ($2::text[]) AND ${isActive(names)}`,
           [offset, removed.map(({ contractId }) => contractId), state?.['shift']],
-        ),
-        // of a party that comes back: as if it had never been away
-        run(
-          tx,
-          `DELETE FROM ${names.contracts} c
-          WHERE c.contract_id = ANY ($1::text[]) AND c.archived_in_gap AND ${isVisibleIn(names)}`,
-          [added.map(({ contractId }) => contractId)],
         ),
         present.length === 0
           ? EMPTY
           : defer(() => loadContracts(writing, { loading, replaces: false, offset }, present)),
         updateKept(writing),
+        added.length === 0
+          ? EMPTY
+          : resumeRows(writing, 'n.contract_id = ANY ($1::text[])', [added.map(({ contractId }) => contractId)]),
         reason === 'selectionChanged' ? updateWitnesses(writing, present) : EMPTY,
         run(tx, `DELETE FROM ${names.kept}`),
       );

@@ -4,6 +4,7 @@ import type { Offset } from '../../codecs/scalars.js';
 import { CursorError } from '../../errors/process.js';
 import type { ResetBatch } from '../../process/contractsFeed.js';
 import { run } from '../connection.js';
+import { endRow, resumeRows } from './endRows.js';
 import { removeGarbage } from './history.js';
 import { loadContracts, updateKept, updateWitnesses } from './loadContracts.js';
 import { cursorAt, isOwner, isVisibleIn, type ProjectionSchema, replaced } from './tables.js';
@@ -178,8 +179,10 @@ const showLoaded = ({ tx, names }: Writing, offset: Offset): Observable<unknown>
  * Ends the contracts that are not in the load, updates those whose location or payload has changed, and makes the new
  * ones visible. A payload may be absent now, because its view has failed.
  */
-const extend = ({ tx, names, report }: Writing, { reason, offset }: ResetBatch): Observable<unknown> => {
-  const isVisible = `c.archived_at_offset IS NULL AND ${isVisibleIn(names)}`;
+const extend = (writing: Writing, { reason, offset }: ResetBatch): Observable<unknown> => {
+  const { tx, names, report } = writing;
+  const isFollowed = `c.archived_at_offset IS NULL AND c.end_reason IS NULL AND ${isVisibleIn(names)}`;
+  const end = endRow(reason, writing, '$1::bigint', 'nullif($2::bigint, 0)');
   return concat(
     reach(tx, names, offset).pipe(
       concatMap(({ after, afterIx, shift }) =>
@@ -187,9 +190,8 @@ const extend = ({ tx, names, report }: Writing, { reason, offset }: ResetBatch):
           run(
             tx,
             `WITH ended AS (
-              UPDATE ${names.contracts} c
-              SET archived_at_offset = $1, archived_in_gap = true, archived_shift = nullif($2::bigint, 0)
-              WHERE ${isVisible} AND NOT EXISTS (SELECT FROM ${names.kept} k
+              UPDATE ${names.contracts} c SET ${end}
+              WHERE ${isFollowed} AND NOT EXISTS (SELECT FROM ${names.kept} k
                 WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk)
               RETURNING 1
             )
@@ -214,22 +216,12 @@ const extend = ({ tx, names, report }: Writing, { reason, offset }: ResetBatch):
         ),
       ),
     ),
-    // of a party that comes back: as if it had never been away
-    reason === 'selectionChanged' ? removeEnded(tx, names) : EMPTY,
+    resumeRows(writing, `n.generation = (SELECT s.loading FROM ${names.state} s)`),
     updateKept({ tx, names }),
     run(tx, `UPDATE ${names.state} SET visible = visible || loading, loading = NULL, latest_offset = $1`, [offset]),
     run(tx, `DELETE FROM ${names.kept}`),
   );
 };
-
-/** Removes the rows of contracts that are no longer visible, and are in the load. */
-const removeEnded = (tx: ClientBase, names: ProjectionSchema): Observable<unknown> =>
-  run(
-    tx,
-    `DELETE FROM ${names.contracts} c USING ${names.contracts} n, ${names.state} l
-    WHERE n.generation = l.loading AND n.contract_id = c.contract_id AND n.template_pk = c.template_pk
-      AND c.archived_in_gap AND ${isVisibleIn(names)}`,
-  );
 
 /** How far the rows have come before a load, and what is added to the offset of the load for its place. */
 interface Reached {
