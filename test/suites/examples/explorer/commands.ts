@@ -6,7 +6,7 @@ import type { Sandbox } from '../../../../src/sandbox/index.js';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
 import { assetTemplate } from './contractsPage.js';
-import { goTo, open, openExplorer, outcome, panelOf, press, start } from './explorer.js';
+import { goTo, makeKey, open, openExplorer, outcome, panelOf, press, start, submit } from './explorer.js';
 import { inEachScreen } from './screen.js';
 
 /** Tests of the page of commands. */
@@ -32,6 +32,17 @@ describe('the page of commands', () => {
     });
     await items.getByText(String(ledgerEnd), { exact: true }).click();
     await page.getByRole('heading', { name: `Update ${ledgerEnd}` }).waitFor();
+  });
+
+  itInChromium('shows the commands that were signed here', async () => {
+    const { page } = await openExplorer();
+    await makeKey(page);
+    await submit(page);
+    await outcome(page, 'committed');
+    await page.keyboard.press('Escape');
+    await goTo(page, 'Commands');
+    const command = page.getByRole('listitem').filter({ hasText: 'committed' });
+    await inEachScreen(page, () => command.getByText('explorer-').first().waitFor());
   });
 
   itInChromium('shows what an automation submitted: the rule, the contract, the round and the attempt', async () => {

@@ -6,7 +6,7 @@ import { createLedger } from '../../../../src/index.js';
 import type { Sandbox } from '../../../../src/sandbox/index.js';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually, until } from '../../../helpers/time.js';
-import { asset, chooseTemplate, contractRow, count, sample, textsOf } from './contractsPage.js';
+import { asset, assetTemplate, chooseTemplate, contractRow, count, sample, textsOf } from './contractsPage.js';
 import { open, openContracts, press, start, transact } from './explorer.js';
 
 /** Tests of the table of contracts. */
@@ -119,6 +119,46 @@ describe('the contracts', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('"12345"');
     await eventually(() => page.locator('app-contract-cells').count(), 1);
+  });
+
+  itInChromium('are found by any part of their text, and by the start of an id', async () => {
+    const { sandbox, page } = await openContracts();
+    const [gold, silver] = [asset(sandbox), asset(sandbox, { tag: 'silver', serial: '2' })];
+    await eventually(() => readIds(page), [gold, silver]);
+    const find = async (text: string, found: readonly string[]): Promise<void> => {
+      await page.getByLabel('Filter by text').fill(text);
+      await eventually(() => readIds(page), found);
+    };
+    await find('ilve', [silver]);
+    await find(gold, [gold]);
+    await find(gold.slice(0, 6), [gold, silver]);
+    // the middle of an id is in many that nobody has looked for
+    await find(gold.slice(6, 12), []);
+    const [owner = ''] = sandbox.parties;
+    await find(owner, [gold, silver]);
+    await find(owner.slice(-8), []);
+  });
+
+  itInChromium('are the newest first by when they were created, wherever they have moved since', async () => {
+    const { sandbox, page } = await openContracts();
+    const [first, second] = [asset(sandbox), asset(sandbox, { serial: '2' })];
+    const firstId = () => page.locator('app-contract-cells').first().getAttribute('id');
+    await eventually(firstId, `contract-${second}`);
+    const created = (await contractsOf(sandbox)).find(({ contractId }) => contractId === first);
+    const [alice = ''] = sandbox.parties;
+    const [source = '', target = ''] = sandbox.synchronizers;
+    const move = { source, target, reassignmentCounter: 1, reassignmentId: '00aa' };
+    const ofContract = { contractId: first, templateId: assetTemplate };
+    const left = { JsUnassignedEvent: { value: { ...ofContract, ...move, witnessParties: [alice] } } };
+    sandbox.append({ Reassignment: { value: { synchronizerId: source, events: [left] } } });
+    const { createdAt = '', createdEvent } = created ?? {};
+    const createArgument = createdEvent?.createArgument ?? {};
+    const arrived = {
+      JsAssignmentEvent: { ...move, createdEvent: { ...ofContract, signatories: [alice], createdAt, createArgument } },
+    };
+    sandbox.append({ Reassignment: { value: { synchronizerId: target, events: [arrived] } } });
+    await eventually(() => contractRow(page, first).locator('.place').innerText(), 'sync2');
+    expect(await firstId()).toBe(`contract-${second}`);
   });
 
   itInChromium('stay where they are under the pointer, and follow the ledger at the top', async () => {

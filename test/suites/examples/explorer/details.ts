@@ -1,9 +1,11 @@
 import { describe, expect } from '@jest/globals';
+import type { Locator } from 'playwright-core';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually, until } from '../../../helpers/time.js';
 import {
   caughtUp,
   cutOff,
+  goTo,
   offsetsOf,
   open,
   openExplorer,
@@ -67,6 +69,18 @@ describe('the details', () => {
     });
   });
 
+  itInChromium.each([1200, 1024, 900])('leaves the row where it is when its panel opens: %i pixels', async (width) => {
+    const { sandbox, page } = await openExplorer(200);
+    await page.setViewportSize({ width, height: 800 });
+    const offset = offsetsOf(sandbox)[8] ?? 0;
+    await expectSamePlace(row(page, offset), () => page.getByText('Update id').waitFor());
+    await goTo(page, 'Contracts');
+    const contract = page.locator('app-contract-cells').nth(8);
+    await contract.waitFor();
+    const id = (await contract.getAttribute('id')) ?? '';
+    await expectSamePlace(page.locator(`#${id}`), () => panelOf(page).getByText('Created').first().waitFor());
+  });
+
   itInChromium('copies ids', async () => {
     const { sandbox, page } = await openExplorer();
     transact(sandbox, [{ CreatedEvent: { createArgument: { note: 'one' } } }]);
@@ -99,3 +113,12 @@ describe('the details', () => {
     await panel.locator('dl').getByText('mine:Main:Asset').waitFor();
   });
 });
+
+/** Opens the panel of a row, and expects the row where it was. */
+async function expectSamePlace(opened: Locator, isOpen: () => Promise<void>): Promise<void> {
+  const { y, width } = (await opened.boundingBox()) ?? { y: 0, width: 0 };
+  await opened.click();
+  await isOpen();
+  await until(async () => ((await opened.boundingBox())?.width ?? width) < width);
+  await eventually(async () => (await opened.boundingBox())?.y, y);
+}

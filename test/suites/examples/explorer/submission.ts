@@ -46,6 +46,27 @@ describe('a submission', () => {
     },
   );
 
+  itInChromium(
+    'makes the key that the form shows: none if a browser has restored that, and none left from before',
+    async () => {
+      const { page } = await openExplorer();
+      await press(page, 'Submit…');
+      const kind = page.getByRole('combobox', { name: /^Key/ });
+      await kind.evaluate((select: HTMLSelectElement) => (select.value = 'none'));
+      await page.locator('app-identity-form button[type=submit]').click();
+      const party = page.locator('app-identity-form').getByRole('combobox', { name: /^Party/ });
+      const kinds = async (): Promise<readonly (string | undefined)[]> =>
+        (await party.locator('option').allInnerTexts()).map((text) => text.split(' · ').at(-1)?.trim()).sort();
+      await eventually(kinds, ['hosted']);
+      await press(page, 'New key');
+      expect(await kind.inputValue()).toBe('none');
+      await kind.selectOption('P-256');
+      await page.getByRole('textbox', { name: 'Name of the party' }).fill('frank');
+      await press(page, 'Make a key and host the party');
+      await eventually(kinds, ['P-256', 'hosted']);
+    },
+  );
+
   itInChromium('keeps the key over a reload, and does not let it be extracted', async () => {
     const { sandbox, page } = await openExplorer();
     await makeKey(page);

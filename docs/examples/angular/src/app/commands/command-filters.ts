@@ -1,5 +1,5 @@
 import { computed, inject, Injectable, signal } from '@angular/core';
-import { CONNECTION } from '../connection/connection';
+import { CONNECTION, userIdOf } from '../connection/connection';
 import { Route } from '../shell/route';
 
 /** Any rule, as a filter. */
@@ -8,13 +8,13 @@ export const anyRule = '*';
 /** Which commands to show. They stay while another page is shown. An empty string is no choice. */
 @Injectable()
 export class CommandFilters {
-  readonly #hasToken = inject(CONNECTION).token !== undefined;
+  readonly #userId = userIdOf(inject(CONNECTION)) ?? '';
   readonly party = signal('');
   readonly user = signal('');
   /** The name of a rule, or `anyRule`. */
   readonly rule = signal('');
-  /** The user whose commands are read: empty for that of the token. A ledger without tokens needs a name. */
-  readonly userId = computed(() => this.user() || (this.#hasToken ? '' : 'explorer'));
+  /** The user whose commands are read: empty for that of the token. */
+  readonly userId = computed(() => this.user() || this.#userId);
 
   constructor() {
     const { party, user, rule } = this;

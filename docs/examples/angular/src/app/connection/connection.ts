@@ -23,4 +23,8 @@ export const partiesText = ({ parties }: Pick<Connection, 'parties'>): string =>
   return others.length > 1 ? `${first} and ${others.length} more` : [first, ...others].join(' and ');
 };
 
+/** The user of submissions and of the commands to read: without a token, a participant requires a name. */
+export const userIdOf = ({ token }: Pick<Connection, 'token'>): string | undefined =>
+  token === undefined ? 'explorer' : undefined;
+
 export const CONNECTION = new InjectionToken<Connection>('CONNECTION');

@@ -1,6 +1,6 @@
 import { computed, inject, Injectable, signal } from '@angular/core';
 import { Route } from '../shell/route';
-import { type ContractRow, textOf } from './contract-row';
+import { type ContractRow, hasWord } from './contract-row';
 
 /** The contracts to show, and what was selected. They stay while another page is shown. An empty string is no filter. */
 @Injectable()
@@ -39,7 +39,7 @@ export class ContractFilters {
       (!isInFlight || row.isInFlight) &&
       (party === '' || row.stakeholders.includes(party)) &&
       (synchronizer === '' || row.synchronizers.includes(synchronizer)) &&
-      (words.length === 0 || hasWords(row, words));
+      words.every((word) => hasWord(row, word));
   });
 
   constructor() {
@@ -51,9 +51,4 @@ export class ContractFilters {
     for (const filter of [this.text, this.party, this.synchronizer]) filter.set('');
     this.inFlight.set('');
   }
-}
-
-function hasWords(row: ContractRow, words: readonly string[]): boolean {
-  const text = textOf(row);
-  return words.every((word) => text.includes(word));
 }

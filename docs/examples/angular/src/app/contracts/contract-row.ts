@@ -37,16 +37,37 @@ export function contractRow(contract: AnyContract): ContractRow {
   };
 }
 
-const texts = new WeakMap<ContractRow, string>();
-
-/** What the text filter searches, in lower case: made when it is first searched, since most rows never are. */
-export function textOf(row: ContractRow): string {
-  const known = texts.get(row);
-  if (known !== undefined) return known;
-  const text = `${row.contractId} ${row.template} ${JSON.stringify(row.fields)}`.toLowerCase();
-  texts.set(row, text);
-  return text;
+/** What the text filter searches of a row, in lower case. */
+interface Searched {
+  readonly text: string;
+  /** The ids of the contract and of what its arguments name. */
+  readonly ids: readonly string[];
 }
+
+const searched = new WeakMap<ContractRow, Searched>();
+
+/** Whether a row has a word, in lower case. Ids match by their start, all other text by any part. */
+export function hasWord(row: ContractRow, word: string): boolean {
+  const { text, ids } = searchedOf(row);
+  return text.includes(word) || ids.some((id) => id.startsWith(word));
+}
+
+/** Made when it is first searched, since most rows never are. */
+function searchedOf(row: ContractRow): Searched {
+  const known = searched.get(row);
+  if (known !== undefined) return known;
+  const all = `${row.template} ${JSON.stringify(row.fields)}`.toLowerCase();
+  const made = {
+    // the name of a party is text, and its fingerprint is an id
+    text: all.replaceAll(id, ' '),
+    ids: [row.contractId, ...row.stakeholders.map((party) => party.toLowerCase()), ...(all.match(id) ?? [])],
+  };
+  searched.set(row, made);
+  return made;
+}
+
+/** A fingerprint, or the id of a contract: a long row of hexadecimal digits. */
+const id = /[0-9a-f]{32,}/g;
 
 const fieldsOf = (argument: unknown): Readonly<Record<string, unknown>> =>
   typeof argument === 'object' && argument !== null && !Array.isArray(argument)

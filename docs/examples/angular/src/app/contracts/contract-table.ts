@@ -20,6 +20,7 @@ import {
 } from '@angular/core';
 import { Feed } from '../feed/feed';
 import { Panels } from '../shell/panels';
+import { RowPlace } from '../shell/row-place';
 import { Screen } from '../shell/screen';
 import { LedgerProblem } from '../status/ledger-problem';
 import { stepOf } from '../updates/step-of';
@@ -71,6 +72,12 @@ export class ContractTable {
   });
   protected readonly activeId = computed(() => (this.activeIndex() < 0 ? null : `contract-${this.filters.activeId()}`));
   protected readonly byId = (_: number, { contractId }: ContractRow): string => contractId;
+  readonly #place = new RowPlace({
+    top: () => this.#scroller.getBoundingClientRect().top + this.#headHeight(),
+    scrollTop: () => this.#scroller.scrollTop,
+    rowHeight: this.rowHeight,
+    height: () => this.#visibleHeight,
+  });
   /** Where the selection was, for when its contract is gone. */
   #lastIndex = -1;
   #lastHeight = this.rowHeight();
@@ -89,12 +96,12 @@ export class ContractTable {
     });
     effect(() => {
       // where columns become cards, because a panel has opened, the same rows stay in view
-      const height = this.rowHeight();
-      const scrollTop = (this.#scroller.scrollTop * height) / this.#lastHeight;
-      if (height === this.#lastHeight) return;
-      this.#lastHeight = height;
+      const scale = this.rowHeight() / this.#lastHeight;
+      this.#lastHeight = this.rowHeight();
+      this.#width();
       const active = untracked(this.activeIndex);
-      this.#scrollTo(active < 0 ? scrollTop : this.#revealing(active, scrollTop));
+      if (active >= 0) this.#scrollTo(() => this.#place.find(active));
+      else if (scale !== 1) this.#scrollTo(this.#scroller.scrollTop * scale);
     });
     const destroyed = inject(DestroyRef);
     afterNextRender(() => {
@@ -128,6 +135,7 @@ export class ContractTable {
     const { scrollTop } = this.#scroller;
     this.isScrolled.set(scrollTop > this.rowHeight());
     this.anchor.note(scrollTop);
+    this.#place.note(this.activeIndex());
   }
 
   protected onPointer({ clientY, pointerType }: PointerEvent): void {
@@ -174,27 +182,16 @@ export class ContractTable {
   #activate(row: ContractRow): void {
     this.filters.activeId.set(row.contractId);
     this.#lastIndex = this.activeIndex();
+    this.#place.note(this.#lastIndex);
   }
 
   #choose(index: number): void {
     const row = this.list.rows()[index];
     if (row === undefined) return;
     this.#activate(row);
-    this.#reveal(index);
+    this.#scrollTo(() => this.#place.reveal(index));
     // an open panel follows the selection
     if (this.panels.current()?.kind === 'contract') this.open(row);
-  }
-
-  #reveal(index: number): void {
-    const { scrollTop } = this.#scroller;
-    const wanted = this.#revealing(index, scrollTop);
-    if (wanted !== scrollTop) this.#scrollTo(wanted);
-  }
-
-  /** How far to scroll from somewhere until a row is in view. */
-  #revealing(index: number, scrollTop: number): number {
-    const top = index * this.rowHeight();
-    return Math.max(Math.min(scrollTop, top), top + this.rowHeight() - this.#visibleHeight);
   }
 
   get #scroller(): HTMLElement {
@@ -206,7 +203,15 @@ export class ContractTable {
   }
 
   /** Scrolls when the rows are in the page. */
-  #scrollTo(scrollTop: number): void {
-    afterNextRender({ write: () => void (this.#scroller.scrollTop = scrollTop) }, { injector: this.#injector });
+  #scrollTo(scrollTop: number | (() => number)): void {
+    afterNextRender(
+      {
+        earlyRead: () => (typeof scrollTop === 'number' ? scrollTop : scrollTop()),
+        write: (wanted) => {
+          if (wanted !== this.#scroller.scrollTop) this.#scroller.scrollTop = wanted;
+        },
+      },
+      { injector: this.#injector },
+    );
   }
 }

@@ -5,6 +5,11 @@ import { Identities } from './identities';
 import type { Algorithm } from './identity';
 import { publicKeyOf } from './make-identity';
 
+/** The algorithm of a key; `none` for a party that the participant hosts. */
+type Kind = Algorithm | 'none';
+
+const kindOf = (chosen: string): Kind => (chosen === 'none' || chosen === 'P-256' ? chosen : 'Ed25519');
+
 /** Selects the identity that signs, or creates one. */
 @Component({
   selector: 'app-identity-form',
@@ -19,7 +24,9 @@ export class IdentityForm {
   protected readonly isBusy = signal(false);
   protected readonly problem = signal('');
   protected readonly algorithms: readonly Algorithm[] = ['Ed25519', 'P-256'];
-  protected readonly isHosted = signal(false);
+  protected readonly kind = signal<Kind>('Ed25519');
+  protected readonly isHosted = computed(() => this.kind() === 'none');
+  protected readonly kindOf = kindOf;
   protected readonly isNew = computed(() => this.isAdding() || this.identities.current() === undefined);
   /** The public key, which must be hosted with the tools of the participant where this is no sandbox. */
   protected readonly publicKey = resource({
@@ -30,13 +37,16 @@ export class IdentityForm {
     loader: ({ params }) => publicKeyOf(params),
   });
 
-  protected async make(event: Event, hint: string, algorithm: string): Promise<void> {
+  protected async make(event: Event, hint: string, chosen: string): Promise<void> {
     event.preventDefault();
+    // a browser restores what was chosen before without an event
+    const kind = kindOf(chosen);
+    this.kind.set(kind);
     this.isBusy.set(true);
     this.problem.set('');
     try {
-      if (this.isHosted()) await this.identities.addHosted(hint);
-      else await this.identities.make(hint, algorithm === 'P-256' ? 'P-256' : 'Ed25519');
+      if (kind === 'none') await this.identities.addHosted(hint);
+      else await this.identities.make(hint, kind);
       this.isAdding.set(false);
     } catch (error) {
       this.problem.set(error instanceof Error ? error.message : String(error));

@@ -4,7 +4,7 @@ import { webCryptoSigner, type Command, type Diagnostic, type SubmittedTransacti
 import { injectLedger } from 'canton-rx/angular';
 import { concatMap, defer, filter, finalize, forkJoin, fromEvent, type Observable } from 'rxjs';
 import { SandboxControl } from '../sandbox/sandbox-control';
-import { CONNECTION } from '../connection/connection';
+import { CONNECTION, userIdOf } from '../connection/connection';
 import type { HostedIdentity, Identity, SigningIdentity } from './identity';
 import { Identities } from './identities';
 import { committed, outcomeOf } from './outcome-of';
@@ -17,7 +17,7 @@ export class Submissions {
   readonly #ledger = injectLedger();
   readonly #identities = inject(Identities);
   readonly #control = inject(SandboxControl);
-  readonly #connection = inject(CONNECTION);
+  readonly #userId = userIdOf(inject(CONNECTION));
   readonly #destroyed = inject(DestroyRef);
   readonly runs = signal<readonly Run[]>([]);
 
@@ -57,19 +57,24 @@ export class Submissions {
     const verifier$ = defer(() => import('canton-rx/verify'));
     return forkJoin([verifier$, defer(() => this.#hosted(identity))]).pipe(
       concatMap(([{ preparedTransactionVerifier }]) =>
-        this.#ledger.submit({ commandId, actAs: [identity.party], commands: [command] }, webCryptoSigner(identity), {
-          verify: preparedTransactionVerifier(),
-        }),
+        this.#ledger.submit(
+          { commandId, userId: this.#userId, actAs: [identity.party], commands: [command] },
+          webCryptoSigner(identity),
+          { verify: preparedTransactionVerifier() },
+        ),
       ),
     );
   }
 
   #submitHosted(commandId: string, command: Command, identity: HostedIdentity): Observable<SubmittedTransaction> {
-    // a participant without authentication requires a user, and any other knows that of the token
-    const userId = this.#connection.isSandbox ? 'explorer' : undefined;
     return defer(() => this.#hosted(identity)).pipe(
       concatMap(({ party }) =>
-        this.#ledger.submitAndWaitForTransaction({ commandId, userId, actAs: [party], commands: [command] }),
+        this.#ledger.submitAndWaitForTransaction({
+          commandId,
+          userId: this.#userId,
+          actAs: [party],
+          commands: [command],
+        }),
       ),
       // this submission was the next
       finalize(() => this.#control.willLose.set(false)),

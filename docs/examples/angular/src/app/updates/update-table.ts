@@ -2,8 +2,9 @@ import { CdkFixedSizeVirtualScroll, CdkVirtualForOf, CdkVirtualScrollViewport } 
 import { DecimalPipe } from '@angular/common';
 import { afterNextRender, Component, computed, effect, inject, Injector, untracked, viewChild } from '@angular/core';
 import { Earlier } from '../feed/earlier';
-import { injectWidth } from '../shell/inject-width';
+import { injectSize } from '../shell/inject-size';
 import { Panels } from '../shell/panels';
+import { RowPlace } from '../shell/row-place';
 import { EmptyTable } from './empty-table';
 import { Filters } from './filters';
 import type { Row } from './row';
@@ -25,11 +26,17 @@ export class UpdateTable {
   protected readonly panels = inject(Panels);
   protected readonly filters = inject(Filters);
   protected readonly list = inject(UpdateList);
-  readonly #width = injectWidth();
+  readonly #size = injectSize();
   readonly #injector = inject(Injector);
   private readonly viewport = viewChild.required(CdkVirtualScrollViewport);
+  readonly #place = new RowPlace({
+    top: () => this.#grid.getBoundingClientRect().top,
+    scrollTop: () => this.viewport().measureScrollOffset(),
+    rowHeight: () => this.rowHeight(),
+    height: () => this.viewport().getViewportSize(),
+  });
 
-  protected readonly rowHeight = computed(() => (this.#width() <= 760 ? 58 : 32));
+  protected readonly rowHeight = computed(() => (this.#size().width <= 760 ? 58 : 32));
   protected readonly activeId = computed(() =>
     this.view.activeIndex() < 0 ? null : `row-${this.view.activeOffset()}`,
   );
@@ -42,9 +49,16 @@ export class UpdateTable {
       this.viewport().scrollToIndex(0);
     });
     effect(() => {
-      // also where a panel has chosen it, or has changed the height of the rows by opening
+      // also where a panel has chosen it
+      if (this.view.activeOffset() === undefined) return;
+      const active = untracked(this.view.activeIndex);
+      this.#scrollTo(() => this.#place.reveal(active));
+    });
+    effect(() => {
       this.rowHeight();
-      if (this.view.activeOffset() !== undefined) untracked(() => this.#reveal(this.view.activeIndex()));
+      this.#size();
+      const active = untracked(this.view.activeIndex);
+      if (active >= 0) this.#scrollTo(() => this.#place.find(active));
     });
     effect(() => {
       if (!this.view.isHeld()) this.viewport().scrollToIndex(0);
@@ -64,6 +78,7 @@ export class UpdateTable {
   }
 
   protected onScroll(): void {
+    this.#place.note(this.view.activeIndex());
     // rows must not move while the user reads further down
     if (this.viewport().measureScrollOffset() > this.rowHeight()) this.view.hold();
     else if (this.view.activeOffset() === undefined) this.view.release();
@@ -72,6 +87,8 @@ export class UpdateTable {
   protected open(row: Row | undefined): void {
     if (row === undefined) return;
     this.view.activate(row);
+    // now, since the panel changes the layout
+    this.#place.note(this.view.activeIndex());
     this.panels.show({ kind: 'update', offset: row.offset });
   }
 
@@ -107,12 +124,16 @@ export class UpdateTable {
     if (this.panels.current()?.kind === 'update') this.open(row);
   }
 
-  #reveal(index: number): void {
-    const height = this.rowHeight();
+  #scrollTo(scrollTop: () => number): void {
     const viewport = this.viewport();
-    const top = viewport.measureScrollOffset();
-    const below = (index + 1) * height - viewport.getViewportSize();
-    const offset = Math.max(Math.min(top, index * height), below);
-    if (offset !== top) afterNextRender(() => viewport.scrollToOffset(offset), { injector: this.#injector });
+    afterNextRender(
+      {
+        earlyRead: scrollTop,
+        write: (wanted) => {
+          if (wanted !== viewport.measureScrollOffset()) viewport.scrollToOffset(wanted);
+        },
+      },
+      { injector: this.#injector },
+    );
   }
 }
