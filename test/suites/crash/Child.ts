@@ -116,6 +116,10 @@ export interface Orders {
   readonly requestTimeoutMs?: number;
   /** The statement of each transaction; `$1` is the number of this start. */
   readonly sql?: string;
+  /** The parties of which the child selects some. */
+  readonly parties?: readonly string[];
+  /** The seed of what the child chooses. */
+  readonly seed?: number;
   /** The party whose commands the child submits. */
   readonly party?: string;
 }

@@ -11,6 +11,7 @@ export const phases = {
   b: 'begin',
   u: 'handler',
   r: 'reset',
+  x: 'selection',
   p: 'snapshot',
   s: 'save',
   c: 'commit',
