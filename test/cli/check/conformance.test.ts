@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { cliWorld } from '../cliWorld.js';
 import { runCli } from '../runCli.js';
+import { recordedResults } from './recordedConformance.js';
 
 const given = cliWorld();
 
@@ -12,6 +13,7 @@ interface Report {
   readonly rows: readonly {
     readonly area: string;
     readonly what: string;
+    readonly isNeeded: boolean;
     readonly result: string;
     readonly detail?: string;
   }[];
@@ -33,15 +35,31 @@ const report = async (...options: readonly string[]) => {
 };
 
 describe('check --conformance', () => {
-  it('prints what the sandbox serves as the table of the guide', async () => {
+  it('serves in the sandbox, and in a recorded participant of 3.5.10, what the table of the guide says', async () => {
     given.sandbox.prune(20);
     const { code, text } = await conform();
     expect(code).toBe(0);
     expect(text).toMatch(
       /^# Conformance of a participant 3\.5\.19\n\ncanton-rx \S+, \S+Z\. \d+ served, 0 differ, 0 absent, \d+ not seen/,
     );
+    const recorded = recordedResults();
+    const served = await report();
+    expect([...recorded.keys()]).toEqual(served.rows.map(({ what }) => what));
     const guide = await readFile('docs/command-line.md', 'utf8');
-    for (const row of text.split('\n').filter((line) => line.startsWith('| '))) expect(guide).toContain(row);
+    const cellsOf = (line: string): readonly string[] =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim());
+    const table = guide.split('\n').filter((line) => /^\| (?:\w|-)+ +\| .* \| (?:served|unseen) +\|$/.test(line));
+    expect(table.map(cellsOf)).toEqual(
+      served.rows.map(({ area, what, isNeeded, result }) => [
+        area,
+        `${what}${isNeeded ? ' (needed)' : ''}`,
+        recorded.get(what),
+        result,
+      ]),
+    );
     expect(text).not.toContain(new URL(given.sandbox.url).host);
   });
 
