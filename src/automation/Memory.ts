@@ -5,11 +5,11 @@ import {
   defer,
   EMPTY,
   filter,
+  from,
   ignoreElements,
   map,
   type MonoTypeOperatorFunction,
   type Observable,
-  of,
   shareReplay,
   tap,
 } from 'rxjs';
@@ -108,7 +108,7 @@ export function whileElected(
     );
     return whileHeld(leader$, ({ load$, save, transactions }) =>
       resumePoint(reader, name, load$.pipe(answered())).pipe(
-        concatMap((point) => (reader.prove?.(point.cursor) ?? of(undefined)).pipe(map(() => point))),
+        concatMap((point) => from(reader.prove?.(point.cursor) ?? [undefined]).pipe(map(() => point))),
         mapError((error) => rejectedCursor(name, error)),
         concatMap(({ cursor }) => {
           const saveRecord = (record: Cursor): Observable<unknown> =>

@@ -226,13 +226,15 @@ const hasPlace = (pool: Pool, schema: string): Observable<boolean> =>
 /** The name of the processor in its schema. */
 export const processorName = 'contracts';
 
+/** SQL: the program of the connection `a` that holds a name. */
+export const holderText = `format('%s%s%s', coalesce(nullif(a.application_name, ''), 'a program'),
+  to_char(a.backend_start AT TIME ZONE 'UTC', '", connected since" YYYY-MM-DD HH24:MI "UTC"'), ' from ' || host(a.client_addr))`;
+
 /** The process that holds the name of the processor; `undefined` if none does. */
 export const holderOf = (pool: Pool, schema: string): Observable<string | undefined> =>
   rowOf(
     pool,
-    `SELECT min(format('%s%s%s', coalesce(nullif(a.application_name, ''), 'a program'),
-      to_char(a.backend_start AT TIME ZONE 'UTC', '", connected since" YYYY-MM-DD HH24:MI "UTC"'),
-      ' from ' || host(a.client_addr))) AS holder
+    `SELECT min(${holderText}) AS holder
     FROM "${schema}".canton_rx_leases l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
     WHERE l.name = $1 AND ${isHeld}`,
     [processorName],

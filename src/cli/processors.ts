@@ -1,16 +1,24 @@
-import { concatMap, endWith, map, type Observable, toArray } from 'rxjs';
+import { catchError, concatMap, endWith, map, type Observable, of, timeout, toArray } from 'rxjs';
 import { isHeld } from '../postgres/leaseSql.js';
 import { UsageError } from './arguments.js';
-import { inTransaction, type Queryable, rowsOf } from './database.js';
+import { readConnection } from './Connection.js';
+import { pause, resume, rewind } from './control.js';
+import { holderText, inTransaction, type Queryable, rowsOf } from './database.js';
+import { openLedger } from './Session.js';
 import { refusal, required, requiredOffset, type Result, type Store, storeCommand, tableOf } from './store.js';
 import { escapeText } from './terminal.js';
 import type { World } from './World.js';
 
+const ledgerNames = ['ledger', 'token-file', 'context', 'verbose'] as const;
+
 const missing = ['no tables of a service', 'a service creates them at its first start'] as const;
 
-/** `canton-rx processors list | reset | skip`; emits the exit code, once. */
+/** `canton-rx processors list | pause | resume | rewind | reset | skip`; emits the exit code, once. */
 export const processorsCommand = storeCommand('processors', missing, {
-  list: [[], list],
+  list: [[...ledgerNames], list],
+  pause: [['name'], pause],
+  resume: [['name'], resume],
+  rewind: [['name', 'to', ...ledgerNames, 'party'], rewind],
   reset: [['name'], reset],
   skip: [['name', 'after', 'offset', 'update'], skip],
 });
@@ -28,17 +36,38 @@ export function parkedCommand(args: readonly string[], world: World): Observable
   );
 }
 
-function list({ pool, schema }: Store): Result {
-  return tableOf(
-    pool,
-    `SELECT c.name, format('offset %s', coalesce(c.cursor ->> 'offset', 'none')) AS "offset",
-      to_char(c.saved_at AT TIME ZONE 'UTC', '"saved" YYYY-MM-DD"T"HH24:MI:SS"Z"') AS saved,
-      format('parked %s', (SELECT count(*) FROM "${schema}".canton_rx_parked p WHERE p.name = c.name)) AS parked,
-      CASE WHEN EXISTS (SELECT FROM "${schema}".canton_rx_leases l WHERE l.name = c.name AND ${isHeld})
-        THEN 'running' ELSE 'stopped' END AS state
-    FROM "${schema}".canton_rx_cursors c ORDER BY c.name`,
+/** With a ledger, each line has the lag. A ledger that does not answer must not keep the list from those who look for the reason. */
+function list({ pool, schema, values, world }: Store): Result {
+  const hasLedger = ['ledger', 'context'].some((name) => name in values) || 'CANTON_RX_LEDGER_URL' in world.env;
+  const end$: Observable<number | string | null> = hasLedger
+    ? openLedger(readConnection(values, world.env))
+        .ledgerEnd()
+        .pipe(
+          timeout(endTimeoutMs),
+          catchError(() => of('unknown')),
+        )
+    : of(null);
+  return end$.pipe(
+    concatMap((end) =>
+      tableOf(
+        pool,
+        `SELECT c.name, format('offset %s', coalesce(c.cursor ->> 'offset', 'none')) AS "offset",
+          to_char(c.saved_at AT TIME ZONE 'UTC', '"saved" YYYY-MM-DD"T"HH24:MI:SS"Z"') AS saved,
+          format('parked %s', (SELECT count(*) FROM "${schema}".canton_rx_parked p WHERE p.name = c.name)) AS parked,
+          CASE WHEN $1 = 'unknown' THEN 'lag unknown' WHEN $1 IS NOT NULL THEN 'lag ' || greatest(0, $1::text::bigint - (c.cursor ->> 'offset')::bigint) END AS lag,
+          CASE WHEN h.held AND l.paused_at IS NOT NULL THEN 'pausing' WHEN l.paused_at IS NOT NULL THEN 'paused'
+            WHEN h.held THEN 'running' ELSE 'stopped' END AS state,
+          CASE WHEN h.held THEN 'leader ' || ${holderText} END AS leader
+        FROM "${schema}".canton_rx_cursors c LEFT JOIN "${schema}".canton_rx_leases l ON l.name = c.name
+          LEFT JOIN pg_stat_activity a ON a.pid = l.pid CROSS JOIN LATERAL (SELECT ${isHeld} AS held) h ORDER BY c.name`,
+        [end],
+      ),
+    ),
   );
 }
+
+/** How long the list waits for the ledger end, in milliseconds. */
+const endTimeoutMs = 5_000;
 
 /**
  * Changes the row of a processor that does not run, if the row meets a condition at that moment. The row of its lease is locked, so

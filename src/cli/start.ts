@@ -42,13 +42,13 @@ export function readStart(
 const unitMs: Readonly<Partial<Record<string, number>>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A time in ISO 8601 with a time zone, or before now: `90s`, `10m`, `2h`, `7d`. */
-function readTime(text: string): string {
+export function readTime(text: string, option = '--since'): string {
   const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
   const [isIso, zone] = isoTime.exec(text) ?? [];
   // the zone of the machine would make the same command mean another time elsewhere
   if (isIso !== undefined && zone === undefined)
     throw new UsageError(
-      `--since must have a time zone, because the ledger has none: such as 2026-11-23T10:00Z or 2026-11-23T10:00+01:00, got '${text}'`,
+      `${option} must have a time zone, because the ledger has none: such as 2026-11-23T10:00Z or 2026-11-23T10:00+01:00, got '${text}'`,
     );
   // of a text, all digits count
   if (isIso !== undefined && isDate(isIso)) return isIso;
@@ -56,7 +56,7 @@ function readTime(text: string): string {
   // not before 1970
   if (time >= 0) return new Date(time).toISOString();
   throw new UsageError(
-    `--since must be a time such as 2026-11-23T10:00:00Z, or 90s, 10m, 2h, 7d before now, got '${text}'`,
+    `${option} must be a time such as 2026-11-23T10:00:00Z, or 90s, 10m, 2h, 7d before now, got '${text}'`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { concatMap, endWith, map, type Observable } from 'rxjs';
+import { concatMap, endWith, map, type Observable, of } from 'rxjs';
 import { parseOptions, readInteger, UsageError } from './arguments.js';
 import {
   DatabaseError,
@@ -20,6 +20,7 @@ export interface Store {
   readonly pool: Pool;
   readonly schema: string;
   readonly values: StoreValues;
+  readonly world: World;
 }
 
 type StoreCommand = 'processors' | 'parked' | 'outbox';
@@ -27,8 +28,8 @@ type StoreCommand = 'processors' | 'parked' | 'outbox';
 type StoreValues = Values<(typeof toolCommands)['processors']['options']> &
   Values<(typeof toolCommands)['outbox']['options']>;
 
-/** Lines to print. */
-export type Result = Observable<readonly string[]>;
+/** Lines to print, or the exit code of a failure that is reported. */
+export type Result = Observable<readonly string[] | number>;
 
 /** What a command does, by the word after its name, and the options that it then takes. */
 type Actions = Readonly<
@@ -55,16 +56,20 @@ export const storeCommand =
     );
     const values = parseOptions<Options>(args, { ...databaseOptions, ...Object.fromEntries(own) }) as StoreValues;
     const { database, schema } = readDatabase(values, world.env, 'public');
-    return withPool(database, (pool) => work({ pool, schema, values })).pipe(
-      concatMap((lines) => writeAll(world.stdout, [[...lines, ''].join('\n')])),
-      endWith(0),
+    return withPool(database, (pool) => work({ pool, schema, values, world })).pipe(
+      concatMap((result) =>
+        typeof result === 'number' ? of(result) : writeAll(world.stdout, [[...result, ''].join('\n')]).pipe(endWith(0)),
+      ),
       explainMissing(`the schema ${schema} has ${lacks}`, advice),
       reportDatabase(schema, world),
     );
   };
 
 /** The value of an option that an action requires. Throws a {@link UsageError}. */
-export function required(values: StoreValues, option: Exclude<keyof StoreValues, 'forget'>): string {
+export function required(
+  values: StoreValues,
+  option: Exclude<keyof StoreValues, 'forget' | 'party' | 'verbose'>,
+): string {
   const { [option]: value = '' } = values;
   if (value === '') throw new UsageError(`--${option} is required`);
   return value;
@@ -74,12 +79,13 @@ export function required(values: StoreValues, option: Exclude<keyof StoreValues,
 export const requiredOffset = (values: StoreValues, option: 'after' | 'offset'): number =>
   readInteger(option, required(values, option), 0);
 
-/** A line for each row of a statement. */
+/** A line for each row of a statement, without the columns that are `NULL`. */
 export const tableOf = (db: Queryable, sql: string, values?: readonly unknown[]): Result =>
   rowsOf(db, sql, values).pipe(
     map((rows) =>
       rows.map((row) =>
-        Object.values(row)
+        (Object.values(row) as readonly (string | number | boolean | null)[])
+          .filter((cell) => cell !== null)
           .map((cell) => showText(String(cell)))
           .join('\t'),
       ),

@@ -1,30 +1,41 @@
 import type { Command } from './commands.js';
-import { databaseOptions } from './options.js';
+import { connectionOptions, databaseOptions } from './options.js';
 
 /** The commands that connect to no ledger. */
 export const toolCommands = {
   processors: {
-    summary: 'List the processors of a service, start one over, or skip an update',
+    summary: 'List the processors of a service, pause, rewind or start over one, or skip an update',
     usage: [
       'list [OPTIONS]',
+      'pause --name NAME [OPTIONS]',
+      'resume --name NAME [OPTIONS]',
+      'rewind --name NAME --to OFFSET|TIME [OPTIONS]',
       'reset --name NAME [OPTIONS]',
       'skip --name NAME --after OFFSET --offset OFFSET [--update ID] [OPTIONS]',
     ],
     options: {
       ...databaseOptions,
-      '--name NAME': 'The processor, which must not run',
+      '--name NAME': 'The processor. Only pause and resume change one that runs',
+      '--to OFFSET|TIME':
+        'The handler gets the updates after this offset again; or those since this record time, which the ledger looks up: 2026-11-23T10:00Z, or 2h ago as 2h',
       '--after OFFSET': 'The offset that list prints: all updates between it and --offset are left out',
       '--offset OFFSET': 'The offset of the update that is left out, and after which it continues',
       '--update ID':
         'The id of that update, which proves at the next start that the ledger is the same. An error of a handler has both',
+      ...connectionOptions,
+      '--party PARTY...': 'With a time: updates visible to this party; repeatable. Default: any party',
     },
-    text: `For a service with a postgresStore. list prints a line for each processor. reset removes a
-cursor: the processor handles all updates again, and a projection loads all contracts again.
+    text: `For a service with a postgresStore. list prints a line for each processor, with its lag if a
+ledger is given. A paused processor commits nothing after its current batch, in all processes,
+until resume. rewind moves its cursor back: pause it or stop it first. reset removes a cursor:
+the processor handles all updates again, and a projection loads all contracts again.
 
-Exit codes: 0 done; 1 refused; 2 bad arguments; 6 the database cannot be used.
+Exit codes: 0 done; 1 refused; 2 bad arguments; 6 the database cannot be used; with a time also
+3, 4 and 5 as for check.
 
 Examples:
   canton-rx processors list --database postgres://app@127.0.0.1/app
+  canton-rx processors rewind --name balances --to 2026-11-23T10:00Z --ledger http://127.0.0.1:7575
   canton-rx processors skip --name balances --after 4710 --offset 4711 --update 1220ab`,
   },
   parked: {

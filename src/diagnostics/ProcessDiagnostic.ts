@@ -23,6 +23,8 @@ export type ProcessDiagnostic =
       readonly role: ProcessorRole;
       /** The offset of the stored cursor; absent if it is not known yet. */
       readonly offset?: Offset;
+      /** Set for a standby whose name is paused. */
+      readonly isPaused?: true;
     }
   /** A processor continues with other parties, filters or transaction shapes than before. */
   | {

@@ -116,8 +116,9 @@ const lines: {
   ContractsReconciled: ({ reason, offset, contracts }) =>
     warn(`${reconcileReasons[reason]}: the contracts at offset ${offset} were read again, and are ${contracts} now`),
   RoleChanged: (diagnostic) => {
-    const { role, offset } = diagnostic;
-    return inform(diagnostic, `${roles[role]}${offset === undefined ? '' : `, the cursor is at offset ${offset}`}`);
+    const { role, offset, isPaused = false } = diagnostic;
+    const text = isPaused ? 'paused, and waits for canton-rx processors resume' : roles[role];
+    return inform(diagnostic, `${text}${offset === undefined ? '' : `, the cursor is at offset ${offset}`}`);
   },
   WorkCaughtUp: (diagnostic) => inform(diagnostic, `caught up at offset ${diagnostic.offset}`),
   HandlerFailed: ({ feed, offset, failures, delayMs, cause }) => {

@@ -1,4 +1,4 @@
-import type { ClientBase, Pool, PoolClient } from 'pg';
+import type { ClientBase, Pool, PoolClient, QueryResult } from 'pg';
 import {
   catchError,
   concat,
@@ -47,8 +47,8 @@ interface LeaseOptions {
   readonly lastHolders: Map<string, string>;
   /** Checks over the connection whether the name can be used, before the lease is acquired. */
   readonly ready?: (client: PoolClient) => Observable<unknown>;
-  /** Called each time that another holder is found to have the lease. */
-  readonly standBy?: (() => void) | undefined;
+  /** Called each time that another holder is found to have the lease, or that the name is paused. */
+  readonly standBy?: ((reason?: 'paused') => void) | undefined;
 }
 
 /** A lease that is held. */
@@ -101,11 +101,16 @@ export const holdLease = (pool: Pool, options: LeaseOptions): Observable<Lease> 
 interface Found {
   readonly isFree: boolean;
   readonly isExpired: boolean;
+  /** Whether no process may take it until it is resumed. */
+  readonly isPaused: boolean;
   /** When it was last renewed, in seconds. */
   readonly renewedAt: string;
   /** The server process of the holder; `null` if it is not known. */
   readonly pid: number | null;
 }
+
+/** What an attempt to acquire a lease has found: the fencing token, or why there is none. */
+type Attempt = { readonly fence: string } | 'held' | 'paused';
 
 /** A holder of a name, or one that waits for it. */
 class Holder {
@@ -128,17 +133,19 @@ class Holder {
       let expired: { readonly renewedAt: string; readonly times: number } | undefined;
       return this.#find().pipe(
         concatMap((found) => {
+          if (found?.isPaused === true) return of<Attempt>('paused');
           if (found === undefined || found.isFree) return this.#take(found);
           const { isExpired, renewedAt } = found;
           const times = expired?.renewedAt === renewedAt ? expired.times + 1 : 1;
           expired = isExpired ? { renewedAt, times } : undefined;
-          return isExpired && times >= confirmations ? this.#take(found) : of(undefined);
+          return isExpired && times >= confirmations ? this.#take(found) : of<Attempt>('held');
         }),
-        tap((fence) => {
-          if (fence === undefined) standBy?.();
+        tap((attempt) => {
+          if (typeof attempt === 'string') standBy?.(attempt === 'paused' ? attempt : undefined);
         }),
         repeat({ delay: () => timer(expired === undefined ? pollMs : confirmMs) }),
-        filter((fence) => fence !== undefined),
+        filter((attempt) => typeof attempt !== 'string'),
+        map(({ fence }) => fence),
         take(1),
       );
     });
@@ -156,8 +163,12 @@ class Holder {
       `SET LOCAL canton_rx.cursor = ${cursor}`,
       // through a pooler, this shows the next holder which server process to end
       ...(this.isDirect ? [] : [`SELECT pg_advisory_xact_lock_shared(${lockKey(client.escapeLiteral(this.#lock))})`]),
+      pausedIn(tables, client.escapeLiteral(name)),
     ].join('; ');
-    const opened = trackOpen(transactionsOn(client, { begin, timeoutMs, processor: name }), (isOpen) => {
+    const begun = (results: unknown): void => {
+      if (isPausedIn(results)) throw paused(name);
+    };
+    const opened = trackOpen(transactionsOn(client, { begin, begun, timeoutMs, processor: name }), (isOpen) => {
       this.#isInTransaction = isOpen;
       this.#mayBeInTransaction ||= isOpen;
     });
@@ -193,20 +204,20 @@ class Holder {
   #find(): Observable<Found | undefined> {
     const { tables, name, lastHolders } = this.options;
     const sql = `SELECT coalesce(${isFree} OR l.holder = $2, false) AS "isFree", ${isExpired} AS "isExpired",
-      ${renewedAt} AS "renewedAt", l.pid FROM ${tables.leases} l WHERE l.name = $1`;
+      l.paused_at IS NOT NULL AS "isPaused", ${renewedAt} AS "renewedAt", l.pid FROM ${tables.leases} l WHERE l.name = $1`;
     return this.#query(sql, [name, lastHolders.get(name)]).pipe(map(([row]) => row as Found | undefined));
   }
 
   /**
    * Takes the lease if it has not changed since it was found, ends what its former holder still does, and emits the incremented
-   * fencing token. Emits `undefined` if another holder was faster.
+   * fencing token. Emits `'held'` if another holder was faster, or a pause.
    */
-  #take(found: Found | undefined): Observable<string | undefined> {
+  #take(found: Found | undefined): Observable<Attempt> {
     const { tables, name, lastHolders } = this.options;
     const take = `INSERT INTO ${tables.leases} AS l (name, holder, pid, renewed_at)
       VALUES ($1, $2, CASE WHEN $3::boolean THEN pg_backend_pid() END, clock_timestamp())
       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, pid = excluded.pid, renewed_at = excluded.renewed_at
-      WHERE ${isFree} OR l.holder = $4 OR (${renewedAt} = $5 AND ${isExpired})
+      WHERE l.paused_at IS NULL AND (${isFree} OR l.holder = $4 OR (${renewedAt} = $5 AND ${isExpired}))
       RETURNING true`;
     const fence = `INSERT INTO ${tables.cursors} AS c (name, fence) SELECT name, 1 FROM ${tables.leases} WHERE name = $1 AND holder = $2
       ON CONFLICT (name) DO UPDATE SET fence = c.fence + 1 RETURNING fence::text AS fence`;
@@ -216,11 +227,11 @@ class Holder {
       return this.#query(take, values);
     }).pipe(
       concatMap((taken) => {
-        if (taken.length === 0) return of(undefined);
+        if (taken.length === 0) return of<Attempt>('held');
         return concat(
           this.#formerEnded$(found),
           this.#query(fence, [name, this.#id]).pipe(
-            map(([row]) => (typeof row?.['fence'] === 'string' ? row['fence'] : undefined)),
+            map(([row]): Attempt => (typeof row?.['fence'] === 'string' ? { fence: row['fence'] } : 'held')),
           ),
         );
       }),
@@ -242,12 +253,15 @@ class Holder {
     );
   }
 
-  /** Renews the lease from time to time. Errors when another holder has it, or when the database does not answer in time. */
+  /**
+   * Renews the lease from time to time. Errors when another holder has it, when the name is paused, or when the database does not
+   * answer in time.
+   */
   #renewals$(): Observable<never> {
     const { tables, name } = this.options;
     // a pooler may have announced the ID of a server process; this detects it
-    const renew = `UPDATE ${tables.leases} SET renewed_at = clock_timestamp(), pid = CASE WHEN $3::boolean OR pid = pg_backend_pid() THEN pid END
-      WHERE name = $1 AND holder = $2 RETURNING true`;
+    const renew = `UPDATE ${tables.leases} l SET renewed_at = clock_timestamp(), pid = CASE WHEN $3::boolean OR pid = pg_backend_pid() THEN pid END
+      WHERE name = $1 AND holder = $2 RETURNING l.paused_at IS NOT NULL AS "isPaused"`;
     return timer(renewMs, renewMs).pipe(
       exhaustMap(() => {
         const { pool } = this;
@@ -261,6 +275,7 @@ class Holder {
         ]).pipe(
           map((rows) => {
             if (rows.length === 0) throw new StoreError('hold', name, 'another processor holds the name now');
+            if (rows[0]?.['isPaused'] === true) throw paused(name);
           }),
           catchError((error: unknown) => {
             if (this.#isInTransaction || isElsewhere) return EMPTY;
@@ -283,6 +298,18 @@ class Holder {
     });
   }
 }
+
+/** SQL: has a row if a name is paused. It is the last statement that begins a transaction, so that none begins after a pause. */
+const pausedIn = ({ leases }: LeaseTables, name: string): string =>
+  `SELECT FROM ${leases} WHERE name = ${name} AND paused_at IS NOT NULL`;
+
+/** Whether the results of these statements say that the name is paused. */
+const isPausedIn = (results: unknown): boolean =>
+  Array.isArray(results) && (results.at(-1) as QueryResult | undefined)?.rowCount === 1;
+
+/** The error of a holder whose name was paused: it waits until it is resumed. */
+const paused = (name: string): StoreError =>
+  new StoreError('hold', name, 'it is paused, and waits until it is resumed');
 
 /** Whether a pool can give a connection immediately. */
 const mayConnect = ({ waitingCount, idleCount, totalCount, options }: Pool): boolean =>

@@ -1,13 +1,11 @@
 import type { ClientBase, Pool, PoolClient, QueryResultRow } from 'pg';
 import {
   catchError,
-  concat,
   concatMap,
   defer,
   EMPTY,
   finalize,
   from,
-  ignoreElements,
   lastValueFrom,
   map,
   Observable,
@@ -140,6 +138,8 @@ export const query = (
 /** The statements that begin transactions. */
 interface TransactionOptions {
   readonly begin: string;
+  /** Receives the results of these statements, and throws if the transaction must be rolled back at once. */
+  readonly begun?: (results: unknown) => void;
   /** The time limit for the database to begin, commit or roll back a transaction, in milliseconds. */
   readonly timeoutMs: number;
   /** The name of the processor, for error messages. */
@@ -161,7 +161,7 @@ const repeatDelayMs = 10;
  */
 export function transactionsOn(
   client: PoolClient,
-  { begin, timeoutMs, processor }: TransactionOptions,
+  { begin, begun, timeoutMs, processor }: TransactionOptions,
 ): Transactions<PoolClient> {
   const commitError = (text: string, error?: unknown): StoreError => {
     const cause = reasons.get(client) ?? error;
@@ -186,19 +186,22 @@ export function transactionsOn(
   const rollback$ = send('ROLLBACK').pipe(mapError((error) => commitError('the connection was lost', error)));
   return {
     transact: (work) =>
-      concat(
-        begin$.pipe(ignoreElements()),
-        defer(() => work(client)).pipe(
-          toArray(),
-          concatMap((values) => commit$.pipe(concatMap(() => values))),
-          catchError((error: unknown) =>
-            // a handler that took too long still uses the connection, which is closed next
-            isLedgerError(error, 'HandlerError')
-              ? throwError(() => error)
-              : rollback$.pipe(concatMap(() => throwError(() => error))),
+      begin$.pipe(
+        concatMap((results) =>
+          defer(() => {
+            begun?.(results);
+            return work(client);
+          }).pipe(
+            toArray(),
+            concatMap((values) => commit$.pipe(concatMap(() => values))),
+            catchError((error: unknown) =>
+              // a handler that took too long still uses the connection, which is closed next
+              isLedgerError(error, 'HandlerError')
+                ? throwError(() => error)
+                : rollback$.pipe(concatMap(() => throwError(() => error))),
+            ),
           ),
         ),
-      ).pipe(
         retry({
           delay: (error: unknown, count) => {
             if (!mustRepeat(error) || count > maxRepeats) throw error;

@@ -240,7 +240,8 @@ CREATE TABLE IF NOT EXISTS ${leases} (
   name text PRIMARY KEY,
   holder text,
   pid int,
-  renewed_at timestamptz NOT NULL
+  renewed_at timestamptz NOT NULL,
+  paused_at timestamptz
 );
 CREATE TABLE IF NOT EXISTS ${parked} (
   name text NOT NULL,
@@ -294,7 +295,7 @@ const ensureTables = (
   );
   // fails for other tables of these names
   const columns = `SELECT FROM (SELECT name, cursor, fence, saved_at FROM ${cursors}) c,
-    (SELECT name, holder, pid, renewed_at FROM ${leases}) l, (SELECT name, "offset", record FROM ${parked}) p LIMIT 0`;
+    (SELECT name, holder, pid, renewed_at, paused_at FROM ${leases}) l, (SELECT name, "offset", record FROM ${parked}) p LIMIT 0`;
   return concat(created$, checkRights(db, timeoutMs, tables).pipe(ignoreElements()), query(db, timeoutMs, columns, []));
 };
 

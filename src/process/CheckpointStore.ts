@@ -1,11 +1,11 @@
 import * as t from 'io-ts';
 import type { Observable, ObservableInput } from 'rxjs';
-import { text } from '../codecs/internal/field.js';
+import { optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { formatProblem, problemsOf } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
 import { CursorError } from '../errors/process.js';
-import { type LedgerPosition, positionFields } from '../history/LedgerPosition.js';
+import { LedgerPosition, positionFields } from '../history/LedgerPosition.js';
 
 /**
  * A position in a source.
@@ -30,6 +30,11 @@ export interface Cursor extends FeedPosition, LedgerPosition {
   readonly offset: Offset;
   /** A hash of what the request selects. It does not depend on the order of parties and filters. */
   readonly selection: string;
+  /**
+   * Set if the cursor was moved back: where it was before. Nothing proves a bare offset, so this position proves at the next start
+   * that the ledger is the same, and has the same offsets. The first commit removes it.
+   */
+  readonly rewoundFrom?: LedgerPosition | undefined;
 }
 
 /**
@@ -41,6 +46,7 @@ export const Cursor: t.Type<Cursor, unknown> = message<Cursor>('Cursor', {
   version: t.literal(1),
   ...positionFields,
   selection: text,
+  rewoundFrom: optional(LedgerPosition),
 });
 
 /** Decodes a record of a processor's store. Throws a {@link CursorError} if it cannot be decoded. */
@@ -97,10 +103,11 @@ export interface CheckpointStore<Tx = void> {
    * `'hold'`: the processor waits for the name again, and resumes from the last cursor.
    *
    * @param standBy - call it once another processor is known to hold the name: the processor then loads its cursor to check
-   * it, and counts as a standby. If a store never calls it, a processor that waits has the role `'starting'`
+   * it, and counts as a standby. If a store never calls it, a processor that waits has the role `'starting'`. With `'paused'`
+   * no process may hold it until it is resumed
    * @defaultValue the name is held within this process, for this store object
    */
-  hold?(name: string, standBy?: () => void): Observable<unknown>;
+  hold?(name: string, standBy?: (reason?: 'paused') => void): Observable<unknown>;
   /** Removes a parked update and emits whether it existed. */
   unpark?(name: string, offset: Offset, tx: Tx): ObservableInput<boolean>;
 }
@@ -116,9 +123,9 @@ export interface TransactionalStore<Tx> extends CheckpointStore<Tx> {
    * unsubscribing releases it. If a `save` detects that the name was lost, it fails with a `StoreError` whose operation
    * is `'hold'`.
    *
-   * @param standBy - call it once another processor is known to hold the name
+   * @param standBy - call it once another processor is known to hold the name; with `'paused'`, if none may hold it
    */
-  hold(name: string, standBy?: () => void): Observable<Transactions<Tx>>;
+  hold(name: string, standBy?: (reason?: 'paused') => void): Observable<Transactions<Tx>>;
   /** Transactions without a held name, for parked updates. */
   readonly transactions: Transactions<Tx>;
 }

@@ -132,8 +132,11 @@ export interface FeedReader<A, P extends FeedPosition> {
    * that themselves.
    */
   hasUpdate?(update: LastUpdate, at: P): Observable<boolean>;
-  /** Emits once the ledger is known to be that of a position; fails with a `LedgerResetError` if it is another one. */
-  prove?(position: P): Observable<unknown>;
+  /**
+   * Emits once the ledger is known to be that of a position, and whether its offsets are the same; fails with a `LedgerResetError`
+   * if it is another one.
+   */
+  prove?(position: LedgerPosition): Observable<ProvenPlace>;
   /**
    * What to do with a cursor that was saved with another selection. `'reconcile'`: the batches begin with the contracts
    * of this one at its offset. `'continue'`: they continue after its offset. Default: such a cursor is rejected.
@@ -147,6 +150,16 @@ export interface FeedReader<A, P extends FeedPosition> {
    * @param after - the position, and what the cursor knows of the ledger
    */
   batches(after: P & Partial<LedgerPosition>, ready$: Observable<unknown>): Observable<Batch<FeedEntry<A, P>, P>>;
+}
+
+/**
+ * Whether a proven position has the same offsets on the participant that answers now.
+ *
+ * @inline
+ */
+interface ProvenPlace {
+  /** `'Here'` if it has. */
+  readonly _tag: 'Here' | 'Elsewhere';
 }
 
 /**

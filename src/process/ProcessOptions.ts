@@ -261,6 +261,8 @@ export interface Committed {
    * processor, with the cursor that the store has; `'starting'` when it has lost its store. Absent for a commit.
    */
   readonly role?: Exclude<ProcessorRole, 'leader'>;
+  /** Set if it waits because its name is paused: it commits nothing until `canton-rx processors resume`. */
+  readonly isPaused?: true;
   /** Whether everything that the ledger was known to have has been handled. */
   readonly isCaughtUp: boolean;
 }

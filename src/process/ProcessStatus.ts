@@ -54,10 +54,11 @@ export interface ProcessStatus {
    */
   readonly role: ProcessorRole;
   /**
-   * `'waiting'` unless the processor is the leader. A leader is `'caughtUp'` if everything that the ledger was known to have
+   * `'waiting'` unless the processor is the leader; `'paused'` if it waits until `canton-rx processors resume`, and commits nothing
+   * until then. A leader is `'caughtUp'` if everything that the ledger was known to have
    * has been handled, and `'catchingUp'` otherwise. `'ended'` after the processor has completed, failed or was unsubscribed.
    */
-  readonly state: 'waiting' | 'catchingUp' | 'caughtUp' | 'ended';
+  readonly state: 'waiting' | 'paused' | 'catchingUp' | 'caughtUp' | 'ended';
   /** Why the processor ended, if it failed. */
   readonly error?: string;
   /**
@@ -136,7 +137,7 @@ export interface ReadyOptions {
 
 /**
  * Returns whether a processor is ready, for a readiness probe: it knows the ledger end, and has caught up, lags a
- * little, or is a standby. A processor that is starting is not ready: it has not reached its store, or could not check
+ * little, or is a standby; a paused one counts as a standby. A processor that is starting is not ready: it has not reached its store, or could not check
  * its cursor and its handler.
  *
  * @example

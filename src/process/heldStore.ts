@@ -41,8 +41,10 @@ import type { LastCalls, Stop } from './Stop.js';
 
 /** The store of a processor that holds its name or awaits it. */
 export interface HeldStore extends Pick<ProcessorRun, 'transactions' | 'isTransactional' | 'load$' | 'save' | 'park'> {
-  /** Whether another processor holds the name. */
+  /** Whether another processor holds the name, or none may. */
   readonly isStandby: boolean;
+  /** Whether no processor may hold the name until it is resumed. */
+  readonly isPaused: boolean;
 }
 
 /**
@@ -60,7 +62,7 @@ export function acquireStore(
 ): Observable<HeldStore> {
   const { name = '', storeTimeoutMs = 30_000 } = options;
   const store: CheckpointStore<unknown> | undefined = options.store;
-  const heldStore = (transactions: Transactions<unknown>, isTransactional: boolean, isStandby = false): HeldStore => {
+  const heldStore = (transactions: Transactions<unknown>, isTransactional: boolean, wait?: Wait): HeldStore => {
     const call = (operation: StoreOperation, request: () => ObservableInput<unknown>): Observable<unknown> => {
       const result$ = defer(() => calls.stored(request())).pipe(
         lastOrUndefined(),
@@ -70,7 +72,8 @@ export function acquireStore(
       return isTransactional ? result$ : result$.pipe(retryTransient(retrying, (error) => !isNameLost(error)));
     };
     return {
-      isStandby,
+      isStandby: wait !== undefined,
+      isPaused: wait === 'paused',
       transactions,
       isTransactional,
       load$: call('load', () => store?.load(name) ?? []),
@@ -85,7 +88,7 @@ export function acquireStore(
           mapError((error) => asStoreError('prepare', name, error)),
           lastOrUndefined(),
         );
-  const hold = <A>(request: (standBy: () => void) => Observable<A>): Observable<A | 'standby'> =>
+  const hold = <A>(request: (standBy: StandBy) => Observable<A>): Observable<A | Wait> =>
     prepared$.pipe(
       concatMap(() => withStandby(request)),
       throwIfEmpty(() => new Error('it completed without emitting')),
@@ -94,20 +97,27 @@ export function acquireStore(
   if (store === undefined) return prepared$.pipe(map(() => heldStore(noTransactions, false)));
   if (isTransactionalStore(store))
     return hold((standBy) => store.hold(name, standBy)).pipe(
-      map((held) => (held === 'standby' ? heldStore(noTransactions, true, true) : heldStore(held, true))),
+      map((held) => (isWait(held) ? heldStore(noTransactions, true, held) : heldStore(held, true))),
     );
   return hold((standBy) => store.hold?.(name, standBy) ?? holdName(store, name, standBy)).pipe(
-    map((held) => heldStore(noTransactions, false, held === 'standby')),
+    map((held) => heldStore(noTransactions, false, isWait(held) ? held : undefined)),
     share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => calls.ended$ }),
   );
 }
 
-/** Emits `'standby'` when the request reports that another processor holds the name, and then what it emits. */
-const withStandby = <A>(request: (standBy: () => void) => Observable<A>): Observable<A | 'standby'> =>
+/** Why a processor waits for its name: another one holds it, or none may. */
+type Wait = 'standby' | 'paused';
+
+const isWait = (held: unknown): held is Wait => held === 'standby' || held === 'paused';
+
+type StandBy = NonNullable<Parameters<TransactionalStore<unknown>['hold']>[1]>;
+
+/** Emits why the request waits when it reports that, and then what it emits. */
+const withStandby = <A>(request: (standBy: StandBy) => Observable<A>): Observable<A | Wait> =>
   defer(() => {
-    const standby$ = new Subject<'standby'>();
-    const held$ = request(() => {
-      standby$.next('standby');
+    const standby$ = new Subject<Wait>();
+    const held$ = request((reason) => {
+      standby$.next(reason ?? 'standby');
     });
     return merge(
       standby$,
@@ -197,17 +207,26 @@ export const whileStoreHeld = (
   defer(() => {
     const { report } = retrying;
     const roles$ = new Subject<Committed>();
-    const state: State = { isInTransaction: false, isCaughtUp: false, isAway: false };
-    const setRole = (role: ProcessorRole, at?: FeedPosition): void => {
-      if (state.role === role) return;
+    const state: State = { isInTransaction: false, isCaughtUp: false, isAway: false, isPaused: false };
+    const setRole = (role: ProcessorRole, at?: FeedPosition, isPaused = false): void => {
+      if (state.role === role && state.isPaused === isPaused) return;
       state.role = role;
+      state.isPaused = isPaused;
       state.isCaughtUp = false;
-      report(() => ({ _tag: 'RoleChanged', role, ...(at !== undefined && { offset: at.offset }) }));
+      const paused = isPaused ? ({ isPaused } as const) : {};
+      report(() => ({ _tag: 'RoleChanged', role, ...(at !== undefined && { offset: at.offset }), ...paused }));
       state.at = at ?? state.at;
       if (role === 'leader' || state.at === undefined) return;
       const { offset } = state.at;
       state.isAway = true;
-      roles$.next({ offset, recordTimes: state.last?.recordTimes ?? {}, handled: 0, isCaughtUp: false, role });
+      roles$.next({
+        offset,
+        recordTimes: state.last?.recordTimes ?? {},
+        handled: 0,
+        isCaughtUp: false,
+        role,
+        ...paused,
+      });
     };
     // an error with `retried` has already been retried where it occurred
     const isRetried = (error: unknown): boolean =>
@@ -215,7 +234,7 @@ export const whileStoreHeld = (
     const standingBy = (store: HeldStore): Observable<undefined> =>
       standBy(store).pipe(
         tap((cursor) => {
-          setRole('standby', cursor);
+          setRole('standby', cursor, store.isPaused);
         }),
         ignoreElements(),
       );
@@ -292,6 +311,7 @@ export const trackOpen = <Tx>(
 interface State {
   isInTransaction: boolean;
   role?: ProcessorRole;
+  isPaused: boolean;
   /** The last known position: that of a commit, or the cursor that a standby has read. */
   at?: FeedPosition | undefined;
   /** The last commit that made progress. */

@@ -1,4 +1,16 @@
-import { concatMap, defer, forkJoin, map, type Observable, type ObservableInput, of, tap } from 'rxjs';
+import {
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  forkJoin,
+  ignoreElements,
+  map,
+  type Observable,
+  type ObservableInput,
+  of,
+  tap,
+} from 'rxjs';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { CursorError } from '../errors/process.js';
@@ -207,7 +219,7 @@ export const rejectedCursor = (name: string, error: unknown): unknown =>
 /** What a reader must have to resume. */
 type ResumableReader = Pick<
   AnyReader,
-  'identity$' | 'start$' | 'position' | 'hasUpdate' | 'restart' | 'mayRelocate' | 'onSelectionChange'
+  'identity$' | 'start$' | 'position' | 'hasUpdate' | 'prove' | 'restart' | 'mayRelocate' | 'onSelectionChange'
 >;
 
 /** Emits the start of a feed whose processor has no store. */
@@ -232,7 +244,7 @@ export const resumePoint = (
       const saved = validateCursor(reader, name, stored, identity);
       const isOther = reader.onSelectionChange === 'continue' && saved.selection !== identity.selection;
       const cursor = isOther ? continuedWith(saved, identity.selection) : saved;
-      return hasLastUpdate(reader, cursor).pipe(
+      return concat(provenBefore(reader, name, cursor), hasLastUpdate(reader, cursor)).pipe(
         map((isFound): ResumePoint => {
           if (isFound) return { cursor, isStored: true, ...(isOther && { isOther }) };
           const gone = updateGone(cursor);
@@ -298,6 +310,23 @@ const continuedWith = ({ recordTimes, ...cursor }: Cursor, selection: string): C
  */
 const hasLastUpdate = (reader: ResumableReader, cursor: Cursor): Observable<boolean> =>
   cursor.lastUpdate === undefined ? of(true) : (reader.hasUpdate?.(cursor.lastUpdate, cursor) ?? of(true));
+
+/**
+ * Completes if a cursor that was moved back can be used. Its offset proves nothing, and nothing before it was read: the position from
+ * which it was moved shows that the ledger is the same. At other offsets of the same history, the place of the offset is not known.
+ */
+const provenBefore = (reader: ResumableReader, name: string, { rewoundFrom }: Cursor): Observable<never> =>
+  (rewoundFrom === undefined ? EMPTY : (reader.prove?.(rewoundFrom) ?? EMPTY)).pipe(
+    tap((place) => {
+      if (place._tag === 'Elsewhere')
+        throw new CursorError(
+          'ledger',
+          name,
+          'it was moved back to an offset, and the same updates have other offsets on this participant',
+        );
+    }),
+    ignoreElements(),
+  );
 
 const updateGone = ({ lastUpdate }: Cursor): string =>
   `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}, or others have come between it and the cursor`;

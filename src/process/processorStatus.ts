@@ -181,6 +181,7 @@ const roleOf = (last: Committed | undefined): ProcessorRole =>
   last === undefined ? 'starting' : (last.role ?? 'leader');
 
 function stateOf(last: Committed | undefined): ProcessStatus['state'] {
+  if (last?.isPaused === true) return 'paused';
   if (last === undefined || last.role !== undefined) return 'waiting';
   return last.isCaughtUp ? 'caughtUp' : 'catchingUp';
 }

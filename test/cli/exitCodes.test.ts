@@ -235,11 +235,19 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   6: [
     [
-      '`project`, `processors`, `parked`: the database, the schema or the package `pg` cannot be used',
+      '`project`, `processors`, `parked`, `outbox`: the database, the schema or the package `pg` cannot be used',
       async () => {
         const database = ['--database', 'postgres://postgres@127.0.0.1:1/x'];
-        const lines = [['processors', 'list'], ['parked', 'list'], ['project', 'verify'], ['project']] as const;
-        expect(await codesOf(...lines.map((line): Line => [...line, ...database]))).toEqual([6, 6, 6, 6]);
+        const lines = [
+          ['processors', 'list'],
+          ['parked', 'list'],
+          ['outbox', 'list'],
+          ['project', 'verify'],
+          ['project'],
+        ];
+        expect(await codesOf(...lines.map((line) => [...line, ...database] as unknown as Line))).toEqual([
+          6, 6, 6, 6, 6,
+        ]);
       },
     ],
     [

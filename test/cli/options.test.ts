@@ -47,7 +47,7 @@ describe('the options of the command line', () => {
   });
 
   it.each([
-    ['processors', ['list', 'reset', 'skip']],
+    ['processors', ['list', 'pause', 'resume', 'rewind', 'reset', 'skip']],
     ['parked', ['list', 'drop']],
     ['outbox', ['list', 'retry', 'drop']],
   ])('of the actions of %s are those of its help', async (command, actions) => {
@@ -56,9 +56,21 @@ describe('the options of the command line', () => {
   });
 
   it.each([
-    ['bash', /^ +processors\) actions='list reset skip' words='--database /m, /^ +project\) actions='verify' /m],
-    ['zsh', /^ +processors\) actions=\(list reset skip\) words=\(/m, /^ +completion\) actions=\(bash zsh fish\) /m],
-    ['fish', /from processors; and not .*-a 'list reset skip'$/m, /from parked; and not .*-a 'list drop'$/m],
+    [
+      'bash',
+      /^ +processors\) actions='list pause resume rewind reset skip' words='--database /m,
+      /^ +project\) actions='verify' /m,
+    ],
+    [
+      'zsh',
+      /^ +processors\) actions=\(list pause resume rewind reset skip\) words=\(/m,
+      /^ +completion\) actions=\(bash zsh fish\) /m,
+    ],
+    [
+      'fish',
+      /from processors; and not .*-a 'list pause resume rewind reset skip'$/m,
+      /from parked; and not .*-a 'list drop'$/m,
+    ],
   ])('are completed in %s, with the words after a command', async (shell, ...patterns) => {
     const script = await run('completion', shell);
     for (const pattern of patterns) expect(script).toMatch(pattern);

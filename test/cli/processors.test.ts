@@ -355,7 +355,7 @@ describeWithPostgres('canton-rx processors and parked', () => {
   it('names what is wrong with the arguments and the database', async () => {
     expect(await cli('processors')).toEqual([
       2,
-      expect.stringContaining('processors requires list, reset or skip first'),
+      expect.stringContaining('processors requires list, pause, resume, rewind, reset or skip first'),
     ]);
     expect(await cli('processors', 'reset')).toEqual([2, expect.stringContaining('--name is required')]);
     expect(await cli('processors', 'list', '--schema', 'nowhere')).toEqual([6, expect.stringContaining('nowhere')]);

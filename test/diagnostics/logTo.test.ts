@@ -118,6 +118,7 @@ describe('logTo', () => {
     const bodies: readonly DiagnosticBody[] = [
       { _tag: 'RoleChanged', role: 'starting' },
       { _tag: 'RoleChanged', role: 'standby', offset: 7 },
+      { _tag: 'RoleChanged', role: 'standby', offset: 7, isPaused: true },
       { _tag: 'RoleChanged', role: 'leader', offset: 9 },
       { _tag: 'WorkCaughtUp', offset: 12 },
       { _tag: 'WorkCaughtUp', offset: 13 },
@@ -132,6 +133,7 @@ describe('logTo', () => {
     expect(lines.map((line) => line.replace('canton-rx: processor balances: ', ''))).toEqual([
       'starting: connects to its store',
       'standing by: another processor holds the name, the cursor is at offset 7',
+      'paused, and waits for canton-rx processors resume, the cursor is at offset 7',
       'leading: holds the name and works, the cursor is at offset 9',
       'caught up at offset 12',
       'the handler has worked on offset 14 for 30 s, nothing else is handled',

@@ -1,0 +1,158 @@
+import { catchError, concatMap, forkJoin, map, type Observable, of, switchMap } from 'rxjs';
+import { isHeld } from '../postgres/leaseSql.js';
+import type { Cursor } from '../process/index.js';
+import { readInteger, UsageError } from './arguments.js';
+import { readConnection } from './Connection.js';
+import { inTransaction, type Queryable, rowsOf } from './database.js';
+import { reportError } from './failure.js';
+import { firstAnswer, openSession } from './Session.js';
+import { readTime } from './start.js';
+import { refusal, required, type Result, type Store } from './store.js';
+import { escapeText } from './terminal.js';
+
+/** Lets no process hold the name of a processor: the running one ends its transaction, and begins none. */
+export function pause({ pool, schema, values }: Store): Result {
+  const name = required(values, 'name');
+  return rowsOf(
+    pool,
+    `INSERT INTO "${schema}".canton_rx_leases AS l (name, renewed_at, paused_at)
+      SELECT c.name, clock_timestamp(), clock_timestamp() FROM "${schema}".canton_rx_cursors c WHERE c.name = $1
+      ON CONFLICT (name) DO UPDATE SET paused_at = coalesce(l.paused_at, excluded.paused_at)
+      RETURNING ${isHeld} AS "isHeld"`,
+    [name],
+  ).pipe(
+    map(([row]) => {
+      if (row === undefined) throw unknownProcessor(schema, name);
+      const paused = `the processor ${escapeText(name)} is paused`;
+      return [row['isHeld'] === true ? `${paused}: it ends its current batch, and commits nothing after that` : paused];
+    }),
+  );
+}
+
+/** Lets processes hold the name again. */
+export function resume({ pool, schema, values }: Store): Result {
+  const name = required(values, 'name');
+  return rowsOf(
+    pool,
+    `UPDATE "${schema}".canton_rx_leases SET paused_at = NULL WHERE name = $1 AND paused_at IS NOT NULL RETURNING 1`,
+    [name],
+  ).pipe(
+    map((rows) => {
+      if (rows.length === 0) throw refusal(`the processor ${name} is not paused`, 'see canton-rx processors list');
+      return [`the processor ${escapeText(name)} works again: a process that waits takes over within seconds`];
+    }),
+  );
+}
+
+/** Moves the cursor back, so that the handler gets the updates after an offset again. */
+export function rewind(store: Store): Result {
+  const { pool, schema, values } = store;
+  const name = required(values, 'name');
+  return offsetOf(store, required(values, 'to')).pipe(
+    concatMap((target) => {
+      // what explains the failure is printed
+      if ('code' in target) return of(target.code);
+      return inTransaction(pool, (db) =>
+        lockedCursor(db, schema, name).pipe(
+          concatMap((cursor) => {
+            const moved = movedBack(name, cursor, target.offset);
+            // the fencing token ends a transaction that a paused processor still has open
+            const save = `UPDATE "${schema}".canton_rx_cursors SET cursor = $2, fence = fence + 1, saved_at = now() WHERE name = $1`;
+            return forkJoin([
+              parkedAfter(db, schema, name, target.offset),
+              rowsOf(db, save, [name, JSON.stringify(moved)]),
+            ]);
+          }),
+          map(([parked]) => [
+            `the processor ${escapeText(name)} continues after offset ${target.offset}, and handles later updates again`,
+            ...(parked === 0
+              ? []
+              : [`${parked} of them are parked: drop those that are handled now, see canton-rx parked list`]),
+          ]),
+        ),
+      );
+    }),
+  );
+}
+
+/** The offset of `--to`, which the ledger finds for a time; or the exit code if it cannot. */
+function offsetOf({ values, world }: Store, to: string): Observable<{ offset: number } | { code: number }> {
+  if (/^\d+$/.test(to)) return of({ offset: readInteger('to', to, 0) });
+  if (to.startsWith('-')) throw new UsageError(`--to must be an offset from 0 or a time, got '${to}'`);
+  const time = readTime(to, '--to');
+  const { party: parties = [] } = values;
+  return openSession(readConnection(values, world.env), world).pipe(
+    switchMap((session) =>
+      firstAnswer(session).pipe(
+        concatMap(() => session.ledger.offsetAt(time, parties.length === 0 ? {} : { parties })),
+        map((offset) => ({ offset })),
+        catchError((error: unknown) =>
+          reportError(error, { parties, templates: [], resume: '' }, session).pipe(map((code) => ({ code }))),
+        ),
+      ),
+    ),
+  );
+}
+
+/** The cursor of a processor that does not run, or is paused. Its row is locked, and so is that of its lease. */
+const lockedCursor = (db: Queryable, schema: string, name: string): Observable<Readonly<Record<string, unknown>>> =>
+  rowsOf(
+    db,
+    `SELECT ${isHeld} AND l.paused_at IS NULL AS "isRunning" FROM "${schema}".canton_rx_leases l WHERE l.name = $1 FOR UPDATE`,
+    [name],
+  ).pipe(
+    concatMap(([lease]) => {
+      if (lease?.['isRunning'] === true)
+        throw refusal(
+          `the processor ${name} is running`,
+          `canton-rx processors pause --name ${escapeText(name)} first, or stop all its replicas`,
+        );
+      return rowsOf(db, `SELECT cursor::text AS cursor FROM "${schema}".canton_rx_cursors WHERE name = $1 FOR UPDATE`, [
+        name,
+      ]);
+    }),
+    map(([row]) => {
+      if (typeof row?.['cursor'] !== 'string') throw unknownProcessor(schema, name);
+      return JSON.parse(row['cursor']) as Readonly<Record<string, unknown>>;
+    }),
+  );
+
+/** The fields of the cursor of a feed of updates. That of a rule has the actions that it must not repeat. */
+const cursorFields = ['version', 'offset', 'participantId', 'lastUpdate', 'recordTimes', 'selection', 'rewoundFrom'];
+
+/**
+ * Returns a cursor at an earlier offset. Which updates were read up to there is not known: it has no record times and no last
+ * update, as that of a processor which begins there. The position of before shows at the start that the ledger is the same.
+ */
+function movedBack(name: string, stored: Readonly<Record<string, unknown>>, offset: number): Cursor {
+  const cursor = stored as unknown as Cursor;
+  if (cursor.selection.startsWith('contracts'))
+    throw refusal(
+      `the processor ${name} follows contracts, and its rows would be doubled`,
+      `canton-rx processors reset --name ${escapeText(name)} loads them again`,
+    );
+  const isOfUpdates =
+    cursor.selection.startsWith('fnv1a:') && Object.keys(stored).every((key) => cursorFields.includes(key));
+  if (!isOfUpdates)
+    throw refusal(
+      `the processor ${name} has no cursor of a feed of updates`,
+      'only such a processor can handle updates again',
+    );
+  if (offset >= cursor.offset)
+    throw refusal(
+      `the cursor is at offset ${cursor.offset}, which is not after ${offset}`,
+      'rewind moves it back only, canton-rx processors skip moves it on',
+    );
+  const { version, participantId, selection, lastUpdate, recordTimes } = cursor;
+  const rewoundFrom = cursor.rewoundFrom ?? { offset: cursor.offset, participantId, lastUpdate, recordTimes };
+  return { version, offset, participantId, selection, recordTimes: {}, rewoundFrom };
+}
+
+const parkedAfter = (db: Queryable, schema: string, name: string, offset: number): Observable<number> =>
+  rowsOf(db, `SELECT count(*)::int AS count FROM "${schema}".canton_rx_parked WHERE name = $1 AND "offset" > $2`, [
+    name,
+    offset,
+  ]).pipe(map(([row]) => Number(row?.['count'])));
+
+const unknownProcessor = (schema: string, name: string): Error =>
+  refusal(`the schema ${schema} has no cursor of the processor ${name}`, 'see canton-rx processors list');
