@@ -1,0 +1,78 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { firstValueFrom, lastValueFrom, takeWhile } from 'rxjs';
+import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import type { ContractTypes } from '../../src/contracts/Contract.js';
+import { liveContracts } from '../../src/contracts/liveContracts.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+import { contractsProjection, postgresStore } from '../../src/postgres/index.js';
+import { contractsFeed, processFeed } from '../../src/process/index.js';
+import { createSandbox } from '../../src/sandbox/index.js';
+import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { withDatabase } from './support.js';
+
+const asset = contractType('#sandbox-assets:Main:Asset', t.UnknownRecord);
+const offer = contractType('#sandbox-assets:Main:Offer', t.UnknownRecord);
+const task = contractType('#sandbox-tasks:Tasks.Model:Task', t.UnknownRecord);
+const holding = interfaceType('#sandbox-api:Api:Holding', t.UnknownRecord);
+
+const starts: readonly ContractTypes[] = [
+  { asset },
+  { asset, offer },
+  { asset, task },
+  { holding },
+  { asset, holding },
+  { task },
+  { asset, offer, holding, task },
+];
+
+describeWithPostgres('a projection whose types grow and shrink between two starts', () => {
+  const database = withDatabase();
+  beforeEach(async () => {
+    await database.pool.query('DROP SCHEMA IF EXISTS contracts CASCADE');
+  });
+
+  it('has the contracts and views that each query selects, once, and says which left with their type', async () => {
+    const sandbox = createSandbox();
+    sandbox.generate(200, { seed: 4 });
+    const ledger = createLedger({ baseUrl: 'http://sandbox', port: sandbox.port });
+    for (const types of starts) {
+      const { pool, read } = database;
+      const query = { types, parties: 'any' } as const;
+      const end = sandbox.ledgerEnd;
+      const committed$ = processFeed(
+        contractsFeed(ledger, query, { batchSize: 20 }),
+        contractsProjection({ pool, query }),
+        {
+          name: 'contracts',
+          store: postgresStore({ pool }),
+        },
+      );
+      await lastValueFrom(committed$.pipe(takeWhile(({ offset, isCaughtUp }) => !isCaughtUp || offset < end)), {
+        defaultValue: undefined,
+      });
+      const contracts = await firstValueFrom(liveContracts(ledger, query).all$());
+      const expected = contracts.flatMap(({ contractId, createdEvent: { createArgument, interfaceViews } }) => [
+        ...(createArgument === undefined && interfaceViews.length > 0
+          ? []
+          : [{ contract_id: contractId, payload_type: 'template', payload: createArgument ?? null }]),
+        ...interfaceViews.map(({ viewValue }) => ({
+          ...{ contract_id: contractId, payload_type: 'interface', payload: viewValue ?? null },
+        })),
+      ]);
+      const inOrder = (rows: readonly Readonly<Record<string, unknown>>[]) =>
+        rows
+          .map(({ contract_id, payload_type, payload }) => [contract_id, payload_type, payload])
+          .sort((a, b) => (String(a) < String(b) ? -1 : 1));
+      expect(inOrder(await read('SELECT * FROM contracts.active()'))).toEqual(inOrder(expected));
+      expect(
+        await read('SELECT contract_id, template_fqn FROM contracts.creates() GROUP BY 1, 2 HAVING count(*) > 1'),
+      ).toEqual([]);
+      sandbox.generate(30, { seed: expected.length });
+    }
+    expect(await database.read('SELECT DISTINCT end_reason AS reason FROM contracts.archives() ORDER BY 1')).toEqual([
+      { reason: 'archived' },
+      { reason: 'selectionChanged' },
+    ]);
+  });
+});
