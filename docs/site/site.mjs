@@ -11,6 +11,7 @@ import {
   ReflectionKind,
 } from 'typedoc';
 import { accessible, SiteContext } from './pages.mjs';
+import { writeForMachines, writeNotFound } from './files.mjs';
 import { describePages, SectionRouter } from './sections.mjs';
 
 /** Loaded by TypeDoc. */
@@ -23,6 +24,10 @@ export function load(app) {
   );
   app.renderer.on(PageEvent.END, (page) => {
     page.contents = accessible(page.contents);
+  });
+  app.renderer.postRenderAsyncJobs.push(async ({ outputDirectory, project }) => {
+    await writeForMachines(outputDirectory, project, app.renderer.router);
+    await writeNotFound(outputDirectory);
   });
   app.renderer.hooks.on('head.end', () =>
     JSX.createElement('script', null, JSX.createElement(JSX.Raw, { html: unfold })),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import process from 'node:process';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { findAccessibilityViolations } from '../../helpers/accessibility.js';
 import { itInChromium, launchChromium } from '../../helpers/browser.js';
@@ -25,7 +25,8 @@ beforeAll(async () => {
     const path = new URL(url, 'http://site').pathname;
     readFile(join(site, decodeURIComponent(path))).then(
       (content) => response.setHeader('content-type', types[extname(path)] ?? 'application/octet-stream').end(content),
-      () => response.writeHead(404).end(),
+      // as hosts of static sites do
+      async () => response.writeHead(404, { 'content-type': 'text/html' }).end(await readFile(join(site, '404.html'))),
     );
   });
   browser = await launchChromium();
@@ -90,6 +91,40 @@ describe('the search of the site', () => {
     );
     expect(missed.map(([query, target]) => ({ query, target, found: found[query] }))).toEqual([]);
     await page.close();
+  });
+});
+
+describe('an address without a page', () => {
+  itInChromium.each(['documents/Nothing.html', 'functions/a.html', 'nothing'])(
+    'says so, and offers the search: %s',
+    async (path) => {
+      const page = await open('index.html');
+      const answer = await page.goto(`${server.url}/${path}`);
+      expect(answer?.status()).toBe(404);
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+      expect(await page.locator('.title').evaluate((title) => getComputedStyle(title).textDecorationLine)).toBe('none');
+      expect([path, ...(await findAccessibilityViolations(page))]).toEqual([path]);
+      await page.locator('#tsd-search-trigger').click();
+      expect(await search(page, 'createLedger')).toContain('functions/canton-rx.createLedger.html');
+      await page.locator('#tsd-search-results a[data-href*="canton-rx.createLedger"]').first().click();
+      await page
+        .getByRole('heading', { name: /createLedger/ })
+        .first()
+        .waitFor();
+      await page.close();
+    },
+  );
+});
+
+describe('the files for programs', () => {
+  it('list each guide with its questions, and have all guides as one text', async () => {
+    const list = await readFile(join(site, 'llms.txt'), 'utf8');
+    const links = [...list.matchAll(/^- \[[^\]]+\]\(([^)]+)\)(?:: .+\?)?$/gm)].map(([, path = '']) => path);
+    expect(links.length).toBeGreaterThan(25);
+    expect(links.filter((path) => !existsSync(join(site, path)))).toEqual([]);
+    const all = await readFile(join(site, 'llms-full.txt'), 'utf8');
+    for (const title of ['# canton-rx', '# Getting started', '# For coding assistants', '# Runbook'])
+      expect(all).toContain(`\n${title}\n`.slice(title === '# canton-rx' ? 1 : 0));
   });
 });
 
