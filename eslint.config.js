@@ -96,7 +96,8 @@ const house = {
   ws: ['codecs', 'errors', 'http', 'client', 'history', 'feed'],
   undici: ['errors', 'http'],
   sse: ['codecs', 'errors', 'diagnostics', 'http', 'client', 'history', 'contracts'],
-  sandbox: ['codecs', 'http', 'ws'],
+  tokens: ['codecs', 'contracts'],
+  sandbox: ['codecs', 'http', 'tokens', 'ws'],
   cli: [
     'errors',
     'http',

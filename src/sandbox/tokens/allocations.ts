@@ -1,0 +1,80 @@
+import * as t from 'io-ts';
+import { contractType, type PayloadOf } from '../../codecs/ContractType.js';
+import { type AllocateArgument, Allocation, type InstructionResult } from '../../tokens/interfaces.js';
+import { amount, specificationWith } from '../../tokens/values.js';
+import type { ChoiceBody } from '../templates/TemplateBody.js';
+import { interfaceInstance, template } from '../templates/template.js';
+import type { TemplateLedger } from '../templates/TemplateLedger.js';
+import { checkContext, fail, isPast, none, spend, Token, tokenOf } from './Token.js';
+
+/** A holding that is locked for one leg of a settlement. Admin and sender sign it. */
+const Allocated = contractType(
+  '#sandbox-tokens:Tokens:TokenAllocation',
+  t.type({ allocation: specificationWith(amount), lockedCid: t.string }),
+);
+type Allocated = PayloadOf<typeof Allocated>;
+
+/** A choice that ends an allocation: its holding becomes one of the receiver, or of the sender again. */
+function ending(
+  by: 'sender' | 'all',
+  owner: 'sender' | 'receiver',
+): ChoiceBody<Allocated, (typeof Allocation)['Allocation_Withdraw']> {
+  return {
+    controllers: ({ payload: { allocation } }) => {
+      const { sender, receiver } = allocation.transferLeg;
+      return by === 'sender' ? [sender] : [allocation.settlement.executor, sender, receiver];
+    },
+    exercise: ({ payload: { allocation, lockedCid } }, { extraArgs }, ledger) => {
+      const { settlement, transferLeg } = allocation;
+      checkContext(extraArgs, transferLeg.instrumentId.admin, ledger);
+      const isExecuted = owner === 'receiver';
+      if (isExecuted && isPast(settlement.settleBefore, ledger)) fail('the time to settle is over');
+      ledger.archive(lockedCid);
+      const created = ledger.create(Token, tokenOf(transferLeg[owner], transferLeg.instrumentId, transferLeg.amount));
+      return isExecuted
+        ? { senderHoldingCids: [], receiverHoldingCids: [created], meta: none }
+        : { senderHoldingCids: [created], meta: none };
+    },
+  };
+}
+
+export const allocated = template(Allocated, {
+  signatories: ({ payload: { allocation } }) => [
+    allocation.transferLeg.instrumentId.admin,
+    allocation.transferLeg.sender,
+  ],
+  observers: ({ payload: { allocation } }) => [allocation.settlement.executor, allocation.transferLeg.receiver],
+  interfaces: [
+    interfaceInstance(Allocation, {
+      view: ({ payload: { allocation, lockedCid } }) => ({ allocation, holdingCids: [lockedCid], meta: none }),
+      choices: {
+        Allocation_ExecuteTransfer: ending('all', 'receiver'),
+        Allocation_Cancel: ending('all', 'sender'),
+        Allocation_Withdraw: ending('sender', 'sender'),
+      },
+    }),
+  ],
+});
+
+/** Locks holdings for a leg of a settlement. */
+export function allocate(argument: AllocateArgument, ledger: TemplateLedger): InstructionResult {
+  const { allocation, inputHoldingCids: inputs, requestedAt, extraArgs } = argument;
+  const { settlement, transferLeg } = allocation;
+  const { sender: owner, instrumentId: instrument, amount: size } = transferLeg;
+  checkContext(extraArgs, instrument.admin, ledger);
+  if (!isPast(requestedAt, ledger)) fail('requestedAt must be in the past');
+  if (isPast(settlement.allocateBefore, ledger)) fail('allocateBefore must be in the future');
+  const senderChangeCids = spend({ owner, instrument, size, inputs }, ledger);
+  const lock = {
+    holders: [instrument.admin],
+    expiresAt: settlement.settleBefore,
+    expiresAfter: null,
+    context: 'allocation',
+  };
+  const locked = tokenOf(owner, instrument, size, lock);
+  const lockedCid = ledger.create(Token, locked);
+  const leg = { ...transferLeg, amount: locked.amount };
+  const allocationCid = ledger.create(Allocated, { allocation: { ...allocation, transferLeg: leg }, lockedCid });
+  const output = { tag: 'AllocationInstructionResult_Completed', value: { allocationCid } };
+  return { output, senderChangeCids, meta: none };
+}
