@@ -16,7 +16,8 @@ beforeAll(async () => {
   app = await project();
   const types = ['@types/node', '@types/react', '@types/ws', 'undici', 'ws'];
   const packages = await Promise.all([...Object.keys(manifest.peerDependencies), ...types].map(lockedVersion));
-  const compilers = ['typescript54@npm:typescript@5.4.5', 'typescript59@npm:typescript@5.9.3'];
+  const versions = ['54@npm:typescript@5.4.5', '59@npm:typescript@5.9.3', '70@npm:typescript@7.0.2'];
+  const compilers = versions.map((version) => `typescript${version}`);
   await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...packages, ...compilers);
   const imports = entries.map((entry, i) => `import * as entry${i} from '${join('canton-rx', entry)}';`);
   imports.push(
@@ -36,6 +37,7 @@ describe('the types of every entry point, in strict mode, without skipLibCheck a
     ['5.4', join('node_modules', 'typescript54'), ['@angular/core', '@nats-io/nats-core', 'pg-protocol']],
     ['5.9', join('node_modules', 'typescript59'), ['@angular/core']],
     ['6.0', join(root, 'node_modules', 'typescript'), ['@angular/core']],
+    ['7.0', join('node_modules', 'typescript70'), ['@angular/core']],
   ])('compile with TypeScript %s', async (version, compiler, flawed) => {
     const tsc = join(compiler, 'bin', 'tsc');
     expect((await app.run('node', tsc, '--version')).stdout).toContain(`Version ${version}.`);

@@ -15,7 +15,7 @@ import type { Outcomes, World } from './programs/capabilities.js';
 /** The packages of the runtimes, which are installed for this suite alone, because they are large. */
 const node = `npm:node-${process.platform}-${process.arch}`;
 const packages = [`node20@${node}@20.19.0`, `node22@${node}@22.23.3`, `node24@${node}@24.21.0`];
-packages.push('bun@1.4.5', 'deno@2.9.6', 'workerd@1.20260730.1');
+packages.push('bun@1.4.5', 'deno@2.9.6', 'workerd@1.20260730.1', 'rxjs9@npm:rxjs@9.0.0-beta.0');
 
 let sandbox: Sandbox;
 let world: World;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   app = await project();
   const optional = await Promise.all(['undici', 'ws'].map(lockedVersion));
   await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...optional, ...packages);
-  await Promise.all(['server', 'worker', 'page'].map(compile));
+  await Promise.all(['server', 'worker', 'page', 'platformPage', 'rxjs9'].map(compile));
 }, 300_000);
 afterAll(async () => {
   await sandbox.close();
@@ -114,6 +114,21 @@ describe('the table of runtimes says what works', () => {
     const hash = `#${encodeURIComponent(JSON.stringify(world))}`;
     const outcomes = await runInChromium<Outcomes>(join(app.folder, 'page.mjs'), hash);
     expect(verdicts(outcomes)).toEqual(await documented('Chromium'));
+  });
+});
+
+describe('a feed as an Observable of another kind', () => {
+  const expected = { read: expect.any(Number), isWhole: true, isEnded: true };
+
+  it('of RxJS 9 has every update, and ends when it is aborted', async () => {
+    const executable = join(app.folder, 'node_modules', 'node24', 'bin', 'node');
+    const { stdout } = await app.run(executable, 'rxjs9.mjs', sandbox.url);
+    expect(JSON.parse(stdout)).toEqual(expected);
+  });
+
+  itInChromium('of the browser has every update, and ends when it is aborted', async () => {
+    const hash = `#${encodeURIComponent(sandbox.url)}`;
+    expect(await runInChromium(join(app.folder, 'platformPage.mjs'), hash)).toEqual(expected);
   });
 });
 
