@@ -30,7 +30,7 @@ export type ProcessDiagnostic =
   | {
       /** Discriminates the union. */
       readonly _tag: 'SelectionChanged';
-      /** The offset after which they apply. What only they select before it is left out. */
+      /** The offset after which they apply. What only they select before it is left out, unless the feed has `backfill`. */
       readonly offset: Offset;
     }
   /** A processor has committed: the updates at or before the offset take effect, and the cursor is saved. */

@@ -142,6 +142,12 @@ export interface FeedReader<A, P extends FeedPosition> {
    * of this one at its offset. `'continue'`: they continue after its offset. Default: such a cursor is rejected.
    */
   readonly onSelectionChange?: 'fail' | 'reconcile' | 'continue';
+  /**
+   * Whether the feed can continue after a cursor of another selection. Default: it can.
+   *
+   * @internal
+   */
+  mayContinueAfter?(cursor: P): boolean;
   /** Whether the feed continues at another participant that has the same history. Default: such a cursor is rejected. */
   readonly mayRelocate?: boolean;
   /**

@@ -193,7 +193,13 @@ export interface BatchOptions {
  *
  * @category Processing
  */
-export type Work = Exclude<Update, OffsetCheckpoint>;
+export type Work = Exclude<Update, OffsetCheckpoint> & {
+  /**
+   * Set for an update of the past that the request has selected only since it was changed: see `backfill` of `updatesFeed`. Its
+   * offset may be lower than that of an update before it.
+   */
+  readonly isBackfill?: true;
+};
 
 /**
  * What a handler may return: nothing, or what the processor waits for. An error or a rejection is a failure, and is

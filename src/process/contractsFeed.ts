@@ -35,7 +35,8 @@ import {
   resumeOffset,
 } from './ContractsPosition.js';
 import type { Feed, FeedEntry, FeedReader } from './Feed.js';
-import { ledgerFeed, ledgerIdentity, selectionHash } from './updatesFeed.js';
+import { selectionHash } from './selectionHash.js';
+import { ledgerFeed, ledgerIdentity } from './updatesFeed.js';
 
 /**
  * Options of {@link contractsFeed}.

@@ -219,7 +219,15 @@ export const rejectedCursor = (name: string, error: unknown): unknown =>
 /** What a reader must have to resume. */
 type ResumableReader = Pick<
   AnyReader,
-  'identity$' | 'start$' | 'position' | 'hasUpdate' | 'prove' | 'restart' | 'mayRelocate' | 'onSelectionChange'
+  | 'identity$'
+  | 'start$'
+  | 'position'
+  | 'hasUpdate'
+  | 'prove'
+  | 'restart'
+  | 'mayRelocate'
+  | 'onSelectionChange'
+  | 'mayContinueAfter'
 >;
 
 /** Emits the start of a feed whose processor has no store. */
@@ -267,11 +275,12 @@ const initialCursor = (start: FeedPosition, { participantId, selection }: FeedId
 
 /** Returns the stored cursor. Throws a {@link CursorError} if it belongs to another participant or feed. */
 function validateCursor(
-  { position, mayRelocate = false, onSelectionChange = 'fail' }: ResumableReader,
+  reader: ResumableReader,
   name: string,
   stored: unknown,
   { participantId, selection }: FeedIdentity,
 ): Cursor {
+  const { position, mayRelocate = false, onSelectionChange = 'fail' } = reader;
   // only checked: the cursor keeps the fields of the position as they are
   decodeRecord(position, name, stored);
   const cursor = decodeRecord(Cursor, name, stored);
@@ -283,7 +292,8 @@ function validateCursor(
       `it belongs to participant ${cursor.participantId ?? '?'}, but this one is ${participantId}`,
     );
   const isOfOtherKind = kindOf(cursor.selection) !== kindOf(selection);
-  if (cursor.selection !== selection && (onSelectionChange === 'fail' || isOfOtherKind))
+  const isRefused = onSelectionChange === 'fail' || isOfOtherKind || reader.mayContinueAfter?.(cursor) === false;
+  if (cursor.selection !== selection && isRefused)
     throw new CursorError(
       'selection',
       name,

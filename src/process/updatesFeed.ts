@@ -1,7 +1,7 @@
-import { defer, map, type Observable } from 'rxjs';
+import { concat, defer, EMPTY, map, type Observable, of } from 'rxjs';
 import type { FeedCall } from '../client/Interceptor.js';
-import { isRecord } from '../codecs/internal/Codec.js';
-import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import { updatesBody, UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import { CursorError } from '../errors/process.js';
 import { InvalidRequestError } from '../errors/request.js';
 import type { FeedBatch } from '../feed/LedgerFeed.js';
 import { checkOptions, createLedgerFeed, type UpdatesFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
@@ -9,16 +9,20 @@ import { type Client, reportWithout } from '../client/Client.js';
 import { updatesCall } from '../feed/progress.js';
 import { placeOf } from '../feed/prove.js';
 import { batches } from '../feed/updates.js';
-import { advance, bareOffset, LedgerPosition } from '../history/LedgerPosition.js';
+import { advance, bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
 import { readParticipantId } from '../history/participant.js';
 import type { Batch } from '../history/positions.js';
 import { validateRequest } from '../client/exchange.js';
 import { type CompleteRetryPolicy, retryPolicy, retryTransient } from '../http/retry.js';
 import { clientOf } from '../ledger/clientOf.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
+import { planBackfill } from './backfill/planBackfill.js';
+import { type PastFeed, readPast } from './backfill/readPast.js';
+import { compareUpdates, type SeenSelection, UpdatesPosition } from './backfill/UpdatesPosition.js';
 import type { FeedPosition } from './CheckpointStore.js';
 import type { Feed, FeedEntry, FeedIdentity, FeedReader, FeedRun } from './Feed.js';
 import type { Work } from './ProcessOptions.js';
+import { selectionHash } from './selectionHash.js';
 
 /**
  * Options of {@link updatesFeed}.
@@ -35,6 +39,18 @@ export interface UpdatesFeedOptions extends Omit<UpdatesOptions, 'parallelRanges
    * @defaultValue 'fail'
    */
   readonly onSelectionChange?: 'fail' | 'continue' | undefined;
+  /**
+   * Whether the past of what a changed request adds is handled, too: the updates up to the cursor that only the new request
+   * selects. They come first, in order, with `isBackfill`, and then the updates after the cursor. No update is handled twice,
+   * also if the processor ends in between, or if a party goes and comes back. Requires `onSelectionChange: 'continue'`.
+   *
+   * The past begins after `beginExclusive`. If the ledger is pruned after that, `onGap` applies. To know what was handled, the
+   * cursor has the former selections, and their updates are read again: the token needs the right to read as their parties.
+   * A cursor that was saved without this option and with another request is a `CursorError`.
+   *
+   * @defaultValue false
+   */
+  readonly backfill?: boolean | undefined;
 }
 
 /**
@@ -82,10 +98,12 @@ export function updatesFeed(
   options: UpdatesFeedOptions = {},
 ): Feed<Work, LedgerPosition> {
   checkOptions(options);
-  const { onSelectionChange = 'fail' } = options;
+  const { onSelectionChange = 'fail', backfill = false } = options;
   // JavaScript callers may pass anything
   if (!['fail', 'continue'].includes(onSelectionChange))
     throw new TypeError("onSelectionChange must be 'fail' or 'continue'");
+  if (backfill && onSelectionChange !== 'continue')
+    throw new TypeError("backfill requires onSelectionChange: 'continue'");
   const retry = retryPolicy(clientOf(ledger).retry, options.retry);
   // a processor begins where it ended
   const { kind, isEndless } = updatesCall(request);
@@ -120,7 +138,7 @@ function openReader(
   request: UpdatesRequest,
   options: UpdatesFeedOptions,
   { name, emitUndecoded }: FeedRun,
-): FeedReader<Work, LedgerPosition> {
+): FeedReader<Work, UpdatesPosition> {
   const range = validateRequest(UpdatesRequest, request);
   if (range.descendingOrder === true)
     throw new InvalidRequestError([{ path: 'descendingOrder', expected: 'false for a processor' }]);
@@ -143,8 +161,20 @@ function openReader(
     // the processor reports the end of the run
     return createLedgerFeed(client, rest, feedOptions, undefined, reportWithout(report, 'FeedEnded'), known);
   };
-  const start = bareOffset(range.beginExclusive);
+  const { backfill = false } = options;
+  const format = updatesBody(range, { beginExclusive: 0 }, '/v2/updates').updateFormat ?? {};
+  const own: SeenSelection = { updateFormat: format, after: range.beginExclusive };
+  const start: UpdatesPosition = { ...bareOffset(range.beginExclusive), ...(backfill && { seen: [own] }) };
   const feed = feedFrom(start);
+  const pastFeed: PastFeed = (updateFormat, position, endInclusive, use) =>
+    createLedgerFeed(
+      client,
+      { updateFormat, beginExclusive: position.offset, endInclusive },
+      use === 'handle' ? feedOptions : { ...feedOptions, onGap: 'fail', onUndecodable: 'emit' },
+      undefined,
+      reportWithout(report, 'FeedStarted', 'FeedEnded', 'CaughtUp', 'FellBehind'),
+      { position, mustProve: true },
+    );
   return {
     report,
     path: client.learned.updatesPath,
@@ -155,21 +185,54 @@ function openReader(
     onSelectionChange: options.onSelectionChange ?? 'fail',
     prove: ({ offset, lastUpdate, participantId, recordTimes }) =>
       placeOf(feed, { offset, lastUpdate, participantId, recordTimes }),
-    position: LedgerPosition,
-    compare: (a, b) => a.offset - b.offset,
-    batches: ({ offset, lastUpdate, participantId, recordTimes }, ready$) =>
-      batches(feedFrom({ offset, lastUpdate, participantId, recordTimes }), ready$).pipe(map(toBatch)),
+    mayContinueAfter: ({ seen }) => !backfill || Array.isArray(seen),
+    position: UpdatesPosition,
+    compare: backfill ? compareUpdates : (a, b) => a.offset - b.offset,
+    batches: ({ offset, lastUpdate, participantId, recordTimes, seen }, ready$) =>
+      defer(() => {
+        const base: LedgerPosition = { offset, lastUpdate, participantId, recordTimes };
+        const following$ = batches(feedFrom(base), ready$);
+        // a store may return null for an absent field
+        const before = Array.isArray(seen) ? (seen as readonly SeenSelection[]) : [own];
+        if (!backfill) {
+          if (typeof before.at(-1)?.until !== 'number') return following$.pipe(map((batch) => toBatch(batch)));
+          throw new CursorError(
+            'selection',
+            name ?? '',
+            'its backfill is not complete',
+            'start it with backfill: true',
+          );
+        }
+        const plan = planBackfill(before, own, offset);
+        let known = plan.seen;
+        const rest$ = following$.pipe(
+          map((batch) => {
+            if (batch.moved === 'elsewhere') known = known.map(asMoved);
+            return toBatch(batch, known);
+          }),
+        );
+        const past$ = plan.backfill === undefined ? EMPTY : readPast(pastFeed, plan.backfill, base, ready$);
+        // saved at once: a later run must know what the handler was given
+        const done = { items: [], position: { ...base, seen: plan.seen }, isCaughtUp: false };
+        return concat(past$, plan.seen === seen ? EMPTY : of(done), rest$);
+      }),
   };
 }
 
+/** Marks a selection of before a move to other offsets. That of the cursor moves with the feed. */
+const asMoved = (seen: SeenSelection): SeenSelection => (seen.until === undefined ? seen : { ...seen, isMoved: true });
+
 /** Adds to each update the position after it. */
-function toBatch({ items, position, origin, isCaughtUp, isLast }: FeedBatch): Batch<FeedEntry<Work, LedgerPosition>> {
+function toBatch(
+  { items, position, origin, isCaughtUp, isLast }: FeedBatch,
+  seen?: readonly SeenSelection[],
+): Batch<FeedEntry<Work, UpdatesPosition>, UpdatesPosition> {
   let reached = origin.before;
   const entries = items.map((update) => {
     reached = advance(reached, [update], origin.isAddressed);
-    return { position: reached, content: update };
+    return { position: { ...reached, ...(seen && { seen }) }, content: update };
   });
-  return { items: entries, position, isCaughtUp, isLast };
+  return { items: entries, position: { ...position, ...(seen && { seen }) }, isCaughtUp, isLast };
 }
 
 /** Reads the ID of the participant that a feed reads from, and hashes what its request selects. */
@@ -178,30 +241,3 @@ export const ledgerIdentity = (feed: UpdatesFeed): Observable<FeedIdentity> =>
     retryTransient(feed),
     map((participantId) => ({ participantId, selection: selectionHash(feed.request) })),
   );
-
-/**
- * Returns a hash of what a request selects. It does not depend on the order of parties and filters. It is FNV-1a with 64
- * bits, because pages over plain HTTP have no cryptographic hashes, and a cursor need not be protected from its owner.
- */
-export function selectionHash({ updateFormat, filter }: Pick<UpdatesRequest, 'updateFormat' | 'filter'>): string {
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(canonicalJson({ updateFormat, filter })))
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  return `fnv1a:${hash.toString(16).padStart(16, '0')}`;
-}
-
-/**
- * Returns JSON with sorted keys and sorted lists. Flags are left out, because they select the content of an update but
- * not the updates. So is `null`, which means the same as an absent field.
- */
-function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).sort().join()}]`;
-  if (!isRecord(value)) return JSON.stringify(value);
-  const entries = Object.entries(value).filter(
-    ([, content]) => content !== undefined && content !== null && typeof content !== 'boolean',
-  );
-  return `{${entries
-    .map(([key, content]) => `${JSON.stringify(key)}:${canonicalJson(content)}`)
-    .sort()
-    .join()}}`;
-}
