@@ -15,7 +15,7 @@ export interface Backfill {
 }
 
 /** What to read before a feed continues after an offset, and what the handler was given once that is done. */
-export interface BackfillPlan {
+interface BackfillPlan {
   readonly backfill?: Backfill;
   readonly seen: readonly SeenSelection[];
 }

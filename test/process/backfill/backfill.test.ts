@@ -18,6 +18,7 @@ function log(ledger: PartyWorld, fates: () => Fate = () => 'committed') {
   const { effects } = store.committed;
   return {
     effects,
+    transactions: () => store.transactionCount,
     cursor: () => store.cursor as ReturnType<() => typeof store.cursor> & { readonly seen?: readonly object[] },
     run: (
       parties: Parties,
@@ -90,6 +91,24 @@ describe('a processor of updates with backfill (G85)', () => {
     run([alice, bob]);
     expect(effects).toEqual([1, 2, 4, -3, 5]);
     expect(cursor().seen).toHaveLength(1);
+  });
+
+  it('gets what the former request did not have because it began later', () => {
+    const ledger = new PartyWorld('a1', 'ab2', 'b3', 'a4', 'ab5', 'b6');
+    const { run, effects } = log(ledger);
+    run([alice], 20_000, {}, 3);
+    run([alice, bob]);
+    expect(effects).toEqual([4, 5, -1, -2, -3, -6]);
+  });
+
+  it('commits nothing at a start with the same request', () => {
+    const ledger = new PartyWorld('a1', 'b2');
+    const { run, transactions } = log(ledger);
+    run([alice]);
+    run([alice, bob]);
+    const before = transactions();
+    run([bob, alice]);
+    expect(transactions()).toBe(before);
   });
 
   it('ends with a PrunedError if the past is pruned, or begins where onGap says', () => {
