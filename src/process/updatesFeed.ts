@@ -1,4 +1,4 @@
-import { concat, defer, EMPTY, map, type Observable, of } from 'rxjs';
+import { concat, defer, EMPTY, map, type Observable } from 'rxjs';
 import type { FeedCall } from '../client/Interceptor.js';
 import { updatesBody, UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { CursorError } from '../errors/process.js';
@@ -212,9 +212,7 @@ function openReader(
           }),
         );
         const past$ = plan.backfill === undefined ? EMPTY : readPast(pastFeed, plan.backfill, base, ready$);
-        // saved at once: a later run must know what the handler was given
-        const done = { items: [], position: { ...base, seen: plan.seen }, isCaughtUp: false };
-        return concat(past$, plan.seen === seen ? EMPTY : of(done), rest$);
+        return concat(past$, rest$);
       }),
   };
 }

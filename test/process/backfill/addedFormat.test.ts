@@ -53,7 +53,7 @@ const formats: fc.Arbitrary<UpdateFormat> = fc
   })
   .map(({ isDelta, ...options }) => (isDelta ? acsDelta(options) : ledgerEffects(options)));
 
-it('with backfill, each of two requests has its updates once, the added ones as the second request shows them', async () => {
+it('with backfill, each of two requests has its updates once, the added ones as the second request shows them (G85)', async () => {
   const sandbox = createSandbox();
   sandbox.generate(80, { seed: 3 });
   const ledger = createLedger({ baseUrl: 'http://sandbox', port: sandbox.port });

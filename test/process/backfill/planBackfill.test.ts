@@ -7,7 +7,7 @@ import { compareUpdates } from '../../../src/process/backfill/UpdatesPosition.js
 const of = (...names: readonly string[]): UpdateFormat =>
   acsDelta({ parties: names.map((name) => `${name}::1220ab`), topology: false });
 const seen = (names: string, until?: number, more: object = {}) => ({
-  ...{ updateFormat: of(...names), after: 0, ...(until !== undefined && { until }) },
+  ...{ updateFormat: of(...Array.from(names)), after: 0, ...(until !== undefined && { until }) },
   ...more,
 });
 
