@@ -68,6 +68,43 @@ describe('the parties of a query that come and go (G82)', () => {
     expect(ledger.world.service.open).toBe(0);
   });
 
+  it.each([
+    ['another party', [alice]],
+    ['no party', []],
+  ])('add nothing of a party that is taken away at any moment of its takeover, after %s', (_, before) => {
+    let shown = 0;
+    for (let takenAwayAt = 1_080; takenAwayAt < 1_260; takenAwayAt += effort(5, 1)) {
+      const parties$ = new BehaviorSubject<readonly string[]>(before);
+      const ledger = new PartyWorld('a1', 'b2', 'b3');
+      runVirtually(() => {
+        const changes = observe(
+          contractChanges(ledger.client, { parties: parties$ }).pipe(
+            tap((change) => {
+              const added = change._tag === 'ContractsChanged' ? change.added : [];
+              if (added.length === 0) return;
+              shown += 1;
+              expect([takenAwayAt, parties$.value]).toEqual([takenAwayAt, [...before, bob]]);
+            }),
+          ),
+        );
+        later(1_000, () => {
+          parties$.next([...before, bob]);
+        });
+        later(takenAwayAt, () => {
+          parties$.next(before);
+        });
+        later(6_000, () => {
+          changes.subscription.unsubscribe();
+        });
+        later(6_100, () => {
+          expect(changes.error).toBeUndefined();
+        });
+      });
+    }
+    // of the late ones, it was already there
+    expect(shown).toBeGreaterThan(0);
+  });
+
   it('name the parties that see a contract, and keep the object of one that others do not concern', () => {
     const parties$ = new BehaviorSubject([alice]);
     const ledger = new PartyWorld('a1', 'ab2');
