@@ -5,6 +5,7 @@ import {
   distinctUntilChanged,
   filter,
   finalize,
+  lastValueFrom,
   map,
   merge,
   type Observable,
@@ -15,6 +16,7 @@ import {
   take,
   takeWhile,
   tap,
+  timer,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { conflate } from '../contracts/conflate.js';
@@ -52,6 +54,8 @@ export interface ContractsStore {
   readonly subscribe: (notify: () => void) => () => void;
   readonly current: () => Reading;
   readonly reload: () => void;
+  /** Resolves when the reading is no longer `'loading'`: the same promise for each component that waits. */
+  readonly wait: () => PromiseLike<unknown>;
   /** Emits when the reading includes a transaction, while it notifies; completes when the view has ended. */
   readonly after: (transaction: TransactionPlace) => Observable<unknown>;
 }
@@ -62,8 +66,25 @@ export const idle: Reading = { status: 'idle' };
 /** @internal */
 export const loading: Reading = { status: 'loading', connection: { status: 'connecting' } };
 
+/** A store that has subscribers. */
+interface Started {
+  current: Reading;
+  readonly reading$: Observable<Reading>;
+  /** Resolves when the reading is no longer `'loading'`, while it is and components wait. */
+  waiting?: Promise<unknown> | undefined;
+}
+
 /** The stores that have subscribers, by key. */
-type Running = Map<string, { current: Reading; readonly reading$: Observable<Reading> }>;
+type Running = Map<string, Started>;
+
+/** How long a store is kept for components that have waited, and subscribe after they are rendered, in milliseconds. */
+const heldMs = 5_000;
+
+/** How long components wait before they are rendered again, in milliseconds. */
+const maxWaitMs = 60_000;
+
+/** How long an error is kept for them, in milliseconds. A component that is mounted later begins again. */
+const errorHeldMs = 1_000;
 
 const runningOf = new WeakMap<SharedContracts, Running>();
 
@@ -76,6 +97,7 @@ export const constantStore = (reading: Reading): ContractsStore => ({
   subscribe: () => () => undefined,
   current: () => reading,
   reload: () => undefined,
+  wait: () => Promise.resolve(),
   after: () => EMPTY,
 });
 
@@ -110,7 +132,7 @@ export function contractsStore(
         finalize(() => running.delete(key)),
         share(),
       );
-      const started: { current: Reading; readonly reading$: Observable<Reading> } = { current: loading, reading$ };
+      const started: Started = { current: loading, reading$ };
       running.set(key, started);
       return started;
     };
@@ -123,6 +145,10 @@ export function contractsStore(
       },
       current: () => running.get(key)?.current ?? readingOf(view.current()),
       reload: view.reload,
+      wait: () => {
+        const started = running.get(key) ?? start();
+        return started.waiting ?? waitFor(started);
+      },
       after: (transaction) =>
         defer(() => {
           const started = running.get(key) ?? start();
@@ -137,6 +163,26 @@ export function contractsStore(
   } catch (error) {
     return constantStore(failed(error));
   }
+}
+
+function waitFor(started: Started): Promise<unknown> {
+  const known$ = merge(
+    // the view may be known as soon as it is subscribed to
+    defer(() => started.reading$.pipe(startWith(started.current))).pipe(filter(({ status }) => status !== 'loading')),
+    // a component that still waits then waits again, and one that was removed does not
+    timer(maxWaitMs).pipe(map(() => loading)),
+  ).pipe(take(1));
+  const over$ = known$.pipe(
+    switchMap(({ status }) => timer(status === 'error' ? errorHeldMs : heldMs)),
+    map(() => undefined),
+  );
+  merge(started.reading$, over$)
+    .pipe(takeWhile((reading) => reading !== undefined))
+    .subscribe();
+  started.waiting = lastValueFrom(known$, { defaultValue: loading }).then(() => {
+    started.waiting = undefined;
+  });
+  return started.waiting;
 }
 
 /** Emits what is known of a view. Begins with a new one after an error and a reload, and after `clear`. */

@@ -7,6 +7,7 @@ import type { ContractPolicies, ContractQuery, ContractsOptions } from '../contr
 import type { LiveConnection } from '../contracts/LiveState.js';
 import type { AwaitedView } from '../contracts/SingleSubmission.js';
 import { constantStore, contractsStore, type ContractsStore, idle, loading, type Reading } from './ContractsStore.js';
+import type { SharedContracts } from '../contracts/shareContracts.js';
 import { useLedgerContext } from './LedgerProvider.js';
 
 /**
@@ -30,6 +31,14 @@ export interface UseContractOptions extends ContractsOptions {
    * @defaultValue 'animationFrame'
    */
   readonly conflate?: number | 'animationFrame' | undefined;
+  /**
+   * Suspends the component while the status is `'loading'`, and throws the error of a view that has ended: for a `Suspense`
+   * and an error boundary around it. A component that is mounted more than a second after an error begins again. On a server, the fallback
+   * of the `Suspense` is rendered.
+   *
+   * @defaultValue false
+   */
+  readonly suspense?: boolean | undefined;
 }
 
 /**
@@ -228,7 +237,7 @@ interface Renders {
 function useReading(
   hook: string,
   given: HookQuery | null | undefined,
-  { conflate: period = 'animationFrame', ...options }: UseContractOptions,
+  { conflate: period = 'animationFrame', suspense = false, ...options }: UseContractOptions,
 ): Pick<ContractsStore, 'reload' | 'after'> & { readonly reading: Reading } {
   const { shared, parties = [], isConflated } = useLedgerContext(hook);
   const query = given && { ...given, parties: given.parties ?? parties };
@@ -241,22 +250,56 @@ function useReading(
   const store = useMemo((): ContractsStore => {
     return query ? contractsStore(shared, query, isConflated ? period : undefined, options) : idleStore;
   }, [shared, key, isConflated]);
-  const reading = useSyncExternalStore(store.subscribe, store.current, () => (query ? loading : idle));
+  // without a state for the server, React renders the fallback there
+  const onServer = suspense ? undefined : () => (query ? loading : idle);
+  const reading = useSyncExternalStore(store.subscribe, store.current, onServer);
+  if (suspense && query && key !== undefined) suspend(store, reading, checkWaiting(shared, hook, query, key));
   return { reading, reload: store.reload, after: store.after };
+}
+
+/** Suspends the render while nothing is known, and throws the error of the view. */
+function suspend(store: ContractsStore, reading: Reading, waiting: Set<string>): void {
+  if (reading.status === 'loading') throw store.wait(); // eslint-disable-line @typescript-eslint/only-throw-error -- React takes it
+  waiting.clear();
+  if (reading.status === 'error') throw reading.error;
+}
+
+/** The queries that have waited since one of the same shape was known. */
+const waitingOf = new WeakMap<SharedContracts, Map<string, Set<string>>>();
+
+/** How many queries of one shape may wait. */
+const maxWaiting = 5;
+
+/** A component that waits loses its state: without this, a type that it creates in each render would begin views without end. */
+function checkWaiting(shared: SharedContracts, hook: string, query: ContractQuery, key: string): Set<string> {
+  const shapes = waitingOf.get(shared) ?? new Map<string, Set<string>>();
+  waitingOf.set(shared, shapes);
+  const shape = shapeOf(query);
+  const waiting = shapes.get(shape) ?? new Set();
+  shapes.set(shape, waiting.add(key));
+  if (waiting.size > maxWaiting) throw anotherQueryError(hook);
+  return waiting;
 }
 
 /** A new type is another query. One that is created in each render would never be read. */
 function checkChange(renders: Renders, hook: string, query: ContractQuery | null | undefined): void {
-  const types = Object.entries(query?.types ?? {}).map(([name, { templateId }]) => [name, templateId]);
-  const parties = isObservable(query?.parties) ? 'observed' : query?.parties;
-  const shape = JSON.stringify([types, parties]);
+  const shape = shapeOf(query);
   renders.changes = renders.shape === shape ? renders.changes + 1 : 0;
   renders.shape = shape;
-  if (renders.changes < 2) return;
-  throw new Error(
+  if (renders.changes >= 2) throw anotherQueryError(hook);
+}
+
+/** Returns a text that is the same for queries that differ only in what a component may create in each render. */
+function shapeOf(query: ContractQuery | null | undefined): string {
+  const types = Object.entries(query?.types ?? {}).map(([name, { templateId }]) => [name, templateId]);
+  const parties = isObservable(query?.parties) ? 'observed' : query?.parties;
+  return JSON.stringify([types, parties]);
+}
+
+const anotherQueryError = (hook: string): Error =>
+  new Error(
     `${hook} gets another query in each render: a type, an Observable of parties, or a function of its options, is created there. Create it outside the component.`,
   );
-}
 
 /** Returns the selected contracts in order: the same array as before if they are the same, however often it is rendered. */
 function useSelection<C extends AnyContract, S extends C>(

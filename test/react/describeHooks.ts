@@ -82,6 +82,26 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
   }
   const marblesOf = ({ party }: { readonly party: string | null }): ContractsResult =>
     loaded.hooks.useContracts(party === null ? null : { types: { marble: Marble }, parties: [party] });
+  /** Shows the message of an error that is thrown below, until it is reset, and keeps the log of React out of the test. */
+  function boundary() {
+    jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+    return class Boundary extends loaded.react.Component<
+      React.PropsWithChildren<{ readonly onError?: (reset: () => void) => void }>,
+      { readonly error: Error | undefined }
+    > {
+      override state = { error: undefined };
+      static getDerivedStateFromError = (error: Error) => ({ error });
+      override componentDidCatch(): void {
+        this.props.onError?.(() => {
+          this.setState({ error: undefined });
+        });
+      }
+      override render(): React.ReactNode {
+        return (this.state.error as Error | undefined)?.message ?? this.props.children;
+      }
+    };
+  }
   const mounted: Shown[] = [];
   /** Shows an element until the end of the test. */
   async function show(element: React.ReactNode) {
@@ -255,16 +275,7 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
     });
 
     it('names the mistake without a provider, and with a type that is created in each render', async () => {
-      const errors: unknown[] = [];
-      class Boundary extends loaded.react.Component<React.PropsWithChildren, { readonly error: Error | undefined }> {
-        override state = { error: undefined };
-        static getDerivedStateFromError = (error: Error) => ({ error });
-        override render(): React.ReactNode {
-          return (this.state.error as Error | undefined)?.message ?? this.props.children;
-        }
-      }
-      jest.spyOn(console, 'error').mockImplementation((...args) => errors.push(args));
-      jest.spyOn(console, 'warn').mockImplementation((...args) => errors.push(args));
+      const Boundary = boundary();
       const { Component } = shows(marblesOf);
       const alone = await show(h(Boundary, null, h(Component)));
       expect(alone.text()).toBe('useContracts needs a <LedgerProvider ledger={ledger}> above the component.');
@@ -276,6 +287,106 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       await loaded.until(() => shown.text().includes('another query'));
       expect(shown.text()).toContain('useContracts gets another query in each render');
       expect(service.requests.length).toBeLessThan(100);
+    });
+  });
+
+  describe(`useContracts with suspense in React ${version}`, () => {
+    const suspended = ({ party }: { readonly party: string | null }): ContractsResult =>
+      loaded.hooks.useContracts(party === null ? null : { types: { marble: Marble }, parties: [party] }, {
+        suspense: true,
+      });
+    const suspense = (...children: readonly React.ReactNode[]) =>
+      h(loaded.react.Suspense, { fallback: 'waits' }, ...children);
+
+    it.each([0, 30_000])(
+      'renders the fallback until the contracts are known, and follows them: kept %i ms',
+      async (keepMs) => {
+        const { client, participant, service } = world();
+        const contracts = shareContracts(client, { keepMs });
+        opened.push(contracts);
+        const { Component, results } = shows(suspended);
+        const element = h(
+          loaded.hooks.LedgerProvider,
+          { ledger: client, contracts },
+          suspense(h(Component), h(Component)),
+        );
+        const { text, until } = await show(element);
+        expect(text()).toBe('waits');
+        await until('live xlive x');
+        expect(results.every(({ status }) => status !== 'loading')).toBe(true);
+        await commit(participant, create(2, 'y'));
+        await until('live xylive xy');
+        expect([snapshots(service), service.open]).toEqual([1, 1]);
+      },
+    );
+
+    it('stays on what is shown while another query is known in a transition', async () => {
+      const { provide } = world();
+      const { Component } = shows(suspended);
+      let choose: (party: string) => void = () => undefined;
+      const Choice = () => {
+        const [party, setParty] = loaded.react.useState(alice);
+        choose = setParty;
+        return h(Component, { party });
+      };
+      const { text, until } = await show(provide(suspense(h(Choice))));
+      await until('live x');
+      const seen = new Set<string>();
+      await loaded.act(() => {
+        loaded.react.startTransition(() => {
+          choose(bob);
+        });
+      });
+      seen.add(text());
+      await until('live x');
+      expect(seen).toEqual(new Set(['live x']));
+    });
+
+    it('throws the error of a view, and begins again where a component is mounted after it', async () => {
+      const Boundary = boundary();
+      const { provide, trouble, service } = world(refusal);
+      const { Component } = shows(suspended);
+      let reset: () => void = () => undefined;
+      const onError = (its: () => void): void => {
+        reset = its;
+      };
+      const { text } = await show(provide(h(Boundary, { onError }, suspense(h(Component)))));
+      const refused = (): boolean => text().includes('403');
+      await loaded.until(refused);
+      const { length } = service.requests;
+      await loaded.until(() => {
+        reset();
+        return service.requests.length > length;
+      });
+      await loaded.until(refused);
+      trouble.reply = undefined;
+      await loaded.until(() => {
+        if (refused()) reset();
+        return text() === 'live x';
+      });
+    });
+
+    it('names the mistake of a type that is created in each render', async () => {
+      const Boundary = boundary();
+      const { provide, service } = world();
+      const each = shows(() =>
+        loaded.hooks.useContracts(
+          { types: { iou: contractType('#finance:Main:Iou', t.type({ owner: t.string })) } },
+          { suspense: true },
+        ),
+      );
+      const shown = await show(provide(h(Boundary, null, suspense(h(each.Component)))));
+      await loaded.until(() => shown.text().includes('another query'));
+      expect(service.requests.length).toBeLessThan(100);
+    });
+
+    it('is idle without a query, and renders the fallback on a server, without a request', async () => {
+      const { provide, service } = world();
+      const { Component } = shows(suspended);
+      const { text } = await show(provide(suspense(h(Component, { party: null }))));
+      expect(text()).toBe('idle');
+      expect(loaded.server.renderToString(provide(suspense(h(Component))))).toContain('waits');
+      expect(service.requests).toEqual([]);
     });
   });
 
