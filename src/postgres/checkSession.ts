@@ -35,7 +35,7 @@ export const checkSession = (client: PoolClient, timeoutMs: number): Observable<
 };
 
 /** The process ID that the server, or a pooler, has announced. The types of the package lack it. */
-const processIdOf = (client: PoolClient & { readonly processID?: unknown }): number =>
+export const processIdOf = (client: PoolClient & { readonly processID?: unknown }): number =>
   typeof client.processID === 'number' ? client.processID : -1;
 
 const isStatementPooling = (error: unknown): boolean =>

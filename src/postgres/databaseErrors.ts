@@ -5,6 +5,9 @@ import { StoreError, type StoreOperation } from '../errors/process.js';
 /** Whether a rule of the database is violated: `integrity_constraint_violation`, or errors of PL/pgSQL. */
 export const isRuleViolation = (error: unknown): boolean => /^(23|P0)/.test(sqlStateOf(error) ?? '');
 
+/** Whether a statement or its values are wrong, so that a repetition fails, too. */
+export const isOfStatement = (error: unknown): boolean => /^(0A|2[12]|42)/.test(sqlStateOf(error) ?? '');
+
 /** Whether the database requires the transaction to be repeated: `serialization_failure`, `deadlock_detected`. */
 export const mustRepeat = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
 

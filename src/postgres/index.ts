@@ -21,6 +21,7 @@ export type { OutboxStatus, Submissions } from './outbox/OutboxStatus.js';
 export type { DecideRequest } from './outbox/requests.js';
 export type { Submitted } from './outbox/outcome.js';
 export type { SubmitAllOptions } from './outbox/submitAll.js';
+export { liveQuery, type LiveQueryOptions } from './liveQuery.js';
 export {
   contractsProjection,
   type ContractsProjectionOptions,

@@ -1,4 +1,5 @@
 import { quoteSchema } from '../postgresStore.js';
+import { channelOf } from '../projectionChanges.js';
 
 /** The names of a projection's schema and tables. */
 export type ProjectionSchema = ReturnType<typeof projectionSchema>;
@@ -182,6 +183,13 @@ CREATE TABLE ${names.state} (
   cursor_at json
 );
 INSERT INTO ${names.state} DEFAULT VALUES;
+CREATE FUNCTION ${names.schema}.projection_notify() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN
+  PERFORM pg_notify('${channelOf(names.name)}', NEW.latest_offset::text);
+  RETURN NULL;
+END $body$;
+CREATE TRIGGER projection_changed AFTER UPDATE ON ${names.state} FOR EACH ROW
+  WHEN (NEW.latest_offset IS DISTINCT FROM OLD.latest_offset OR NEW.visible <> OLD.visible)
+  EXECUTE FUNCTION ${names.schema}.projection_notify();
 CREATE TABLE ${names.epochs} (epoch int PRIMARY KEY, first_ix bigint NOT NULL, first_offset bigint NOT NULL);
 INSERT INTO ${names.epochs} VALUES (0, 0, 0);
 CREATE TABLE ${names.templates} (
