@@ -106,8 +106,13 @@ export function runHandler<W, Tx = void, R = undefined>(
   });
 }
 
-/** What a handler may have in addition. */
+/**
+ * What a handler may have in addition.
+ *
+ * @inline
+ */
 interface Preparation {
+  /** Creates or checks what the handler needs. */
   readonly prepare?: (() => ObservableInput<unknown>) | undefined;
 }
 
