@@ -38,7 +38,7 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
         await before();
         await tx.query(`INSERT INTO "${name}" ("offset") VALUES ($1)`, [offset]);
       },
-      { name, store: postgresStore({ pool, pollMs: 20 }) },
+      { name, store: postgresStore({ pool, pollMs: 20 }), commitEvery: { updates: 3 } },
     );
     const status = observe(processor.status$);
     const run = observe(processor);
@@ -107,7 +107,7 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
     release();
     await until(async () => (await lineOf('in flight')).endsWith('\tpaused'));
     const committed = await handled('in flight');
-    expect(committed.length).toBeGreaterThanOrEqual(3);
+    expect(committed).toHaveLength(3);
     world.sandbox.generate(5, { seed: 4 });
     await until(() => processor.status()?.state === 'paused');
     expect(await handled('in flight')).toEqual(committed);
