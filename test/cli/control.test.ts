@@ -165,7 +165,7 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
         .updates({ beginExclusive: target - 1, endInclusive: target, updateFormat: acsDelta({ parties: 'any' }) })
         .subscribe({
           next: (update) => {
-            if ('recordTime' in update) resolve(String(update.recordTime));
+            if ('recordTime' in update) resolve(update.recordTime);
           },
           error: reject,
         });
