@@ -101,7 +101,7 @@ describeWithPostgres('liveQuery', () => {
     expect(record.values).toEqual([[]]);
   });
 
-  it('listens again when its connection is killed, and queries again, so that nothing is missed (G85)', async () => {
+  it('listens again when its connection is killed, and queries again, so that nothing is missed (G87)', async () => {
     await commit(0);
     const record = live();
     await until(() => record.values.length === 1);

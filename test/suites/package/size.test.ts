@@ -274,7 +274,7 @@ describe('contracts', () => {
     { names: 'liveContracts', budget: 16_700 },
     { names: 'liveContracts, optimistic', budget: 17_500 },
     { names: 'contractChanges', budget: 15_400 },
-    { names: 'activeContracts', budget: 3_900 },
+    { names: 'activeContracts', budget: 3_950 },
     { names: 'activeContracts, contractChanges, conflate, liveContracts', budget: 17_800 },
   ])('add at most $budget bytes to a program that reads a feed: $names', async ({ names, budget }) => {
     const without = await bundled(user.folder, feed, angular);
