@@ -301,6 +301,42 @@ describeWithPostgres("a projection's functions", () => {
       );
   });
 
+  it('erase what ended contracts and exercises say, and keep that they were', async () => {
+    const archiving = exercised('c1', 3, { consuming: true, acsDelta: true }) as { ExercisedEvent: object };
+    Object.assign(archiving.ExercisedEvent, { choiceArgument: { of: 'Ann' }, exerciseResult: 'Ann' });
+    const elements = [
+      creates('c1', 1, { createArgument: { name: 'Ann' }, contractKey: 'Ann', createdEventBlob: 'YQ==' }),
+      creates('c2', 2, { createArgument: { name: 'Bob' } }),
+      transactionAt(3, '2026-01-03T00:00:00Z', [archiving]),
+    ];
+    await project(worksOf(elements));
+    await expect(read("SELECT contracts.redact_contract('c2', 'r1')")).rejects.toMatchObject({ code: '55000' });
+    await expect(read("SELECT contracts.redact_contract('c9', 'r1')")).rejects.toMatchObject({ code: 'P0002' });
+    await expect(read("SELECT contracts.redact_contract('c1', '')")).rejects.toMatchObject({ code: '22023' });
+    expect(await read("SELECT contracts.redact_contract('c1', 'r1')::int AS rows")).toEqual([{ rows: 1 }]);
+    const [event] = await read('SELECT exercise_event_id::text AS id FROM contracts.exercises()');
+    const redactExercise = (id: unknown) =>
+      read(`SELECT contracts.redact_exercise('${String(id)}', 'r2')::int AS rows`);
+    expect(await redactExercise(event?.['id'])).toEqual([{ rows: 1 }]);
+    await expect(redactExercise('(3,77)')).rejects.toMatchObject({ code: 'P0002' });
+    const names = await read(
+      'SELECT contract_id, row_to_json(c)::text AS row, redaction_id FROM contracts.creates() c ORDER BY 1',
+    );
+    expect(names.map((row) => [row['contract_id'], row['redaction_id'], String(row['row']).includes('Ann')])).toEqual([
+      ['c1', 'r1', false],
+      ['c2', null, false],
+    ]);
+    const [exercise] = await read(
+      'SELECT row_to_json(e)::text AS row, choice, redaction_id FROM contracts.exercises() e',
+    );
+    expect([exercise?.['redaction_id'], String(exercise?.['row']).includes('Ann')]).toEqual(['r2', false]);
+    const { rows } = await database.pool.query('SELECT * FROM contracts.projection_contracts');
+    expect(JSON.stringify(rows)).not.toContain('Ann');
+    expect(await read('SELECT contracts.pruned_offset() = contracts.oldest_offset() AS same')).toEqual([
+      { same: true },
+    ]);
+  });
+
   it('use indexes on payloads, with conditions on what they return', async () => {
     const elements = Array.from({ length: 400 }, (_, index) =>
       creates(`c${index}`, index + 1, { createArgument: { owner: `party ${index}`, size: index } }),

@@ -32,6 +32,7 @@ import { writeReconciled } from './writeReconciled.js';
 import { writeReset } from './writeReset.js';
 import { loadFunction } from './loadContracts.js';
 import { readFunctions } from './readFunctions.js';
+import { redactFunctions } from './redact.js';
 
 /**
  * Options of {@link contractsProjection}.
@@ -360,7 +361,16 @@ BEGIN
     RAISE EXCEPTION 'the tables of the projection are of version %, but this release knows version ${currentVersion}', found;
   END IF;
 END $tables$;
-${[epochFunctions, offsetFunctions, templateFunctions, readFunctions, retentionFunctions, changesFunction, loadFunction]
+${[
+  epochFunctions,
+  offsetFunctions,
+  templateFunctions,
+  readFunctions,
+  redactFunctions,
+  retentionFunctions,
+  changesFunction,
+  loadFunction,
+]
   .map((functions) => functions(names))
   .join('\n')}
 `;

@@ -19,10 +19,11 @@ CREATE OR REPLACE FUNCTION ${schema}.latest_offset() RETURNS bigint LANGUAGE sql
   SELECT CASE WHEN ${session('latest')} IS NULL THEN (SELECT p.last_ix - p.shift FROM ${schema}.projection_place() p)
     ELSE ${schema}.projection_offset_of(${session('latest')}) END
 $body$;
+CREATE OR REPLACE FUNCTION ${schema}.pruned_offset() RETURNS bigint LANGUAGE sql STABLE AS $body$
+  SELECT greatest(s.oldest_ix, p.first_ix) - p.shift FROM ${state} s, ${schema}.projection_place() p WHERE s.oldest_ix IS NOT NULL
+$body$;
 CREATE OR REPLACE FUNCTION ${schema}.oldest_offset() RETURNS bigint LANGUAGE sql STABLE AS $body$
-  SELECT CASE WHEN ${session('oldest')} IS NULL THEN (
-      SELECT greatest(s.oldest_ix, p.first_ix) - p.shift FROM ${state} s, ${schema}.projection_place() p WHERE s.oldest_ix IS NOT NULL)
-    ELSE ${schema}.projection_offset_of(${session('oldest')}) END
+  SELECT CASE WHEN ${session('oldest')} IS NULL THEN ${schema}.pruned_offset() ELSE ${schema}.projection_offset_of(${session('oldest')}) END
 $body$;
 CREATE OR REPLACE FUNCTION ${schema}.projection_scope_at(at bigint) RETURNS bigint LANGUAGE sql STABLE AS $body$
   SELECT CASE

@@ -13,7 +13,7 @@ const columnsOf = ({ schema }: ProjectionSchema): string => `
   package_name text, package_id text,
   signatories text[], observers text[], witnesses text[], metadata bytea,
   synchronizer_id text, reassignment_counter bigint, in_flight_to text,
-  type_name text, archived_in_gap boolean, end_reason text, as_sent json, created_ix bigint, archived_ix bigint`;
+  type_name text, archived_in_gap boolean, end_reason text, redaction_id text, as_sent json, created_ix bigint, archived_ix bigint`;
 
 /**
  * Selects the same columns from the tables. Collations do not leave the schema, so that readers can join with their own
@@ -29,7 +29,7 @@ const selectFrom = ({ schema, contracts, templates }: ProjectionSchema, source =
     c.signatories, c.observers, c.witnesses, c.metadata,
     c.synchronizer_id COLLATE "default", c.reassignment_counter, c.in_flight_to COLLATE "default",
     t.type_name, coalesce(c.end_reason <> 'selectionChanged', false),
-    coalesce(c.end_reason, CASE WHEN c.archived_at_offset IS NOT NULL THEN 'archived' END), c.as_sent, ${ixOfContract('c.').created}, ${ixOfContract('c.').archived}
+    coalesce(c.end_reason, CASE WHEN c.archived_at_offset IS NOT NULL THEN 'archived' END), c.redaction_id, c.as_sent, ${ixOfContract('c.').created}, ${ixOfContract('c.').archived}
   FROM ${source} c JOIN ${templates} t ON t.template_pk = c.template_pk`;
 
 /**
@@ -113,12 +113,12 @@ function exerciseFunctions({ schema, state, exercises, templates }: ProjectionSc
   choice_fqn text, template_fqn text, choice text, consuming boolean,
   exercise_event_id ${schema}.event_id, exercised_at_offset bigint, exercised_effective_at timestamptz,
   contract_id text, argument jsonb, result jsonb, controllers text[], witnesses text[],
-  last_descendant_node_id int, package_name text, package_id text, interface_id text, synchronizer_id text, as_sent json, exercised_ix bigint`;
+  last_descendant_node_id int, package_name text, package_id text, interface_id text, synchronizer_id text, redaction_id text, as_sent json, exercised_ix bigint`;
   const select = `
   SELECT coalesce(t.package_name, t.package_id) || ':' || t.module || ':' || t.choice, t.template_fqn, t.choice, e.consuming,
     ROW(e.exercised_at_offset, e.node_id)::${schema}.event_id, e.exercised_at_offset, e.exercised_effective_at,
     e.contract_id COLLATE "default", e.argument, e.result, e.controllers, e.witnesses,
-    e.last_descendant_node_id, t.package_name, t.package_id, e.interface_id, e.synchronizer_id COLLATE "default", e.as_sent,
+    e.last_descendant_node_id, t.package_name, t.package_id, e.interface_id, e.synchronizer_id COLLATE "default", e.redaction_id, e.as_sent,
     ${ixOfExercise('e.')}
   FROM ${exercises} e JOIN ${templates} t ON t.template_pk = e.template_pk
   WHERE e.generation = ANY ((SELECT s.visible FROM ${state} s)::int[])`;

@@ -197,7 +197,7 @@ CREATE TABLE ${names.templates} (
   CONSTRAINT projection_templates_once UNIQUE (payload_type, template_id, choice)
 );
 CREATE TABLE ${names.contracts} (
-  generation int NOT NULL, ${definitionsOf(contractColumns)}, end_reason text,
+  generation int NOT NULL, ${definitionsOf(contractColumns)}, end_reason text, redaction_id text,
   created_shift bigint, archived_shift bigint
 );
 CREATE INDEX projection_contracts_id ON ${names.contracts} USING hash (contract_id);
@@ -206,7 +206,7 @@ CREATE INDEX projection_contracts_active ON ${names.contracts} (template_pk) WHE
 CREATE INDEX projection_contracts_newest ON ${names.contracts} (created_at_offset) WHERE archived_at_offset IS NULL;
 CREATE INDEX projection_contracts_archived ON ${names.contracts} (${ixOfContract('').archived}) WHERE archived_at_offset IS NOT NULL;
 CREATE TABLE ${names.exercises} (
-  generation int NOT NULL, ${definitionsOf(exerciseColumns)}, shift bigint
+  generation int NOT NULL, ${definitionsOf(exerciseColumns)}, redaction_id text, shift bigint
 );
 CREATE UNIQUE INDEX projection_exercises_once ON ${names.exercises} (generation, ${ixOfExercise('')}, node_id);
 CREATE INDEX projection_exercises_choice ON ${names.exercises} (template_pk, ${ixOfExercise('')});
