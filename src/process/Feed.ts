@@ -143,9 +143,7 @@ export interface FeedReader<A, P extends FeedPosition> {
    */
   readonly onSelectionChange?: 'fail' | 'reconcile' | 'continue';
   /**
-   * Whether the feed can continue after a cursor of another selection. Default: it can.
-   *
-   * @internal
+   * Returns whether the feed can continue after a cursor of another selection. Default: it can.
    */
   mayContinueAfter?(cursor: P): boolean;
   /** Whether the feed continues at another participant that has the same history. Default: such a cursor is rejected. */

@@ -77,6 +77,8 @@ export function unitsOf(value: string): bigint {
 /** The decimal of a number of the smallest units. */
 export function textOf(units: bigint): string {
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
-  const fraction = digits.slice(-scale).replace(/0+$/, '');
-  return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${fraction === '' ? '0' : fraction}`;
+  const places = digits.slice(-scale);
+  const last = Array.from(places).findLastIndex((digit) => digit !== '0');
+  // a decimal has a digit after the point
+  return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${places.slice(0, Math.max(1, last + 1))}`;
 }
