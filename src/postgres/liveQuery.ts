@@ -35,8 +35,8 @@ export interface LiveQueryOptions<Row> {
    */
   readonly schema?: string | undefined;
   /**
-   * The interval at which the offset of the projection is read where `LISTEN` does not work, in milliseconds: on a replica, and
-   * through a pooler such as PgBouncer.
+   * The interval at which the offset of the projection is read where `LISTEN` does not work, in milliseconds: on a replica, through a
+   * pooler such as PgBouncer, and if the tables have no trigger.
    *
    * @defaultValue 1000
    */

@@ -55,15 +55,17 @@ export function changesOf(pool: Pool, options: ChangesOptions): Observable<unkno
 }
 
 /**
- * Listens, or polls where `LISTEN` does not work: on a replica, and through a pooler, which may give the connection to another
- * client after each transaction.
+ * Listens, or polls where `LISTEN` does not work: on a replica, where the tables have no trigger, and through a pooler, which may give
+ * the connection to another client after each transaction.
  */
 const noticed = (client: PoolClient, { schema, pollMs, timeoutMs }: ChangesOptions): Observable<unknown> => {
   const run = (sql: string, values: readonly unknown[] = []) => query(client, timeoutMs, sql, values);
-  const offset$ = run(`SELECT ${quoteSchema(schema)}.latest_offset()::text AS "offset"`).pipe(
-    map(([row]): unknown => row?.['offset']),
-  );
-  const repeated = (everyMs: number): Observable<unknown> => timer(everyMs, everyMs).pipe(exhaustMap(() => offset$));
+  const state = `${quoteSchema(schema)}.projection_state`;
+  // contracts that were read again may differ at the same offset: a changed row has another xmin
+  const version$ = run(
+    `SELECT concat_ws(' ', ${quoteSchema(schema)}.latest_offset(), s.xmin) AS version FROM ${state} s`,
+  ).pipe(map(([row]): unknown => row?.['version']));
+  const repeated = (everyMs: number): Observable<unknown> => timer(everyMs, everyMs).pipe(exhaustMap(() => version$));
   const listened = defer(() => {
     const channel = channelOf(schema);
     const notified$ = fromEvent(client, 'notification').pipe(
@@ -72,12 +74,14 @@ const noticed = (client: PoolClient, { schema, pollMs, timeoutMs }: ChangesOptio
     const begun$ = run(`LISTEN ${client.escapeIdentifier(channel)}`).pipe(map(() => 'listens'));
     return merge(notified$, begun$, repeated(aliveMs).pipe(ignoreElements()));
   });
-  const canListen = `SELECT pg_backend_pid() = $1 AND NOT pg_is_in_recovery() AS "canListen"`;
-  return offset$.pipe(
-    concatMap((offset) =>
-      run(canListen, [processIdOf(client)]).pipe(
+  // without the trigger, as in tables of before or in a copy of them, nothing notifies
+  const canListen = `SELECT pg_backend_pid() = $1 AND NOT pg_is_in_recovery() AND EXISTS (SELECT FROM pg_trigger t
+    WHERE t.tgrelid = to_regclass($2) AND t.tgname = 'projection_changed' AND t.tgenabled IN ('O', 'A')) AS "canListen"`;
+  return version$.pipe(
+    concatMap((version) =>
+      run(canListen, [processIdOf(client), state]).pipe(
         concatMap(([row]) =>
-          row?.['canListen'] === true ? listened : repeated(pollMs).pipe(startWith(offset), distinctUntilChanged()),
+          row?.['canListen'] === true ? listened : repeated(pollMs).pipe(startWith(version), distinctUntilChanged()),
         ),
       ),
     ),

@@ -5,7 +5,7 @@ import { observe, type Observed } from '../helpers/observe.js';
 import { describeWithPgbouncer, pgbouncer } from '../helpers/pgbouncer.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { eventually, until } from '../helpers/time.js';
-import { batchesOf, creates, worksOf, write } from './projectionWorks.js';
+import { batchesOf, contractsOf, creates, worksOf, write } from './projectionWorks.js';
 import { poolOf, withDatabase } from './support.js';
 
 const sql = 'SELECT contract_id AS id FROM contracts.active() WHERE contract_id >= $1 ORDER BY 1';
@@ -32,6 +32,17 @@ function withProjection() {
     const works = offset === 0 ? batchesOf('start', 0, []) : worksOf([creates(`c${offset}`, offset)]).slice(1);
     await write(database.pool, handler, works);
   };
+  /** Commits a change that no update has made. */
+  const reconcile = async (offset: number, ...elements: readonly object[]): Promise<void> => {
+    if (handler === undefined) throw new Error('offset 0 comes first');
+    const change = { offset, added: contractsOf(elements), removed: [], moved: [] };
+    await write(database.pool, handler, [{ _tag: 'ContractsChanged', reason: 'selectionChanged', ...change }]);
+  };
+  /** Commits a load of contracts of the same ledger. */
+  const load = async (offset: number, ...elements: readonly object[]): Promise<void> => {
+    if (handler === undefined) throw new Error('offset 0 comes first');
+    await write(database.pool, handler, batchesOf('selectionChanged', offset, contractsOf(elements)));
+  };
   const watch = <A>(source$: Parameters<typeof observe<A>>[0]) => {
     const record = observe(source$);
     observed.push(record);
@@ -43,13 +54,13 @@ function withProjection() {
     database.read(
       `SELECT pid FROM pg_stat_activity WHERE query ~ '^LISTEN' OR query ~ 'latest_offset' AND pid <> pg_backend_pid()`,
     );
-  return { database, commit, live, watch, listeners, schema };
+  return { database, commit, reconcile, load, live, watch, listeners, schema };
 }
 
 const ids = (record: Observed<readonly { id: string }[]>) => record.values.at(-1)?.map(({ id }) => id);
 
 describeWithPostgres('liveQuery', () => {
-  const { database, commit, live, watch, listeners, schema } = withProjection();
+  const { database, commit, reconcile, load, live, watch, listeners, schema } = withProjection();
 
   it('emits the rows now, and again after each commit', async () => {
     await commit(0);
@@ -91,6 +102,28 @@ describeWithPostgres('liveQuery', () => {
     await until(() => ids(record)?.length === 5);
     // one query for all, and one if the last change was noticed while it ran
     expect(record.values.length).toBeLessThanOrEqual(3);
+  });
+
+  it('emits the rows again when the contracts were read again, also at the offset of before', async () => {
+    await commit(0);
+    const record = live();
+    await until(() => record.values.length === 1);
+    await reconcile(0, creates('c0', 0));
+    await until(() => ids(record)?.length === 1);
+    // a load at the same offset
+    await load(0, creates('c0', 0), creates('c9', 0));
+    await until(() => ids(record)?.length === 2);
+  });
+
+  it('reads the offset from time to time if the tables have no trigger', async () => {
+    await commit(0);
+    await database.pool.query('DROP TRIGGER projection_changed ON contracts.projection_state');
+    const record = live(database.pool, { pollMs: 20 });
+    await until(() => record.values.length === 1);
+    await commit(1);
+    await until(() => ids(record)?.length === 1);
+    await reconcile(1, creates('c0', 0));
+    await until(() => ids(record)?.length === 2);
   });
 
   it('fails with what the subscriber does with the rows', async () => {

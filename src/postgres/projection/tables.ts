@@ -187,8 +187,8 @@ CREATE FUNCTION ${names.schema}.projection_notify() RETURNS trigger LANGUAGE plp
   PERFORM pg_notify('${channelOf(names.name)}', NEW.latest_offset::text);
   RETURN NULL;
 END $body$;
-CREATE TRIGGER projection_changed AFTER UPDATE ON ${names.state} FOR EACH ROW
-  WHEN (NEW.latest_offset IS DISTINCT FROM OLD.latest_offset OR NEW.visible <> OLD.visible)
+-- also where the offset stays: contracts that were read again may differ
+CREATE TRIGGER projection_changed AFTER UPDATE OF latest_offset ON ${names.state} FOR EACH ROW
   EXECUTE FUNCTION ${names.schema}.projection_notify();
 CREATE TABLE ${names.epochs} (epoch int PRIMARY KEY, first_ix bigint NOT NULL, first_offset bigint NOT NULL);
 INSERT INTO ${names.epochs} VALUES (0, 0, 0);
