@@ -6,6 +6,8 @@ import { isLedgerError } from '../../src/index.js';
 import { handleParked, type Handler } from '../../src/process/index.js';
 import { postgresStore, postgresStoreSql } from '../../src/postgres/index.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { observe } from '../helpers/observe.js';
+import { until } from '../helpers/time.js';
 import { insert, offsetsOf, poolOf, sandboxWorlds, withDatabase } from './support.js';
 
 describeWithPostgres('postgresStore', () => {
@@ -142,6 +144,20 @@ describeWithPostgres('postgresStore', () => {
     expect(diagnostics).toContainEqual(
       expect.objectContaining({ cause: expect.objectContaining({ reason: 'another processor holds the name now' }) }),
     );
+  });
+
+  it('loses a name whose cursor was moved by someone else, also if nothing is committed', async () => {
+    const store = postgresStore({ pool: database.pool });
+    const held = observe(store.hold('idle'));
+    try {
+      await until(() => held.values.length === 1);
+      // as canton-rx processors rewind does, between a pause and a resume that the holder has not noticed
+      await database.pool.query(`UPDATE canton_rx_cursors SET fence = fence + 1 WHERE name = 'idle'`);
+      await until(() => held.error !== undefined, 10_000);
+      expect(held.error).toMatchObject({ _tag: 'StoreError', operation: 'hold', reason: 'its cursor was moved' });
+    } finally {
+      held.subscription.unsubscribe();
+    }
   });
 
   it('completes when it is stopped after another processor has taken the name, and reports that', async () => {
