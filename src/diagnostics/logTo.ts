@@ -197,9 +197,14 @@ const kindKeys = ['_tag', 'host', 'status', 'code', 'operation'];
 /** The first line of an error's message, without the period. */
 const summary = (error: unknown): string => shorten(messageOf(error).split('\n', 1)[0] ?? '') + stackOf(error);
 
-/** All lines of an error's message as one. */
-const details = (error: unknown): string =>
-  shorten(messageOf(error).replace(/\.?\n/g, '; ')) + stackOf(isLedgerError(error, 'HandlerError') && error.cause);
+/** All lines of an error's message as one. Each is cut apart, because the last ones say what to do, and where that is described. */
+const details = (error: unknown): string => {
+  const message = messageOf(error);
+  const text = isLedgerError(error)
+    ? message.split('\n').map(shorten).join('; ')
+    : shorten(message.replace(/\.?\n/g, '; '));
+  return text + stackOf(isLedgerError(error, 'HandlerError') && error.cause);
+};
 
 /** The calls that led to a mistake of the program: without them, its message does not say where it is. */
 const stackOf = (error: unknown): string =>

@@ -85,7 +85,7 @@ const isExhausted = ({ idleCount, totalCount, options }: Pool): boolean => idleC
 
 const noConnection = ({ options }: Pool, timeoutMs: number, cause: TimeoutError): Error =>
   new Error(
-    `no connection of the pool became free within ${timeoutMs / 1_000} s: all ${options.max} are in use (each processor needs one, and one more for all of them)`,
+    `no connection of the pool became free within ${timeoutMs / 1_000} s: all ${options.max} are in use (each processor, outbox and rule with a store needs one, and one more for all of them)`,
     { cause },
   );
 

@@ -56,7 +56,9 @@ export class ServiceError extends Error {
   /** @param failures - the parts that failed, and why, in the order of their failures */
   constructor(readonly failures: readonly PartFailure[]) {
     // a line: the rest of a message is in the diagnostics
-    super(failures.map(({ part, error }) => `${part} failed: ${messageOf(error).replace(/\n.*/s, '')}`).join('; '));
+    super(
+      failures.map(({ part, error }) => `${part} failed: ${messageOf(error).replace(/\.?(\n.*)?$/s, '')}`).join('; '),
+    );
   }
 }
 

@@ -146,6 +146,12 @@ describe('logTo', () => {
     ]);
   });
 
+  it('logs the remedy and the runbook of an error whose first line is long', () => {
+    expect(logged([0, ended(new CursorError('ledger', 'balances', 'x'.repeat(2_000)))])).toEqual([
+      expect.stringMatching(/: ended with an error: .* rejected: x{400,500}; .*Next: .*#cursorerror-ledger$/),
+    ]);
+  });
+
   it('logs one failure once a minute, although its text has another id or offset each time', () => {
     const busy = (id: number): DiagnosticBody =>
       retry(id, new ApiError({ path: '/x', status: 503, text: `upstream error, request ${id}`, host }));

@@ -14,7 +14,7 @@ import {
   timer,
 } from 'rxjs';
 import { automate } from '../../src/automation/index.js';
-import { acsDelta, createLedger, type Ledger } from '../../src/index.js';
+import { acsDelta, createLedger, CursorError, type Ledger } from '../../src/index.js';
 import {
   type HandlerResult,
   memoryStore,
@@ -221,7 +221,7 @@ describe('a service', () => {
 
   it.each(['continue', 'stop'] as const)('ends with a failure: %s', async (onFailure) => {
     const { ledger } = await world();
-    const bad = partOf(throwError(() => new Error('no')));
+    const bad = partOf(throwError(() => new CursorError('ledger', 'part', 'another participant')));
     const good = processorOf(ledger, 'good');
     const service = run({ processors: [good], rules: [bad] }, { onFailure });
     if (onFailure === 'continue') {
@@ -230,6 +230,9 @@ describe('a service', () => {
     }
     await service.over();
     expect(service.state.error).toMatchObject({ failures: [{ part: 'rule part' }] });
+    expect(service.lines.join('\n')).toMatch(
+      /^rule part failed: .*: another participant(; the other parts continue)?$/m,
+    );
     expect(service.state.last?.reason).toBe(onFailure === 'stop' ? 'rule part failed' : 'SIGINT');
   });
 
