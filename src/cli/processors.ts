@@ -32,7 +32,7 @@ const changeParked = storeCommand('parked', missing, {
 export function parkedCommand(args: readonly string[], world: World): Observable<number> {
   if (args[0] !== 'replay') return changeParked(args, world);
   throw new UsageError(
-    'only the service has the handler: call handleParked in it, such as node service.js replay in docs/services.md',
+    'only the service has the handler: call handleParked in it, such as service.mts replay in docs/services.md',
   );
 }
 

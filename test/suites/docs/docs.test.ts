@@ -20,7 +20,7 @@ const examples = compileExamples(
 );
 /** Services, which do not end, or need a database, and have tests of their own. */
 const isService = (code: string): boolean =>
-  /^\/\/ (service\.ts|contracts-server\.mts|project\.mts|desk\.mts|receipts\.mts)\n/.test(code);
+  /^\/\/ (service\.mts|contracts-server\.mts|project\.mts|desk\.mts|receipts\.mts)\n/.test(code);
 /** Examples that end by themselves. */
 const programs = examples.filter(({ code }) => !isService(code) && !code.includes('// Ctrl-C'));
 /** Examples without an end. */

@@ -133,7 +133,7 @@ describeWithPostgres('a service of the guides', () => {
   });
 
   it('works in one replica while the other stands by, takes over, parks and replays', async () => {
-    const file = writeProgram(root, 'service.ts');
+    const file = writeProgram(root, 'service.mts');
     const isAtEnd = async ({ health }: ReturnType<typeof start>): Promise<void> => {
       await until(async () => {
         const { http, body } = await health();
