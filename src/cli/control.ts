@@ -121,7 +121,7 @@ const lockedCursor = (db: Queryable, schema: string, name: string): Observable<R
 const cursorFields = ['version', 'offset', 'participantId', 'lastUpdate', 'recordTimes', 'selection', 'rewoundFrom'];
 
 /**
- * Returns a cursor at an earlier offset. Which updates were read up to there is not known: it has no record times and no last
+ * Returns a cursor at an earlier offset. Which updates were read up to there is not known: it has no record times and no later
  * update, as that of a processor which begins there. The position of before shows at the start that the ledger is the same.
  */
 function movedBack(name: string, stored: Readonly<Record<string, unknown>>, offset: number): Cursor {
@@ -130,6 +130,11 @@ function movedBack(name: string, stored: Readonly<Record<string, unknown>>, offs
     throw refusal(
       `the processor ${name} follows contracts, and its rows would be doubled`,
       `canton-rx processors reset --name ${escapeText(name)} loads them again`,
+    );
+  if ('seen' in stored && stored['seen'] !== null)
+    throw refusal(
+      `the cursor of the processor ${name} has the selections of its backfills, which a rewind would make wrong`,
+      `canton-rx processors reset --name ${escapeText(name)} begins again`,
     );
   const isOfUpdates =
     cursor.selection.startsWith('fnv1a:') && Object.keys(stored).every((key) => cursorFields.includes(key));
@@ -145,7 +150,10 @@ function movedBack(name: string, stored: Readonly<Record<string, unknown>>, offs
     );
   const { version, participantId, selection, lastUpdate, recordTimes } = cursor;
   const rewoundFrom = cursor.rewoundFrom ?? { offset: cursor.offset, participantId, lastUpdate, recordTimes };
-  return { version, offset, participantId, selection, recordTimes: {}, rewoundFrom };
+  const last = rewoundFrom.lastUpdate;
+  // it was read before the offset, and proves the ledger also after a commit without updates
+  const proof = last && last.offset <= offset ? { lastUpdate: last } : {};
+  return { version, offset, participantId, selection, recordTimes: {}, ...proof, rewoundFrom };
 }
 
 const parkedAfter = (db: Queryable, schema: string, name: string, offset: number): Observable<number> =>

@@ -145,7 +145,8 @@ function skip({ pool, schema, values }: Store): Result {
   const change = `cursor = (cursor::jsonb - 'lastUpdate' || jsonb_build_object('offset', $2::bigint) || $3::jsonb)::json`;
   return rowsOf(
     pool,
-    `SELECT cursor::text AS cursor, cursor ->> 'offset' AS "offset", cursor ->> 'selection' AS selection
+    `SELECT cursor::text AS cursor, cursor ->> 'offset' AS "offset", cursor ->> 'selection' AS selection,
+      cursor -> 'seen' -> -1 ->> 'until' IS NOT NULL AS "isInPast"
     FROM "${schema}".canton_rx_cursors WHERE name = $1`,
     [name],
   ).pipe(
@@ -154,6 +155,12 @@ function skip({ pool, schema, values }: Store): Result {
         throw refusal(
           `the processor ${name} has no cursor of a feed of updates`,
           'only such a processor can leave out an update',
+        );
+      // the updates in between would come with the rest of the past
+      if (row?.['isInPast'] === true)
+        throw refusal(
+          `the processor ${name} handles the past of a changed request, and no later update yet`,
+          "onHandlerFailure: 'skip' or 'park' leaves out an update of the past",
         );
       if (after !== Number(row?.['offset']))
         throw refusal(

@@ -199,6 +199,23 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
     await next.stop();
   });
 
+  it('keeps the last update that is not after the offset, so that it proves the ledger also if nothing follows it', async () => {
+    const lastUpdate = { offset: 4, updateId: '1220ab' };
+    const cursor = { version: 1, offset: 9, lastUpdate, recordTimes: {}, selection: 'fnv1a:0' };
+    await pool.query(`INSERT INTO canton_rx_cursors (name, fence, cursor) VALUES ('quiet', 1, $1)`, [
+      JSON.stringify(cursor),
+    ]);
+    const moved = async () =>
+      (await pool.query<{ cursor: object }>(`SELECT cursor FROM canton_rx_cursors WHERE name = 'quiet'`)).rows[0]
+        ?.cursor;
+    await cli('rewind', '--name', 'quiet', '--to', '6');
+    expect(await moved()).toMatchObject({ offset: 6, lastUpdate, rewoundFrom: { offset: 9, lastUpdate } });
+    await cli('rewind', '--name', 'quiet', '--to', '4');
+    expect(await moved()).toMatchObject({ offset: 4, lastUpdate, rewoundFrom: { offset: 9 } });
+    await cli('rewind', '--name', 'quiet', '--to', '3');
+    expect(await moved()).not.toHaveProperty('lastUpdate');
+  });
+
   it('refuses a projection, a rule and what does not exist', async () => {
     world.sandbox.generate(5, { seed: 9 });
     const query = { parties: 'any' } as const;
@@ -222,6 +239,17 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
     expect(await cli('rewind', '--name', 'projection', '--to', '1')).toEqual([
       1,
       expect.stringContaining('has no cursor of a feed of updates'),
+    ]);
+    await pool.query(
+      `UPDATE canton_rx_cursors SET cursor = '{"version":1,"offset":9,"recordTimes":{},"selection":"fnv1a:0","seen":[{"updateFormat":{},"after":0},{"updateFormat":{},"after":0,"until":4}]}' WHERE name = 'projection'`,
+    );
+    expect(await cli('rewind', '--name', 'projection', '--to', '1')).toEqual([
+      1,
+      expect.stringContaining('has the selections of its backfills, which a rewind would make wrong'),
+    ]);
+    expect(await cli('skip', '--name', 'projection', '--after', '9', '--offset', '12')).toEqual([
+      1,
+      expect.stringContaining('handles the past of a changed request, and no later update yet'),
     ]);
     for (const line of [['pause'], ['rewind', '--to', '1']])
       expect(await cli(...line, '--name', 'nothing\u009b')).toEqual([
