@@ -1,4 +1,5 @@
 import { catchError, EMPTY, expand, map, type Observable, of, toArray } from 'rxjs';
+import type { CreatedEvent } from '../codecs/Event.js';
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { advance, type LedgerPosition } from '../history/LedgerPosition.js';
@@ -100,6 +101,6 @@ const concerns =
     'events' in update &&
     Array.isArray(update.events) &&
     update.events.some((event: object) => {
-      const created: object = 'createdEvent' in event ? (event.createdEvent as object) : event;
-      return 'contractId' in created && created.contractId === contractId;
+      const created: Partial<CreatedEvent> = 'createdEvent' in event ? (event.createdEvent as CreatedEvent) : event;
+      return created._tag === 'CreatedEvent' && created.contractId === contractId;
     });
