@@ -213,7 +213,8 @@ function readFrom(
           const loaded: ContractsBatch<AnyContract> = {
             items: reason === undefined ? [] : [{ _tag: 'Reset', reason, offset, contracts: contracts.toArray() }],
             offset: reason === undefined ? previous : offset,
-            isCaughtUp: false,
+            // without parties, nothing else comes
+            isCaughtUp: isNobody(parties),
             contracts,
             ...(verdict !== 'same' && { differs: verdict }),
             ...{ position: found, origin: { before: found, isAddressed: true }, parties },

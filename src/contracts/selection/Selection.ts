@@ -46,7 +46,6 @@ export function withSelection<A>(query: ContractQuery, read: (selection: Selecti
     let latest: readonly string[] = [];
     return parties.pipe(
       map((list) => checkedList(query, list)),
-      distinctUntilChanged<readonly string[]>(isSameSelection),
       tap((list) => {
         latest = list;
       }),

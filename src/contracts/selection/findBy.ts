@@ -29,7 +29,7 @@ export function findBy(
   if (isSameSelection(before, now)) return place$;
   return place$.pipe(
     catchError((error: unknown) => {
-      if (!isLedgerError(error, 'UnauthorizedError', 'ApiError') || isTransient(error)) throw error;
+      if (!isLedgerError(error, 'ApiError') || isTransient(error)) throw error;
       // nothing of the ledger is left to be mixed with that of another one
       return isNobody(now) ? of(here) : followedBy(now).find(bare);
     }),
