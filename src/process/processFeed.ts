@@ -17,6 +17,7 @@ import { CursorError } from '../errors/process.js';
 import type { Client } from '../client/Client.js';
 import { interceptFeed } from '../client/intercept.js';
 import { reportEnd } from '../feed/updates.js';
+import type { LedgerPosition } from '../history/LedgerPosition.js';
 import { checkNotNegative, checkPositive, mapError, retryPolicy } from '../http/retry.js';
 import { type ProcessorRun, type ProcessorSettings, Waiting } from './callHandler.js';
 import { type AnyHandler, commitOf, interceptHandler } from './interceptHandler.js';
@@ -306,12 +307,20 @@ function validateCursor(
 /** The kind of a feed: what selections of contracts begin with, and those of updates. */
 const kindOf = (selection: string): string => selection.slice(0, selection.indexOf(':'));
 
-/** Returns a cursor for another selection, whose requests may not see the updates of before. */
-const continuedWith = ({ recordTimes, ...cursor }: Cursor, selection: string): Cursor => ({
-  ...cursor,
+/** Returns a cursor for another selection. */
+const continuedWith = (cursor: Cursor, selection: string): Cursor => ({
+  ...withoutUpdates(cursor),
   selection,
+  ...(cursor.rewoundFrom && { rewoundFrom: withoutUpdates(cursor.rewoundFrom) }),
+});
+
+/** Returns a position without its updates, which the requests of another selection may not see. */
+const withoutUpdates = <P extends LedgerPosition>(position: P): P => ({
+  ...position,
   lastUpdate: undefined,
-  recordTimes: Object.fromEntries(Object.entries(recordTimes).map(([id, { recordTime }]) => [id, { recordTime }])),
+  recordTimes: Object.fromEntries(
+    Object.entries(position.recordTimes).map(([id, { recordTime }]) => [id, { recordTime }]),
+  ),
 });
 
 /**

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { BehaviorSubject, type Observable, of } from 'rxjs';
 import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
+import type { Cursor } from '../../src/process/CheckpointStore.js';
 import { contractsFeed, type ContractsFeedOptions, type ContractsWork } from '../../src/process/contractsFeed.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';
@@ -186,6 +187,33 @@ describe('a processor of updates', () => {
     expect(continued).toMatchObject({ offsets: [4], error: undefined, reported: [{ offset: 3 }] });
     ledger.create('b6');
     expect(play(ledger, bob, store)).toMatchObject({ offsets: [6], error: undefined, reported: [] });
+  });
+
+  it('continues with other parties also if the cursor was moved back, although they do not see its last update', () => {
+    const ledger = new PartyWorld('a1', 'b2', 'b3', 'a4');
+    const store = memoryStore();
+    expect(play(ledger, alice, store).offsets).toEqual([1, 4]);
+    // as canton-rx processors rewind does
+    const [cursor] = store.load('log') as [Cursor];
+    const { version, selection, ...rewoundFrom } = cursor;
+    void store.save('log', { version, selection, offset: 2, recordTimes: {}, rewoundFrom });
+    ledger.create('b5');
+    const continued = play(ledger, bob, store, { onSelectionChange: 'continue' });
+    expect(continued).toMatchObject({ offsets: [3, 5], error: undefined });
+  });
+
+  it('refuses other parties of a cursor that was moved back on another participant', () => {
+    const ledger = new PartyWorld('a1', 'b2', 'b3', 'a4');
+    const store = memoryStore();
+    play(ledger, alice, store);
+    const [cursor] = store.load('log') as [Cursor];
+    const { version, selection, ...rewoundFrom } = cursor;
+    void store.save('log', { ...rewoundFrom, version, selection, offset: 2, recordTimes: {}, rewoundFrom });
+    ledger.world.participant.reconfigure({ participantId: 'other::1220ab' });
+    expect(play(ledger, bob, store, { onSelectionChange: 'continue' })).toMatchObject({
+      offsets: [],
+      error: { _tag: 'CursorError', reason: 'participant' },
+    });
   });
 
   it('has no other reaction', () => {
