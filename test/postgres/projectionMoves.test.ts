@@ -95,6 +95,31 @@ describeWithPostgres('a projection that goes on at another participant', () => {
     expect(await contentOf('contracts')).toEqual(await contentOf('fresh'));
   });
 
+  it('erases no exercise whose event id another one has at other offsets, until the session says which', async () => {
+    const archives = (contractId: string, offset: number) =>
+      transactionOf(offset, sync, [exercised(contractId, offset, { consuming: true, acsDelta: true })]);
+    const [first, second, third] = changesIn(
+      worksOf([creates('a', 10), archives('a', 20), creates('b', 30), archives('b', 40)]),
+    ).slice(1);
+    const [created] = history;
+    if (!created || !first || !second || !third) throw new Error('there are four');
+    await project([...start, created, first, at(second, 15), at(third, 20)]);
+    const events = await read(
+      'SELECT contract_id, exercise_event_id::text AS id FROM contracts.exercises() ORDER BY exercised_ix',
+    );
+    expect(events).toEqual([
+      { contract_id: 'a', id: '(20,0)' },
+      { contract_id: 'b', id: '(20,0)' },
+    ]);
+    const erase = `SELECT contracts.redact_exercise('(20,0)', 'r1')::int AS rows`;
+    await expect(read(erase)).rejects.toMatchObject({ code: '22003', hint: expect.stringContaining('set_epoch') });
+    expect(await inEpoch(0, erase)).toEqual([{ rows: 1 }]);
+    expect(await read('SELECT contract_id, redaction_id FROM contracts.exercises() ORDER BY exercised_ix')).toEqual([
+      { contract_id: 'a', redaction_id: 'r1' },
+      { contract_id: 'b', redaction_id: null },
+    ]);
+  });
+
   it('takes an offset for one of the participant that it follows, and another one if the session says so', async () => {
     await project([...start, ...moved([10, 20, 30, 14, 19])]);
     expect(await one('SELECT contracts.latest_offset()')).toBe('19');

@@ -4,7 +4,7 @@ import { ixOfExercise, type ProjectionSchema } from './tables.js';
  * Returns the functions that erase what a contract or an exercise says, and keep that it was. Only what has ended can be
  * erased: readers rely on the payloads of active contracts, and a reload would read them again.
  */
-export const redactFunctions = ({ schema, contracts, exercises }: ProjectionSchema): string => `
+export const redactFunctions = ({ schema, name, state, contracts, exercises }: ProjectionSchema): string => `
 CREATE OR REPLACE FUNCTION ${schema}.redact_contract(id text, redaction_id text) RETURNS bigint LANGUAGE plpgsql AS $body$
 DECLARE
   redacted bigint;
@@ -27,6 +27,14 @@ DECLARE
   redacted bigint;
 BEGIN
   ${checkRedactionId}
+  -- the rows of an earlier epoch show their id, too: what cannot come back is never taken for another one
+  IF coalesce(current_setting('canton_rx.epoch_of_${name}', true), '') = '' AND (
+    SELECT count(DISTINCT ${ixOfExercise('e.')}) > 1 FROM ${exercises} e
+    WHERE e.exercised_at_offset = ($1)."offset" AND e.node_id = ($1).node_id
+      AND e.generation = ANY ((SELECT s.visible FROM ${state} s)::int[])) THEN
+    RAISE EXCEPTION 'there are several exercises % in different epochs', $1 USING
+      ERRCODE = 'numeric_value_out_of_range', HINT = 'Choose the offsets: see the view epochs, and set_epoch().';
+  END IF;
   UPDATE ${exercises} e SET argument = NULL, result = NULL, as_sent = NULL, redaction_id = $2
     WHERE ${ixOfExercise('e.')} = ${schema}.projection_ix_of(($1)."offset") AND e.node_id = ($1).node_id;
   GET DIAGNOSTICS redacted = ROW_COUNT;
