@@ -90,7 +90,7 @@ export interface ServiceOptions {
   /** When a processor counts as ready: see `isReady` of `canton-rx/process`. */
   readonly ready?: ReadyOptions | undefined;
   /**
-   * Called with a line when the service begins, stops, and ends, and when a part fails.
+   * Called with a line when the service begins, or cannot listen, when it stops and ends, and when a part fails.
    *
    * @defaultValue console.log
    */
@@ -204,10 +204,16 @@ export function runService(
     const server$: Observable<string | undefined> =
       port === undefined ? of(undefined) : serveStatus(port, host, { status, metrics });
     return server$.pipe(
-      tap((url) => {
-        if (url === undefined) return;
-        state.url = url;
-        log(`the service listens on ${url}: /livez, /readyz, /status, /metrics`);
+      tap({
+        next: (url) => {
+          if (url === undefined) return;
+          state.url = url;
+          log(`the service listens on ${url}: /livez, /readyz, /status, /metrics`);
+        },
+        // a program that only exits would end without a word
+        error: (error: unknown) => {
+          log(`the server of the service failed: ${String(error)}`);
+        },
       }),
       // the server answers until the service has ended
       switchMap(() => run$.pipe(endWith(ended))),

@@ -300,6 +300,9 @@ describe('a service', () => {
     const second = run({ rules: [part()] }, { port });
     await second.over();
     expect(second.state.error).toMatchObject({ code: 'EADDRINUSE' });
+    expect(second.lines).toEqual([
+      `the server of the service failed: Error: listen EADDRINUSE: address already in use 127.0.0.1:${port}`,
+    ]);
     expect(begun).toBe(1);
   });
 
