@@ -7,6 +7,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
+import type { UpdateFormat } from '../codecs/UpdateFormat.js';
 import type { LastUpdate, LedgerPosition } from '../history/LedgerPosition.js';
 import type { Batch } from '../history/positions.js';
 import type { CheckpointStore, FeedPosition } from './CheckpointStore.js';
@@ -135,8 +136,12 @@ export interface FeedReader<A, P extends FeedPosition> {
   /**
    * Emits once the ledger is known to be that of a position, and whether its offsets are the same; fails with a `LedgerResetError`
    * if it is another one.
+   *
+   * @param selection - the selection by which the position was read. Default: that of the feed
    */
-  prove?(position: LedgerPosition): Observable<ProvenPlace>;
+  prove?(position: LedgerPosition, selection?: UpdateFormat): Observable<ProvenPlace>;
+  /** Returns the selection by which a cursor was read, if it is known. Default: it is not. */
+  formerSelection?(cursor: P): UpdateFormat | undefined;
   /**
    * What to do with a cursor that was saved with another selection. `'reconcile'`: the batches begin with the contracts
    * of this one at its offset. `'continue'`: they continue after its offset. Default: such a cursor is rejected.

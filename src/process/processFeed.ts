@@ -1,4 +1,5 @@
 import {
+  catchError,
   concat,
   concatMap,
   defer,
@@ -225,6 +226,7 @@ type ResumableReader = Pick<
   | 'position'
   | 'hasUpdate'
   | 'prove'
+  | 'formerSelection'
   | 'restart'
   | 'mayRelocate'
   | 'onSelectionChange'
@@ -253,7 +255,8 @@ export const resumePoint = (
       const saved = validateCursor(reader, name, stored, identity);
       const isOther = reader.onSelectionChange === 'continue' && saved.selection !== identity.selection;
       const cursor = isOther ? continuedWith(saved, identity.selection) : saved;
-      return concat(provenBefore(reader, name, cursor), hasLastUpdate(reader, cursor)).pipe(
+      const proven$ = isOther ? provenFormer(reader, name, saved) : EMPTY;
+      return concat(proven$, provenBefore(reader, name, cursor), hasLastUpdate(reader, cursor)).pipe(
         map((isFound): ResumePoint => {
           if (isFound) return { cursor, isStored: true, ...(isOther && { isOther }) };
           const gone = updateGone(cursor);
@@ -346,6 +349,26 @@ const provenBefore = (reader: ResumableReader, name: string, { rewoundFrom }: Cu
     }),
     ignoreElements(),
   );
+
+/**
+ * Completes if a cursor of another selection can be continued. The requests of this one may not see its last update, so it is proven
+ * by the former one, where that is known and its parties may still be read.
+ */
+const provenFormer = (reader: ResumableReader, name: string, cursor: Cursor): Observable<never> => {
+  const former = cursor.rewoundFrom === undefined ? reader.formerSelection?.(cursor) : undefined;
+  if (former === undefined || cursor.lastUpdate === undefined) return EMPTY;
+  return (reader.prove?.(cursor, former) ?? EMPTY).pipe(
+    tap((place) => {
+      if (place._tag === 'Elsewhere')
+        throw new CursorError('ledger', name, 'its updates have other offsets now, and it has another selection');
+    }),
+    ignoreElements(),
+    catchError((error: unknown) => {
+      if (isLedgerError(error, 'UnauthorizedError')) return EMPTY;
+      throw error;
+    }),
+  );
+};
 
 const updateGone = ({ lastUpdate }: Cursor): string =>
   `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}, or others have come between it and the cursor`;

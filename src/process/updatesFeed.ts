@@ -183,8 +183,16 @@ function openReader(
     identity$: ledgerIdentity(feed),
     mayRelocate: feed.onOtherNode === 'relocate',
     onSelectionChange: options.onSelectionChange ?? 'fail',
-    prove: ({ offset, lastUpdate, participantId, recordTimes }) =>
-      placeOf(feed, { offset, lastUpdate, participantId, recordTimes }),
+    prove: ({ offset, lastUpdate, participantId, recordTimes }, seen) => {
+      const position = { offset, lastUpdate, participantId, recordTimes };
+      const shown = seen === undefined ? feed : pastFeed(seen, position, offset, 'compare');
+      return placeOf(shown, position);
+    },
+    formerSelection: ({ seen }) => {
+      // a store may return null for an absent field
+      const last = Array.isArray(seen) ? (seen as readonly SeenSelection[]).at(-1) : undefined;
+      return backfill && typeof last?.until !== 'number' ? last?.updateFormat : undefined;
+    },
     mayContinueAfter: ({ seen }) => !backfill || Array.isArray(seen),
     position: UpdatesPosition,
     compare: backfill ? compareUpdates : (a, b) => a.offset - b.offset,

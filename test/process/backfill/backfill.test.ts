@@ -13,7 +13,7 @@ import { type Fate, MemoryTransactions } from '../transactionalStore.js';
 type Parties = readonly string[];
 
 /** A processor of updates that is started again and again. Of the past, it has the offsets as negative numbers. */
-function log(ledger: PartyWorld, fates: () => Fate = () => 'committed') {
+function log(ledger: Pick<PartyWorld, 'client' | 'world'>, fates: () => Fate = () => 'committed') {
   const store = new MemoryTransactions(() => of(fates()));
   const { effects } = store.committed;
   return {
@@ -137,6 +137,27 @@ describe('a processor of updates with backfill (G85)', () => {
     });
     expect(former.run([alice, bob]).error).toBeUndefined();
     expect(former.effects).toEqual([1, 7, -2, -3, -4, -5, -6]);
+  });
+
+  it('refuses a ledger that has lost what it had read, and has grown since, whatever is selected now', () => {
+    let ledger = new PartyWorld('a1', 'b2', 'a3');
+    const { run, effects } = log({
+      get client() {
+        return ledger.client;
+      },
+      get world() {
+        return ledger.world;
+      },
+    });
+    run([alice]);
+    // the third update was another one before
+    ledger = new PartyWorld('a1', 'b2', 'b3', 'a4', 'b5');
+    expect(run([alice, bob]).error).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
+    expect(run([bob]).error).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
+    expect(effects).toEqual([1, 3]);
+    ledger = new PartyWorld('a1', 'b2', 'a3', 'a4');
+    expect(run([alice, bob]).error).toBeUndefined();
+    expect(effects).toEqual([1, 3, -2, 4]);
   });
 
   it('requires that other selections are continued', () => {
