@@ -56,11 +56,14 @@ export function rewind(store: Store): Result {
         lockedCursor(db, schema, name).pipe(
           concatMap((cursor) => {
             const moved = movedBack(name, cursor, target.offset);
+            // a pause may end before its holder notices it: without the lease, the holder begins again at the cursor
+            const release = `UPDATE "${schema}".canton_rx_leases SET holder = NULL WHERE name = $1`;
             // the fencing token ends a transaction that a paused processor still has open
             const save = `UPDATE "${schema}".canton_rx_cursors SET cursor = $2, fence = fence + 1, saved_at = now() WHERE name = $1`;
             return forkJoin([
               parkedAfter(db, schema, name, target.offset),
               rowsOf(db, save, [name, JSON.stringify(moved)]),
+              rowsOf(db, release, [name]),
             ]);
           }),
           map(([parked]) => [

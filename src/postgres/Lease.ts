@@ -182,7 +182,7 @@ class Holder {
           }),
         ),
     };
-    const lostWhileIdle$ = merge(lost$, this.#renewals$(fence)).pipe(
+    const lostWhileIdle$ = merge(lost$, this.#renewals$()).pipe(
       catchError((error: unknown) => {
         if (this.#isInTransaction) return NEVER;
         throw error;
@@ -254,15 +254,14 @@ class Holder {
   }
 
   /**
-   * Renews the lease from time to time. Errors when another holder has it, when the name is paused, when the cursor was moved, or when the
-   * database does not answer in time.
+   * Renews the lease from time to time. Errors when another holder has it, when the name is paused, when it was released because the
+   * cursor was moved, or when the database does not answer in time.
    */
-  #renewals$(fence: string): Observable<never> {
+  #renewals$(): Observable<never> {
     const { tables, name } = this.options;
     // a pooler may have announced the ID of a server process; this detects it
     const renew = `UPDATE ${tables.leases} l SET renewed_at = clock_timestamp(), pid = CASE WHEN $3::boolean OR pid = pg_backend_pid() THEN pid END
-      WHERE name = $1 AND holder = $2
-      RETURNING l.paused_at IS NOT NULL AS "isPaused", (SELECT c.fence::text FROM ${tables.cursors} c WHERE c.name = l.name) AS fence`;
+      WHERE name = $1 AND holder = $2 RETURNING l.paused_at IS NOT NULL AS "isPaused"`;
     return timer(renewMs, renewMs).pipe(
       exhaustMap(() => {
         const { pool } = this;
@@ -277,8 +276,6 @@ class Holder {
           map((rows) => {
             if (rows.length === 0) throw new StoreError('hold', name, 'another processor holds the name now');
             if (rows[0]?.['isPaused'] === true) throw paused(name);
-            // a pause may end before a renewal, and on a quiet ledger no commit would find that out
-            if (rows[0]?.['fence'] !== fence) throw new StoreError('hold', name, 'its cursor was moved');
           }),
           catchError((error: unknown) => {
             if (this.#isInTransaction || isElsewhere) return EMPTY;

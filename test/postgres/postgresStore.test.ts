@@ -146,15 +146,19 @@ describeWithPostgres('postgresStore', () => {
     );
   });
 
-  it('loses a name whose cursor was moved by someone else, also if nothing is committed', async () => {
+  it('loses a name that someone else has released, also if nothing is committed', async () => {
     const store = postgresStore({ pool: database.pool });
     const held = observe(store.hold('idle'));
     try {
       await until(() => held.values.length === 1);
       // as canton-rx processors rewind does, between a pause and a resume that the holder has not noticed
-      await database.pool.query(`UPDATE canton_rx_cursors SET fence = fence + 1 WHERE name = 'idle'`);
+      await database.pool.query(`UPDATE canton_rx_leases SET holder = NULL WHERE name = 'idle'`);
       await until(() => held.error !== undefined, 10_000);
-      expect(held.error).toMatchObject({ _tag: 'StoreError', operation: 'hold', reason: 'its cursor was moved' });
+      expect(held.error).toMatchObject({
+        _tag: 'StoreError',
+        operation: 'hold',
+        reason: 'another processor holds the name now',
+      });
     } finally {
       held.subscription.unsubscribe();
     }
