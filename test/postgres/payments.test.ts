@@ -145,7 +145,9 @@ describeWithPostgres('payments out of holdings', () => {
           outcomes += 1;
           if (outcomes % 6 === 0) compete();
           if (outcome._tag === 'Committed') committed += 1;
-          const fault = outcomes % 5 === 0 ? faults[(outcomes / 5) % faults.length] : undefined;
+          // on a quiet ledger, it takes minutes to find out that a lost attempt was not committed
+          const isQuietSoon = committed > payments - 40;
+          const fault = outcomes % 5 === 0 && !isQuietSoon ? faults[(outcomes / 5) % faults.length] : undefined;
           if (fault !== undefined) sandbox.fault(fault, { path: transactionPath });
         }),
         filter(() => isPaid() || (seen += 1) >= lives),
