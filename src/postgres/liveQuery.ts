@@ -130,7 +130,7 @@ class PaceError extends Error {
   }
 }
 
-/** Runs work at each change, and once more if there was a change while it ran. */
+/** Runs work on each change, one run at a time. Changes during a run cause one more run. */
 const oneAtATime =
   <A>(work$: Observable<A>) =>
   (changes$: Observable<unknown>): Observable<A> =>

@@ -10,6 +10,7 @@ import {
   type Observable,
   type ObservableInput,
   of,
+  type OperatorFunction,
   tap,
 } from 'rxjs';
 import { LedgerResetError } from '../errors/feed.js';
@@ -339,15 +340,7 @@ const hasLastUpdate = (reader: ResumableReader, cursor: Cursor): Observable<bool
  */
 const provenBefore = (reader: ResumableReader, name: string, { rewoundFrom }: Cursor): Observable<never> =>
   (rewoundFrom === undefined ? EMPTY : (reader.prove?.(rewoundFrom) ?? EMPTY)).pipe(
-    tap((place) => {
-      if (place._tag === 'Elsewhere')
-        throw new CursorError(
-          'ledger',
-          name,
-          'it was moved back to an offset, and the same updates have other offsets on this participant',
-        );
-    }),
-    ignoreElements(),
+    onlyHere(name, 'it was moved back to an offset, and the same updates have other offsets on this participant'),
   );
 
 /**
@@ -358,17 +351,25 @@ const provenFormer = (reader: ResumableReader, name: string, cursor: Cursor): Ob
   const former = cursor.rewoundFrom === undefined ? reader.formerSelection?.(cursor) : undefined;
   if (former === undefined || cursor.lastUpdate === undefined) return EMPTY;
   return (reader.prove?.(cursor, former) ?? EMPTY).pipe(
-    tap((place) => {
-      if (place._tag === 'Elsewhere')
-        throw new CursorError('ledger', name, 'its updates have other offsets now, and it has another selection');
-    }),
-    ignoreElements(),
+    onlyHere(name, 'its updates have other offsets now, and it has another selection'),
     catchError((error: unknown) => {
-      if (isLedgerError(error, 'UnauthorizedError')) return EMPTY;
+      // the right to read as a party that is gone
+      if (isLedgerError(error, 'ApiError') && error.status === 403) return EMPTY;
       throw error;
     }),
   );
 };
+
+/** Completes where the offsets of a position are the same, and fails where they are others. */
+const onlyHere =
+  (name: string, reason: string): OperatorFunction<{ readonly _tag: 'Here' | 'Elsewhere' }, never> =>
+  (place$) =>
+    place$.pipe(
+      tap(({ _tag }) => {
+        if (_tag === 'Elsewhere') throw new CursorError('ledger', name, reason);
+      }),
+      ignoreElements(),
+    );
 
 const updateGone = ({ lastUpdate }: Cursor): string =>
   `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}, or others have come between it and the cursor`;

@@ -8,6 +8,7 @@ import { effort } from '../../helpers/effort.js';
 import { observe, type Observed } from '../../helpers/observe.js';
 import { alice, bob, carol, PartyWorld } from '../../helpers/PartyWorld.js';
 import { later, runVirtually } from '../../helpers/virtualTime.js';
+import { errorBody, errorReply } from '../../helpers/wire.js';
 import { type Fate, MemoryTransactions } from '../transactionalStore.js';
 
 type Parties = readonly string[];
@@ -158,6 +159,17 @@ describe('a processor of updates with backfill (G85)', () => {
     ledger = new PartyWorld('a1', 'b2', 'a3', 'a4');
     expect(run([alice, bob]).error).toBeUndefined();
     expect(effects).toEqual([1, 3, -2, 4]);
+  });
+
+  it('continues without a party that may no longer be read', () => {
+    const ledger = new PartyWorld('a1', 'b2');
+    const { run, effects } = log(ledger);
+    run([alice, bob]);
+    ledger.create('a3');
+    ledger.fault = ({ body }) =>
+      JSON.stringify(body).includes(bob) ? errorReply(403, errorBody('PERMISSION_DENIED', 7)) : undefined;
+    expect(run([alice]).error).toBeUndefined();
+    expect(effects).toEqual([1, 2, 3]);
   });
 
   it('requires that other selections are continued', () => {
