@@ -14,6 +14,7 @@ import type { RestartOptions, RestoreOptions, Sandbox } from './Sandbox.js';
 import type { SandboxChanges } from './SandboxChanges.js';
 import type { CreateSandboxOptions } from './SandboxOptions.js';
 import type { SandboxRequest } from './SandboxRequest.js';
+import type { SandboxTemplate } from './templates/TemplateBody.js';
 import type { GenerateOptions } from './traffic/GenerateOptions.js';
 import { generate } from './traffic/generate.js';
 import type { WireUpdate, WireUpdateInput } from './wire/WireUpdate.js';
@@ -119,6 +120,10 @@ export class EmbeddedSandbox implements Sandbox {
     view: (createArgument: unknown) => unknown = () => ({}),
   ): string {
     return this.participant.ledger.packages.addInstance(templateId, interfaceId, view);
+  }
+
+  uploadTemplates(...templates: readonly SandboxTemplate[]): readonly string[] {
+    return this.participant.models.define(templates);
   }
 
   fault(fault: Fault, where?: FaultScope): void {

@@ -5,6 +5,7 @@ import type { PackageEntities } from './ledger/PackageEntities.js';
 import type { ExternalParty, ExternalPartyOptions, HostedParty } from './participant/parties.js';
 import type { SandboxChanges } from './SandboxChanges.js';
 import type { SandboxRequest } from './SandboxRequest.js';
+import type { SandboxTemplate } from './templates/TemplateBody.js';
 import type { GenerateOptions } from './traffic/GenerateOptions.js';
 import type { WireUpdate, WireUpdateInput } from './wire/WireUpdate.js';
 
@@ -99,6 +100,14 @@ export interface Sandbox {
    * @returns the id of the version
    */
   addInterface(templateId: string, interfaceId: string, view?: (createArgument: unknown) => unknown): string;
+  /**
+   * Uploads templates: later versions of packages, or further packages. As on a participant, the names of their packages then
+   * select the newest versions, as which earlier contracts are used.
+   *
+   * @returns the ids of their packages, in the same order
+   * @throws TypeError if a template is defined already in its version
+   */
+  uploadTemplates(...templates: readonly SandboxTemplate[]): readonly string[];
   /** Queues a fault for the next requests that match `where`. */
   fault(fault: Fault, where?: FaultScope): void;
   /** Changes settings of the running sandbox. */

@@ -19,14 +19,24 @@ export { groupTotals, isSameInstrument, totalOf, toTotals } from './totals.js';
 export type { HoldingTotals, InstrumentId, InstrumentTotal, TokenAmount } from './totals.js';
 
 // The interfaces of the standard
-export { Allocation, AllocationFactory, Holding, TransferFactory, TransferInstruction } from './interfaces.js';
+export {
+  Allocation,
+  AllocationFactory,
+  AllocationRequest,
+  Holding,
+  TransferFactory,
+  TransferInstruction,
+} from './interfaces.js';
 export type {
   AllocateArgument,
+  AllocationRequestView,
   AllocationResult,
   AllocationView,
+  EndedResult,
   FactoryView,
   HoldingView,
   InstructionResult,
+  RejectRequestArgument,
   TokenChoice,
   TransferArgument,
   TransferInstructionView,

@@ -11,12 +11,16 @@ import {
   type HoldingLock,
   ids,
   instrumentId,
+  legWith,
   lock,
   metadata,
   party,
+  type SettlementInfo,
+  settlementInfo,
   specificationWith,
   type TokenMetadata,
   type TokenTransfer,
+  type TransferLeg,
   transferWith,
 } from './values.js';
 
@@ -79,6 +83,20 @@ export interface AllocationView {
   readonly allocation: AllocationSpecification<Amount>;
   /** The holdings that are locked for it. */
   readonly holdingCids: readonly string[];
+  /** Metadata. */
+  readonly meta: TokenMetadata;
+}
+
+/**
+ * The view of a request of an app to allocate what a settlement needs.
+ *
+ * @category Tokens
+ */
+export interface AllocationRequestView {
+  /** The settlement. */
+  readonly settlement: SettlementInfo;
+  /** The legs by their names. Each sender allocates its own: see `TokenCommands.allocate`. */
+  readonly transferLegs: Readonly<Record<string, TransferLeg<Amount>>>;
   /** Metadata. */
   readonly meta: TokenMetadata;
 }
@@ -166,6 +184,26 @@ export interface AllocateArgument extends WithExtraArgs {
   readonly inputHoldingCids: readonly string[];
 }
 
+/**
+ * The argument of `AllocationRequest_Reject`.
+ *
+ * @category Tokens
+ */
+export interface RejectRequestArgument extends WithExtraArgs {
+  /** The sender that rejects the request. */
+  readonly actor: string;
+}
+
+/**
+ * The result of a choice that only ends its contract.
+ *
+ * @category Tokens
+ */
+export interface EndedResult {
+  /** Metadata. */
+  readonly meta: TokenMetadata;
+}
+
 const withExtraArgs: t.Type<WithExtraArgs, unknown> = t.type({ extraArgs });
 const tagged = t.type({ tag: t.string, value: t.record(t.string, t.unknown) });
 const instructionResult: t.Type<InstructionResult, unknown> = t.type({
@@ -182,6 +220,7 @@ const instruction: TokenChoice<WithExtraArgs, InstructionResult> = {
   argument: withExtraArgs,
   result: instructionResult,
 };
+const endedResult: t.Type<EndedResult, unknown> = t.type({ meta: metadata });
 const settled: TokenChoice<WithExtraArgs, AllocationResult> = { argument: withExtraArgs, result: allocationResult };
 
 /**
@@ -293,4 +332,30 @@ export const Allocation: InterfaceType<
   '#splice-api-token-allocation-v1:Splice.Api.Token.AllocationV1:Allocation',
   t.type({ allocation: specificationWith(amount), holdingCids: ids, meta: metadata }),
   { choices: { Allocation_ExecuteTransfer: settled, Allocation_Cancel: settled, Allocation_Withdraw: settled } },
+);
+
+/**
+ * The interface of requests for allocations: an app wants the senders of a settlement to allocate their legs. They allocate
+ * by the factories of their instruments, or reject the request; the executor withdraws it. Its choices need no context of a registry.
+ *
+ * @category Tokens
+ */
+export const AllocationRequest: InterfaceType<
+  AllocationRequestView,
+  string,
+  {
+    /** A sender rejects the request. */
+    readonly AllocationRequest_Reject: TokenChoice<RejectRequestArgument, EndedResult>;
+    /** The executor withdraws it. */
+    readonly AllocationRequest_Withdraw: TokenChoice<WithExtraArgs, EndedResult>;
+  }
+> = interfaceType(
+  '#splice-api-token-allocation-request-v1:Splice.Api.Token.AllocationRequestV1:AllocationRequest',
+  t.type({ settlement: settlementInfo, transferLegs: t.record(t.string, legWith(amount)), meta: metadata }),
+  {
+    choices: {
+      AllocationRequest_Reject: { argument: t.type({ actor: party, extraArgs }), result: endedResult },
+      AllocationRequest_Withdraw: { argument: withExtraArgs, result: endedResult },
+    },
+  },
 );

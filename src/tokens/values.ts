@@ -156,18 +156,19 @@ export const transferWith = <A extends string>(codec: t.Type<A, unknown>): t.Typ
     meta: metadata,
   });
 
+export const settlementInfo: t.Type<SettlementInfo, unknown> = t.type({
+  executor: party,
+  settlementRef: t.type({ id: t.string, cid: optional(t.string) }),
+  requestedAt: time,
+  allocateBefore: time,
+  settleBefore: time,
+  meta: metadata,
+});
+
+export const legWith = <A extends string>(codec: t.Type<A, unknown>): t.Type<TransferLeg<A>, unknown> =>
+  t.type({ sender: party, receiver: party, amount: codec, instrumentId, meta: metadata });
+
 export const specificationWith = <A extends string>(
   codec: t.Type<A, unknown>,
 ): t.Type<AllocationSpecification<A>, unknown> =>
-  t.type({
-    settlement: t.type({
-      executor: party,
-      settlementRef: t.type({ id: t.string, cid: optional(t.string) }),
-      requestedAt: time,
-      allocateBefore: time,
-      settleBefore: time,
-      meta: metadata,
-    }),
-    transferLegId: t.string,
-    transferLeg: t.type({ sender: party, receiver: party, amount: codec, instrumentId, meta: metadata }),
-  });
+  t.type({ settlement: settlementInfo, transferLegId: t.string, transferLeg: legWith(codec) });

@@ -5,7 +5,7 @@ import { EventFormat } from '../../codecs/UpdateFormat.js';
 import { requestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import { checkFilters } from '../ledger/Packages.js';
+import { checkFilters } from '../ledger/checkPackages.js';
 import { readSnapshot, type SnapshotEntry, type SnapshotPosition, type SnapshotRequest } from '../ledger/snapshot.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';

@@ -7,7 +7,7 @@ import { Int64, LedgerString, Party, UserId } from '../../codecs/scalars.js';
 import { TransactionFormat } from '../../codecs/UpdateFormat.js';
 import { requestError, RequestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
-import { checkFilters, checkPreference, checkTypes } from '../ledger/Packages.js';
+import { checkFilters, checkPreference, checkTypes } from '../ledger/checkPackages.js';
 import { visibleTransaction } from '../ledger/visible.js';
 import { completionValue } from '../participant/Completions.js';
 import {
@@ -98,6 +98,7 @@ function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome
         actAs,
         packages,
         models,
+        preferred: request.packageIdSelectionPreference ?? [],
         time,
         ...inputsFor([...actAs, ...(readAs ?? [])], disclosed, participant),
       };

@@ -5,6 +5,7 @@ import { RequestError, requestError } from '../errors.js';
 import type { FaultLie } from '../faults/submissionFaults.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Contract } from '../ledger/ContractHistory.js';
+import { checkPreference } from '../ledger/checkPackages.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
 import type { EncodedTransaction } from '../prepared/PreparedEncoding.js';
@@ -77,7 +78,9 @@ function prepareTransaction(request: PrepareRequest, participant: Participant): 
   const { packages } = ledger;
   const preparationTime = Math.floor(ledger.now()) * 1000;
   const visible = inputsFor([party, ...(request.readAs ?? [])], readDisclosed(request, participant), participant);
-  const context = { actAs: [party], packages, models, time: formatMicros(preparationTime), ...visible };
+  const preferred = request.packageIdSelectionPreference ?? [];
+  checkPreference(packages, preferred);
+  const context = { actAs: [party], packages, models, preferred, time: formatMicros(preparationTime), ...visible };
   const { effects, inputs } = interpret([command], context);
   const [effect] = effects;
   if (effect === undefined) throw new Error('each command has an effect');

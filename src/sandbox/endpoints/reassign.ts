@@ -9,7 +9,7 @@ import { EventFormat } from '../../codecs/UpdateFormat.js';
 import { requestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import { checkFilters } from '../ledger/Packages.js';
+import { checkFilters } from '../ledger/checkPackages.js';
 import { EventView, visibleReassignment } from '../ledger/visible.js';
 import { decodeBody, readUser } from '../requests/decode.js';
 import { selectEvents } from '../requests/selections.js';

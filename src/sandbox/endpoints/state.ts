@@ -5,7 +5,7 @@ import { invalidArgument, requestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import { readDar } from '../ledger/dar.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import { checkFilters } from '../ledger/Packages.js';
+import { checkFilters } from '../ledger/checkPackages.js';
 import { visibleTransaction } from '../ledger/visible.js';
 import { decodeBody, readBase64, readInteger, readUser } from '../requests/decode.js';
 import { selectEvents } from '../requests/selections.js';

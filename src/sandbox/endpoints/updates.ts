@@ -5,7 +5,7 @@ import { UpdateFormat } from '../../codecs/UpdateFormat.js';
 import { invalidArgument, requestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import { checkFilters } from '../ledger/Packages.js';
+import { checkFilters } from '../ledger/checkPackages.js';
 import { visibleUpdate } from '../ledger/visible.js';
 import type { Participant } from '../participant/Participant.js';
 import { checkNotNegative, decodeBody } from '../requests/decode.js';

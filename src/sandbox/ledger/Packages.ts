@@ -1,14 +1,12 @@
-import type { Command } from '../../codecs/Command.js';
-import { type RequestError, requestError } from '../errors.js';
-import type { EventSelection } from '../requests/selections.js';
 import { makePackageId } from '../wire/values.js';
-import type { SeenTemplate, TemplateRef } from '../wire/WireUpdate.js';
+import type { SeenTemplate, TemplateRef, WireInterfaceView } from '../wire/WireUpdate.js';
 import type { PackageEntities } from './PackageEntities.js';
+import { compareVersions, firstVersion, type PackageVersion, PackageVersions } from './PackageVersions.js';
 
 /** The entities by which contracts can be filtered. */
-type EntityKind = 'template' | 'interface';
+export type EntityKind = 'template' | 'interface';
 
-/** An interface instance that a later version of a package gives to a template. */
+/** An interface instance of a template in a later version of a package. */
 interface Instance {
   readonly packageName: string;
   /** `:Module:Entity` */
@@ -18,6 +16,18 @@ interface Instance {
   readonly packageId: string;
   /** Computes the view of a contract from its arguments. */
   readonly view: (createArgument: unknown) => unknown;
+}
+
+/** Computes a view. It may fail, and the transaction is committed nevertheless. */
+export function computeView(
+  view: Instance['view'],
+  createArgument: unknown,
+): Pick<WireInterfaceView, 'viewStatus' | 'viewValue'> {
+  try {
+    return { viewStatus: { code: 0, message: '', details: [] }, viewValue: view(createArgument) };
+  } catch (error) {
+    return { viewStatus: { code: 9, message: String(error), details: [] }, viewValue: null };
+  }
 }
 
 /** The packages of generated traffic, and a package with a field of each type. They are known from the start. */
@@ -37,14 +47,14 @@ export class Packages {
   readonly #interfaces = new Map<string, readonly string[]>();
   /** The ids of the packages of archives, by name: the last one if there are several versions. */
   readonly #archived = new Map<string, string>();
-  /** The ids of the latest versions that give templates interfaces, by name. */
-  readonly #upgraded = new Map<string, string>();
+  readonly versions: PackageVersions;
   readonly #instances: Instance[] = [];
   /** By package id. */
   readonly #entities: Readonly<Record<EntityKind, Set<string>>> = { template: new Set(), interface: new Set() };
 
   /** With `other`, a copy of it. */
   constructor(other?: Packages) {
+    this.versions = new PackageVersions(other?.versions);
     if (other !== undefined) this.addAll(other);
     for (const [packageName, entities] of Object.entries(ownPackages)) this.upload(packageName, entities);
   }
@@ -72,24 +82,61 @@ export class Packages {
   /** Adds a version of a package in which a template implements one more interface. Returns its id. */
   addInstance(template: string, interfaceName: string, view: Instance['view']): string {
     const { id, packageName } = this.resolve(template);
-    const former = packageOf(id);
-    const entity = id.slice(former.length);
     const { id: interfaceId } = this.resolve(interfaceName, 'interface');
-    const version = this.#instances.filter((instance) => instance.packageName === packageName).length + 1;
-    const packageId = makePackageId(`${packageName}-1.${version}.0`);
-    this.#names.set(packageId, packageName);
-    this.#upgraded.set(packageName, packageId);
-    for (const known of [...this.#entities.template])
-      if (packageOf(known) === former) this.#entities.template.add(packageId + known.slice(former.length));
-    this.#instances.push({ packageName, entity, interfaceId, packageId, view });
+    this.addVersion(packageName, { version: firstVersion, packageId: packageOf(id) });
+    const version = this.versions.next(packageName);
+    const packageId = versionId(packageName, version);
+    this.addVersion(packageName, { version, packageId });
+    this.giveInterface({ id: packageId + id.slice(packageOf(id).length), packageName }, interfaceId, view);
     return packageId;
   }
 
-  /** The interface instances that later versions have given to a template. They hold for earlier contracts, too. */
-  instancesOf({ templateId, packageName }: Pick<SeenTemplate, 'templateId' | 'packageName'>): readonly Instance[] {
-    if (this.#instances.length === 0) return [];
+  /** Adds a template of a version of its package. Later versions have it, too. */
+  addTemplate(identifier: string, version: string): TemplateRef {
+    const head = packageOf(identifier);
+    const packageName = this.nameIn(identifier);
+    const packageId = head.startsWith('#') ? versionId(packageName, version) : head;
+    this.addVersion(packageName, { version, packageId });
+    const entity = identifier.slice(head.length);
+    for (const other of this.versions.of(packageName))
+      if (compareVersions(other.version, version) >= 0) this.#entities.template.add(other.packageId + entity);
+    return { id: packageId + entity, packageName };
+  }
+
+  /** Gives a template of a version an interface. It holds for the contracts of earlier versions, too. */
+  giveInterface({ id, packageName }: TemplateRef, interfaceId: string, view: Instance['view']): void {
+    const packageId = packageOf(id);
+    const entity = id.slice(packageId.length);
+    this.#instances.push({ packageName, entity, interfaceId, packageId, view });
+  }
+
+  /**
+   * The interface instances of a template in later versions, by the id of the interface: each that of the newest version. They
+   * hold for earlier contracts, too.
+   */
+  instancesOf({ templateId, packageName }: Pick<SeenTemplate, 'templateId' | 'packageName'>) {
+    const newest = new Map<string, Instance>();
+    if (this.#instances.length === 0) return newest;
     const entity = templateId.slice(packageOf(templateId).length);
-    return this.#instances.filter((instance) => instance.packageName === packageName && instance.entity === entity);
+    const versionOf = (instance: Instance | undefined) => this.versions.find(instance?.packageId ?? '') ?? '0';
+    for (const instance of this.#instances) {
+      if (instance.packageName !== packageName || instance.entity !== entity) continue;
+      const isNewer = compareVersions(versionOf(instance), versionOf(newest.get(instance.interfaceId))) >= 0;
+      if (isNewer) newest.set(instance.interfaceId, instance);
+    }
+    return newest;
+  }
+
+  /** Adds a version, with the templates of the one before it. */
+  private addVersion(packageName: string, added: PackageVersion): void {
+    const { packageId, version } = added;
+    this.#names.set(packageId, packageName);
+    this.versions.add(packageName, added);
+    const former = this.versions.of(packageName).findLast((other) => compareVersions(other.version, version) < 0);
+    if (former === undefined) return;
+    for (const known of [...this.#entities.template])
+      if (packageOf(known) === former.packageId)
+        this.#entities.template.add(packageId + known.slice(former.packageId.length));
   }
 
   /** Adds the package name, the template and the interfaces that an event shows. */
@@ -110,17 +157,21 @@ export class Packages {
     for (const [packageId, packageName] of other.#names) this.#names.set(packageId, packageName);
     for (const [templateId, interfaces] of other.#interfaces) this.#interfaces.set(templateId, interfaces);
     for (const [packageName, packageId] of other.#archived) this.#archived.set(packageName, packageId);
-    for (const [packageName, packageId] of other.#upgraded) this.#upgraded.set(packageName, packageId);
     this.#instances.push(...other.#instances);
     for (const kind of ['template', 'interface'] as const)
       for (const id of other.#entities[kind]) this.#entities[kind].add(id);
   }
 
-  /** Resolves an identifier, either `#name:Module:Entity` or with a package id. From then on, the entity is known. */
-  resolve(identifier: string, kind: EntityKind = 'template'): TemplateRef {
+  /**
+   * Resolves an identifier, either `#name:Module:Entity` or with a package id. From then on, the entity is known.
+   *
+   * @param preferred - the ids of packages that their names select, instead of those of the newest versions
+   */
+  resolve(identifier: string, kind: EntityKind = 'template', preferred: readonly string[] = []): TemplateRef {
     const head = packageOf(identifier);
     const packageName = this.nameIn(identifier);
-    const packageId = head.startsWith('#') ? this.idOf(packageName) : head;
+    const chosen = preferred.find((id) => this.#names.get(id) === packageName);
+    const packageId = head.startsWith('#') ? (chosen ?? this.idOf(packageName, kind)) : head;
     if (packageId !== head) this.#names.set(packageId, packageName);
     const id = packageId + identifier.slice(head.length);
     this.#entities[kind].add(id);
@@ -151,9 +202,28 @@ export class Packages {
     return identifier === `#${this.nameOf(packageId)}${actual.slice(packageId.length)}`;
   }
 
-  /** The id of the package that a name selects. */
-  idOf(packageName: string): string {
-    return this.#archived.get(packageName) ?? this.#upgraded.get(packageName) ?? makePackageId(packageName);
+  /** The id of the package that a name selects: of the newest version. An interface stays in the first one. */
+  idOf(packageName: string, kind: EntityKind = 'template'): string {
+    const version = this.versions.of(packageName).at(kind === 'template' ? -1 : 0);
+    return this.#archived.get(packageName) ?? version?.packageId ?? makePackageId(packageName);
+  }
+
+  /**
+   * The version of its template as which a contract is used: that of the identifier, if it names the template; else, by an
+   * interface, the one that the package name selects.
+   */
+  versionFor(identifier: string, { id, packageName }: TemplateRef, preferred: readonly string[]): TemplateRef {
+    const own = `#${packageName}${id.slice(packageOf(id).length)}`;
+    const isOwn = this.isSameTemplate(identifier, { id, packageName });
+    const isVersioned = this.#archived.has(packageName) || this.versions.of(packageName).length > 0;
+    const chosen = isOwn ? identifier : own;
+    return chosen.startsWith('#') && !isVersioned ? { id, packageName } : this.resolve(chosen, 'template', preferred);
+  }
+
+  /** Whether an identifier in either form refers to a version of a template. */
+  isSameTemplate(identifier: string, { id, packageName }: TemplateRef): boolean {
+    const entity = id.slice(packageOf(id).length);
+    return identifier.slice(packageOf(identifier).length) === entity && this.nameIn(identifier) === packageName;
   }
 
   /** The package name of an identifier in either form. */
@@ -168,89 +238,8 @@ export class Packages {
   }
 }
 
-const packageOf = (identifier: string): string => identifier.slice(0, identifier.indexOf(':'));
+/** The package id of an identifier, or its package name after a `#`. */
+export const packageOf = (identifier: string): string => identifier.slice(0, identifier.indexOf(':'));
 
-/**
- * Rejects selections with filters for unknown packages, templates or interfaces, as a participant does at the start of a
- * stream. An interface that no known template implements, and a party that the participant does not host, select
- * nothing.
- */
-export function checkFilters(packages: Packages, ...selections: readonly (EventSelection | undefined)[]): void {
-  const filters = selections
-    .flatMap((selection) => [...(selection?.byParty.values() ?? []), selection?.anyParty ?? []])
-    .flat();
-  const idsOf = (kind: EntityKind): readonly string[] => [
-    ...new Set(filters.flatMap((filter) => (filter.kind === kind ? filter.id : []))),
-  ];
-  const unknown = (kind: EntityKind): readonly string[] => idsOf(kind).filter((id) => !packages.has(id, kind));
-  rejectUnknown(packages, unknown('template'), unknown('interface'));
-}
-
-/** Rejects commands that prefer an unknown package. */
-export function checkPreference(packages: Packages, preferredIds: readonly string[]): void {
-  const unknown = preferredIds.filter((id) => !packages.ids.includes(id));
-  if (unknown.length === 0) return;
-  const cause = `No package can be selected with the preference [${unknown.join(', ')}]`;
-  throw requestError('JSON_API_PACKAGE_SELECTION_FAILED', cause);
-}
-
-/** Rejects commands with an unknown package or template. A choice may be that of an interface. */
-export function checkTypes(packages: Packages, commands: readonly Command[]): void {
-  const isKnown = (command: Command): boolean =>
-    packages.has(typeOf(command), 'template') ||
-    ('ExerciseCommand' in command && packages.has(typeOf(command), 'interface'));
-  const unknown = [...new Set(commands.filter((command) => !isKnown(command)).map(typeOf))];
-  rejectUnknownNames(packages, unknown);
-  // the JSON layer has already replaced the names of packages by their ids
-  const ids = unknown.map((id) => (hasName(id) ? packages.idOf(packages.nameIn(id)) + id.slice(id.indexOf(':')) : id));
-  if (ids.length > 0) throw unknownIds(ids, []);
-}
-
-/** The template or the interface of a command. */
-const typeOf = (command: Command): string =>
-  Object.values<{ readonly templateId: string }>(command)[0]?.templateId ?? '';
-
-function rejectUnknownNames(packages: Packages, identifiers: readonly string[]): void {
-  const names = new Set(identifiers.filter(hasName).map((id) => packages.nameIn(id)));
-  reject(
-    'PACKAGE_NAMES_NOT_FOUND',
-    'The following package names do not match upgradable packages uploaded on this participant',
-    [...names].filter((name) => !packages.hasName(name)),
-  );
-}
-
-function rejectUnknown(packages: Packages, templates: readonly string[], interfaces: readonly string[]): void {
-  const all = [...templates, ...interfaces];
-  rejectUnknownNames(packages, all);
-  reject(
-    'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
-    'The following package-name/template qualified-name pairs do not reference any template-id uploaded on this participant',
-    templates.filter(hasName).map(toPair),
-  );
-  reject(
-    'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
-    'The following package-name/interface qualified-name pairs do not reference any interface-id uploaded on this participant',
-    interfaces.filter(hasName).map(toPair),
-  );
-  if (all.length > 0) throw unknownIds(templates, interfaces);
-}
-
-/** The error of identifiers with package ids, which 3.4 accepts. */
-function unknownIds(templates: readonly string[], interfaces: readonly string[]): RequestError {
-  const kinds = [
-    { ids: templates, name: 'Templates', resource: 'ErrorResource(TEMPLATE_ID)' },
-    { ids: interfaces, name: 'Interfaces', resource: 'ErrorResource(INTERFACE_ID)' },
-  ].filter(({ ids }) => ids.length > 0);
-  const cause = kinds.map(({ ids, name }) => `${name} do not exist: [${ids.join(', ')}].`).join(' ');
-  const resources = kinds.flatMap(({ ids, resource }) => ids.map((id) => [resource, id] as const));
-  return requestError('TEMPLATES_OR_INTERFACES_NOT_FOUND', cause, { resources });
-}
-
-const hasName = (identifier: string): boolean => identifier.startsWith('#');
-
-const toPair = (identifier: string): string => `(${identifier.slice(1).replace(':', ',')})`;
-
-/** Rejects unknown identifiers. A participant reports all identifiers with the same fault, and only in the text. */
-function reject(code: string, cause: string, unknown: readonly string[]): void {
-  if (unknown.length > 0) throw requestError(code, `${cause}: [${unknown.join(', ')}].`);
-}
+const versionId = (packageName: string, version: string): string =>
+  makePackageId(version === firstVersion ? packageName : `${packageName}-${version}`);

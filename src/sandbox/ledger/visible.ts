@@ -19,6 +19,7 @@ import {
   type WireUpdate,
 } from '../wire/WireUpdate.js';
 import type { Ledger } from './Ledger.js';
+import { computeView } from './Packages.js';
 
 /** The ledger to read, and the release that determines the wire format. */
 export interface ReadContext {
@@ -190,8 +191,7 @@ export class EventView {
     );
     const match = this.match(event, parties, interfaces);
     if (match === undefined) return undefined;
-    const given = event.interfaceViews.filter(({ interfaceId }) => match.views.has(interfaceId));
-    const views = [...given, ...this.addedViews(event, match)];
+    const views = this.viewsOf(event, match);
     const hasArgument = this.profile >= '3.4' || match.hasArgument;
     return {
       ...event,
@@ -235,22 +235,21 @@ export class EventView {
     return match && { ...event, witnessParties: match.witnessParties, ...this.formerId(event) };
   }
 
-  /** The selected views of a contract through interfaces that a later version of its package has given to its template. */
-  private addedViews(event: WireCreatedEvent, { views }: Match): readonly WireInterfaceView[] {
-    const known = new Set(event.interfaceViews.map(({ interfaceId }) => interfaceId));
-    return this.context.ledger.packages.instancesOf(event).flatMap(({ interfaceId, packageId, view }) => {
-      if (known.has(interfaceId) || !views.has(interfaceId)) return [];
-      const viewStatus = { code: 0, message: '', details: [] };
-      return { interfaceId, viewStatus, viewValue: view(event.createArgument), implementationPackageId: packageId };
+  /** The selected views of a contract. If there are later versions of its package, the newest one computes them. */
+  private viewsOf(event: WireCreatedEvent, { views }: Match): readonly WireInterfaceView[] {
+    const later = this.context.ledger.packages.instancesOf(event);
+    return [...views].flatMap((interfaceId) => {
+      const instance = later.get(interfaceId);
+      if (instance === undefined) return event.interfaceViews.filter((view) => view.interfaceId === interfaceId);
+      const { packageId: implementationPackageId, view } = instance;
+      return { interfaceId, ...computeView(view, event.createArgument), implementationPackageId };
     });
   }
 
   /** The interfaces of a template, with those that later versions of its package have given to it. */
   private withAdded(template: Template, interfaces: readonly string[]): readonly string[] {
     const added = this.context.ledger.packages.instancesOf(template);
-    return added.length === 0
-      ? interfaces
-      : [...new Set([...interfaces, ...added.map(({ interfaceId }) => interfaceId)])];
+    return added.size === 0 ? interfaces : [...new Set([...interfaces, ...added.keys()])];
   }
 
   /** 3.3 has another name for the id of a reassignment. */

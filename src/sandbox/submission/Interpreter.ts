@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RequestError, requestError } from '../errors.js';
 import type { Contract } from '../ledger/ContractHistory.js';
-import type { Packages } from '../ledger/Packages.js';
+import { packageOf, type Packages } from '../ledger/Packages.js';
 import { normalize } from '../prepared/values.js';
 import type { Models } from '../templates/Models.js';
 import type { ModelContract, ModelLedger, ReadContract } from '../templates/TemplateModel.js';
@@ -18,6 +18,7 @@ import {
   unknownChoice,
   wrongType,
 } from './interpretationErrors.js';
+import { readAs } from './readAs.js';
 import { typeRecord } from './typeCommands.js';
 
 /** The ledger as a submission sees it. */
@@ -25,6 +26,8 @@ export interface InterpretationContext {
   readonly actAs: readonly string[];
   readonly packages: Packages;
   readonly models: Models;
+  /** The ids of packages that the submission prefers to the newest versions. */
+  readonly preferred: readonly string[];
   /** The ledger time of the transaction. */
   readonly time: string;
   /** Finds the contract with an id, if the submission sees it. */
@@ -37,6 +40,8 @@ export interface InterpretationContext {
 interface Scope {
   readonly authority: readonly string[];
   readonly effects: Effect[];
+  /** The ids of packages that their names select here: first that of the body, which knows its own version alone. */
+  readonly preferred: readonly string[];
   isOver: boolean;
 }
 
@@ -54,7 +59,8 @@ export class Interpreter {
   #failure: RequestError | undefined;
 
   constructor(private readonly context: InterpretationContext) {
-    this.#root = { authority: [...new Set(context.actAs)], effects: this.effects, isOver: false };
+    const { preferred } = context;
+    this.#root = { authority: [...new Set(context.actAs)], effects: this.effects, preferred, isOver: false };
   }
 
   /** The ledger for the commands. A body reads the contract with a key instead of exercising a choice by the key. */
@@ -95,7 +101,7 @@ export class Interpreter {
     return {
       time: this.context.time,
       create: this.guarded(scope, (templateId, createArgument) => {
-        const template = this.context.packages.resolve(templateId);
+        const template = this.context.packages.resolve(templateId, 'template', scope.preferred);
         const model = this.context.models.of(template);
         const typed = typeRecord(createArgument, model, template.id);
         const { isValid, ...parties } = model.describe(typed, scope.authority);
@@ -111,8 +117,11 @@ export class Interpreter {
       fetchByKey: this.guarded(scope, (templateId, key) =>
         this.read(scope, templateId, this.findByKey(templateId, key)),
       ),
+      lookupByKey: this.guarded(scope, (templateId, key) => this.lookUpKey(templateId, key)?.contractId),
       archive: this.guarded(scope, (contractId) => {
-        this.exercise(scope, this.find(contractId).template.id, contractId, 'Archive', {});
+        const { id, packageName } = this.find(contractId).template;
+        const typeId = `#${packageName}${id.slice(packageOf(id).length)}`;
+        this.exercise(scope, typeId, contractId, 'Archive', {});
       }),
     };
   }
@@ -130,16 +139,21 @@ export class Interpreter {
   }
 
   private exercise(scope: Scope, typeId: string, contractId: string, choice: string, argument: unknown): unknown {
-    const contract = this.find(contractId);
+    const { interfaceId, ...contract } = this.readBy(scope, typeId, this.find(contractId));
     const { template, signatories, observers } = contract;
-    const interfaceId = this.checkType(typeId, contract);
     const model = this.context.models.findChoice(template, interfaceId ?? template.id, choice);
     if (model === undefined) throw unknownChoice(choice, template.id);
     const { isConsuming } = model;
     const choiceArgument = typeRecord(argument, model, template.id);
     const actingParties = model.controllers(contract, choiceArgument, scope.authority);
     const facts = { contractId, template, signatories, observers, interfaceId, choice, choiceArgument, isConsuming };
-    const body: Scope = { authority: authorityIn({ actingParties, signatories }), effects: [], isOver: false };
+    const preferred = [packageOf(template.id), ...this.context.preferred];
+    const body: Scope = {
+      authority: authorityIn({ actingParties, signatories }),
+      effects: [],
+      preferred,
+      isOver: false,
+    };
     const exercised = { kind: 'exercise', ...facts, actingParties, children: body.effects } as const;
     this.checkAuthority({ ...exercised, result: undefined }, scope, this.#nodes++);
     if (isConsuming) this.#consumed.add(contractId);
@@ -149,9 +163,9 @@ export class Interpreter {
     return result;
   }
 
-  private read(scope: Scope, typeId: string, contract: ModelContract): ReadContract {
+  private read(scope: Scope, typeId: string, found: ModelContract): ReadContract {
+    const { interfaceId, ...contract } = this.readBy(scope, typeId, found);
     const { contractId, template, signatories, observers, createArgument } = contract;
-    const interfaceId = this.checkType(typeId, contract);
     const actingParties = [...signatories, ...observers].filter((party) => scope.authority.includes(party));
     const fetched = { kind: 'fetch', contractId, template, signatories, observers, actingParties } as const;
     this.add(scope, fetched, this.#nodes++);
@@ -171,8 +185,14 @@ export class Interpreter {
     return modelContract(input.created);
   }
 
-  /** Finds the newest active contract with a key. */
   private findByKey(templateId: string, key: unknown): ModelContract {
+    const found = this.lookUpKey(templateId, key);
+    if (found === undefined) throw keyNotFound(this.context.packages.resolve(templateId).id);
+    return found;
+  }
+
+  /** Finds the newest active contract with a key that the submission sees. */
+  private lookUpKey(templateId: string, key: unknown): ModelContract | undefined {
     const { models, packages, findByKey } = this.context;
     const template = packages.resolve(templateId);
     if (models.of(template).key === undefined) throw noKey(template.id);
@@ -190,17 +210,24 @@ export class Interpreter {
       this.inputs.set(contract.contractId, input);
       return contract;
     }
-    throw keyNotFound(template.id);
+    return undefined;
   }
 
-  /** Rejects a contract that is of another type. Returns the id of the interface, if the type is one. */
-  private checkType(typeId: string, { contractId, template }: ModelContract): string | null {
+  /**
+   * Reads a contract by its template or by an interface: as the version of the template that they select. Rejects a contract
+   * that is of another type.
+   */
+  private readBy({ preferred }: Scope, typeId: string, contract: ModelContract): TypedContract {
     const { packages, models } = this.context;
-    if (packages.matches(typeId, template.id)) return null;
-    const instance = models.findInstance(template, typeId);
-    if (instance !== undefined) return packages.resolve(instance.interfaceId, 'interface').id;
-    const isInterface = packages.has(typeId, 'interface') && !packages.has(typeId, 'template');
-    throw wrongType(contractId, template.id, isInterface ? typeId : undefined);
+    const { contractId, template } = contract;
+    const version = packages.versionFor(typeId, template, preferred);
+    const instance = models.findInstance(version, typeId);
+    if (instance === undefined && !packages.isSameTemplate(typeId, template)) {
+      const isInterface = packages.has(typeId, 'interface') && !packages.has(typeId, 'template');
+      throw wrongType(contractId, template.id, isInterface ? typeId : undefined);
+    }
+    const interfaceId = instance === undefined ? null : packages.resolve(instance.interfaceId, 'interface').id;
+    return { ...readAs(contract, version, models.of(version)), interfaceId };
   }
 
   private add(scope: Scope, effect: Effect, node: number): void {
@@ -222,6 +249,11 @@ export class Interpreter {
     const problem = parties.length === 0 ? none : reason;
     throw requestError('DAML_AUTHORIZATION_ERROR', `Interpretation error: Error: ${subject} ${problem}`);
   }
+}
+
+/** A contract, and the id of the interface by which it is used; `null` if it is used by its template. */
+interface TypedContract extends ModelContract {
+  readonly interfaceId: string | null;
 }
 
 /** A contract id without the suffix that the commit adds. */

@@ -1,9 +1,10 @@
 import type { Command } from '../../codecs/Command.js';
 import { isRecord } from '../../codecs/internal/Codec.js';
 import { RequestError, requestError } from '../errors.js';
+import { packageOf } from '../ledger/Packages.js';
 import type { Participant } from '../participant/Participant.js';
 import { formatMicros } from '../wire/values.js';
-import { creationsIn, type Effect } from './effects.js';
+import { creationsIn, type Effect, nodesOf } from './effects.js';
 import { interpret, type PreparedSubmission } from './interpret.js';
 
 /**
@@ -20,6 +21,7 @@ export function checkConformance(
     actAs: [party],
     packages,
     models,
+    preferred: [...nodesOf([effect])].map(({ template }) => packageOf(template.id)),
     time: formatMicros(preparationTime),
     findContract: (contractId: string) => contracts.get(contractId),
     findByKey: (hash: string) => contracts.withKey(hash),

@@ -45,16 +45,19 @@ export function eventsOf(effects: readonly Effect[], offset: number, models: Mod
 
   function addExercise(exercised: Exercised, nodeId: number, above: readonly string[]): void {
     const { contractId: id, choice, interfaceId, isConsuming: consuming, actingParties, children } = exercised;
+    // the version of the template that is used, not the one by which the contract was created
+    const templateId = exercised.template.id;
     const isTransient = created.has(id);
     const contractId = isTransient ? suffixed(id, offset) : id;
     const witnessParties = union(above, informeesOf(exercised));
-    if (consuming && !isTransient) events.push({ ArchivedEvent: { nodeId, contractId } });
+    if (consuming && !isTransient) events.push({ ArchivedEvent: { nodeId, contractId, templateId } });
     const index = events.length;
     events.push({ ExercisedEvent: {} });
     for (const child of children) add(child, witnessParties);
     const ExercisedEvent = {
       nodeId,
       contractId,
+      templateId,
       choice,
       interfaceId,
       choiceArgument: withSuffixes(exercised.choiceArgument),

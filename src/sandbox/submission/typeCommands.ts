@@ -12,6 +12,8 @@ import { unknownChoice } from './interpretationErrors.js';
 interface Types {
   readonly packages: Packages;
   readonly models: Models;
+  /** The ids of packages that their names select, instead of those of the newest versions. */
+  readonly preferred: readonly string[];
 }
 
 /**
@@ -31,21 +33,19 @@ export const typeCommands = (commands: readonly Command[], types: Types): readon
 
 type Create = Extract<Command, { readonly CreateCommand: unknown }>['CreateCommand'];
 
-function typePayload<C extends Create>(command: C, { packages, models }: Types): C {
-  const template = packages.resolve(command.templateId);
-  const { fields, check } = models.of(template);
-  return { ...command, createArguments: typeRecord(command.createArguments, { fields, check }, template.id) };
+function typePayload<C extends Create>(command: C, { packages, models, preferred }: Types): C {
+  const template = packages.resolve(command.templateId, 'template', preferred);
+  return { ...command, createArguments: typeRecord(command.createArguments, models.of(template), template.id) };
 }
 
 type Exercise = Omit<Extract<Command, { readonly ExerciseCommand: unknown }>['ExerciseCommand'], 'contractId'>;
 
-function typeArgument<C extends Exercise>(command: C, { packages, models }: Types): C {
+function typeArgument<C extends Exercise>(command: C, { packages, models, preferred }: Types): C {
   const { templateId: typeId, choice, choiceArgument } = command;
   const isInterface = packages.has(typeId, 'interface') && !packages.has(typeId, 'template');
-  const { id } = packages.resolve(typeId, isInterface ? 'interface' : 'template');
-  const model = isInterface
-    ? models.findInterfaceChoice(typeId, choice)
-    : models.findChoice(packages.resolve(typeId), id, choice);
+  const type = packages.resolve(typeId, isInterface ? 'interface' : 'template', preferred);
+  const { id } = type;
+  const model = isInterface ? models.findInterfaceChoice(typeId, choice) : models.findChoice(type, id, choice);
   if (model === undefined) throw unknownChoice(choice, id);
   return { ...command, choiceArgument: typeRecord(choiceArgument, model, id) };
 }
@@ -54,10 +54,15 @@ function typeArgument<C extends Exercise>(command: C, { packages, models }: Type
 interface RecordType {
   readonly fields?: Fields | undefined;
   readonly check: (json: unknown) => DecodeFailure | undefined;
+  /** The fields that only later versions of the type have. */
+  readonly laterFields?: readonly string[] | undefined;
 }
 
 /** Checks the arguments of a template or a choice, and brings them into the form of responses. */
-export function typeRecord(json: unknown, { fields, check }: RecordType, id: string): unknown {
+export function typeRecord(json: unknown, { fields, check, laterFields = [] }: RecordType, id: string): unknown {
+  const unexpected = laterFields.filter((label) => isRecord(json) && Object.hasOwn(json, label));
+  if (unexpected.length > 0)
+    throw jsonLayerError(400, 'INVALID_ARGUMENT', `Unexpected fields: ${unexpected.join(', ')}`);
   const typed = valueToJson(recordValue(json, fields, parseIdentifier(id)));
   const failure = check(typed);
   if (failure !== undefined) throw decodeError(typed, failure);

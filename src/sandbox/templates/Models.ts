@@ -1,35 +1,72 @@
-import type { Packages } from '../ledger/Packages.js';
+import { computeView, packageOf, type Packages } from '../ledger/Packages.js';
+import { compareVersions } from '../ledger/PackageVersions.js';
 import type { Creation } from '../submission/effects.js';
 import { sha256 } from '../wire/values.js';
 import type { TemplateRef, WireCreatedEvent, WireInterfaceView } from '../wire/WireUpdate.js';
 import { builtInModel } from './builtIn.js';
+import { checkRequired } from './checkRequired.js';
 import type { SandboxTemplate } from './TemplateBody.js';
 import { archiveModel, type ChoiceModel, type InterfaceModel, type TemplateModel } from './TemplateModel.js';
 
 /** The models of the templates of a participant: those that are defined, and for all others built-in ones. */
 export class Models {
-  /** By package name, module and entity: all versions of a template have the same model. */
-  readonly #defined = new Map<string, TemplateModel>();
+  /** By package name, module and entity: the versions in ascending order. */
+  readonly #defined = new Map<string, readonly Definition[]>();
 
   constructor(
-    readonly templates: readonly SandboxTemplate[],
+    templates: readonly SandboxTemplate[],
     private readonly packages: Packages,
   ) {
-    for (const template of templates) {
-      const entity = entityOf(packages.resolve(template.templateId));
-      if (this.#defined.has(entity)) throw new TypeError(`The template ${template.templateId} is defined twice`);
-      this.#defined.set(entity, template.model);
-      for (const { interfaceId } of template.model.interfaces) packages.resolve(interfaceId, 'interface');
-    }
+    this.define(templates);
   }
 
+  /** The templates that are defined, in all versions. */
+  get templates(): readonly SandboxTemplate[] {
+    return [...this.#defined.values()].flat().map(({ template }) => template);
+  }
+
+  /** Defines templates. Returns the ids of their packages, in the same order. */
+  define(templates: readonly SandboxTemplate[]): readonly string[] {
+    const instances = [...this.templates, ...templates].flatMap(({ interfaces }) => interfaces);
+    for (const { templateId, interfaces } of templates) checkRequired(templateId, interfaces, instances);
+    const ascending = templates.toSorted((one, other) => compareVersions(one.packageVersion, other.packageVersion));
+    const ids = new Map(ascending.map((template) => [template, this.add(template)]));
+    return templates.map((template) => ids.get(template) ?? '');
+  }
+
+  private add(template: SandboxTemplate): string {
+    const { templateId, packageVersion } = template;
+    const ref = this.packages.addTemplate(templateId, packageVersion);
+    const known = (this.#defined.get(entityOf(ref)) ?? []).map((definition) => definition.template);
+    if (known.some((other) => compareVersions(other.packageVersion, packageVersion) === 0))
+      throw new TypeError(`The template ${templateId} is defined twice in version ${packageVersion}`);
+    this.#defined.set(entityOf(ref), definitionsOf([...known, template]));
+    const isLater = this.packages.versions.of(ref.packageName)[0]?.version !== packageVersion;
+    for (const { interfaceId, view } of this.of(ref).interfaces) {
+      const { id } = this.packages.resolve(interfaceId, 'interface');
+      if (isLater) this.packages.giveInterface(ref, id, view);
+    }
+    return packageOf(ref.id);
+  }
+
+  /** The model of a version of a template: that of the last definition up to this version. */
   of(template: TemplateRef): TemplateModel {
-    return this.#defined.get(entityOf(template)) ?? builtInModel(template);
+    const definitions = this.#defined.get(entityOf(template)) ?? [];
+    const version = this.packages.versions.find(packageOf(template.id));
+    const index = definitions.findLastIndex(
+      (definition) => version !== undefined && compareVersions(definition.template.packageVersion, version) <= 0,
+    );
+    // a version that is not known is as the newest one
+    return definitions.at(index)?.model ?? builtInModel(template);
   }
 
   /** Finds the instance of an interface for a template. */
   findInstance(template: TemplateRef, typeId: string): InterfaceModel | undefined {
-    return this.of(template).interfaces.find(({ interfaceId }) =>
+    return this.instanceIn(this.of(template), typeId);
+  }
+
+  private instanceIn({ interfaces }: TemplateModel, typeId: string): InterfaceModel | undefined {
+    return interfaces.find(({ interfaceId }) =>
       this.packages.matches(typeId, this.packages.resolve(interfaceId, 'interface').id),
     );
   }
@@ -44,8 +81,8 @@ export class Models {
   /** Finds a choice of an interface in any template that implements it: the types of its argument are the same in all. */
   findInterfaceChoice(typeId: string, choice: string): ChoiceModel | undefined {
     if (choice === 'Archive') return archiveModel;
-    for (const { templateId } of this.templates) {
-      const found = this.findInstance(this.packages.resolve(templateId), typeId)?.findChoice(choice);
+    for (const { model } of [...this.#defined.values()].flat()) {
+      const found = this.instanceIn(model, typeId)?.findChoice(choice);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -74,17 +111,28 @@ export class Models {
   }
 
   private viewOf({ interfaceId, view }: InterfaceModel, { id }: TemplateRef, argument: unknown): WireInterfaceView {
-    const common = {
+    return {
       interfaceId: this.packages.resolve(interfaceId, 'interface').id,
-      implementationPackageId: id.slice(0, id.indexOf(':')),
+      implementationPackageId: packageOf(id),
+      ...computeView(view, argument),
     };
-    try {
-      return { ...common, viewStatus: { code: 0, message: '', details: [] }, viewValue: view(argument) };
-    } catch (error) {
-      // a view may fail, and the transaction is committed nevertheless
-      return { ...common, viewStatus: { code: 9, message: String(error), details: [] }, viewValue: null };
-    }
   }
+}
+
+/** A template in a version of its package. */
+interface Definition {
+  readonly template: SandboxTemplate;
+  readonly model: TemplateModel;
+}
+
+/** The versions of a template in ascending order. Each has the fields that it and earlier ones add. */
+function definitionsOf(templates: readonly SandboxTemplate[]): readonly Definition[] {
+  const ascending = templates.toSorted((one, other) => compareVersions(one.packageVersion, other.packageVersion));
+  return ascending.map((template, index) => {
+    const fieldsIn = (versions: readonly SandboxTemplate[]) => versions.flatMap(({ newFields }) => newFields);
+    const model = template.modelFor(fieldsIn(ascending.slice(0, index + 1)));
+    return { template, model: { ...model, laterFields: fieldsIn(ascending.slice(index + 1)) } };
+  });
 }
 
 /** The key of a contract, and its hash in base64. */

@@ -12,8 +12,14 @@ export interface SandboxTemplate {
   readonly _tag: 'SandboxTemplate';
   /** `#package-name:Module:Entity`, or with a package id. */
   readonly templateId: string;
+  /** The version of its package, such as `1.1.0`. */
+  readonly packageVersion: string;
   /** @internal */
-  readonly model: TemplateModel;
+  readonly newFields: readonly string[];
+  /** @internal */
+  readonly interfaces: readonly InterfaceModel[];
+  /** @internal */
+  readonly modelFor: (addedFields: readonly string[]) => TemplateModel;
 }
 
 /**
@@ -51,6 +57,20 @@ type ChoiceBodies<T, C> = { readonly [K in ChoiceNameOf<C>]?: ChoiceBody<T, C[K]
  * @category Templates
  */
 export interface TemplateBody<C> {
+  /**
+   * The version of its package: numbers and dots. The package name selects the newest version. A template that a version does
+   * not define is the same as in the version before it.
+   *
+   * @defaultValue '1.0.0'
+   */
+  readonly packageVersion?: string;
+  /**
+   * The optional fields that this version adds to the template. In a contract of an earlier version, they are `null`. An
+   * earlier version refuses a contract in which one of them is set.
+   *
+   * @defaultValue none
+   */
+  readonly newFields?: readonly (keyof PayloadOf<C> & string)[];
   /** Returns the parties that must authorize a contract, at least one. */
   readonly signatories: (contract: NewContract<PayloadOf<C>>) => readonly string[];
   /**
@@ -118,6 +138,12 @@ export interface InterfaceInstance<T> {
  * @category Templates
  */
 export interface InterfaceBody<T, I> {
+  /**
+   * The interfaces that the interface requires, by their types. The template must implement them, too.
+   *
+   * @defaultValue none
+   */
+  readonly requires?: readonly ContractType[];
   /** Returns the view of a contract, as Daml JSON. The types of generated views also have a brand, which it leaves out. */
   readonly view: (contract: NewContract<T>) => Pick<PayloadOf<I>, keyof PayloadOf<I> & string>;
   /**

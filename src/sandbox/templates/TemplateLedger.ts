@@ -100,6 +100,15 @@ export interface TemplateLedger {
   fetchByKey<C extends ContractType>(type: C, key: unknown): TemplateContract<PayloadOf<C>>;
   /** Reads a contract of a template without a type, by its key. */
   fetchByKey(templateId: string, key: unknown): TemplateContract<Json>;
+  /**
+   * Finds the newest active contract with a key that the submission sees. Unlike a participant, it does not check that the
+   * maintainers of the key authorize it.
+   *
+   * @param type - the type of a template with a key, or its id
+   * @param key - the key, as Daml JSON
+   * @returns the contract id; `undefined` if there is no contract
+   */
+  lookupByKey(type: ContractType | string, key: unknown): string | undefined;
   /** Archives a contract, by its choice `Archive`. All its signatories must authorize it. */
   archive(contractId: string): void;
 }
@@ -154,6 +163,7 @@ export function ledgerOf(ledger: ModelLedger): TemplateLedger {
     },
     fetch: (type: ContractType | string, contractId: string) => read(type, ledger.fetch(idOf(type), contractId)),
     fetchByKey: (type: ContractType | string, key: unknown) => read(type, ledger.fetchByKey(idOf(type), key)),
+    lookupByKey: (type, key) => ledger.lookupByKey(idOf(type), key),
     archive: (contractId) => {
       ledger.archive(contractId);
     },

@@ -7,6 +7,8 @@ import type { TemplateRef } from '../wire/WireUpdate.js';
 export interface TemplateModel {
   /** The types of the arguments; if they are not known, they are guessed. */
   readonly fields?: Fields;
+  /** The fields that only later versions of the template have; absent if it is not defined. */
+  readonly laterFields?: readonly string[];
   /** Returns why arguments are not those of the template; `undefined` if they are. */
   readonly check: (createArgument: unknown) => DecodeFailure | undefined;
   /** Returns what follows from the arguments. */
@@ -28,6 +30,8 @@ interface Description extends Pick<Creation, 'signatories' | 'observers'> {
 export interface InterfaceModel {
   /** `#package-name:Module:Entity`, or with a package id. */
   readonly interfaceId: string;
+  /** The ids of the interfaces that it requires. */
+  readonly requires: readonly string[];
   readonly view: (createArgument: unknown) => unknown;
   readonly findChoice: (name: string) => ChoiceModel | undefined;
 }
@@ -68,6 +72,7 @@ export interface ModelLedger {
   readonly exercise: (typeId: string, contractId: string, choice: string, choiceArgument: unknown) => unknown;
   readonly fetch: (typeId: string, contractId: string) => ReadContract;
   readonly fetchByKey: (templateId: string, key: unknown) => ReadContract;
+  readonly lookupByKey: (templateId: string, key: unknown) => string | undefined;
   readonly archive: (contractId: string) => void;
 }
 

@@ -1,5 +1,8 @@
 import type { ChoiceType, ContractType, CreatableType, DecodeFailure, JsonDecoder } from '../../codecs/ContractType.js';
+import { isRecord } from '../../codecs/internal/Codec.js';
 import { checkTemplateId } from '../../codecs/scalars.js';
+import { firstVersion } from '../ledger/PackageVersions.js';
+import { checkRequired } from './checkRequired.js';
 import { decodeWith } from './decodeWith.js';
 import type {
   ChoiceBody,
@@ -18,7 +21,7 @@ import type { ChoiceModel, ModelContract, TemplateModel } from './TemplateModel.
  *
  * @param type - the type of the template, from `contractType` or from Daml's code generator; or its id
  * @param body - how its contracts behave. Its functions must be synchronous, and depend on their parameters alone
- * @throws TypeError if the template id is invalid
+ * @throws TypeError if the template id or the version is invalid, or an interface requires another one that the template does not implement
  * @example
  * ```ts
  * import { contractType } from 'canton-rx';
@@ -51,22 +54,29 @@ export function template(type: CreatableType | string, body: TemplateBody<Creata
   const { templateId, decoder } = typeof type === 'string' ? { templateId: type, decoder: anything } : type;
   checkTemplateId(templateId);
   const { signatories, observers, ensure, key, interfaces = [], choices = {} } = body as TemplateBody<CreatableType>;
-  const decode = decodeWith(decoder);
-  const model: TemplateModel = {
-    check: (json) => failureOf(decoder, json),
-    describe: (json) => {
-      const contract = { payload: decode(json) };
-      return {
-        signatories: [...new Set(signatories(contract))],
-        observers: [...new Set(observers?.(contract))],
-        isValid: ensure?.(contract) ?? true,
-      };
-    },
-    ...(key && { key: (json: unknown) => key({ payload: decode(json) }) }),
-    interfaces: interfaces.map(({ modelFor }) => modelFor(decode)),
-    findChoice: finderOf(type, choices, decode),
+  const { packageVersion = firstVersion, newFields = [] } = body;
+  if (!/^\d+(\.\d+)*$/.test(packageVersion)) throw new TypeError(`'${packageVersion}' is not a version of a package`);
+  const modelFor = (addedFields: readonly string[]): TemplateModel => {
+    const complete = completing(decoder, addedFields);
+    const decode = decodeWith(complete);
+    return {
+      check: (json) => failureOf(complete, json),
+      describe: (json) => {
+        const contract = { payload: decode(json) };
+        return {
+          signatories: [...new Set(signatories(contract))],
+          observers: [...new Set(observers?.(contract))],
+          isValid: ensure?.(contract) ?? true,
+        };
+      },
+      ...(key && { key: (json: unknown) => key({ payload: decode(json) }) }),
+      interfaces: interfaces.map((instance) => instance.modelFor(decode)),
+      findChoice: finderOf(type, choices, decode),
+    };
   };
-  return { _tag: 'SandboxTemplate', templateId, model };
+  const { interfaces: instances } = modelFor([]);
+  checkRequired(templateId, instances, instances);
+  return { _tag: 'SandboxTemplate', templateId, packageVersion, newFields, interfaces: instances, modelFor };
 }
 
 /**
@@ -98,6 +108,7 @@ export function interfaceInstance<I extends ContractType, T>(type: I, body: Inte
     interfaceId,
     modelFor: (decode) => ({
       interfaceId,
+      requires: (body.requires ?? []).map(({ templateId }) => templateId),
       view: (json) => body.view({ payload: decode(json) }),
       findChoice: finderOf(type, (body.choices ?? {}) as Bodies<T>, decode),
     }),
@@ -105,6 +116,15 @@ export function interfaceInstance<I extends ContractType, T>(type: I, body: Inte
 }
 
 const anything: JsonDecoder<unknown> = { run: (result) => ({ ok: true, result }) };
+
+/** A decoder to which fields are `null` that a contract of an earlier version does not have. */
+const completing = (decoder: JsonDecoder<unknown>, addedFields: readonly string[]): JsonDecoder<unknown> => ({
+  run: (json) => {
+    const missing = addedFields.filter((name) => isRecord(json) && !Object.hasOwn(json, name));
+    if (missing.length === 0) return decoder.run(json);
+    return decoder.run({ ...Object(json), ...Object.fromEntries(missing.map((name) => [name, null])) });
+  },
+});
 
 const failureOf = (decoder: JsonDecoder<unknown>, json: unknown): DecodeFailure | undefined => {
   const decoded = decoder.run(json);

@@ -2,6 +2,7 @@ import { AllocationFactory, TransferFactory } from '../../tokens/interfaces.js';
 import { interfaceInstance, template } from '../templates/template.js';
 import type { SandboxTemplate } from '../templates/TemplateBody.js';
 import { allocate, allocated } from './allocations.js';
+import { requested } from './requests.js';
 import { fail, none, Rules, token } from './Token.js';
 import { makeTransfer, offer, preapproval } from './transfers.js';
 
@@ -44,9 +45,9 @@ function checkAdmin(admin: string, ...others: readonly string[]): void {
 
 /**
  * Templates of tokens by the interfaces of the Splice token standard V1, for the option `templates` of a sandbox: holdings,
- * transfers that wait for their receivers, preapprovals, and allocations. Factories, contexts and new holdings come from
+ * transfers that wait for their receivers, preapprovals, allocations and requests for them. Factories, contexts and new holdings come from
  * {@link sandboxRegistry}.
  *
  * @category Sandbox
  */
-export const tokenTemplates: readonly SandboxTemplate[] = [token, rules, preapproval, offer, allocated];
+export const tokenTemplates: readonly SandboxTemplate[] = [token, rules, preapproval, offer, allocated, requested];

@@ -119,7 +119,12 @@ export function generateContract(
   const createArguments: Readonly<Record<string, unknown>> = {
     '#sandbox-assets:Main:Asset': { owner, amount, tag: random.chance(0.5) ? 'gold' : null, serial: `${offset}` },
     '#sandbox-assets:Main:Offer': { seller: owner, buyer: other, price: amount, kind: { tag: 'Fixed', value: {} } },
-    '#sandbox-tasks:Tasks.Model:Task': { owner, title: `Task ${offset}`, due: '2026-12-31', steps: ['1', '2'] },
+    '#sandbox-tasks:Tasks.Model:Task': {
+      owner,
+      title: nodeId === 0 ? `Task ${offset}` : `Task ${offset}-${nodeId}`,
+      due: '2026-12-31',
+      steps: ['1', '2'],
+    },
   };
   return createdEvent({
     offset,

@@ -21,6 +21,7 @@ const Edge = contractType('#edges:Main:Edge', t.type({ owners: t.array(t.string)
     Later: choice,
     Count: { argument: t.type({}), result: t.number },
     Take: { argument: t.type({}), result: t.string },
+    Find: { argument: t.type({}), result: t.array(t.string) },
   },
 });
 
@@ -57,6 +58,11 @@ const edge = template(Encoded, {
   ],
   choices: {
     Look: { consuming: false, controllers: (_contract, { by }) => by, exercise: () => ({}) },
+    Find: body((id, ledger) => {
+      const before = ledger.lookupByKey(Edge, 'the only key') ?? 'none';
+      ledger.archive(id);
+      return [before, ledger.lookupByKey(Edge, 'the only key') ?? 'none'];
+    }),
     Nest: body((id, ledger, all) => {
       const made = ledger.create(Edge, { owners: all, watchers: [] });
       return ledger.exercise(Edge, id, 'Look', { by: all, at: [made] });
@@ -172,6 +178,13 @@ describe('the edges of templates', () => {
     expect(submit([byKey])).toMatchObject(failure(404, 'CONTRACT_KEY_NOT_FOUND'));
     submit([made]);
     expect(submit([byKey, byKey])).toMatchObject(failure(404, 'CONTRACT_KEY_NOT_FOUND'));
+  });
+
+  it('look up a key without an error, and without a contract that is consumed', () => {
+    const { id, on } = edges();
+    const results = (answer: Answer) => eventsOf(answer).map((event) => at(event, 'ExercisedEvent', 'exerciseResult'));
+    // before and after the contract is archived
+    expect(results(on(Edge.Find))[0]).toEqual([id, 'none']);
   });
 
   it('commit a contract whose view fails', () => {

@@ -1,11 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, map } from 'rxjs';
-import { create, type SubmissionRejectedError } from '../../../src/index.js';
+import { type Command, create, exercise, type SubmissionRejectedError } from '../../../src/index.js';
 import { liveContracts } from '../../../src/contracts/index.js';
 import { Token, tokenOf } from '../../../src/sandbox/tokens/Token.js';
+import { TokenAllocationRequest } from '../../../src/sandbox/tokens/index.js';
 import {
   Allocation,
+  AllocationRequest,
+  type Amount,
   type InstructionResult,
+  type SettlementInfo,
   TransferFactory,
   TransferInstruction,
   type TokenSubmission,
@@ -224,5 +228,67 @@ describe('an allocation', () => {
       senderHoldingCids: [expect.any(String)],
     });
     expect(await holdings(alice)).toEqual(['4.0000000000 Gold', '6.0000000000 Gold']);
+  });
+});
+
+describe('a request for allocations', () => {
+  const noContext = { context: { values: {} }, meta: { values: {} } };
+
+  /** An exchange requests 4 of Alice, for Bob. Returns the request as Alice sees it. */
+  async function requestedIn(here: Wallets) {
+    const { alice, bob, gold, ledger, sandbox } = here;
+    const executor = sandbox.hostedParty('exchange');
+    const [before, soon] = [-1_000, 60_000].map((ms) => new Date(Date.now() + ms).toISOString()) as [string, string];
+    const times = { requestedAt: before, allocateBefore: soon, settleBefore: soon };
+    const settlementRef = { id: 'trade-1', cid: null };
+    const settlement: SettlementInfo = { executor, settlementRef, ...times, meta: { values: {} } };
+    const amount = '4.0000000000' as Amount;
+    const leg = { sender: alice, receiver: bob, amount, instrumentId: gold, meta: { values: {} } };
+    const command = create(TokenAllocationRequest, { settlement, transferLegs: { leg0: leg } });
+    await firstValueFrom(
+      ledger.submitAndWaitForTransaction({ userId: 'exchange', actAs: [executor], commands: [command] }),
+    );
+    const seenBy = (party: string) =>
+      firstValueFrom(liveContracts(ledger, { types: { request: AllocationRequest }, parties: [party] }).all$());
+    const act = (party: string, act: Command) =>
+      firstValueFrom(ledger.submitAndWaitForTransaction({ userId: 'wallet', actAs: [party], commands: [act] }));
+    const [request] = await seenBy(alice);
+    if (request?.payload === undefined) throw new Error('Alice does not see the request');
+    return { executor, contractId: request.contractId, view: request.payload, seenBy, act };
+  }
+
+  it('is seen by the senders, who allocate their legs with it', async () => {
+    const here = wallets();
+    const { alice, bob, holdings, submit, tokens } = here;
+    const inputHoldingCids = await mint(here, '10.0');
+    const { view, seenBy } = await requestedIn(here);
+    expect(await seenBy(bob)).toEqual([]);
+    const { settlement } = view;
+    const { leg0: transferLeg } = view.transferLegs;
+    if (transferLeg === undefined) throw new Error('there is no leg');
+    const allocation = { settlement, transferLegId: 'leg0', transferLeg };
+    const { requestedAt } = settlement;
+    await submit(tokens.allocate({ allocation, requestedAt, inputHoldingCids }), alice);
+    expect(await holdings(alice)).toEqual(['4.0000000000 Gold locked: allocation', '6.0000000000 Gold']);
+  });
+
+  it('is rejected by a sender, and withdrawn by the executor, and by none else', async () => {
+    const here = wallets();
+    const { alice, bob } = here;
+    const { executor, contractId, seenBy, act } = await requestedIn(here);
+    const reject = (actor: string) =>
+      exercise(AllocationRequest.AllocationRequest_Reject, contractId, { actor, extraArgs: noContext });
+    const withdraw = exercise(AllocationRequest.AllocationRequest_Withdraw, contractId, { extraArgs: noContext });
+    await expect(act(alice, withdraw)).rejects.toMatchObject({ reason: 'authorization' });
+    await expect(act(bob, reject(bob))).rejects.toMatchObject({ reason: 'inactiveContract' });
+    await refused(act(executor, reject(executor)), 'only a sender');
+    await act(alice, reject(alice));
+    expect(await seenBy(alice)).toEqual([]);
+
+    const second = await requestedIn(here);
+    const { contractId: other } = second;
+    const extraArgs = noContext;
+    await second.act(executor, exercise(AllocationRequest.AllocationRequest_Withdraw, other, { extraArgs }));
+    expect(await seenBy(alice)).toEqual([]);
   });
 });
