@@ -1,11 +1,11 @@
 import * as t from 'io-ts';
 import type { Observable, ObservableInput } from 'rxjs';
-import { optional, text } from '../codecs/internal/field.js';
+import { text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { formatProblem, problemsOf } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
 import { CursorError } from '../errors/process.js';
-import { LedgerPosition, positionFields } from '../history/LedgerPosition.js';
+import { type LedgerPosition, positionFields } from '../history/LedgerPosition.js';
 
 /**
  * A position in a source.
@@ -30,11 +30,6 @@ export interface Cursor extends FeedPosition, LedgerPosition {
   readonly offset: Offset;
   /** A hash of what the request selects. It does not depend on the order of parties and filters. */
   readonly selection: string;
-  /**
-   * Set if the cursor was moved back: where it was before. Nothing proves a bare offset, so this position proves at the next start
-   * that the ledger is the same, and has the same offsets. The first commit removes it.
-   */
-  readonly rewoundFrom?: LedgerPosition | undefined;
 }
 
 /**
@@ -46,7 +41,6 @@ export const Cursor: t.Type<Cursor, unknown> = message<Cursor>('Cursor', {
   version: t.literal(1),
   ...positionFields,
   selection: text,
-  rewoundFrom: optional(LedgerPosition),
 });
 
 /** Decodes a record of a processor's store. Throws a {@link CursorError} if it cannot be decoded. */

@@ -7,7 +7,6 @@ import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
-import type { UpdateFormat } from '../codecs/UpdateFormat.js';
 import type { LastUpdate, LedgerPosition } from '../history/LedgerPosition.js';
 import type { Batch } from '../history/positions.js';
 import type { CheckpointStore, FeedPosition } from './CheckpointStore.js';
@@ -134,23 +133,15 @@ export interface FeedReader<A, P extends FeedPosition> {
    */
   hasUpdate?(update: LastUpdate, at: P): Observable<boolean>;
   /**
-   * Emits once the ledger is known to be that of a position, and whether its offsets are the same; fails with a `LedgerResetError`
-   * if it is another one.
-   *
-   * @param selection - the selection by which the position was read. Default: that of the feed
+   * Emits once the ledger is known to be that of a position; fails with a `LedgerResetError` if it is another one. Absent if the
+   * batches prove that themselves.
    */
-  prove?(position: LedgerPosition, selection?: UpdateFormat): Observable<ProvenPlace>;
-  /** Returns the selection by which a cursor was read, if it is known. Default: it is not. */
-  formerSelection?(cursor: P): UpdateFormat | undefined;
+  prove?(position: LedgerPosition): Observable<unknown>;
   /**
-   * What to do with a cursor that was saved with another selection. `'reconcile'`: the batches begin with the contracts
-   * of this one at its offset. `'continue'`: they continue after its offset. Default: such a cursor is rejected.
+   * Returns where the feed continues after a cursor that was saved with another selection, or the cursor itself if the batches
+   * begin with the difference; `undefined` if it cannot continue. Default: such a cursor is rejected.
    */
-  readonly onSelectionChange?: 'fail' | 'reconcile' | 'continue';
-  /**
-   * Returns whether the feed can continue after a cursor of another selection. Default: it can.
-   */
-  mayContinueAfter?(cursor: P): boolean;
+  continueAfter?(cursor: P): P | undefined;
   /** Whether the feed continues at another participant that has the same history. Default: such a cursor is rejected. */
   readonly mayRelocate?: boolean;
   /**
@@ -159,16 +150,6 @@ export interface FeedReader<A, P extends FeedPosition> {
    * @param after - the position, and what the cursor knows of the ledger
    */
   batches(after: P & Partial<LedgerPosition>, ready$: Observable<unknown>): Observable<Batch<FeedEntry<A, P>, P>>;
-}
-
-/**
- * Whether a proven position has the same offsets on the participant that answers now.
- *
- * @inline
- */
-interface ProvenPlace {
-  /** `'Here'` if it has. */
-  readonly _tag: 'Here' | 'Elsewhere';
 }
 
 /**

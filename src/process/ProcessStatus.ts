@@ -151,16 +151,26 @@ export interface ReadyOptions {
  *
  * @category Processing
  */
-export function isReady(
-  { role, state, offset = 0, ledgerEnd = Infinity, seenAt = 0, behindSince }: ProcessStatus,
-  { maxLagOffsets = 0, maxAgeMs = 60_000, maxBehindMs = maxAgeMs, isStandbyReady = true }: ReadyOptions = {},
-): boolean {
+export const isReady = (status: ProcessStatus, options: ReadyOptions = {}): boolean =>
+  whyNotReady(status, options) === undefined;
+
+/** Returns why a processor is not ready, as {@link isReady} decides it, or `undefined`. */
+export function whyNotReady(
+  { role, state, error, offset = 0, ledgerEnd = Infinity, seenAt, behindSince }: ProcessStatus,
+  { maxLagOffsets = 0, maxAgeMs = 60_000, maxBehindMs = maxAgeMs, isStandbyReady = true }: ReadyOptions,
+): string | undefined {
   checkNotNegative({ maxLagOffsets, maxAgeMs, maxBehindMs });
   const now = asyncScheduler.now();
   // a status says how old its times are by `at`; a clock that was set since then makes them old until the next one
-  if (Math.abs(now - seenAt) > maxAgeMs) return false;
-  if (role !== 'leader') return role === 'standby' && isStandbyReady;
-  const isNear = ledgerEnd - offset <= maxLagOffsets;
-  const isLate = behindSince !== undefined && Math.abs(now - behindSince) > maxBehindMs;
-  return isNear || (state === 'caughtUp' && !isLate);
+  const isOld = (time: number, maxMs: number): boolean => Math.abs(now - time) > maxMs;
+  if (state === 'ended') return error === undefined ? 'it has ended' : 'it has failed';
+  if (role === 'starting') return 'it starts: its store or the ledger has not answered';
+  if (seenAt === undefined) return 'the ledger end has not been read';
+  if (isOld(seenAt, maxAgeMs)) return `the ledger end has not been read for more than ${maxAgeMs} ms`;
+  if (role === 'standby') return isStandbyReady ? undefined : 'another processor is the leader';
+  if (ledgerEnd - offset <= maxLagOffsets) return undefined;
+  if (state !== 'caughtUp') return 'it has not caught up';
+  return behindSince !== undefined && isOld(behindSince, maxBehindMs)
+    ? `the ledger end has been after its offset for more than ${maxBehindMs} ms`
+    : undefined;
 }

@@ -1,4 +1,4 @@
-import { concatMap, defer, isObservable, map, of } from 'rxjs';
+import { concatMap, defer, identity, isObservable, map, of } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
@@ -15,6 +15,7 @@ import {
 } from '../contracts/ContractQuery.js';
 import { join } from '../contracts/join.js';
 import { isNobody, type Parties } from '../contracts/selection/Selection.js';
+import { CursorError } from '../errors/process.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { advance } from '../history/LedgerPosition.js';
 import type { Batch } from '../history/positions.js';
@@ -36,7 +37,8 @@ import {
 } from './ContractsPosition.js';
 import type { Feed, FeedEntry, FeedReader } from './Feed.js';
 import { selectionHash } from './selectionHash.js';
-import { ledgerFeed, ledgerIdentity } from './updatesFeed.js';
+import { ledgerFeed } from './updatesFeed.js';
+import { ledgerIdentity } from './updatesReader.js';
 
 /**
  * Options of {@link contractsFeed}.
@@ -144,7 +146,7 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   const retry = retryPolicy(clientOf(ledger).retry, options.retry);
   checkQuery(query);
   const feed = ledgerFeed(ledger, { kind: 'contracts', isEndless: true }, retry, (client, { name }) =>
-    openReader(sourceOf(client, name), query, { batchSize, onSelectionChange }),
+    openReader(sourceOf(client, name), query, { batchSize, onSelectionChange, processor: name }),
   );
   // the types of the contracts are those of the query
   return { ...feed, mustHandleAll: true } as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition, true>;
@@ -154,12 +156,13 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
 interface ReaderOptions {
   readonly batchSize: number;
   readonly onSelectionChange: 'reconcile' | 'fail';
+  readonly processor: string | undefined;
 }
 
 function openReader(
   given: ContractsSource,
   query: ContractQuery & ContractPolicies,
-  { batchSize, onSelectionChange }: ReaderOptions,
+  { batchSize, onSelectionChange, processor }: ReaderOptions,
 ): FeedReader<ContractsWork, ContractsPosition> {
   // polled: pushed changes would wait in memory for a slow handler
   const source: ContractsSource = { ...given, updates: { ...given.updates, transport: 'http' } };
@@ -175,9 +178,10 @@ function openReader(
     // different from that of an updates feed, whose cursors belong to no contracts
     identity$: ledgerIdentity(feed).pipe(
       // the first contracts have that of their parties
-      map((identity) => ({ ...identity, selection: isObservable(parties) ? kind : selectionOf(parties) })),
+      map((ledger) => ({ ...ledger, selection: isObservable(parties) ? kind : selectionOf(parties) })),
     ),
-    onSelectionChange,
+    // the batches begin with the contracts of this selection at the offset of the cursor
+    ...(onSelectionChange === 'reconcile' && { continueAfter: identity }),
     position: ContractsPosition,
     compare: compareContracts,
     mayRelocate: updates.onOtherNode === 'relocate',
@@ -189,8 +193,11 @@ function openReader(
           query,
           resumeFrom: resumeOffset(after),
           compare: compareWith(after, hasBlobs),
-          isOfOthers: (selected: Parties) =>
-            (after.selection ?? '').length > kind.length && after.selection !== selectionOf(selected),
+          others: {
+            areHad: (selected: Parties) =>
+              (after.selection ?? '').length > kind.length && after.selection !== selectionOf(selected),
+            movedError: () => movedError(processor),
+          },
           position: readIn(after),
           // a store may return null for an absent field
           notBefore: after.notBefore ?? undefined,
@@ -206,6 +213,15 @@ function openReader(
       }),
   };
 }
+
+/** The error of a processor with a cursor of another query, whose participant was restored, or is another one. */
+const movedError = (processor = ''): CursorError =>
+  new CursorError(
+    'selection',
+    processor,
+    'its updates are at other offsets now: the participant was restored from a backup, or is another one',
+    'start it with the parties and types of before, until it has caught up; then with these',
+  );
 
 /** The updates that change the contracts of some parties. */
 const requestOf = (query: ContractQuery, parties: Parties): UpdatesRequest => ({

@@ -19,7 +19,8 @@
  */
 
 export { processFeed } from './processFeed.js';
-export { updatesFeed, type UpdatesFeedOptions, type UpdatesFeedRequest } from './updatesFeed.js';
+export { updatesFeed } from './updatesFeed.js';
+export type { UpdatesFeedOptions, UpdatesFeedRequest } from './UpdatesFeedOptions.js';
 export { contractsFeed, type ContractsFeedOptions, type ContractsFeedQuery } from './contractsFeed.js';
 export type { ContractsWork, ResetBatch } from './contractsFeed.js';
 export type { ContractsPosition } from './ContractsPosition.js';

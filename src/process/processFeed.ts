@@ -1,30 +1,13 @@
-import {
-  catchError,
-  concat,
-  concatMap,
-  defer,
-  EMPTY,
-  forkJoin,
-  ignoreElements,
-  map,
-  type Observable,
-  type ObservableInput,
-  of,
-  type OperatorFunction,
-  tap,
-} from 'rxjs';
-import { LedgerResetError } from '../errors/feed.js';
+import { concatMap, defer, map, type Observable, type ObservableInput, tap } from 'rxjs';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { CursorError } from '../errors/process.js';
 import type { Client } from '../client/Client.js';
 import { interceptFeed } from '../client/intercept.js';
 import { reportEnd } from '../feed/updates.js';
-import type { LedgerPosition } from '../history/LedgerPosition.js';
 import { checkNotNegative, checkPositive, mapError, retryPolicy } from '../http/retry.js';
 import { type ProcessorRun, type ProcessorSettings, Waiting } from './callHandler.js';
 import { type AnyHandler, commitOf, interceptHandler } from './interceptHandler.js';
-import { Cursor, decodeRecord, type FeedPosition } from './CheckpointStore.js';
-import type { AnyFeed, AnyReader, Feed, FeedIdentity, FeedItem } from './Feed.js';
+import type { FeedPosition } from './CheckpointStore.js';
+import type { AnyFeed, Feed, FeedItem } from './Feed.js';
 import { acquireStore, type HeldStore, storeRetryPolicy, whileStoreHeld } from './heldStore.js';
 import type {
   AnyProcessOptions,
@@ -37,6 +20,7 @@ import type {
 } from './ProcessOptions.js';
 import { withProcessStatus } from './processorStatus.js';
 import type { Processor } from './ProcessStatus.js';
+import { rejectedCursor, resumePoint, startPoint } from './resumePoint.js';
 import { lastCalls, type Stop, stopGracefully, Stopper } from './Stop.js';
 import { type ResumePoint, work as handleFeed } from './work.js';
 
@@ -212,164 +196,3 @@ const run = (
     };
     return stopGracefully(work, abandon, stopWithinMs, stopper);
   });
-
-/** The error of a processor whose ledger was replaced, as it would be after a restart. Other errors stay as they are. */
-export const rejectedCursor = (name: string, error: unknown): unknown =>
-  isLedgerError(error, 'LedgerResetError') && error.difference !== undefined
-    ? new CursorError('ledger', name, error.difference)
-    : error;
-
-/** What a reader must have to resume. */
-type ResumableReader = Pick<
-  AnyReader,
-  | 'identity$'
-  | 'start$'
-  | 'position'
-  | 'hasUpdate'
-  | 'prove'
-  | 'formerSelection'
-  | 'restart'
-  | 'mayRelocate'
-  | 'onSelectionChange'
-  | 'mayContinueAfter'
->;
-
-/** Emits the start of a feed whose processor has no store. */
-const startPoint = ({ start$ }: AnyReader): Observable<ResumePoint> =>
-  start$.pipe(map((start) => ({ cursor: initialCursor(start, { selection: '' }), isStored: true })));
-
-/**
- * Emits the stored cursor, after checks that it belongs to this feed and that the source is still the same. Without a
- * stored cursor, emits the start of the feed.
- *
- * @param name - the name of the processor, for error messages
- */
-export const resumePoint = (
-  reader: ResumableReader,
-  name: string,
-  load$: Observable<unknown>,
-): Observable<ResumePoint> =>
-  forkJoin([load$, reader.identity$]).pipe(
-    concatMap(([stored, identity]) => {
-      if (stored === undefined || stored === null)
-        return reader.start$.pipe(map((start) => ({ cursor: initialCursor(start, identity), isStored: false })));
-      const saved = validateCursor(reader, name, stored, identity);
-      const isOther = reader.onSelectionChange === 'continue' && saved.selection !== identity.selection;
-      const cursor = isOther ? continuedWith(saved, identity.selection) : saved;
-      const proven$ = isOther ? provenFormer(reader, name, saved) : EMPTY;
-      return concat(proven$, provenBefore(reader, name, cursor), hasLastUpdate(reader, cursor)).pipe(
-        map((isFound): ResumePoint => {
-          if (isFound) return { cursor, isStored: true, ...(isOther && { isOther }) };
-          const gone = updateGone(cursor);
-          if (reader.restart === undefined) throw new CursorError('ledger', name, gone);
-          const cause = new LedgerResetError(cursor.offset, undefined, gone);
-          const gap = { cursor: cursor.offset, cause };
-          return { cursor: initialCursor(reader.restart, identity), isStored: false, gap };
-        }),
-      );
-    }),
-  );
-
-const initialCursor = (start: FeedPosition, { participantId, selection }: FeedIdentity): Cursor => ({
-  version: 1,
-  recordTimes: {},
-  ...start,
-  selection,
-  ...(participantId !== undefined && { participantId }),
-});
-
-/** Returns the stored cursor. Throws a {@link CursorError} if it belongs to another participant or feed. */
-function validateCursor(
-  reader: ResumableReader,
-  name: string,
-  stored: unknown,
-  { participantId, selection }: FeedIdentity,
-): Cursor {
-  const { position, mayRelocate = false, onSelectionChange = 'fail' } = reader;
-  // only checked: the cursor keeps the fields of the position as they are
-  decodeRecord(position, name, stored);
-  const cursor = decodeRecord(Cursor, name, stored);
-  const isOther = participantId !== undefined && (cursor.participantId ?? participantId) !== participantId;
-  if (isOther && !mayRelocate)
-    throw new CursorError(
-      'participant',
-      name,
-      `it belongs to participant ${cursor.participantId ?? '?'}, but this one is ${participantId}`,
-    );
-  const isOfOtherKind = kindOf(cursor.selection) !== kindOf(selection);
-  const isRefused = onSelectionChange === 'fail' || isOfOtherKind || reader.mayContinueAfter?.(cursor) === false;
-  if (cursor.selection !== selection && isRefused)
-    throw new CursorError(
-      'selection',
-      name,
-      'it was saved for a request with different parties, filters or transaction shapes',
-    );
-  // a cursor that was saved while the participant did not report its ID gets the ID now
-  return participantId === undefined || isOther ? cursor : { ...cursor, participantId };
-}
-
-/** The kind of a feed: what selections of contracts begin with, and those of updates. */
-const kindOf = (selection: string): string => selection.slice(0, selection.indexOf(':'));
-
-/** Returns a cursor for another selection. */
-const continuedWith = (cursor: Cursor, selection: string): Cursor => ({
-  ...withoutUpdates(cursor),
-  selection,
-  ...(cursor.rewoundFrom && { rewoundFrom: withoutUpdates(cursor.rewoundFrom) }),
-});
-
-/** Returns a position without its updates, which the requests of another selection may not see. */
-const withoutUpdates = <P extends LedgerPosition>(position: P): P => ({
-  ...position,
-  lastUpdate: undefined,
-  recordTimes: Object.fromEntries(
-    Object.entries(position.recordTimes).map(([id, { recordTime }]) => [id, { recordTime }]),
-  ),
-});
-
-/**
- * Emits whether the last update is still at its position. On a ledger that was restored and has grown since, a
- * different one is there.
- */
-const hasLastUpdate = (reader: ResumableReader, cursor: Cursor): Observable<boolean> =>
-  cursor.lastUpdate === undefined ? of(true) : (reader.hasUpdate?.(cursor.lastUpdate, cursor) ?? of(true));
-
-/**
- * Completes if a cursor that was moved back can be used. Its offset proves nothing, and nothing before it was read: the position from
- * which it was moved shows that the ledger is the same. At other offsets of the same history, the place of the offset is not known.
- */
-const provenBefore = (reader: ResumableReader, name: string, { rewoundFrom }: Cursor): Observable<never> =>
-  (rewoundFrom === undefined ? EMPTY : (reader.prove?.(rewoundFrom) ?? EMPTY)).pipe(
-    onlyHere(name, 'it was moved back to an offset, and the same updates have other offsets on this participant'),
-  );
-
-/**
- * Completes if a cursor of another selection can be continued. The requests of this one may not see its last update, so it is proven
- * by the former one, where that is known and its parties may still be read.
- */
-const provenFormer = (reader: ResumableReader, name: string, cursor: Cursor): Observable<never> => {
-  const former = cursor.rewoundFrom === undefined ? reader.formerSelection?.(cursor) : undefined;
-  if (former === undefined || cursor.lastUpdate === undefined) return EMPTY;
-  return (reader.prove?.(cursor, former) ?? EMPTY).pipe(
-    onlyHere(name, 'its updates have other offsets now, and it has another selection'),
-    catchError((error: unknown) => {
-      // the right to read as a party that is gone
-      if (isLedgerError(error, 'ApiError') && error.status === 403) return EMPTY;
-      throw error;
-    }),
-  );
-};
-
-/** Completes where the offsets of a position are the same, and fails where they are others. */
-const onlyHere =
-  (name: string, reason: string): OperatorFunction<{ readonly _tag: 'Here' | 'Elsewhere' }, never> =>
-  (place$) =>
-    place$.pipe(
-      tap(({ _tag }) => {
-        if (_tag === 'Elsewhere') throw new CursorError('ledger', name, reason);
-      }),
-      ignoreElements(),
-    );
-
-const updateGone = ({ lastUpdate }: Cursor): string =>
-  `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}, or others have come between it and the cursor`;

@@ -15,7 +15,7 @@ import { HandlerError } from '../../src/errors/process.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import type { Committed } from '../../src/process/ProcessOptions.js';
 import { withProcessStatus } from '../../src/process/processorStatus.js';
-import { isReady, type ProcessStatus, type ReadyOptions } from '../../src/process/ProcessStatus.js';
+import { isReady, type ProcessStatus, type ReadyOptions, whyNotReady } from '../../src/process/ProcessStatus.js';
 import { Stopper } from '../../src/process/Stop.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
@@ -287,5 +287,27 @@ describe('isReady', () => {
     ['has caught up and been behind for a long time', { ...lag(5), behindSince: now - 61_000 }, {}, false],
   ])('of a processor that %s', (_, changes, options, expected) => {
     expect(isReady({ ...status, ...changes }, options)).toBe(expected);
+  });
+
+  it.each<[Partial<ProcessStatus>, ReadyOptions, string]>([
+    [{ state: 'ended', error: 'no' }, {}, 'it has failed'],
+    [{ state: 'ended' }, {}, 'it has ended'],
+    [{ role: 'starting', state: 'waiting' }, {}, 'it starts: its store or the ledger has not answered'],
+    [{ role: 'standby', state: 'waiting' }, { isStandbyReady: false }, 'another processor is the leader'],
+    [{ seenAt: now - 2_000 }, { maxAgeMs: 1_000 }, 'the ledger end has not been read for more than 1000 ms'],
+    [{ state: 'catchingUp', ...lag(11) }, { maxLagOffsets: 10 }, 'it has not caught up'],
+    [
+      { behindSince: now - 2_000, ...lag(1) },
+      { maxBehindMs: 1_000 },
+      'the ledger end has been after its offset for more than 1000 ms',
+    ],
+  ])('says why %j is not ready with %j', (changes, options, reason) => {
+    expect(whyNotReady({ ...status, ...changes }, options)).toBe(reason);
+  });
+
+  it('says that the ledger end has not been read', () => {
+    const { seenAt, ...unseen } = status;
+    expect(seenAt).toBe(now);
+    expect(whyNotReady(unseen, {})).toBe('the ledger end has not been read');
   });
 });

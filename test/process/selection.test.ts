@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { BehaviorSubject, type Observable, of } from 'rxjs';
 import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
@@ -6,7 +7,9 @@ import type { Cursor } from '../../src/process/CheckpointStore.js';
 import { contractsFeed, type ContractsFeedOptions, type ContractsWork } from '../../src/process/contractsFeed.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';
-import { updatesFeed, type UpdatesFeedOptions } from '../../src/process/updatesFeed.js';
+import { updatesFeed } from '../../src/process/updatesFeed.js';
+import type { UpdatesFeedOptions } from '../../src/process/UpdatesFeedOptions.js';
+import { effort } from '../helpers/effort.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { alice, bob, carol, PartyWorld } from '../helpers/PartyWorld.js';
 import { later, runVirtually } from '../helpers/virtualTime.js';
@@ -99,6 +102,53 @@ describe('a processor of contracts', () => {
     expect(table.told).toHaveLength(3);
   });
 
+  it.each([
+    ['nothing came since', []],
+    ['only what they do not see came since', ['a3', 'a4']],
+    ['something that they see came since', ['a3', 'b4']],
+  ])('takes over parties who do not see its last update, if %s', (_, since) => {
+    const ledger = new PartyWorld('b1', 'a2');
+    const { table, run } = service(ledger);
+    run([alice]);
+    ledger.create(...since);
+    expect(run([bob]).error).toBeUndefined();
+    expect(table.told.slice(1)).toEqual([
+      'all selectionChanged@2 +b1',
+      ...(since.includes('b4') ? ['update@4 +b4'] : []),
+    ]);
+  });
+
+  it('has what its parties see after each start, whoever they were before and whatever came since', () => {
+    const round = fc.record({
+      parties: fc.subarray([alice, bob, carol], { minLength: 1 }),
+      created: fc.array(fc.constantFrom('a', 'b', 'c', 'ab', 'bc', 'abc'), { maxLength: 3 }),
+      archived: fc.array(fc.nat(9), { maxLength: 2 }),
+    });
+    fc.assert(
+      fc.property(fc.array(round, { minLength: 2, maxLength: 5 }), (rounds) => {
+        const ledger = new PartyWorld('a1', 'b2', 'c3');
+        const { table, run } = service(ledger);
+        const active = ['a1', 'b2', 'c3'];
+        let count = 3;
+        for (const { parties, created, archived } of rounds) {
+          const added = created.map((names) => `${names}${(count += 1)}`);
+          ledger.create(...added);
+          active.push(...added);
+          for (const index of archived) {
+            const [gone] = active.splice(index, 1);
+            if (gone === undefined) continue;
+            ledger.archive(gone);
+            count += 1;
+          }
+          expect(run(parties).error).toBeUndefined();
+          expect([...table.rows].sort()).toEqual(Object.keys(ledger.seenBy(parties)).sort());
+        }
+        expect(table.told.slice(1).filter((told) => /^all (?!selectionChanged)/.test(told))).toEqual([]);
+      }),
+      { numRuns: effort(60, 1_000) },
+    );
+  });
+
   it('takes over nobody, and the first party after that', () => {
     const ledger = new PartyWorld('a1', 'b2');
     const { table, run } = service(ledger);
@@ -135,6 +185,36 @@ describe('a processor of contracts', () => {
     expect(() => contractsFeed(ledger.client, { parties: [alice] }, { onSelectionChange: 'x' as 'fail' })).toThrow(
       TypeError,
     );
+  });
+
+  it('takes over nothing of a participant that was restored, until it has found its place with the parties of before', () => {
+    const ledger = new PartyWorld('a1', 'b2', 'ab3');
+    const { table, run } = service(ledger);
+    run([alice]);
+    ledger.move(1, 5);
+    ledger.create('a9');
+    expect(run([alice, bob]).error).toMatchObject({
+      ...{ _tag: 'CursorError', reason: 'selection', processor: 'table' },
+      message: expect.stringContaining('Next: start it with the parties and types of before'),
+    });
+    expect(table.told).toEqual(['all start@3 +a1 +ab3']);
+    expect(run([alice]).error).toBeUndefined();
+    expect(run([alice, bob]).error).toBeUndefined();
+    expect([...table.rows].sort()).toEqual(['a1', 'a9', 'ab3', 'b2']);
+  });
+
+  it.each([
+    ['see its last update', [alice, bob]],
+    ['do not see it', [bob]],
+  ])('takes over nothing at another participant with onOtherNode: relocate, for parties who %s', (_, parties) => {
+    const ledger = new PartyWorld('b1', 'a2');
+    const { table, run } = service(ledger);
+    run([alice]);
+    ledger.world.participant.reconfigure({ participantId: 'other::1220ab' });
+    expect(run(parties, undefined, { onOtherNode: 'relocate' }).error).toMatchObject({
+      ...{ _tag: 'CursorError', reason: 'selection' },
+    });
+    expect(table.told).toEqual(['all start@2 +a2']);
   });
 
   it('does not take over the contracts of another participant', () => {
@@ -196,10 +276,27 @@ describe('a processor of updates', () => {
     // as canton-rx processors rewind does
     const [cursor] = store.load('log') as [Cursor];
     const { version, selection, ...rewoundFrom } = cursor;
-    void store.save('log', { version, selection, offset: 2, recordTimes: {}, rewoundFrom });
+    const rewound = { version, selection, offset: 2, recordTimes: {}, rewoundFrom };
+    void store.save('log', rewound);
     ledger.create('b5');
     const continued = play(ledger, bob, store, { onSelectionChange: 'continue' });
     expect(continued).toMatchObject({ offsets: [3, 5], error: undefined });
+  });
+
+  it.each([
+    ['nothing came since', []],
+    ['only what they do not see came since', ['a3']],
+    ['something that they see came since', ['a3', 'b4']],
+  ])('continues with parties who do not see its last update, if %s', (_, since) => {
+    const ledger = new PartyWorld('b1', 'a2');
+    const store = memoryStore();
+    play(ledger, alice, store);
+    ledger.create(...since);
+    const continued = play(ledger, bob, store, { onSelectionChange: 'continue' });
+    expect(continued).toMatchObject({ offsets: since.includes('b4') ? [4] : [], error: undefined });
+    ledger.create('b5');
+    const again = play(ledger, bob, store, { onSelectionChange: 'continue' });
+    expect(again).toMatchObject({ offsets: [ledger.end], error: undefined });
   });
 
   it('refuses other parties of a cursor that was moved back on another participant', () => {
@@ -208,7 +305,8 @@ describe('a processor of updates', () => {
     play(ledger, alice, store);
     const [cursor] = store.load('log') as [Cursor];
     const { version, selection, ...rewoundFrom } = cursor;
-    void store.save('log', { ...rewoundFrom, version, selection, offset: 2, recordTimes: {}, rewoundFrom });
+    const rewound = { ...rewoundFrom, version, selection, offset: 2, recordTimes: {}, rewoundFrom };
+    void store.save('log', rewound);
     ledger.world.participant.reconfigure({ participantId: 'other::1220ab' });
     expect(play(ledger, bob, store, { onSelectionChange: 'continue' })).toMatchObject({
       offsets: [],

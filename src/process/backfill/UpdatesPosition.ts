@@ -3,7 +3,7 @@ import { flag, optional, repeated } from '../../codecs/internal/field.js';
 import { message } from '../../codecs/internal/message.js';
 import { Offset } from '../../codecs/scalars.js';
 import { UpdateFormat } from '../../codecs/UpdateFormat.js';
-import { LastUpdate, type LedgerPosition, positionFields } from '../../history/LedgerPosition.js';
+import { LastUpdate, LedgerPosition, positionFields } from '../../history/LedgerPosition.js';
 
 /**
  * A selection whose updates a handler was given, from one offset to another.
@@ -18,8 +18,10 @@ export interface SeenSelection {
    * shows that a backfill is not complete, and how far it has come.
    */
   readonly until?: Offset | undefined;
-  /** The last update of a backfill that is not complete. */
+  /** The last update of it that was read. It shows that the ledger is the same. Absent for the selection of the cursor. */
   readonly lastUpdate?: LastUpdate | undefined;
+  /** How far a backfill that is not complete has read each synchronizer. */
+  readonly recordTimes?: LedgerPosition['recordTimes'] | undefined;
   /** Whether its updates are at other offsets by now. */
   readonly isMoved?: boolean | undefined;
 }
@@ -30,6 +32,11 @@ export interface SeenSelection {
 export interface UpdatesPosition extends LedgerPosition {
   /** With `backfill`: which updates the handler was given so far. The last selection is that of the cursor. */
   readonly seen?: readonly SeenSelection[] | undefined;
+  /**
+   * Set if the cursor was moved back: where it was before. Nothing proves a bare offset, so this position proves that the ledger
+   * is the same, and has the same offsets. The first update removes it.
+   */
+  readonly rewoundFrom?: LedgerPosition | undefined;
 }
 
 /** Codec of `SeenSelection`. */
@@ -38,6 +45,7 @@ const SeenSelection: t.Type<SeenSelection, unknown> = message<SeenSelection>('Se
   after: Offset,
   until: optional(Offset),
   lastUpdate: optional(LastUpdate),
+  recordTimes: optional(positionFields.recordTimes),
   isMoved: optional(flag),
 });
 
@@ -47,7 +55,14 @@ const SeenSelection: t.Type<SeenSelection, unknown> = message<SeenSelection>('Se
 export const UpdatesPosition: t.Type<UpdatesPosition, unknown> = message<UpdatesPosition>('UpdatesPosition', {
   ...positionFields,
   seen: optional(repeated(SeenSelection)),
+  rewoundFrom: optional(LedgerPosition),
 });
+
+/** Returns a stored position, which is valid, without the `null`s that a store may return for absent fields. */
+export const withoutNulls = (stored: UpdatesPosition): UpdatesPosition => {
+  const decoded = UpdatesPosition.decode(stored);
+  return decoded._tag === 'Right' ? decoded.right : stored;
+};
 
 /**
  * By offset, and then by how far a backfill has come: the past is complete before anything after the offset is read. Before that,

@@ -4,20 +4,25 @@ import { LedgerResetError } from '../../errors/feed.js';
 import { addedFormat, isSameFormat } from './addedFormat.js';
 import type { SeenSelection } from './UpdatesPosition.js';
 
+/** A selection that was read up to an offset. */
+type EndedSelection = SeenSelection & { readonly until: Offset };
+
 /** The past of a selection that a handler was not given yet. */
 export interface Backfill {
   /** What to read. It may have updates that the handler was given by another selection. */
   readonly added: UpdateFormat;
   /** How far the selection has been read. */
-  readonly own: SeenSelection & { readonly until: Offset };
+  readonly own: EndedSelection;
   /** What the handler was given by other selections. */
-  readonly others: readonly (SeenSelection & { readonly until: Offset })[];
+  readonly others: readonly EndedSelection[];
 }
 
 /** What to read before a feed continues after an offset, and what the handler was given once that is done. */
 interface BackfillPlan {
   readonly backfill?: Backfill;
   readonly seen: readonly SeenSelection[];
+  /** The same, and the last updates that show that the ledger is the same, until a later one of this selection does. */
+  readonly withProof: readonly SeenSelection[];
 }
 
 /**
@@ -33,22 +38,32 @@ export function planBackfill(
 ): BackfillPlan {
   const last = seen.at(-1);
   const isSame = last !== undefined && isSameFormat(last.updateFormat, now.updateFormat);
-  if (isSame && last.until === undefined) return { seen };
+  const isComplete = isSame && last.until === undefined;
   const others = (isSame ? seen.slice(0, -1) : seen).map((each) => ({ ...each, until: each.until ?? offset }));
-  const own = isSame ? { ...last, until: last.until ?? offset } : { ...now, until: now.after };
-  const complete = others.filter(({ after, until }) => until >= offset && after <= own.after);
-  const added = complete.reduce<UpdateFormat | undefined>(
-    (rest, { updateFormat }) => rest && addedFormat(rest, updateFormat),
-    now.updateFormat,
-  );
-  const { updateFormat, after } = own;
+  const { updateFormat, after, lastUpdate } = isSame ? last : { ...now, lastUpdate: undefined };
+  const proof = latestProof(others);
   // a selection that has nothing else is not needed any more
-  const kept = others.filter(
-    (each) => addedFormat(each.updateFormat, updateFormat) !== undefined || each.after < after,
+  const isNeeded = (each: SeenSelection): boolean =>
+    addedFormat(each.updateFormat, updateFormat) !== undefined || each.after < after;
+  const done = {
+    seen: [...others.filter(isNeeded), { updateFormat, after }],
+    withProof: [...others.filter((each) => each === proof || isNeeded(each)), { updateFormat, after, lastUpdate }],
+  };
+  const until = (isSame ? last.until : undefined) ?? after;
+  const read = others.filter((each) => each.until >= offset && each.after <= after);
+  const added = read.reduce<UpdateFormat | undefined>(
+    (rest, each) => rest && addedFormat(rest, each.updateFormat),
+    updateFormat,
   );
-  const done = { seen: [...kept, { updateFormat, after }] };
-  if (added === undefined || own.until >= offset) return done;
+  if (isComplete || added === undefined || until >= offset) return done;
   if (others.some(({ isMoved }) => isMoved === true))
     throw new LedgerResetError(offset, undefined, 'updates that were handled are at other offsets now');
-  return { ...done, backfill: { added, own, others } };
+  return { ...done, backfill: { added, own: { ...now, ...(isSame && last), until }, others } };
 }
+
+/** The selection whose last update is the latest: where it still is, everything before it is, and nothing else. */
+const latestProof = (seen: readonly EndedSelection[]): EndedSelection | undefined =>
+  seen.reduce<EndedSelection | undefined>(
+    (latest, each) => (each.lastUpdate && each.lastUpdate.offset >= (latest?.lastUpdate?.offset ?? 0) ? each : latest),
+    undefined,
+  );

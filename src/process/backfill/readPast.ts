@@ -4,12 +4,12 @@ import type { UpdateFormat } from '../../codecs/UpdateFormat.js';
 import type { FeedBatch } from '../../feed/LedgerFeed.js';
 import type { UpdatesFeed } from '../../feed/UpdatesOptions.js';
 import { batches } from '../../feed/updates.js';
-import { lastAfter, type LedgerPosition } from '../../history/LedgerPosition.js';
+import { advance, type LedgerPosition } from '../../history/LedgerPosition.js';
 import type { Batch } from '../../history/positions.js';
 import type { FeedEntry } from '../Feed.js';
 import type { Work } from '../ProcessOptions.js';
 import type { Backfill } from './planBackfill.js';
-import type { SeenSelection, UpdatesPosition } from './UpdatesPosition.js';
+import type { UpdatesPosition } from './UpdatesPosition.js';
 
 /** Returns a feed of the updates of a format, after a position and up to an offset. */
 export type PastFeed = (
@@ -22,38 +22,38 @@ export type PastFeed = (
 type Entry = FeedEntry<Work, UpdatesPosition>;
 
 /**
- * Reads the past of what a request has selected since it was changed, up to the offset of a cursor, in order. Leaves out the
+ * Reads the past of what a request has selected since it was changed, up to the offset of a position, in order. Leaves out the
  * updates that were handled before, because another selection had them: it reads the offsets of those again, where there is
- * anything to compare. The positions keep the offset of the cursor, and name how far the past was read.
+ * anything to compare. The positions keep the offset, and name how far the past was read. The last one has its record times, too.
  */
 export const readPast = (
   feedOf: PastFeed,
   { added, own, others }: Backfill,
-  base: LedgerPosition,
+  base: UpdatesPosition,
   ready$: Observable<unknown>,
 ): Observable<Batch<Entry, UpdatesPosition>> =>
   defer(() => {
     const { offset: end, participantId } = base;
-    const begin = { offset: own.until, lastUpdate: own.lastUpdate, participantId, recordTimes: {} };
-    let reached: SeenSelection & { readonly until: Offset } = own;
-    const positionAt = (offset: Offset, lastUpdate: SeenSelection['lastUpdate']): UpdatesPosition => {
-      // a feed goes back after an outage, to read what it may have missed
-      reached = { ...own, until: Math.max(reached.until, offset), lastUpdate };
-      return { ...base, seen: [...others, reached] };
+    const { until, lastUpdate, recordTimes = {} } = own;
+    const begin = { offset: until, lastUpdate, participantId, recordTimes };
+    const positionAt = (read: LedgerPosition): UpdatesPosition => {
+      const { offset, lastUpdate, recordTimes } = read;
+      return { ...base, seen: [...others, { ...own, until: offset, lastUpdate, recordTimes }] };
     };
     return batches(feedOf(added, begin, end, 'handle'), ready$).pipe(
       concatMap((batch) => {
         const updates = batch.items.filter(({ _tag }) => _tag !== 'OffsetCheckpoint');
-        return offsetsOf(feedOf, others, updates, participantId).pipe(map((known) => ({ batch, updates, known })));
+        return offsetsOf(feedOf, others, updates, participantId).pipe(map((known) => ({ batch, known })));
       }),
-      map(({ batch: { position }, updates, known }) => {
-        const items = updates
-          .filter(({ offset }) => !known.has(offset))
-          .map((update): Entry => ({
-            position: positionAt(update.offset, lastAfter(reached.lastUpdate, [update])),
-            content: update._tag === 'UndecodedUpdate' ? update : ({ ...update, isBackfill: true } as Work),
-          }));
-        return { items, position: positionAt(position.offset, position.lastUpdate), isCaughtUp: false };
+      map(({ batch: { items, position, origin }, known }) => {
+        let reached = origin.before;
+        const entries = items.flatMap((update): readonly Entry[] => {
+          reached = advance(reached, [update]);
+          if (update._tag === 'OffsetCheckpoint' || known.has(update.offset)) return [];
+          const content = update._tag === 'UndecodedUpdate' ? update : ({ ...update, isBackfill: true } as Work);
+          return [{ position: positionAt(reached), content }];
+        });
+        return { items: entries, position: positionAt(position), isCaughtUp: false };
       }),
     );
   });

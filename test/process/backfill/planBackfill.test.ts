@@ -20,16 +20,30 @@ describe('the past of a request that was changed', () => {
   });
 
   it('is nothing of a request that was narrowed, of one that is the same, and before the first update', () => {
-    expect(planBackfill([seen('ab')], seen('a'), 9)).toEqual({ seen: [seen('ab', 9), seen('a')] });
+    const narrowed = planBackfill([seen('ab')], seen('a'), 9);
+    expect(narrowed.backfill).toBeUndefined();
+    expect(narrowed.seen).toEqual([seen('ab', 9), seen('a')]);
     const same = [seen('ab', 5), seen('a')];
-    expect(planBackfill(same, seen('a'), 9).seen).toBe(same);
+    expect(planBackfill(same, seen('a'), 9)).toEqual({ seen: same, withProof: same });
     expect(planBackfill([seen('a')], seen('ab'), 0).backfill).toBeUndefined();
   });
 
   it('is not read if what was handled is at other offsets by now', () => {
     const moved = [seen('ab', 9, { isMoved: true }), seen('a')];
     expect(() => planBackfill(moved, seen('ab'), 20)).toThrow(LedgerResetError);
-    expect(planBackfill(moved, seen('a'), 20).seen).toBe(moved);
+    expect(planBackfill(moved, seen('a'), 20).seen).toEqual(moved);
+  });
+
+  it.each([
+    ['the later selection, of the same update', 7, 7, 1],
+    ['an earlier selection, of a later update', 7, 4, 0],
+    ['a later selection, of a later update', 4, 7, 1],
+  ])('keeps %s, until an update of this selection is read', (_, first, second, kept) => {
+    const read = (offset: number) => ({ lastUpdate: { offset, updateId: `1220${offset}` } });
+    const ended = [seen('a', 7, read(first)), seen('a', 9, read(second)), seen('b', 9)];
+    const { seen: known, withProof } = planBackfill(ended, seen('ab'), 9);
+    expect(known).toEqual([seen('ab')]);
+    expect(withProof).toEqual([ended[kept], seen('ab')]);
   });
 
   it('comes before everything after the cursor, and after a cursor that does not know it', () => {

@@ -1,0 +1,156 @@
+import { concat, defer, map, type Observable, tap } from 'rxjs';
+import { updatesBody, UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import { CursorError } from '../errors/process.js';
+import { InvalidRequestError } from '../errors/request.js';
+import type { FeedBatch } from '../feed/LedgerFeed.js';
+import { createLedgerFeed, type UpdatesFeed } from '../feed/UpdatesOptions.js';
+import { type Client, reportWithout } from '../client/Client.js';
+import { placeOf } from '../feed/prove.js';
+import { batches } from '../feed/updates.js';
+import { advance, bareOffset, joinTimes, type LedgerPosition } from '../history/LedgerPosition.js';
+import { readParticipantId } from '../history/participant.js';
+import type { Batch } from '../history/positions.js';
+import { validateRequest } from '../client/exchange.js';
+import { retryTransient } from '../http/retry.js';
+import { continueAfter } from './backfill/continueAfter.js';
+import { planBackfill } from './backfill/planBackfill.js';
+import { type Proof, provenBy, proofsIn } from './backfill/provenBy.js';
+import { type PastFeed, readPast } from './backfill/readPast.js';
+import { compareUpdates, type SeenSelection, UpdatesPosition, withoutNulls } from './backfill/UpdatesPosition.js';
+import type { FeedEntry, FeedIdentity, FeedReader, FeedRun } from './Feed.js';
+import type { Work } from './ProcessOptions.js';
+import { selectionHash } from './selectionHash.js';
+import type { UpdatesFeedOptions } from './UpdatesFeedOptions.js';
+
+/** Reads the updates of a ledger for one run of a processor, in ascending order, by polls. */
+export function openUpdatesReader(
+  client: Client,
+  request: UpdatesRequest,
+  options: UpdatesFeedOptions,
+  { name, emitUndecoded }: FeedRun,
+): FeedReader<Work, UpdatesPosition> {
+  const range = validateRequest(UpdatesRequest, request);
+  if (range.descendingOrder === true)
+    throw new InvalidRequestError([{ path: 'descendingOrder', expected: 'false for a processor' }]);
+  const { backfill = false } = options;
+  const feedOptions = {
+    ...options,
+    transport: 'http',
+    parallelRanges: 1,
+    onUndecodable: emitUndecoded ? 'emit' : 'fail',
+  } as const;
+  const report = client.reportForNewFeed(name);
+  const feedFrom = (position: LedgerPosition) => {
+    const { endInclusive } = range;
+    const { offset: beginExclusive } = position;
+    const rest = {
+      ...range,
+      beginExclusive,
+      ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, beginExclusive) }),
+    };
+    // the processor reports the end of the run
+    const ownReport = reportWithout(report, 'FeedEnded');
+    return createLedgerFeed(client, rest, feedOptions, undefined, ownReport, { position, mustProve: true });
+  };
+  const pastFeed: PastFeed = (updateFormat, position, endInclusive, use) =>
+    createLedgerFeed(
+      client,
+      { updateFormat, beginExclusive: position.offset, endInclusive },
+      use === 'handle' ? feedOptions : { ...feedOptions, onGap: 'fail', onUndecodable: 'emit' },
+      undefined,
+      reportWithout(report, 'FeedStarted', 'FeedEnded', 'CaughtUp', 'FellBehind'),
+      { position, mustProve: true },
+    );
+  const updateFormat = updatesBody(range, { beginExclusive: 0 }, '/v2/updates').updateFormat ?? {};
+  const own: SeenSelection = { updateFormat, after: range.beginExclusive };
+  const start: UpdatesPosition = { ...bareOffset(range.beginExclusive), ...(backfill && { seen: [own] }) };
+  const feed = feedFrom(start);
+  const prove = ({ position, updateFormat: by }: Proof) =>
+    placeOf(by === undefined ? feed : pastFeed(by, position, position.offset, 'compare'), position);
+  /** Reads what is after a position, of which the past is complete. */
+  const follow = (base: UpdatesPosition, ready$: Observable<unknown>) => {
+    const { offset, lastUpdate, participantId, rewoundFrom } = base;
+    const before = base.seen ?? [own];
+    const plan = backfill ? planBackfill(before, own, offset) : undefined;
+    let seen = plan?.seen;
+    /** Adds what was seen, and what shows that the ledger is the same until an update does. */
+    const positionOf = (position: LedgerPosition): UpdatesPosition =>
+      position.lastUpdate === undefined
+        ? { ...position, ...(rewoundFrom && { rewoundFrom }), ...(plan && { seen: plan.withProof }) }
+        : { ...position, ...(seen && { seen }) };
+    const recordTimes = joinTimes(base.recordTimes, before.at(-1)?.recordTimes ?? {});
+    const batch$ = batches(feedFrom({ offset, lastUpdate, participantId, recordTimes }), ready$).pipe(
+      map((batch) => {
+        if (batch.moved === 'elsewhere') seen = seen?.map(asMoved);
+        return toBatch(batch, positionOf);
+      }),
+    );
+    const proofs = lastUpdate ? [] : proofsIn({ ...base, seen: plan?.withProof });
+    return batch$.pipe(provenBy(proofs, prove, ({ lastUpdate }) => lastUpdate !== undefined));
+  };
+  return {
+    report,
+    path: client.learned.updatesPath,
+    maxPageSize: feed.maxPageSize,
+    start$: defer(() => [start]),
+    identity$: ledgerIdentity(feed),
+    mayRelocate: feed.onOtherNode === 'relocate',
+    ...(options.onSelectionChange === 'continue' && {
+      continueAfter: (cursor) => continueAfter(withoutNulls(cursor), backfill ? updateFormat : undefined),
+    }),
+    prove: ({ offset, lastUpdate, participantId, recordTimes }) =>
+      prove({ position: { offset, lastUpdate, participantId, recordTimes } }),
+    position: UpdatesPosition,
+    compare: backfill ? compareUpdates : (a, b) => a.offset - b.offset,
+    batches: (cursor, ready$) =>
+      defer(() => {
+        const { offset, lastUpdate, participantId, recordTimes, rewoundFrom, seen } = withoutNulls(cursor);
+        const base: UpdatesPosition = { offset, lastUpdate, participantId, recordTimes, rewoundFrom, seen };
+        if (!backfill) {
+          if (seen?.at(-1)?.until === undefined) return follow(base, ready$);
+          throw new CursorError(
+            'selection',
+            name ?? '',
+            'its backfill is not complete',
+            'start it with backfill: true',
+          );
+        }
+        const { backfill: past } = planBackfill(seen ?? [own], own, offset);
+        if (past === undefined) return follow(base, ready$);
+        let reached = base;
+        const past$ = readPast(pastFeed, past, base, ready$).pipe(
+          tap(({ position }) => {
+            reached = position;
+          }),
+          provenBy(proofsIn(base), prove),
+        );
+        return concat(
+          past$,
+          defer(() => follow(reached, ready$)),
+        );
+      }),
+  };
+}
+
+/** Marks a selection of before a move to other offsets. That of the cursor moves with the feed. */
+const asMoved = (seen: SeenSelection): SeenSelection => (seen.until === undefined ? seen : { ...seen, isMoved: true });
+
+/** Adds to each update the position after it. */
+function toBatch(
+  { items, position, origin, isCaughtUp, isLast }: FeedBatch,
+  positionOf: (position: LedgerPosition) => UpdatesPosition,
+): Batch<FeedEntry<Work, UpdatesPosition>, UpdatesPosition> {
+  let reached = origin.before;
+  const entries = items.map((update) => {
+    reached = advance(reached, [update], origin.isAddressed);
+    return { position: positionOf(reached), content: update };
+  });
+  return { items: entries, position: positionOf(position), isCaughtUp, isLast };
+}
+
+/** Reads the ID of the participant that a feed reads from, and hashes what its request selects. */
+export const ledgerIdentity = (feed: UpdatesFeed): Observable<FeedIdentity> =>
+  readParticipantId(feed.client).pipe(
+    retryTransient(feed),
+    map((participantId) => ({ participantId, selection: selectionHash(feed.request) })),
+  );
