@@ -165,6 +165,8 @@ Examples:
       '--keep-archived DAYS': 'How long to keep archived contracts. Default: forever',
       '--on-replaced ACTION':
         'If the ledger was restored or replaced: reload removes what the schema has and loads all contracts again, fail stops. Default: reload',
+      '--on-selection-change ACTION':
+        'If --party or --template are not those of the schema: fail stops; end and keep read what was added, and end the rows that are no longer selected, or leave them active. Default: fail',
       '--log-every SECONDS':
         'The time between two lines of metrics if stderr is not a terminal; 0 for none. Default: 30',
     },

@@ -1,5 +1,6 @@
 import { catchError, concatMap, forkJoin, map, type Observable, of, switchMap } from 'rxjs';
 import { isHeld } from '../postgres/leaseSql.js';
+import type { LedgerPosition } from '../index.js';
 import type { Cursor } from '../process/index.js';
 import { readInteger, UsageError } from './arguments.js';
 import { readConnection } from './Connection.js';
@@ -16,18 +17,26 @@ export function pause({ pool, schema, values }: Store): Result {
   return rowsOf(
     pool,
     `INSERT INTO "${schema}".canton_rx_leases AS l (name, renewed_at, paused_at)
-      SELECT c.name, clock_timestamp(), clock_timestamp() FROM "${schema}".canton_rx_cursors c WHERE c.name = $1
+      SELECT c.name, clock_timestamp(), clock_timestamp() FROM "${schema}".canton_rx_cursors c
+      WHERE c.name = $1 AND NOT (c.name LIKE 'outbox %' AND c.cursor IS NULL)
       ON CONFLICT (name) DO UPDATE SET paused_at = coalesce(l.paused_at, excluded.paused_at)
       RETURNING ${isHeld} AS "isHeld"`,
     [name],
   ).pipe(
     map(([row]) => {
-      if (row === undefined) throw unknownProcessor(schema, name);
+      if (row === undefined) throw name.startsWith('outbox ') ? outboxRefusal(name) : unknownProcessor(schema, name);
       const paused = `the processor ${escapeText(name)} is paused`;
       return [row['isHeld'] === true ? `${paused}: it ends its current batch, and commits nothing after that` : paused];
     }),
   );
 }
+
+/** An outbox has no batch that ends: it would send what is due until it notices the pause. */
+const outboxRefusal = (name: string): Error =>
+  refusal(
+    `${name} is not a processor: an outbox sends its commands until its processes stop`,
+    'stop the processes that run it',
+  );
 
 /** Lets processes hold the name again. */
 export function resume({ pool, schema, values }: Store): Result {
@@ -120,6 +129,11 @@ const lockedCursor = (db: Queryable, schema: string, name: string): Observable<R
     }),
   );
 
+/** A cursor that was moved back, and where it was before. */
+interface RewoundCursor extends Cursor {
+  readonly rewoundFrom?: LedgerPosition | undefined;
+}
+
 /** The fields of the cursor of a feed of updates. That of a rule has the actions that it must not repeat. */
 const cursorFields = ['version', 'offset', 'participantId', 'lastUpdate', 'recordTimes', 'selection', 'rewoundFrom'];
 
@@ -127,8 +141,8 @@ const cursorFields = ['version', 'offset', 'participantId', 'lastUpdate', 'recor
  * Returns a cursor at an earlier offset. Which updates were read up to there is not known: it has no record times and no later
  * update, as that of a processor which begins there. The position of before shows at the start that the ledger is the same.
  */
-function movedBack(name: string, stored: Readonly<Record<string, unknown>>, offset: number): Cursor {
-  const cursor = stored as unknown as Cursor;
+function movedBack(name: string, stored: Readonly<Record<string, unknown>>, offset: number): RewoundCursor {
+  const cursor = stored as unknown as RewoundCursor;
   if (cursor.selection.startsWith('contracts'))
     throw refusal(
       `the processor ${name} follows contracts, and its rows would be doubled`,

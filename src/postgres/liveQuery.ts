@@ -1,24 +1,19 @@
 import type { Pool, QueryResultRow } from 'pg';
-import {
-  concat,
-  concatMap,
-  defer,
-  exhaustMap,
-  finalize,
-  ignoreElements,
-  type Observable,
-  type ObservableInput,
-  of,
-  Subject,
-  tap,
-  throttle,
-} from 'rxjs';
+import { concat, concatMap, defer, ignoreElements, type Observable, type ObservableInput, of, tap } from 'rxjs';
 import { StoreError } from '../errors/process.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { checkPositive, mapError, retryPolicy, retryTransient, type RetryPolicy } from '../http/retry.js';
+import {
+  checkNotNegative,
+  checkPositive,
+  mapError,
+  retryPolicy,
+  retryTransient,
+  type RetryPolicy,
+} from '../http/retry.js';
 import { asStoreError } from '../process/heldStore.js';
 import { query } from './connection.js';
 import { asStoreError as asDenial, isOfStatement, reasonOf, withoutValues } from './databaseErrors.js';
+import { oneAtATime } from './oneAtATime.js';
 import { quoteSchema } from './postgresStore.js';
 import { changesOf } from './projectionChanges.js';
 
@@ -42,6 +37,13 @@ export interface LiveQueryOptions<Row> {
    */
   readonly pollMs?: number | undefined;
   /**
+   * The minimum time from one query to the next, in milliseconds. After a quiet time, a change is queried at once; changes that come
+   * sooner are one. The default is what a reader of a page hardly notices, and ten queries a second, however many commits there are.
+   *
+   * @defaultValue 100
+   */
+  readonly minIntervalMs?: number | undefined;
+  /**
    * Takes the rows after they were emitted. The next query begins when what it returns has ended; until then, changes are not lost, but
    * count as one.
    */
@@ -58,8 +60,8 @@ export interface LiveQueryOptions<Row> {
 
 /**
  * Emits the rows of a query now, and again after each commit of a projection. Cold and endless. Changes that come while the query
- * runs are one change, and at most one query runs at a time, so that each result is at least as new as the last change before
- * its query.
+ * runs, or within `minIntervalMs`, are one change, and at most one query runs at a time, so that each result is at least as new as the
+ * last change before its query.
  *
  * Queries that read the same schema over the same pool share one connection, which listens; unsubscribing from the last of them closes it.
  * When it breaks, it is opened again, and the query is repeated, so that no change is missed. Fails with a `StoreError` if the database
@@ -91,8 +93,9 @@ export function liveQuery<Row extends QueryResultRow = QueryResultRow>(
   parameters: readonly unknown[] = [],
   options: LiveQueryOptions<Row> = {},
 ): Observable<readonly Row[]> {
-  const { schema = 'contracts', pollMs = 1_000, timeoutMs = 30_000, pace, retry } = options;
+  const { schema = 'contracts', pollMs = 1_000, minIntervalMs = 100, timeoutMs = 30_000, pace, retry } = options;
   checkPositive({ pollMs, timeoutMs });
+  checkNotNegative({ minIntervalMs });
   quoteSchema(schema);
   if (pool.options.max < 2) throw new TypeError('the pool must have at least 2 connections: one listens');
   const policy = retryPolicy({}, retry);
@@ -105,7 +108,7 @@ export function liveQuery<Row extends QueryResultRow = QueryResultRow>(
       concatMap((rows) => paced(rows as readonly Row[], pace)),
     );
     return changesOf(pool, { schema, pollMs, timeoutMs }).pipe(
-      oneAtATime(rows$),
+      oneAtATime(rows$, minIntervalMs),
       mapError((error) => toStoreError(schema, error, hasWorked)),
       retryTransient({ retry: policy, report: () => undefined }),
     );
@@ -129,24 +132,6 @@ class PaceError extends Error {
     super('pace failed', { cause });
   }
 }
-
-/** Runs work on each change, one run at a time. Changes during a run cause one more run. */
-const oneAtATime =
-  <A>(work$: Observable<A>) =>
-  (changes$: Observable<unknown>): Observable<A> =>
-    defer(() => {
-      const ended$ = new Subject<void>();
-      return changes$.pipe(
-        throttle(() => ended$, { leading: true, trailing: true }),
-        exhaustMap(() =>
-          work$.pipe(
-            finalize(() => {
-              ended$.next();
-            }),
-          ),
-        ),
-      );
-    });
 
 /** What names the query in errors. */
 const name = 'live query';

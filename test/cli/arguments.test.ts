@@ -94,6 +94,7 @@ describe('bad arguments', () => {
     [['project', ...ledger, '--database', 'localhost:5432'], '--database must be a URL such as postgres://'],
     [[...project, '--schema', 'My Schema'], '--schema must be lower-case letters'],
     [[...project, '--log-every', '-1'], '--log-every'],
+    [[...project, '--on-selection-change', 'drop'], '--on-selection-change must be one of fail, end, keep'],
     [[...project, '--on-replaced', 'stop'], '--on-replaced must be one of reload, fail'],
     [[...project, '--at', '7'], "unknown option '--at'"],
     [['demo', 'now'], "unexpected argument 'now'"],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { acsDelta, createLedger } from '../../src/index.js';
-import { contractsProjection, postgresStore } from '../../src/postgres/index.js';
+import { commandOutbox, contractsProjection, postgresStore } from '../../src/postgres/index.js';
 import { contractsFeed, isReady, processFeed, updatesFeed } from '../../src/process/index.js';
 import { observe } from '../helpers/observe.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
@@ -58,6 +58,16 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
       ({ offset }) => offset,
     );
   const end = (): string => String(world.sandbox.ledgerEnd);
+
+  it('refuses to pause an outbox, which would send until it notices', async () => {
+    const outbox = observe(commandOutbox({ pool }).submitAll(createLedger({ baseUrl: world.sandbox.url })));
+    await until(async () => (await lineOf('outbox commands')).includes('running'));
+    const [code, text] = await cli('pause', '--name', 'outbox commands');
+    expect([code, text]).toEqual([1, expect.stringContaining('outbox commands is not a processor')]);
+    const { rows } = await pool.query('SELECT FROM canton_rx_leases WHERE paused_at IS NOT NULL');
+    expect(rows).toEqual([]);
+    outbox.subscription.unsubscribe();
+  });
 
   it('pauses a running processor, which notices without a restart, and resumes it where it was', async () => {
     world.sandbox.generate(20, { seed: 1 });

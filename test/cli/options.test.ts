@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { runCli } from './runCli.js';
 
-const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'command-line.md'), 'utf8');
+const guide = ['command-line', 'command-check', 'command-ledger', 'command-services']
+  .map((name) => readFileSync(join(import.meta.dirname, '..', '..', 'docs', `${name}.md`), 'utf8'))
+  .join('\n');
 
 const run = async (...line: readonly string[]): Promise<string> => {
   const { code, out, err } = runCli(line);

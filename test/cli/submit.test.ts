@@ -62,7 +62,7 @@ describe('canton-rx submit', () => {
     const { code, err } = await submit(...createOptions());
     expect(code).toBe(1);
     expect(err).toContain('Reason: traffic');
-    expect(err).toMatch(/Next step: pause all submissions.*\n$/);
+    expect(err).toMatch(/Next: pause all submissions.*\n$/);
   });
 
   it('says how to find out about an outcome that is not known', async () => {
@@ -162,8 +162,10 @@ describe('canton-rx submit', () => {
   });
 
   it('prepares all that it would submit with --dry-run', async () => {
+    // that of the package sandbox-assets
+    const packageId = '77784656e49c9e82ec29a3293a337a228836d3eac7cd1633d5b9b498a254ce76';
     const fields = {
-      packageIdSelectionPreference: ['ab'.repeat(32)],
+      packageIdSelectionPreference: [packageId],
       prefetchContractKeys: [{ templateId: template, contractKey: {} }],
       tapsMaxPasses: 2,
     };

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { Client, Pool } from 'pg';
-import { filter, firstValueFrom, lastValueFrom, take, tap, timer, toArray } from 'rxjs';
+import { elementAt, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
 import { logTo } from '../../src/index.js';
 import { commandOutbox } from '../../src/postgres/index.js';
 import { switchableProxy } from '../helpers/localServers.js';
@@ -336,6 +336,7 @@ describeWithPostgres('commandOutbox, when something fails', () => {
   it('sends one statement at a time over its connection, also when it is unsubscribed from', async () => {
     const { ledger, create, inTransaction, outbox } = await world();
     const most = new Map<Client, number>();
+    const statements$ = new Subject<void>();
     class Counting extends Client {
       #active = 0;
       override query = ((...args: readonly unknown[]): unknown => {
@@ -345,6 +346,7 @@ describeWithPostgres('commandOutbox, when something fails', () => {
         most.set(this, Math.max(this.#active, most.get(this) ?? 0));
         const end = (): void => void (this.#active -= 1);
         result.then(end, end);
+        statements$.next();
         return result;
       }) as Client['query'];
     }
@@ -352,11 +354,12 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     ends.push(() => pool.end());
     for (let n = 0; n < 12; n += 1) await inTransaction((tx) => outbox.enqueue(tx, create(`c${n}`)));
     // between the statements of a start, of the commands, and of the release
-    for (let ms = 0; ms < 12; ms += 1) {
+    for (let statements = 1; statements <= 12; statements += 1) {
+      const begun = firstValueFrom(statements$.pipe(elementAt(statements - 1)));
       const sending = commandOutbox({ pool })
         .submitAll(ledger, { ...soon, pollMs: 1, concurrency: 2 })
         .subscribe();
-      await firstValueFrom(timer(20 + 7 * ms));
+      await begun;
       sending.unsubscribe();
     }
     await until(() => pool.totalCount === 0 || pool.idleCount === pool.totalCount);

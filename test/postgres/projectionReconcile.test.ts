@@ -50,6 +50,18 @@ describeWithPostgres('a projection whose contracts are read again', () => {
   const witnesses = async (): Promise<unknown> =>
     read('SELECT contract_id, witnesses FROM contracts.active() ORDER BY contract_id');
 
+  it('erases what is kept without being followed, but nothing that is active', async () => {
+    const goes = { ...reconciled(7, { removed: [contract('b', 5)] }), reason: 'selectionChanged' } as const;
+    await project([...worksOf([...history, creates('d', 8)]), { ...goes, offset: 9 }], 'keep');
+    expect(await ids('contracts.active()')).toEqual(['b', 'd']);
+    await expect(read("SELECT contracts.redact_contract('d', 'r')")).rejects.toMatchObject({ code: '55000' });
+    expect(await read("SELECT contracts.redact_contract('b', 'r')::int AS rows")).toEqual([{ rows: 1 }]);
+    expect(await read('SELECT contract_id, payload IS NULL AS erased FROM contracts.active() ORDER BY 1')).toEqual([
+      { contract_id: 'b', erased: true },
+      { contract_id: 'd', erased: false },
+    ]);
+  });
+
   it('ends the contracts of a party that goes, and has them as before when it comes back, in a change or a load', async () => {
     const shown = (contractId: string, offset: number, ...witnessParties: readonly string[]): AnyContract =>
       contract(contractId, offset, { witnessParties });

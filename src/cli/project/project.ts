@@ -53,6 +53,11 @@ function readProjectOptions(args: readonly string[], env: World['env']) {
     includeExercises: exercises,
     keepArchivedMs: days === undefined ? Infinity : readInteger('keep-archived', days, 0, 36_500) * 86_400_000,
     onReplaced: readOneOf('on-replaced', values['on-replaced'] ?? 'reload', ['reload', 'fail']),
+    onSelectionChange: readOneOf('on-selection-change', values['on-selection-change'] ?? 'fail', [
+      'fail',
+      'end',
+      'keep',
+    ]),
     logEveryMs: readInteger('log-every', values['log-every'], 30, 86_400) * 1_000,
   };
 }
@@ -159,6 +164,6 @@ function cursorProblem({ reason }: CursorError, schema: string): DatabaseError {
   } as const;
   return new DatabaseError('database', {
     text: texts[reason],
-    next: `choose another schema with --schema, or begin again after DROP SCHEMA "${schema}" CASCADE`,
+    next: `${reason === 'selection' ? 'let the schema follow with --on-selection-change end, ' : ''}choose another schema with --schema, or begin again after DROP SCHEMA "${schema}" CASCADE`,
   });
 }

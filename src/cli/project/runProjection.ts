@@ -31,6 +31,8 @@ interface Projection extends Names {
   readonly keepArchivedMs: number;
   /** What to do if the ledger was restored or replaced. */
   readonly onReplaced: 'reload' | 'fail';
+  /** What to do if the schema has other parties or templates: stop, or follow and end or keep what is no longer selected. */
+  readonly onSelectionChange: 'fail' | 'end' | 'keep';
 }
 
 /** What a projection reports to, and how it is stopped. */
@@ -51,12 +53,14 @@ const batchSize = 50;
 /** Runs the projection until it is stopped, and keeps its progress; completes then. */
 export function runProjection(session: Session, pool: Pool, projection: Projection, run: Run): Observable<never> {
   const { ledger, connection } = session;
-  const { schema, includeExercises, keepArchivedMs, onReplaced } = projection;
+  const { schema, includeExercises, keepArchivedMs, onReplaced, onSelectionChange } = projection;
   const { progress, signal } = run;
   const query = { ...queryOf(projection), includeExercises };
-  const project = contractsProjection({ pool, schema, query, keepArchivedMs, onReplaced });
-  // the schema is checked first: it must not be that of another command
-  const feed = contractsFeed(ledger, query, { batchSize, onSelectionChange: 'fail' });
+  const follows = onSelectionChange !== 'fail';
+  const onDeselected = follows ? onSelectionChange : undefined;
+  const project = contractsProjection({ pool, schema, query, keepArchivedMs, onReplaced, onDeselected });
+  // a schema may be that of another command
+  const feed = contractsFeed(ledger, query, { batchSize, onSelectionChange: follows ? 'reconcile' : 'fail' });
   const write = (works: readonly ContractsWork[], ...[tx, report]: ProjectionArguments): Observable<unknown> =>
     project(works, tx, report).pipe(
       tap({

@@ -33,6 +33,7 @@ import { writeReset } from './writeReset.js';
 import { loadFunction } from './loadContracts.js';
 import { readFunctions } from './readFunctions.js';
 import { redactFunctions } from './redact.js';
+import { resetFunctions } from './resetTo.js';
 
 /**
  * Options of {@link contractsProjection}.
@@ -367,6 +368,7 @@ ${[
   templateFunctions,
   readFunctions,
   redactFunctions,
+  resetFunctions,
   retentionFunctions,
   changesFunction,
   loadFunction,

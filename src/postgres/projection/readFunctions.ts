@@ -1,8 +1,8 @@
-import { isVisibleIn, ixOfContract, ixOfExercise, type ProjectionSchema } from './tables.js';
+import { isVisibleIn, ixOfContract, ixOfExercise, ixOfUpdate, type ProjectionSchema } from './tables.js';
 
 /** Returns the functions with which readers find contracts and exercises. */
 export const readFunctions = (names: ProjectionSchema): string =>
-  contractFunctions(names) + exerciseFunctions(names) + indexFunction(names);
+  contractFunctions(names) + updateFunctions(names) + exerciseFunctions(names) + indexFunction(names);
 
 /** The columns of a contract, and their types. */
 const columnsOf = ({ schema }: ProjectionSchema): string => `
@@ -103,6 +103,29 @@ CREATE OR REPLACE FUNCTION ${schema}.summary_${of}(${parameters})
 RETURNS TABLE (template_fqn text, payload_type text, count bigint) LANGUAGE sql STABLE AS $body$
   SELECT c.template_fqn, c.payload_type, count(*) FROM ${schema}.${of}(${values}) c GROUP BY 1, 2 ORDER BY 1, 2
 $body$;`;
+
+/** Returns the functions that count what happened in a range of offsets. */
+const updateFunctions = ({ schema, state, updates }: ProjectionSchema): string => `
+CREATE OR REPLACE FUNCTION ${schema}.summary_updates(${range})
+RETURNS TABLE (template_fqn text, payload_type text, creates bigint, archives bigint) LANGUAGE sql STABLE AS $body$
+  SELECT u.template_fqn, u.payload_type, sum(u.creates)::bigint, sum(u.archives)::bigint FROM (
+    SELECT c.template_fqn, c.payload_type, c.count AS creates, 0 AS archives FROM ${schema}.summary_creates($1, $2) c
+    UNION ALL SELECT a.template_fqn, a.payload_type, 0, a.count FROM ${schema}.summary_archives($1, $2) a
+  ) u GROUP BY 1, 2 ORDER BY 1, 2
+$body$;
+CREATE OR REPLACE FUNCTION ${schema}.summary_transients(${range})
+RETURNS TABLE (template_fqn text, payload_type text, count bigint) LANGUAGE sql STABLE AS $body$
+  SELECT c.template_fqn, c.payload_type, count(*) FROM ${schema}.creates(NULL, $1, $2) c
+  WHERE c.archived_ix <= (SELECT ${schema}.projection_scope_to($2)) GROUP BY 1, 2 ORDER BY 1, 2
+$body$;
+CREATE OR REPLACE FUNCTION ${schema}.summary_reassignments(${range})
+RETURNS TABLE (source text, target text, unassigned bigint, assigned bigint) LANGUAGE sql STABLE AS $body$
+  SELECT u.reassigned_from COLLATE "default", u.reassigned_to COLLATE "default", sum(u.unassigned), sum(u.assigned)
+  FROM ${updates} u WHERE u.reassigned_from IS NOT NULL AND u.generation = ANY ((SELECT s.visible FROM ${state} s)::int[])
+    AND ${ixOfUpdate('u.')} BETWEEN (SELECT ${schema}.projection_scope_from($1)) AND (SELECT ${schema}.projection_scope_to($2))
+  GROUP BY 1, 2 ORDER BY 1, 2
+$body$;
+`;
 
 /**
  * Returns the functions that return exercises. Each except the summary is a single plain query, like those for

@@ -2,7 +2,7 @@ import { ixOfExercise, type ProjectionSchema } from './tables.js';
 
 /**
  * Returns the functions that erase what a contract or an exercise says, and keep that it was. Only what has ended can be
- * erased: readers rely on the payloads of active contracts, and a reload would read them again.
+ * erased, and what is not followed any more: readers rely on the payloads of active contracts, and a reload would read them again.
  */
 export const redactFunctions = ({ schema, name, state, contracts, exercises }: ProjectionSchema): string => `
 CREATE OR REPLACE FUNCTION ${schema}.redact_contract(id text, redaction_id text) RETURNS bigint LANGUAGE plpgsql AS $body$
@@ -10,7 +10,7 @@ DECLARE
   redacted bigint;
 BEGIN
   ${checkRedactionId}
-  IF EXISTS (SELECT FROM ${contracts} c WHERE c.contract_id = $1 AND c.archived_at_offset IS NULL) THEN
+  IF EXISTS (SELECT FROM ${contracts} c WHERE c.contract_id = $1 AND c.archived_at_offset IS NULL AND c.end_reason IS NULL) THEN
     RAISE EXCEPTION 'contract % is active', $1 USING
       ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Archive it on the ledger first.';
   END IF;

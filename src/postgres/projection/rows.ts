@@ -1,4 +1,5 @@
 import type { ExercisedEvent } from '../../codecs/Event.js';
+import type { Reassignment } from '../../codecs/Reassignment.js';
 import type { AnyContract } from '../../contracts/Contract.js';
 import type { ContractsUpdated } from '../../contracts/ContractChange.js';
 import { type Row, toStorableJson } from './tables.js';
@@ -65,7 +66,18 @@ export const updateRow = ({ update, ...change }: ContractsUpdated): Row<typeof u
   trace_context: toStorableJson([update.traceContext]).texts[0],
   external_transaction_hash: 'externalTransactionHash' in update ? update.externalTransactionHash : undefined,
   paid_traffic_cost: update.paidTrafficCost,
+  ...(update._tag === 'Reassignment' && reassignedBy(update)),
 });
+
+/** The synchronizers of a reassignment, which all of its events have, and how many contracts it unassigned and assigned. */
+function reassignedBy({ events }: Reassignment): Partial<Row<typeof updateColumns>> {
+  const known = events.filter((event) => event._tag === 'AssignedEvent' || event._tag === 'UnassignedEvent');
+  const assigned = known.filter(({ _tag }) => _tag === 'AssignedEvent').length;
+  const [first] = known;
+  return first === undefined
+    ? {}
+    : { reassigned_from: first.source, reassigned_to: first.target, assigned, unassigned: known.length - assigned };
+}
 
 /** Returns the ledger time of an update. A reassignment has none; its record time is returned instead. */
 export const effectiveAt = ({ update, recordTime }: Pick<ContractsUpdated, 'update' | 'recordTime'>): string =>

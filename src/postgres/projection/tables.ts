@@ -160,6 +160,11 @@ export const updateColumns = {
   trace_context: 'jsonb',
   external_transaction_hash: 'text',
   paid_traffic_cost: 'bigint',
+  /** The synchronizers of a reassignment, and the number of contracts that left the one or reached the other. */
+  reassigned_from: 'text COLLATE "C"',
+  reassigned_to: 'text COLLATE "C"',
+  unassigned: 'int',
+  assigned: 'int',
 } as const;
 
 /**

@@ -45,7 +45,7 @@ describe('check --conformance', () => {
     const recorded = recordedResults();
     const served = await report();
     expect([...recorded.keys()]).toEqual(served.rows.map(({ what }) => what));
-    const guide = await readFile('docs/command-line.md', 'utf8');
+    const guide = await readFile('docs/command-check.md', 'utf8');
     const cellsOf = (line: string): readonly string[] =>
       line
         .slice(1, -1)

@@ -332,8 +332,20 @@ describeWithPostgres('canton-rx project', () => {
 
     expect(code).toBe(6);
     expect(text).toMatch(
-      /^✗ database {2}the schema contracts has other contracts: .* → choose another schema with --schema, or begin/,
+      /^✗ database {2}the schema contracts has other contracts: .* → let the schema follow with --on-selection-change end, choose another schema with --schema, or begin/,
     );
+  });
+
+  it('follows another query if it may, and ends or keeps what is no longer selected', async () => {
+    const tasks = ['--template', '#sandbox-tasks:Tasks.Model:Task'];
+    const offers = ['--template', '#sandbox-assets:Main:Offer'];
+    await projectAll(...tasks);
+    const ids = await activeIds();
+    expect(ids).toStrictEqual(await ledgerIds(...tasks));
+    await projectAll(...offers, '--on-selection-change', 'keep');
+    expect(await activeIds()).toStrictEqual([...ids, ...(await ledgerIds(...offers))].sort());
+    await projectAll(...tasks, '--on-selection-change', 'end');
+    expect(await activeIds()).toStrictEqual(ids);
   });
 
   it('refuses tables of a later version, and those that another program writes', async () => {
