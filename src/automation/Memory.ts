@@ -29,7 +29,7 @@ import {
   type TransactionalStore,
 } from '../process/CheckpointStore.js';
 import { acquireStore, whileHeld } from '../process/heldStore.js';
-import { rejectedCursor, resumePoint } from '../process/processFeed.js';
+import { rejectedCursor, resumePoint } from '../process/resumePoint.js';
 import { lastCalls } from '../process/Stop.js';
 import { updatesFeed } from '../process/updatesFeed.js';
 import type { Entry, Submission } from './Entry.js';

@@ -70,10 +70,18 @@ interface JoinRequest {
    * Default: nothing, and the caller takes the ledger that it finds.
    */
   readonly position?: LedgerPosition | undefined;
-  /** Whether the caller has the contracts of other parties, or other types, than the query selects now. Default: it has not. */
-  readonly isOfOthers?: ((parties: Parties) => boolean) | undefined;
+  /** What the caller has, if it may be the contracts of other parties or types than the query selects. Default: it is not. */
+  readonly others?: Others | undefined;
   /** The reason of the first `Reset`. */
   readonly reason?: Reset['reason'] | undefined;
+}
+
+/** Contracts that were read with another query, which is not known any more. */
+interface Others {
+  /** Whether they are those of other parties or types than these parties now select. */
+  readonly areHad: (parties: Parties) => boolean;
+  /** Makes the error if they cannot be taken over, because the participant was restored, or is another one. */
+  readonly movedError: () => unknown;
 }
 
 /**
@@ -83,7 +91,7 @@ interface JoinRequest {
  */
 export const join = (
   source: ContractsSource,
-  { query, resumeFrom, notBefore, compare, isOfOthers, reason = 'start', position }: JoinRequest,
+  { query, resumeFrom, notBefore, compare, others, reason = 'start', position }: JoinRequest,
   ready$?: Observable<unknown>,
 ): Observable<ContractsBatch<AnyContract>> =>
   defer(() => {
@@ -102,7 +110,7 @@ export const join = (
         delayMs: 0,
         budget: new RetryBudget(source.retry),
         parties: selection.latest(),
-        isOfOthers: isOfOthers?.(selection.latest()) === true,
+        others: others?.areHad(selection.latest()) === true ? others : undefined,
       };
       const selected = (): SelectedQuery & ContractPolicies => ({ ...query, parties: selection.latest() });
       return readKnownTypes(source, selected, (known) => {
@@ -138,8 +146,8 @@ interface Progress {
   budget: RetryBudget;
   /** The parties of the contracts that are known; before, those with which the caller has read its own. */
   parties: Parties;
-  /** Whether the position was read with another selection, and the caller has its contracts. */
-  isOfOthers: boolean;
+  /** Present if the position was read with another selection, and the caller has its contracts. */
+  others: Others | undefined;
 }
 
 /**
@@ -153,7 +161,7 @@ function readFrom(
   progress: Progress,
   ready$: Observable<unknown> | undefined,
 ): Observable<ContractsBatch<AnyContract>> {
-  const { reason, delayMs, position, isOfOthers } = progress;
+  const { reason, delayMs, position, others } = progress;
   const { offset: previous = 0, contracts: outdated } = progress.known;
   const { parties: before } = progress;
   // the caller has the contracts of the parties of before
@@ -169,7 +177,7 @@ function readFrom(
     if (isNobody(parties)) return readNothing(source, types, at, position);
     const { query, eventFormat, stubAt } = followedBy(parties);
     const read$ = readContracts(source, query, eventFormat, at);
-    return reason === undefined && position !== undefined && !isOfOthers
+    return reason === undefined && position !== undefined && others === undefined
       ? read$.pipe(map((read) => ({ ...read, position })))
       : withPosition(source, stubAt(position ?? bareOffset(previous)), progress, read$);
   };
@@ -178,7 +186,9 @@ function readFrom(
     progress.isLost = provable === undefined;
   };
   const find = (read: LedgerPosition): Observable<Place> =>
-    isOfOthers ? findOfOthers(followedBy(parties), read) : findBy(followedBy, { before, now: parties }, read);
+    others
+      ? findOfOthers(followedBy(parties), read, others.movedError)
+      : findBy(followedBy, { before, now: parties }, read);
   // contracts that are not the first ones are of the same ledger, or replace those of another one
   const mustFind = position !== undefined && reason !== 'ledgerReset' && !isNobody(parties);
   const place$ = mustFind ? find(position).pipe(ifPruned(source, position, onPruned)) : of(here);
@@ -200,7 +210,7 @@ function readFrom(
           // what was read after the start is missing in them
           const isComplete = reason !== undefined || elsewhere === undefined;
           const verdict = verdictOf(progress, contracts, isComplete);
-          progress.isOfOthers = false;
+          progress.others = undefined;
           if (verdict === 'otherLedger')
             throw new LedgerResetError(offset, undefined, 'the contracts at this offset are not those of the cursor');
           reportGap(source, progress, offset);
@@ -258,12 +268,12 @@ function readFrom(
 
 /** How the contracts at the offset of the caller differ from those that it has. */
 function verdictOf(
-  { reason, isOfOthers, compare }: Progress,
+  { reason, others, compare }: Progress,
   contracts: ContractSet,
   isComplete: boolean,
 ): 'same' | ReconcileReason | 'otherLedger' {
   if (reason !== undefined || !isComplete) return 'same';
-  return isOfOthers ? 'selectionChanged' : compare(contracts);
+  return others ? 'selectionChanged' : compare(contracts);
 }
 
 /** The feed after contracts at an offset. */

@@ -16,7 +16,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
-import type { LedgerPosition } from '../history/LedgerPosition.js';
+import { bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
 import { locate, type Place } from '../history/locate.js';
 import { readParticipantId } from '../history/participant.js';
 import { jitter, retryTransient } from '../http/retry.js';
@@ -177,6 +177,22 @@ export const placeOf = (feed: AnyFeed, position: LedgerPosition, onAttempt?: () 
     onAttempt?.();
     return locate(reader, position, feed.onOtherNode === 'relocate');
   }).pipe(retryTransient(feed));
+};
+
+/**
+ * Finds a position that was read with another request, whose updates a feed with the present one may not see. What it does not
+ * see is not missing: then only the participant's ID shows the ledger, which must have reached the position.
+ */
+export const placeOfOthers = (feed: AnyFeed, position: LedgerPosition): Observable<Place> => {
+  const reader = historyOf(feed);
+  const { offset, participantId } = position;
+  return defer(() => locate(reader, position, feed.onOtherNode === 'relocate')).pipe(
+    catchError((error: unknown) => {
+      if (participantId === undefined || !isLedgerError(error, 'LedgerResetError')) throw error;
+      return locate(reader, { ...bareOffset(offset), participantId }, false);
+    }),
+    retryTransient(feed),
+  );
 };
 
 /** How long a feed waits for the ID of the participant before a poll, in milliseconds. */

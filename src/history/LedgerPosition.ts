@@ -126,6 +126,16 @@ export function advance(position: LedgerPosition, read: readonly Read[], isAddre
     : { ...position, offset, recordTimes, lastUpdate };
 }
 
+/** Returns how far each synchronizer has been read by two readers, of which each has read up to the same offset. */
+export const joinTimes = (
+  one: LedgerPosition['recordTimes'],
+  other: LedgerPosition['recordTimes'],
+): LedgerPosition['recordTimes'] =>
+  Object.entries(other).reduce(
+    (times, [id, { recordTime, updateId }]) => ({ ...times, [id]: later(times[id], recordTime, updateId) }),
+    one,
+  );
+
 function timesAfter(before: LedgerPosition['recordTimes'], read: readonly Read[]): LedgerPosition['recordTimes'] {
   const times = { ...before };
   read.forEach((element, index) => {

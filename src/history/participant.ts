@@ -1,4 +1,4 @@
-import { catchError, map, type Observable, of } from 'rxjs';
+import { catchError, map, type Observable, of, tap } from 'rxjs';
 import { text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import type { ApiError } from '../errors/ApiError.js';
@@ -17,6 +17,9 @@ export const readParticipantId = (
 ): Observable<string | undefined> =>
   exchange(client, { method: 'GET', path, timeoutMs }, decodeWith(path, ParticipantId)).pipe(
     map(({ participantId }) => participantId),
+    tap((participantId) => {
+      client.learned.of(SeenParticipants).ids.set(client.address, participantId);
+    }),
     catchError((error: unknown) => {
       const isRefused = isLedgerError(error, 'UnauthorizedError') || isLedgerError(error, 'ApiError');
       if (isLedgerError(error, 'DecodeError') || isUnavailable(error) || (isRefused && !isTransient(error)))
@@ -24,6 +27,15 @@ export const readParticipantId = (
       throw error;
     }),
   );
+
+/** The ID of the participant that last reported it at the address of a client; `undefined` before. */
+export const seenParticipantId = (client: Client): string | undefined =>
+  client.learned.of(SeenParticipants).ids.get(client.address);
+
+/** The participants of a client, by address. */
+class SeenParticipants {
+  readonly ids = new Map<string | undefined, string>();
+}
 
 /**
  * Whether the participant does not serve a path, or a gateway blocks it: then it has never answered there. Afterwards, the

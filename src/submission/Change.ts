@@ -18,7 +18,7 @@ import type { Report } from '../diagnostics/Diagnostic.js';
 import { startAge } from '../http/clock.js';
 import { type CompleteRetryPolicy, mapError, RetryBudget } from '../http/retry.js';
 import { attempt } from './attempt.js';
-import type { LedgerStart, LedgerStarts, StartsOf } from './LedgerStart.js';
+import { type LedgerStart, type LedgerStarts, replacedBefore, type StartsOf } from './LedgerStart.js';
 import type { Run, Strategy } from './Run.js';
 import { submissionReport } from './submitter.js';
 
@@ -86,7 +86,14 @@ export class Change {
     };
     const submitAt = (located: Client): Observable<SubmittedTransaction> => {
       const starts = this.startsOf(located);
-      return defer(() => (this.#start === undefined ? starts.read(located) : [this.#start])).pipe(
+      const read$ = starts
+        .read(located)
+        .pipe(
+          mapError((error) =>
+            isLedgerError(error, 'LedgerResetError') ? replacedBefore(error, unsent(subscriber)) : error,
+          ),
+        );
+      return defer(() => (this.#start === undefined ? read$ : [this.#start])).pipe(
         concatMap((start) => {
           state = 'sending';
           const run = this.#begin(subscriber, located, starts, start);
@@ -132,14 +139,15 @@ export class Change {
    * attempt may have been committed: another participant knows neither the offsets of the first one nor its deduplication, so
    * that the same change sent there could be committed a second time. Fails with a `NotSentError` if there is no address yet.
    */
-  #locate(client: Client, { named, strategy }: Subscriber): Observable<Client> {
+  #locate(client: Client, subscriber: Subscriber): Observable<Client> {
     // another subscription may be sending it there
     const home = (): string | undefined => (this.#subscriptions > 1 || this.mayBeCommitted ? this.#home : undefined);
     const present = home();
     if (present !== undefined) return of(client.at(present));
-    const unsent = { ...named, sentAt: asyncScheduler.now(), attempts: 0 };
-    return client.located(strategy.path).pipe(
-      mapError((error) => (isLedgerError(error, 'ConnectionError') ? new NotSentError(error.reason, unsent) : error)),
+    return client.located(subscriber.strategy.path).pipe(
+      mapError((error) =>
+        isLedgerError(error, 'ConnectionError') ? new NotSentError(error.reason, unsent(subscriber)) : error,
+      ),
       map((located) => {
         const chosen = home() ?? located.address ?? '';
         if (this.#home !== undefined && this.#home !== chosen) this.#start = undefined;
@@ -195,6 +203,9 @@ export class Change {
     if (mayBeCommitted) this.#left += 1;
   }
 }
+
+/** The submission of an error before its first attempt. */
+const unsent = ({ named }: Subscriber): Submission => ({ ...named, sentAt: asyncScheduler.now(), attempts: 0 });
 
 const isDecided = (error: unknown): error is LedgerError =>
   isLedgerError(error) && !isLedgerError(error, 'OutcomeUnknownError');

@@ -13,11 +13,13 @@ import {
   timer,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
+import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
+import { NotSentError, type Submission } from '../errors/submission.js';
 import { bareHistory } from '../feed/historyOf.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { locate } from '../history/locate.js';
-import { isUnavailable, readParticipantId } from '../history/participant.js';
+import { isUnavailable, readParticipantId, seenParticipantId } from '../history/participant.js';
 import type { Client } from '../client/Client.js';
 
 /** A point of a ledger before all attempts to submit a change. Attempts that were committed have a later offset. */
@@ -45,9 +47,24 @@ export class LedgerStarts {
   /** The start is not after this offset: since then, changes were committed. */
   #atMost = Infinity;
 
-  /** Emits the start of a new change. Without a ledger end, it is the beginning of the ledger. */
+  /**
+   * Emits the start of a new change. Without a ledger end, it is the beginning of the ledger. Fails with a `LedgerResetError` if
+   * another participant answers than the one that feeds and submissions had seen when the change began.
+   */
   read(client: Client): Observable<LedgerStart> {
-    return defer(() => (this.#shared$ ??= this.#read(client))).pipe(catchError(() => [{ since: 0, isUnread: true }]));
+    return defer(() => {
+      const participantId = seenParticipantId(client);
+      // a feed has noticed another participant since then
+      if (areDifferent(this.#last?.participantId, participantId)) this.forget();
+      return (this.#shared$ ??= this.#read(client)).pipe(
+        catchError(() => [{ since: 0, isUnread: true, participantId }]),
+        tap((start) => {
+          if (!areDifferent(start.participantId, participantId)) return;
+          const difference = `the participant is ${start.participantId}, not ${participantId}`;
+          throw new LedgerResetError(start.since, undefined, difference);
+        }),
+      );
+    });
   }
 
   /** Reads the start again for the next change. */
@@ -104,6 +121,10 @@ export class LedgerStarts {
   }
 }
 
+/** Whether two participants are known, and not the same. */
+const areDifferent = (one: string | undefined, other: string | undefined): boolean =>
+  one !== undefined && other !== undefined && one !== other;
+
 const isSameLedger = (last: LedgerStart, now: LedgerStart): boolean =>
   now.since >= last.since && now.participantId === last.participantId;
 
@@ -125,6 +146,12 @@ export const proveStart = (client: Client, { since, participantId }: LedgerStart
       throw error;
     }),
   );
+
+/** The error of a submission that is not sent, because it would be to another ledger than the one that its client has seen. */
+export const replacedBefore = (
+  { difference = 'it ends earlier' }: LedgerResetError,
+  submission: Submission,
+): NotSentError => new NotSentError(`another ledger has taken the place of the first: ${difference}`, submission);
 
 /** Returns the starts of a participant. */
 export type StartsOf = (client: Client) => LedgerStarts;

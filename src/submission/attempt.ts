@@ -1,5 +1,6 @@
 import {
   catchError,
+  concat,
   concatAll,
   concatMap,
   defaultIfEmpty,
@@ -28,6 +29,7 @@ import { clampTimer, type RetryBudget } from '../http/retry.js';
 import type { Outcome, Proof } from './codes.js';
 import { noContracts } from './usedContracts.js';
 import { findUpTo, settle, watch } from './findOut.js';
+import { proveStart, replacedBefore } from './LedgerStart.js';
 import { earliestOffset, mayRepeat, minDelayMs, prove } from './outcome.js';
 import { readCommitted, readDuplicate, unknownAfter } from './readCommitted.js';
 import type { Run, UsedContracts } from './Run.js';
@@ -83,9 +85,14 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
       const resend = (): Observable<SubmittedTransaction> => attempt(run, { ...after(), isClosed: true });
       return unlessFound(sent$, searchUpTo(run, named, archivedAt, leftMs, resend));
     };
-    const send$ = defer(() => (isResent ? strategy.prepareResend(run) : of(noContracts))).pipe(
+    const unsent = (error: unknown): Observable<SubmittedTransaction> => {
+      const budget = attempts.budget.spend(monotonicNow() - startedAt, Infinity);
+      return retryOrEnd(run, { ...attempts, budget }, error, true);
+    };
+    const prepared$ = isResent ? strategy.prepareResend(run) : concat(proveUnread(run), of(noContracts));
+    const send$ = prepared$.pipe(
       map(send),
-      catchError((error: unknown) => of(fail(error))),
+      catchError((error: unknown) => of(isResent ? fail(error) : unsent(error))),
       concatAll(),
     );
     return found$.pipe(
@@ -94,6 +101,15 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
       concatAll(),
     );
   });
+
+/**
+ * Completes if the participant is the one that was seen before. A start that was read shows that by itself, and signed bytes
+ * are for one synchronizer.
+ */
+const proveUnread = ({ client, start, strategy }: Run): Observable<never> =>
+  strategy.kind === 'hosted' && start.isUnread === true && start.participantId !== undefined
+    ? proveStart(client, start)
+    : EMPTY;
 
 const isOpen = (run: Run, attempts: Attempts): boolean =>
   attempts.isClosed !== true && (attempts.isOpen || run.mayBeCommittedElsewhere());
@@ -104,13 +120,20 @@ const minAttemptMs = 5_000;
 /** The time for one more attempt, in milliseconds. */
 const timeLeftMs = ({ budget }: Attempts): number => Math.max(minAttemptMs, budget.leftMs);
 
-/** Ends if the outcome is known or the time is used up. Otherwise, determines it or sends the change again. */
-function retryOrEnd(run: Run, attempts: Attempts, error: unknown): Observable<SubmittedTransaction> {
+/**
+ * Ends if the outcome is known or the time is used up. Otherwise, determines it or sends the change again.
+ *
+ * @param isUnsent - whether the error is of a request before the attempt, which was not sent
+ */
+function retryOrEnd(run: Run, attempts: Attempts, error: unknown, isUnsent = false): Observable<SubmittedTransaction> {
   if (!isLedgerError(error) || isLedgerError(error, 'InvalidRequestError', 'OutcomeUnknownError')) throw error;
   const named = { ...run.submission, attempts: attempts.sent };
-  if (isLedgerError(error, 'LedgerResetError')) throw new OutcomeUnknownError(named, error);
+  if (isLedgerError(error, 'LedgerResetError'))
+    // another subscription may have sent it meanwhile
+    throw isUnsent && !isOpen(run, attempts) ? replacedBefore(error, named) : new OutcomeUnknownError(named, error);
   const { strategy, retry } = run;
-  const proof = prove(error, strategy.kind, strategy.hasNames && !isOpen(run, attempts));
+  const answer = prove(error, strategy.kind, strategy.hasNames && !isOpen(run, attempts));
+  const proof: Proof = isUnsent ? { ...answer, outcome: 'notSent' } : answer;
   if (isLedgerError(error, 'ApiError') && proof.outcome === 'committed')
     return readDuplicate(run, named, error, timeLeftMs(attempts));
   const next = { ...attempts, ...afterProof(attempts, proof) };
@@ -254,11 +277,13 @@ function resendAfter(
 
 /** The error of a submission that was not committed and will not be. */
 function refusalOf(error: LedgerError, submission: Submission, outcome: Outcome): LedgerError {
+  if (outcome === 'notSent' || isLedgerError(error, 'ConnectionError', 'TokenError')) {
+    const reason = 'reason' in error ? error.reason : error.message.split('\n', 1)[0];
+    return new NotSentError(reason ?? '', submission, 'code' in error ? error.code : undefined);
+  }
   if (isLedgerError(error, 'ApiError'))
     return outcome === 'expired'
       ? new SubmissionExpiredError(error, submission)
       : new SubmissionRejectedError(error, submission);
-  if (isLedgerError(error, 'ConnectionError', 'TokenError'))
-    return new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
   return error;
 }

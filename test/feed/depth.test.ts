@@ -9,7 +9,7 @@ import { effort } from '../helpers/effort.js';
 import { updateFormat, upTo } from '../helpers/world.js';
 import { transaction, ok } from '../helpers/wire.js';
 
-const thousands = effort(5, 100, 20);
+const thousands = effort(5, 100);
 const pages = thousands * 1_000;
 
 /** One new update a page, after the last one, asynchronously. */

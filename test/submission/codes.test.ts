@@ -66,9 +66,9 @@ const repetitions: Readonly<Record<Proof['again'], string>> = {
 
 /** The rows of the guide's table of codes, one for each code. */
 function rowsOfGuide(): Readonly<Record<string, readonly string[]>> {
-  const guide = readFileSync(join(import.meta.dirname, '../../docs/submitting.md'), 'utf8');
-  const [, section = ''] = guide.split('### What an error proves');
-  const rows = section.split('\n### ')[0]?.match(/^\| `.*$/gm) ?? [];
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/outcomes.md'), 'utf8');
+  const [, section = ''] = guide.split('## What an error proves');
+  const rows = section.split('\n## ')[0]?.match(/^\| `.*$/gm) ?? [];
   return Object.fromEntries(
     rows.flatMap((row) => {
       const [codes = '', ...cells] = row.slice(1, -1).split('|');

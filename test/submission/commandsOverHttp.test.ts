@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
+import { liveContracts } from '../../src/contracts/index.js';
 import type { CommandsRequest, TransactionEvent } from '../../src/index.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Fault, SandboxProfile } from '../../src/sandbox/index.js';
+import { until } from '../helpers/time.js';
 import {
   assetOf,
   completionsOf,
@@ -23,6 +25,12 @@ async function submit(fault: Fault, isExercise: boolean, profile: SandboxProfile
   const result = lastValueFrom(ledger.submitAndWaitForTransaction(request, { recover: { withinMs: 20_000 } }));
   return { sandbox, alice, contractId, result };
 }
+
+/** Errors of a browser have no code. */
+const fetchOfBrowser: typeof fetch = (...args) =>
+  fetch(...args).catch(() => {
+    throw new TypeError('Failed to fetch');
+  });
 
 const lost: readonly Fault[] = [
   { kind: 'reset', when: 'after' },
@@ -83,6 +91,38 @@ describe('submitAndWaitForTransaction', () => {
     expect(again).toMatchObject(all.map(({ offset }) => ({ offset, isRepeated: true })));
     expect(sandbox.updates).toHaveLength(2);
   });
+
+  it.each([0, 1_500])(
+    'sends nothing to another participant than a feed has seen (G61): down for %d ms',
+    async (downMs) => {
+      const { sandbox, alice } = await withParties();
+      const ledger = createLedger({ baseUrl: sandbox.url, fetch: fetchOfBrowser, retry: { maxDelayMs: 100 } });
+      const view = liveContracts(ledger, { parties: [alice] })
+        .all$()
+        .subscribe();
+      const isIdSent = (): boolean =>
+        sandbox.requests.some(({ path, status }) => path === '/v2/parties/participant-id' && status === 200);
+      await until(isIdSent);
+      // its answer is read before this one
+      await lastValueFrom(ledger.ledgerEnd());
+      const request = { commands: [createAsset(alice)], actAs: [alice], userId: 'app' } as const;
+      let result: Promise<unknown> = Promise.resolve();
+      await sandbox.restart({
+        ...{ participantId: `other::1220${'ab'.repeat(32)}`, downMs },
+        whileDown: () => {
+          sandbox.restore(0);
+          result = lastValueFrom(ledger.submitAndWaitForTransaction(request));
+          // observed below
+          result.catch(() => undefined);
+        },
+      });
+      view.unsubscribe();
+      await expect(result).rejects.toMatchObject({ _tag: 'NotSentError' });
+      expect(sandbox.updates).toEqual([]);
+      // the caller knows: what is submitted now is for this participant
+      expect(await lastValueFrom(ledger.submitAndWaitForTransaction(request))).toMatchObject({ _tag: 'Transaction' });
+    },
+  );
 
   it.each([false, true])('emits what the parties of readAs see; response lost: %p', async (isLost) => {
     const { sandbox, alice } = await withParties();

@@ -565,15 +565,19 @@ describe('subscriptions', () => {
     expect(seen[1]?.values).toMatchObject(found);
   });
 
-  it('begin at the end of the ledger that has taken the place of the first', () => {
-    const call = ({ ledger }: Setup) => observe(ledger.submitAndWaitForTransaction(unnamed, { recover: false }));
+  it('begin at the end of the ledger that has taken the place of the first, after an error that says so', () => {
+    const seen: Observed<unknown>[] = [];
+    const call = ({ ledger }: Setup) =>
+      seen.push(observe(ledger.submitAndWaitForTransaction(unnamed, { recover: false })));
     const { node } = play([lostRequest], call, {
       50: (setup) => {
         setup.node.ledger.replace([], 40, 'other::1220');
         call(setup);
       },
+      100: call,
     });
-    expect(periodsOf(node)[1]).toEqual(since(40));
+    expect(seen[1]?.error).toMatchObject({ _tag: 'NotSentError', submission: { attempts: 0 } });
+    expect(periodsOf(node).slice(1)).toEqual([since(40)]);
   });
 
   it.each(['create', 'consume'] as const)('of two processes with the same command id commit once: %s (G62)', (kind) => {
@@ -645,7 +649,7 @@ describe('an internal error of the participant', () => {
     expect(seen.error).toMatchObject({
       _tag: 'SubmissionRejectedError',
       reason: 'invalid',
-      message: expect.stringContaining('Next step: correct the JSON'),
+      message: expect.stringContaining('Next: correct the JSON'),
     });
     expect(seen.endedAt).toBeLessThan(1_000);
   });

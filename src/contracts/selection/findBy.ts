@@ -1,6 +1,6 @@
 import { catchError, map, type Observable, of } from 'rxjs';
-import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
+import { placeOfOthers } from '../../feed/prove.js';
 import { bareOffset, type LedgerPosition } from '../../history/LedgerPosition.js';
 import type { Place } from '../../history/locate.js';
 import type { Followed } from '../followChanges.js';
@@ -37,20 +37,26 @@ export function findBy(
 }
 
 /**
- * Finds a position that was read with another selection, which is not known any more. The requests of this one may not see its
- * updates: then only the participant's ID shows the ledger. Fails with a `LedgerResetError` if the participant was restored,
- * because the contracts at the offset of before are no longer those that the caller has.
+ * Finds a position that was read with another selection, which is not known any more: see {@link placeOfOthers}. Fails if the
+ * participant was restored, or is another one on which the caller would continue: what the caller has is of no offset of it, and
+ * only requests of before show what it lacks.
+ *
+ * @param movedError - makes the error
  */
-export const findOfOthers = ({ find }: Followed, position: LedgerPosition): Observable<Place> =>
-  find(position).pipe(
+export function findOfOthers(
+  { stubAt }: Followed,
+  position: LedgerPosition,
+  movedError: () => unknown,
+): Observable<Place> {
+  const stub = stubAt(position);
+  return placeOfOthers(stub, position).pipe(
     catchError((error: unknown) => {
-      const { offset, participantId } = position;
-      const isUnseen = isLedgerError(error, 'LedgerResetError') && error.difference !== undefined;
-      if (!isUnseen || participantId === undefined) throw error;
-      return find({ ...bareOffset(offset), participantId });
+      const isOther = isLedgerError(error, 'LedgerResetError') && error.difference !== undefined;
+      throw isOther && stub.onOtherNode === 'relocate' ? movedError() : error;
     }),
     map((place) => {
-      if (place._tag === 'Here') return place;
-      throw new LedgerResetError(position.offset, undefined, 'its updates are at other offsets now');
+      if (place._tag !== 'Here') throw movedError();
+      return place;
     }),
   );
+}
