@@ -1,6 +1,6 @@
 import type { WorkCounts } from '../diagnostics/Diagnostic.js';
 import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
-import { isReady, type ProcessStatus, type ReadyOptions } from '../process/ProcessStatus.js';
+import { type ProcessStatus, type ReadyOptions, whyNotReady } from '../process/ProcessStatus.js';
 
 /**
  * The status of a rule or an outbox, as far as a service reads it.
@@ -28,6 +28,8 @@ export interface WorkStatus extends WorkCounts {
 export type PartStatus<S> = S & {
   /** Whether this part does its work, or stands by to do it. */
   readonly isReady: boolean;
+  /** Why it is not ready: a sentence for a log; absent if it is. */
+  readonly notReady?: string;
 };
 
 /**
@@ -69,9 +71,9 @@ export function toServiceStatus(
   ready: ReadyOptions,
 ): ServiceStatus {
   const parts = {
-    processors: processors.map((status) => ({ ...status, isReady: isProcessorReady(status, ready) })),
-    rules: rules.map((status) => ({ ...plain(status), isReady: isWorkReady(status) })),
-    outboxes: outboxes.map((status) => ({ ...plain(status), isReady: isWorkReady(status) })),
+    processors: processors.map((status) => withReason(status, isDone(status) ? undefined : whyNotReady(status, ready))),
+    rules: rules.map((status) => withReason(plain(status), whyIdle(status))),
+    outboxes: outboxes.map((status) => withReason(plain(status), whyIdle(status))),
   };
   const isStopping = reason !== undefined;
   return {
@@ -83,15 +85,21 @@ export function toServiceStatus(
   };
 }
 
-/** A processor of a feed that has an end is done when it has completed. */
-const isProcessorReady = (status: ProcessStatus, ready: ReadyOptions): boolean =>
-  isDone(status) || isReady(status, ready);
+const withReason = <S>(status: S, notReady: string | undefined): PartStatus<S> => ({
+  ...status,
+  isReady: notReady === undefined,
+  ...(notReady !== undefined && { notReady }),
+});
 
 /** Work that waits for its contracts at the start, or has lost its store, is not ready. A standby is. */
-const isWorkReady = (status: WorkStatus): boolean =>
-  isDone(status) || (status.role !== 'starting' && status.state !== 'disconnected' && status.state !== 'ended');
+function whyIdle(status: WorkStatus): string | undefined {
+  if (isDone(status)) return undefined;
+  if (status.state === 'ended') return 'it has failed';
+  if (status.state === 'disconnected') return 'its store cannot be reached';
+  return status.role === 'starting' ? 'it starts: its contracts or its store are not known' : undefined;
+}
 
-/** Whether a part has completed without an error. */
+/** Whether a part has completed without an error: a processor of a feed that has an end, or a part that was stopped. */
 const isDone = ({ state, error }: { readonly state: string; readonly error?: string }): boolean =>
   state === 'ended' && error === undefined;
 

@@ -13,11 +13,15 @@ import {
   NEVER,
   type Observable,
   of,
+  retry,
   startWith,
   take,
   takeUntil,
   tap,
+  throwError,
+  timer,
 } from 'rxjs';
+import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { messageOf } from '../process/withStatus.js';
 
 /**
@@ -74,9 +78,12 @@ interface PartsRun {
   readonly onStop: (reason: string) => void;
 }
 
+/** After how long a part begins again that has given up retrying, in milliseconds. */
+const restartAfterMs = 10_000;
+
 /**
  * Runs all parts until they have ended, or have been stopped and did not end within the time limit. Emits each failure: the others
- * continue, or are stopped.
+ * continue, or are stopped. If they continue, a part that fails because the ledger or the store cannot be reached begins again.
  */
 export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun): Observable<PartFailure> =>
   defer(() => {
@@ -91,12 +98,21 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
       // one that failed at once may have stopped the others before they begin
       defer(() => (isStopped ? EMPTY : part)).pipe(
         ignoreElements(),
+        retry({
+          delay: (error: unknown) => {
+            if (onFailure === 'stop' || !mayPass(error)) return throwError(() => error);
+            const { message } = new ServiceError([{ part: nameOf(index), error }]);
+            log(`${message}; it begins again in ${restartAfterMs / 1_000} s`);
+            return merge(timer(restartAfterMs), signals(signal)).pipe(take(1));
+          },
+        }),
         catchError((error: unknown) => of({ part: nameOf(index), error })),
       ),
     );
     return merge(...runs).pipe(
       tap((failure) => {
-        log(`${new ServiceError([failure]).message}${onFailure === 'continue' ? '; the other parts continue' : ''}`);
+        const others = onFailure === 'continue' && parts.length > 1 ? '; the other parts continue' : '';
+        log(`${new ServiceError([failure]).message}${others}`);
       }),
       connect((failed$) => {
         const failure$ = failed$.pipe(map(({ part }) => `${part} failed`));
@@ -112,6 +128,10 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
       }),
     );
   });
+
+/** Whether a part gave up because a ledger or a store could not be reached for long. */
+const mayPass = (error: unknown): boolean =>
+  isLedgerError(error) && (error._tag === 'StoreError' ? !error.endsProcessor : isTransient(error));
 
 /** Emits the reason when the process or the program stops the service. A second signal ends the process, as by default. */
 function signals(signal: AbortSignal | undefined): Observable<string> {

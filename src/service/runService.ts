@@ -81,8 +81,9 @@ export interface ServiceOptions {
    */
   readonly flush?: (() => unknown) | undefined;
   /**
-   * What to do if a part fails for good. `'continue'`: the others continue, the service is not ready, and `/status` says why.
-   * `'stop'`: the others are stopped, and the service fails.
+   * What to do if a part fails. `'continue'`: the others continue, the service is not ready, and `/status` says why. A part that has
+   * given up because the ledger or its store could not be reached begins again after 10 seconds. `'stop'`: the others are stopped, and
+   * the service fails, so that a supervisor can restart the process.
    *
    * @defaultValue 'continue'
    */

@@ -73,7 +73,7 @@ function findPage(path: string, { status, metrics }: Pages): Page | undefined {
   }
 }
 
-/** The parts that are not ready, which the log of a prober shows. */
+/** The parts that are not ready, and why, which the log of a prober shows. */
 const readiness = ({ isReady, reason, processors, rules, outboxes }: ServiceStatus) => ({
   isReady,
   reason,
@@ -83,5 +83,5 @@ const readiness = ({ isReady, reason, processors, rules, outboxes }: ServiceStat
     ...outboxes.map((part) => ({ name: `outbox ${part.outbox ?? ''}`, ...part })),
   ]
     .filter((part) => !part.isReady)
-    .map(({ name, role, state, error }) => ({ name, role, state, error })),
+    .map(({ name, role, state, notReady, error }) => ({ name, role, state, notReady, error })),
 });

@@ -5,6 +5,7 @@ import {
   finalize,
   firstValueFrom,
   ignoreElements,
+  iif,
   map,
   NEVER,
   Observable,
@@ -14,7 +15,7 @@ import {
   timer,
 } from 'rxjs';
 import { automate } from '../../src/automation/index.js';
-import { acsDelta, createLedger, CursorError, type Ledger } from '../../src/index.js';
+import { acsDelta, ConnectionError, createLedger, CursorError, type Ledger, StoreError } from '../../src/index.js';
 import {
   type HandlerResult,
   memoryStore,
@@ -28,6 +29,7 @@ import {
   type ServiceOptions,
   type ServiceParts,
   type ServiceStatus,
+  type WorkStatus,
 } from '../../src/service/index.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { itInVirtualTime, until } from '../helpers/time.js';
@@ -89,11 +91,16 @@ function run(parts: ServiceParts, options: ServiceOptions = {}) {
   return { lines, state, over, url, read, becomes };
 }
 
+/** The status of a rule that acts. */
+const acting: WorkStatus = {
+  ...{ rule: 'part', role: 'leader', state: 'running' },
+  ...{ waiting: 0, due: 0, running: 0, parked: 0, oldestMs: 0 },
+};
+
 /** A part that ends as an Observable does, with a stop that it may ignore. */
 function partOf(source$: Observable<unknown>, ignoresStop = false) {
   const stops$ = new Subject<void>();
-  const status = { role: 'leader', state: 'running', waiting: 0, due: 0, running: 0, parked: 0, oldestMs: 0 } as const;
-  const status$ = new BehaviorSubject({ ...status, rule: 'part' });
+  const status$ = new BehaviorSubject(acting);
   const part$ = ignoresStop ? source$ : source$.pipe(takeUntil(stops$));
   return Object.assign(part$, {
     status$,
@@ -119,10 +126,9 @@ describe('a service', () => {
     expect(await service.read('/livez')).toMatchObject({ status: 200, text: 'ok\n' });
     const { status, text } = await service.read('/readyz');
     expect(status).toBe(503);
-    expect(JSON.parse(text)).toMatchObject({
-      isReady: false,
-      waitsFor: [{ name: 'processor payments' }, { name: 'rule accept', role: 'starting' }],
-    });
+    const { waitsFor } = JSON.parse(text) as { readonly waitsFor: readonly unknown[] };
+    // the rule may be ready by now
+    expect(waitsFor[0]).toMatchObject({ name: 'processor payments', notReady: expect.stringMatching(/^it /) });
 
     unlock$.complete();
     await service.becomes('/readyz', 200);
@@ -149,6 +155,26 @@ describe('a service', () => {
     );
     expect(await service.read('/other')).toMatchObject({ status: 404 });
     expect(await service.read('/status', { method: 'POST' })).toMatchObject({ status: 405 });
+  });
+
+  it.each<[string, Partial<WorkStatus>, string | undefined]>([
+    ['acts', {}, undefined],
+    ['stands by', { role: 'standby', state: 'waiting' }, undefined],
+    ['was stopped', { role: 'starting', state: 'ended' }, undefined],
+    ['starts', { role: 'starting', state: 'waiting' }, 'it starts: its contracts or its store are not known'],
+    ['has lost its database', { state: 'disconnected', error: 'refused' }, 'its store cannot be reached'],
+    ['has failed', { role: 'starting', state: 'ended', error: 'pruned' }, 'it has failed'],
+  ])('says why a rule is not ready that %s', async (_, status, notReady) => {
+    const rule = partOf(NEVER);
+    const service = run({ rules: [rule] });
+    rule.status$.next({ ...acting, ...status });
+    const { text } = await service.read('/readyz');
+    const isReady = notReady === undefined;
+    expect(JSON.parse(text)).toMatchObject({
+      isReady,
+      waitsFor: isReady ? [] : [{ name: 'rule part', notReady }],
+    });
+    expect(service.state.last?.rules[0]).toMatchObject({ isReady, ...(!isReady && { notReady }) });
   });
 
   it('finishes what is in flight at SIGTERM, flushes, and completes', async () => {
@@ -234,6 +260,41 @@ describe('a service', () => {
       /^rule part failed: .*: another participant(; the other parts continue)?$/m,
     );
     expect(service.state.last?.reason).toBe(onFailure === 'stop' ? 'rule part failed' : 'SIGINT');
+  });
+
+  itInVirtualTime(
+    'starts a part again that gave up on a ledger or a store, as long as it runs',
+    ({ cold, expectObservable }) => {
+      const lines: string[] = [];
+      const gone = new ConnectionError('/v2/updates', 'the connection failed', 'ECONNREFUSED');
+      const lost = new StoreError('save', 'one', 'the connection was closed');
+      const part = partOf(
+        iif(
+          () => lines.length === 0,
+          cold('--#', {}, gone),
+          iif(() => lines.length === 1, cold('#', {}, lost), cold('-|')),
+        ),
+      );
+      const log = (line: string): void => void lines.push(line);
+      const over$ = runService({ rules: [part] }, { log }).pipe(ignoreElements());
+      expectObservable(over$).toBe('--- 20s |');
+      expectObservable(timer(30_000).pipe(map(() => lines.splice(0)))).toBe('30s (a|)', {
+        a: [
+          'rule part failed: The ledger cannot be reached (ECONNREFUSED); it begins again in 10 s',
+          'rule part failed: The store failed: the connection was closed; it begins again in 10 s',
+          'the service has ended: every part has ended',
+        ],
+      });
+    },
+  );
+
+  it('does not wait for a part that is to begin again when it stops', async () => {
+    const gone = new ConnectionError('/v2/updates', 'the connection failed', 'ECONNREFUSED');
+    const service = run({ rules: [partOf(throwError(() => gone))] }, { drainWithinMs: 60_000 });
+    await until(() => service.lines.some((line) => line.endsWith('it begins again in 10 s')));
+    process.emit('SIGTERM');
+    await service.over();
+    expect(service.state.error).toBeUndefined();
   });
 
   it('does not begin a part after an earlier one has failed and stopped it', async () => {
