@@ -25,7 +25,7 @@ export interface SessionResource extends Pick<LedgerSession, 'signIn' | 'signOut
  * import { injectSession } from 'canton-rx/angular';
  * import { ledgerSession } from 'canton-rx/session';
  *
- * const session = ledgerSession({ token: () => sessionStorage.getItem('token') ?? undefined });
+ * const session = ledgerSession({ token: () => localStorage.getItem('token') ?? undefined });
  *
  * class Login {
  *   readonly session = injectSession(session);

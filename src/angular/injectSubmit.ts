@@ -74,7 +74,7 @@ export interface SubmitResource {
  *   readonly form = injectSubmit({ awaits: this.ious });
  *
  *   issue(): void {
- *     void this.form.submit({ actAs: [owner], commands: [create(Iou, { owner, amount: '10.0' })] });
+ *     void this.form.submit({ userId: 'app', actAs: [owner], commands: [create(Iou, { owner, amount: '10.0' })] });
  *   }
  * }
  * ```

@@ -1,3 +1,4 @@
+import { formatProblem } from '../codecs/Problem.js';
 import { quotable } from '../errors/internal/message.js';
 import { type LedgerError, isLedgerError } from '../errors/LedgerError.js';
 import { isMistake } from '../errors/process.js';
@@ -106,8 +107,10 @@ const lines: {
     const { count, offset, durationMs } = diagnostic;
     return inform(diagnostic, `loaded ${count} contracts at offset ${offset} in ${inSeconds(durationMs)}`);
   },
-  ContractUndecoded: ({ expectedType, contractId }) =>
-    warn(`a contract cannot be decoded as ${expectedType}: ${contractId}`, expectedType),
+  ContractUndecoded: ({ expectedType, contractId, problems: [problem] }) => {
+    const reason = problem === undefined ? '' : `, ${formatProblem(problem)}`;
+    return warn(`a contract cannot be decoded as ${expectedType}: ${contractId}${reason}`, expectedType);
+  },
   TypesUnknown: ({ types, retryInMs }) => {
     const names = types.join(', ');
     const next = `next query in ${inSeconds(retryInMs)}`;

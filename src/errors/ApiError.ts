@@ -1,6 +1,7 @@
 import type { JsCantonError } from '../codecs/JsCantonError.js';
 import { nameOf, type Retried, runbook, TaggedError } from './internal/message.js';
 import { type AnsweredBy, remedyFor } from './network.js';
+import { lacksUser, userIdAdvice } from './rejectionReason.js';
 
 /**
  * Where the participant has answered before a response: at the same path, or at another one.
@@ -113,6 +114,7 @@ export class ApiError extends TaggedError<'ApiError'> {
         Next: 'let an administrator of the participant grant the right',
         Runbook: runbook('a-missing-right'),
       }),
+      ...(lacksUser({ code: canton?.code, reason }) && { Next: userIdAdvice }),
       ...(isUserRefused && {
         Next: userAdvice,
         Runbook: runbook('an-unknown-user'),

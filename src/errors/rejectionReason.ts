@@ -32,7 +32,8 @@ export type RejectionReason =
 /** Returns why the ledger refused a submission: by its code, then by its category. */
 export function rejectionReason(error: Facts): RejectionReason {
   const { code = '', errorCategory = 0, status } = error;
-  if (isUndecodedRequest(error)) return 'invalid';
+  // its code is that of a token, but there is none
+  if (isUndecodedRequest(error) || lacksUser(error)) return 'invalid';
   if (code === 'UNKNOWN_CONTRACT_SYNCHRONIZERS') return saysArchived(error) ? 'inactiveContract' : 'contention';
   const byCode = patterns.find(([, pattern]) => pattern.test(code))?.[0];
   if (byCode !== undefined) return byCode;
@@ -57,10 +58,18 @@ export const isUndecodedRequest = ({ code, context = {}, reason = '' }: Facts): 
   code === 'LEDGER_API_INTERNAL_ERROR' && /\bujson\./.test(`${context['throwableO'] ?? ''} ${reason}`);
 
 /** The remedy for a refusal, for messages; `undefined` if the explanation has it. */
-export const nextStep = (error: Facts): string | undefined =>
-  isUndecodedRequest(error)
-    ? 'correct the JSON of the arguments: in Daml JSON, an Int, a Decimal and a time are texts'
-    : nextSteps[rejectionReason(error)];
+export function nextStep(error: Facts): string | undefined {
+  if (isUndecodedRequest(error))
+    return 'correct the JSON of the arguments: in Daml JSON, an Int, a Decimal and a time are texts';
+  return lacksUser(error) ? userIdAdvice : nextSteps[rejectionReason(error)];
+}
+
+/** Whether neither the request nor a token names the user. The participant calls the token invalid then, also without one. */
+export const lacksUser = ({ code, reason = '' }: Pick<Facts, 'code' | 'reason'>): boolean =>
+  code === 'INVALID_TOKEN' && reason.includes('missing a user-id');
+
+/** The remedy for a request without a user. */
+export const userIdAdvice = 'pass userId: no token names the user';
 
 const nextSteps: Readonly<Partial<Record<RejectionReason, string>>> = {
   contention: 'read the contracts again, and submit again; see retryContention',

@@ -142,7 +142,7 @@ export class SubmissionRejectedError extends TaggedError<'SubmissionRejectedErro
       Status: status,
       Correlation: correlationId,
       Submission: submission.submissionId,
-      'Next step': error.isUserRefused ? userAdvice : nextStep(error),
+      Next: error.isUserRefused ? userAdvice : nextStep(error),
     });
     this.reason = reason;
     this.status = status;

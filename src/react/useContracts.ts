@@ -250,35 +250,63 @@ function useReading(
   const store = useMemo((): ContractsStore => {
     return query ? contractsStore(shared, query, isConflated ? period : undefined, options) : idleStore;
   }, [shared, key, isConflated]);
-  // without a state for the server, React renders the fallback there
-  const onServer = suspense ? undefined : () => (query ? loading : idle);
+  const onServer = (): Reading => {
+    if (!query) return idle;
+    if (suspense) throw new LeftToBrowserError(hook);
+    return loading;
+  };
   const reading = useSyncExternalStore(store.subscribe, store.current, onServer);
-  if (suspense && query && key !== undefined) suspend(store, reading, checkWaiting(shared, hook, query, key));
+  if (suspense && query && key !== undefined) suspend(store, reading, key, unreadLike(shared, query), hook);
   return { reading, reload: store.reload, after: store.after };
 }
 
+/**
+ * React renders the fallback on a server for an error, and the component in the browser. Next knows this one by its digest, as it does
+ * the components that it leaves to the browser: it logs nothing, and the page reports nothing.
+ */
+class LeftToBrowserError extends Error {
+  override readonly name = 'LeftToBrowserError';
+  readonly digest = 'BAILOUT_TO_CLIENT_SIDE_RENDERING';
+  /** The subject of Next's message if there is no `Suspense`. */
+  readonly reason: string;
+
+  constructor(hook: string) {
+    super(
+      `${hook} with suspense: true is rendered in the browser alone; on a server, the fallback of its Suspense is.`,
+    );
+    this.reason = `${hook} with suspense: true`;
+  }
+}
+
 /** Suspends the render while nothing is known, and throws the error of the view. */
-function suspend(store: ContractsStore, reading: Reading, waiting: Set<string>): void {
-  if (reading.status === 'loading') throw store.wait(); // eslint-disable-line @typescript-eslint/only-throw-error -- React takes it
-  waiting.clear();
+function suspend(store: ContractsStore, reading: Reading, key: string, unread: Set<string>, hook: string): void {
+  unread.delete(key);
+  if (reading.status === 'loading') {
+    if (unread.size >= maxUnread) throw anotherQueryError(hook);
+    const waiting = store.wait();
+    void waiting.then(() => unread.add(key));
+    throw waiting; // eslint-disable-line @typescript-eslint/only-throw-error -- React takes it
+  }
+  unread.clear();
   if (reading.status === 'error') throw reading.error;
 }
 
-/** The queries that have waited since one of the same shape was known. */
-const waitingOf = new WeakMap<SharedContracts, Map<string, Set<string>>>();
+/** The queries by shape that a component has waited for, and that none has rendered since. */
+const unreadOf = new WeakMap<SharedContracts, Map<string, Set<string>>>();
 
-/** How many queries of one shape may wait. */
-const maxWaiting = 5;
+/**
+ * How many of them there may be. A component that waits loses its state: without this, a type that it creates in each render
+ * would begin views without end. Queries that wait at the same time are rendered when they are known.
+ */
+const maxUnread = 5;
 
-/** A component that waits loses its state: without this, a type that it creates in each render would begin views without end. */
-function checkWaiting(shared: SharedContracts, hook: string, query: ContractQuery, key: string): Set<string> {
-  const shapes = waitingOf.get(shared) ?? new Map<string, Set<string>>();
-  waitingOf.set(shared, shapes);
+function unreadLike(shared: SharedContracts, query: ContractQuery): Set<string> {
+  const shapes = unreadOf.get(shared) ?? new Map<string, Set<string>>();
+  unreadOf.set(shared, shapes);
   const shape = shapeOf(query);
-  const waiting = shapes.get(shape) ?? new Set();
-  shapes.set(shape, waiting.add(key));
-  if (waiting.size > maxWaiting) throw anotherQueryError(hook);
-  return waiting;
+  const unread = shapes.get(shape) ?? new Set();
+  shapes.set(shape, unread);
+  return unread;
 }
 
 /** A new type is another query. One that is created in each render would never be read. */

@@ -21,7 +21,7 @@ export interface SessionResult extends Pick<LedgerSession, 'signIn' | 'signOut'>
  * import { ledgerSession } from 'canton-rx/session';
  * import { createElement } from 'react';
  *
- * const session = ledgerSession({ token: () => sessionStorage.getItem('token') ?? undefined });
+ * const session = ledgerSession({ token: () => localStorage.getItem('token') ?? undefined });
  *
  * const Login = () => {
  *   const { state, signIn } = useSession(session);

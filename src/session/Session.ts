@@ -20,11 +20,13 @@ import {
   Subject,
   switchMap,
   take,
+  takeUntil,
   tap,
   timer,
 } from 'rxjs';
 import type { LedgerInfo, OperationInterception, SubmissionCall } from '../client/Interceptor.js';
 import { TokenError } from '../errors/request.js';
+import { lateToken } from './lateToken.js';
 import type { LedgerSession, SessionOptions, SessionState } from './SessionState.js';
 import { isOnline, isOnline$, return$, type TabMessage, Tabs } from './page.js';
 import { type AbortedSubmission, SignedOutError } from './SignedOutError.js';
@@ -49,10 +51,12 @@ export class Session implements LedgerSession {
   readonly #options: SessionOptions;
   readonly #tabs: Tabs;
   readonly #phase$ = new BehaviorSubject<Phase>('signedOut');
-  /** The phase before the sign-in. */
-  #before: Phase = 'signedOut';
+  /** What it was before the sign-in. */
+  #before: { readonly phase: Phase; readonly hasSignedOut: boolean } = { phase: 'signedOut', hasSignedOut: false };
   /** Whether another tab signs in. */
   #isForeign = false;
+  /** Whether another tab has signed in, and its token was not found. */
+  #isTokenMissing = false;
   /** Whether the user has signed out, and not in again. */
   #hasSignedOut = false;
   readonly #ended$ = new Subject<void>();
@@ -74,14 +78,29 @@ export class Session implements LedgerSession {
         tap(() => {
           this.#retryNow();
         }),
+        switchMap(() => (this.#isTokenMissing ? this.#takeOther() : EMPTY)),
       ),
     ),
   ).pipe(ignoreElements(), share());
+
+  /** Takes the token that there is, so that a new tab or a reload needs no sign-in. */
+  readonly #known$: Observable<never> = defer(() => {
+    const isNew = (): boolean => this.#phase$.value === 'signedOut' && !this.#hasSignedOut;
+    if (!isNew()) return EMPTY;
+    return this.#provide().pipe(
+      tap((token) => {
+        if (token !== undefined && isNew()) this.#phase$.next('active');
+      }),
+      // the first request has the error
+      catchError(() => EMPTY),
+    );
+  }).pipe(ignoreElements(), share());
 
   readonly state$ = defer(() =>
     merge(
       combineLatest([this.#phase$, isOnline$]).pipe(map(([phase, online]) => stateOf(phase, online))),
       this.#surroundings$,
+      this.#known$,
     ),
   ).pipe(distinctUntilChanged());
 
@@ -196,11 +215,11 @@ export class Session implements LedgerSession {
   );
 
   readonly #ownSignIn$ = defer(() => {
-    const isFirst = this.#phase$.value === 'signedOut' && !this.#hasSignedOut;
+    const mayHaveToken = this.#phase$.value === 'active' || (this.#phase$.value === 'signedOut' && !this.#hasSignedOut);
     const asked$ = concat(defer(() => from(this.#options.signIn?.() ?? [])).pipe(ignoreElements()), this.#provide());
     this.#begin();
     this.#tabs.post('signingIn');
-    return (isFirst ? this.#provide() : of(undefined)).pipe(
+    return (mayHaveToken ? this.#provide() : of(undefined)).pipe(
       concatMap((token) => (token === undefined ? asked$ : of(token))),
       tap((token) => {
         if (token === undefined) this.#fail();
@@ -230,16 +249,7 @@ export class Session implements LedgerSession {
         );
       case 'signedIn':
         if (this.#phase$.value === 'active') return EMPTY;
-        return this.#provide().pipe(
-          tap((token) => {
-            if (token === undefined) this.#fail();
-            else this.#activate();
-          }),
-          catchError(() => {
-            this.#fail();
-            return EMPTY;
-          }),
-        );
+        return this.#takeOther();
       case 'failed':
         if (this.#isForeign) this.#fail();
         return EMPTY;
@@ -249,18 +259,42 @@ export class Session implements LedgerSession {
     }
   }
 
+  /** Takes the token of the sign-in of another tab. If there is none, looks again when the page is shown again. */
+  #takeOther(): Observable<unknown> {
+    return lateToken(this.#provide(), (token) => this.#refused.has(token)).pipe(
+      // the error is that of the next request, too
+      catchError(() => of(undefined)),
+      tap((token) => {
+        if (token !== undefined) {
+          this.#activate();
+          return;
+        }
+        if (this.#isForeign) this.#fail();
+        this.#isTokenMissing = true;
+      }),
+      takeUntil(merge(this.#ended$, this.#phase$.pipe(filter((phase) => phase === 'active')))),
+    );
+  }
+
   #begin(): void {
-    if (this.#phase$.value !== 'signingIn') this.#before = this.#phase$.value;
+    this.#isTokenMissing = false;
+    const phase = this.#phase$.value;
+    if (phase !== 'signingIn') this.#before = { phase, hasSignedOut: this.#hasSignedOut };
+    // what begins now waits for the sign-in
+    this.#hasSignedOut = false;
     this.#phase$.next('signingIn');
   }
 
   #fail(): void {
     this.#isForeign = false;
-    if (this.#phase$.value === 'signingIn') this.#phase$.next(this.#before);
+    if (this.#phase$.value !== 'signingIn') return;
+    if (this.#before.hasSignedOut) this.#end();
+    else this.#phase$.next(this.#before.phase);
   }
 
   #activate(): void {
     this.#isForeign = false;
+    this.#isTokenMissing = false;
     this.#hasSignedOut = false;
     this.#refused.clear();
     this.#phase$.next('active');
@@ -269,6 +303,7 @@ export class Session implements LedgerSession {
 
   #end(): void {
     this.#isForeign = false;
+    this.#isTokenMissing = false;
     this.#hasSignedOut = true;
     this.#refused.clear();
     this.#phase$.next('signedOut');

@@ -5,7 +5,8 @@ import type { AbortedSubmission } from './SignedOutError.js';
 /**
  * The state of a session:
  *
- * - `signedOut`: there is no user: before the first token, and after `signOut`
+ * - `signedOut`: there is no user: before the first token, and after `signOut`. A subscription to `state$` takes the token that
+ *   there is before the first sign-in
  * - `signingIn`: the user signs in, in this tab or in another one
  * - `active`: there is a token
  * - `expired`: the participant refuses the token, and there is no other one. Requests wait for the next sign-in, and views keep
@@ -54,7 +55,8 @@ export interface LedgerSession extends Interceptor {
   readonly token: (refused?: string) => Observable<string>;
   /**
    * Lets the user sign in. All calls at the same time share one login. Those in other tabs wait for it, for a minute at most, and only
-   * then begin another one, if it has failed. Before the first sign-in, it only takes the token if there is one.
+   * then begin another one, if it has failed. Before the first sign-in, and in the state `active`, it first calls the option `token`,
+   * and needs no login if that returns one.
    *
    * @returns the state after it; rejects with the error of the option `signIn`
    */

@@ -6,7 +6,8 @@ import type { LedgerSession, SessionOptions } from './SessionState.js';
  * the ledger twice: `token`, and the session itself as an interceptor.
  *
  * While a token is renewed, nothing changes on the screen but that views are stale. When the participant refuses a token and
- * there is no other one, the session is `expired`, once for all views. A sign-in in one tab continues the views of all tabs. When
+ * there is no other one, the session is `expired`, once for all views. A sign-in in one tab continues the views of all tabs, which
+ * take its token from where your app keeps it for them, such as `localStorage`: `sessionStorage` belongs to one tab. When
  * the network is back or the page is shown again, requests that wait are repeated within two seconds, at a random time. The tabs
  * never exchange tokens.
  *
@@ -16,13 +17,13 @@ import type { LedgerSession, SessionOptions } from './SessionState.js';
  * import { ledgerSession } from 'canton-rx/session';
  *
  * const session = ledgerSession({
- *   token: () => sessionStorage.getItem('token') ?? undefined,
+ *   token: () => localStorage.getItem('token') ?? undefined,
  *   signIn: async () => {
  *     const response = await fetch('/login', { method: 'POST' });
- *     sessionStorage.setItem('token', await response.text());
+ *     localStorage.setItem('token', await response.text());
  *   },
  *   signOut: async () => {
- *     sessionStorage.removeItem('token');
+ *     localStorage.removeItem('token');
  *     await fetch('/logout', { method: 'POST' });
  *   },
  * });

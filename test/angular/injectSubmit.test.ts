@@ -3,7 +3,7 @@ import { effect, Injector, provideZonelessChangeDetection, signal, TransferState
 import { TestBed } from '@angular/core/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import { defer, of, Subject } from 'rxjs';
+import { defer, EMPTY, of, Subject } from 'rxjs';
 import {
   injectContract,
   injectContracts,
@@ -170,10 +170,12 @@ describe('injectContract', () => {
 describe('injectSession', () => {
   it('is the state of a session until the component is destroyed', async () => {
     TestBed.configureTestingModule({ providers: [provideZonelessChangeDetection()] });
-    const session = ledgerSession({ token: () => 'a', name: 'angular' });
+    let hasToken = false;
+    const session = ledgerSession({ token: () => (hasToken ? 'a' : EMPTY), name: 'angular' });
     const injector = childInjector();
     const { state, signIn, signOut } = injectSession(session, { injector: injector.get(Injector) });
     expect(state()).toBe('signedOut');
+    hasToken = true;
     await signIn();
     expect(state()).toBe('active');
     injector.destroy();

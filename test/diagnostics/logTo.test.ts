@@ -172,7 +172,10 @@ describe('logTo', () => {
       { _tag: 'SubmissionUnclear', submissionId: foreign, attempts: 1, cause: refused, delayMs: 250 },
       { _tag: 'SubmissionFailed', submissionId: foreign, error: refused },
       { _tag: 'TypesUnknown', types: [foreign], retryInMs: 1 },
-      { _tag: 'ContractUndecoded', contractId: foreign, expectedType: foreign, problems: [] },
+      {
+        ...{ _tag: 'ContractUndecoded', contractId: foreign, expectedType: foreign },
+        problems: [{ path: foreign, expected: foreign }],
+      },
       { _tag: 'HandlerFailed', offset: 7, failures: 1, delayMs: 250, cause: new Error(foreign) },
       retry(1, new ConnectionError('/x', foreign, undefined, foreign)),
     ];
@@ -306,10 +309,10 @@ describe('logTo', () => {
       _tag: 'ContractUndecoded',
       contractId,
       expectedType: 'iou',
-      problems: [],
+      problems: [{ path: 'amount', expected: 'string' }],
     });
     expect(logged([0, undecoded('00a')], [1, undecoded('00b')], [2, undecoded('00c')])).toEqual([
-      'warn canton-rx: feed 1: a contract cannot be decoded as iou: 00a',
+      'warn canton-rx: feed 1: a contract cannot be decoded as iou: 00a, amount: expected string',
     ]);
   });
 

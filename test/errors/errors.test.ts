@@ -59,7 +59,7 @@ describe('an error', () => {
       'The ledger answered 400: no\nPath: /x',
       '127.0.0.1:7575 cannot be reached (ECONNREFUSED).\nPath: /x',
       "The stored state of the processor is rejected: it is of p1, this is p2.\nReason: participant\nProcessor: balances\nNext: connect to the participant of the cursor; or if both have the same history, continue there with onOtherNode: 'relocate'; or start over with another name, or remove the cursor with `canton-rx processors reset`\nRunbook: https://unpkg.com/canton-rx/docs/runbook.md#cursorerror-participant",
-      'The response cannot be decoded.\nOffset: 7\nUpdate: 1220ab\nPath: /x\nNext: update canton-rx, or the codec if the path is a template; then read again\nRunbook: https://unpkg.com/canton-rx/docs/runbook.md#decodeerror\nupdate: expected Update',
+      'The response cannot be decoded.\nupdate: expected Update\nOffset: 7\nUpdate: 1220ab\nPath: /x\nNext: update canton-rx, or the codec if the path is a template; then read again\nRunbook: https://unpkg.com/canton-rx/docs/runbook.md#decodeerror',
       'The handler failed: mine\nOffset: 7\nUpdate: 1220ab\nAttempts: 3\nRunbook: https://unpkg.com/canton-rx/docs/runbook.md#handlererror',
       'The request is invalid and was not sent.\nbeginExclusive: expected Offset',
       'The cursor is beyond the ledger end.\nCursor: 40\nLedger end: 10\nNext: begin again with the active contracts, or at offset 0\nRunbook: https://unpkg.com/canton-rx/docs/runbook.md#ledgerreseterror',

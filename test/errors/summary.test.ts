@@ -89,7 +89,7 @@ describe('the summary of an error', () => {
   });
 
   it('is in the guide', () => {
-    const guide = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+    const guide = readFileSync(new URL('../../docs/handling-errors.md', import.meta.url), 'utf8');
     const inGuide = [...guide.matchAll(/^\| `(\w+Error)`([^|]*)\| _([^|]*)_ *\|$/gm)].map(
       ([, tag, variant = '', sentence]) => [`${tag} ${variant.trim()}`.trim(), sentence],
     );

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import * as t from 'io-ts';
 import { defer, of, Subject } from 'rxjs';
@@ -366,6 +367,17 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       });
     });
 
+    it('renders any number of queries that differ in an Observable alone', async () => {
+      const { provide } = world();
+      const components = Array.from({ length: 8 }, () => {
+        const query = { types: { marble: Marble }, parties: of([alice]) };
+        return shows(() => loaded.hooks.useContracts(query, { suspense: true })).Component;
+      });
+      const Boundary = boundary();
+      const { until } = await show(provide(h(Boundary, null, suspense(...components.map((Each) => h(Each))))));
+      await until('live x'.repeat(8));
+    });
+
     it('names the mistake of a type that is created in each render', async () => {
       const Boundary = boundary();
       const { provide, service } = world();
@@ -387,6 +399,24 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       expect(text()).toBe('idle');
       expect(loaded.server.renderToString(provide(suspense(h(Component))))).toContain('waits');
       expect(service.requests).toEqual([]);
+    });
+
+    it('renders on a server what needs no contracts, and the fallback as Next does for what it leaves to the browser', async () => {
+      const { Component } = shows(suspended);
+      const rendered = async (element: React.ReactNode) => {
+        const errors: unknown[] = [];
+        const html = new PassThrough({ encoding: 'utf8' });
+        loaded.server.renderToPipeableStream(element, { onError: (error) => void errors.push(error) }).pipe(html);
+        return { text: (await html.toArray()).join(''), errors };
+      };
+      const { provide } = world();
+      const waits = await rendered(provide(suspense(h(Component))));
+      expect(waits.text).toContain('waits');
+      expect(waits.errors).toMatchObject([
+        { digest: 'BAILOUT_TO_CLIENT_SIDE_RENDERING', reason: 'useContracts with suspense: true' },
+      ]);
+      const idle = await rendered(provide(suspense(h(Component, { party: null }))));
+      expect([idle.text.includes('idle'), idle.errors]).toEqual([true, []]);
     });
   });
 

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { EMPTY, map, NEVER, Subject, throwError, timer } from 'rxjs';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { EMPTY, map, NEVER, Subject, tap, throwError, timer } from 'rxjs';
 import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
@@ -98,6 +98,7 @@ function openPage() {
 }
 const closes: (() => void)[] = [];
 afterEach(() => {
+  jest.restoreAllMocks();
   for (const close of closes.splice(0)) close();
 });
 
@@ -109,15 +110,41 @@ const at = (ms: number, run: () => unknown): void => {
 describe('a session', () => {
   it('is active with the first token, with or without a sign-in', async () => {
     const { session, client, user } = world();
-    const states = observe(session.state$);
     expect(session.state).toBe('signedOut');
     const end = observe(client.ledgerEnd());
     await until(() => end.completed);
-    expect([states.values, session.state, user.logins]).toEqual([['signedOut', 'active'], 'active', 0]);
+    const states = observe(session.state$);
+    expect([states.values, session.state, user.logins]).toEqual([['active'], 'active', 0]);
     const other = world();
     expect(await other.session.signIn()).toBe('active');
     expect(other.user.logins).toBe(0);
     states.subscription.unsubscribe();
+  });
+
+  it('takes the token that there is when it is subscribed to, but none of a user who has signed out', async () => {
+    const { session, user } = world();
+    const states = observe(session.state$);
+    expect([states.values, user.logins]).toEqual([['signedOut', 'active'], 0]);
+    expect([await session.signIn(), user.logins]).toEqual(['active', 0]);
+    await session.signOut();
+    states.subscription.unsubscribe();
+    const later = observe(session.state$);
+    expect([later.values, user.calls.length]).toEqual([['signedOut'], 2]);
+    later.subscription.unsubscribe();
+  });
+
+  it('is signed out if its first token comes after a sign-out, or is an error', async () => {
+    const token$ = new Subject<string>();
+    const session = ledgerSession({ token: () => token$, name: newName() });
+    const states = observe(session.state$);
+    await session.signOut();
+    token$.next('a');
+    expect(states.values).toEqual(['signedOut']);
+    states.subscription.unsubscribe();
+    const failing = ledgerSession({ token: () => throwError(() => new Error('no storage')), name: newName() });
+    const other = observe(failing.state$);
+    expect([other.values, other.error]).toEqual([['signedOut'], undefined]);
+    other.subscription.unsubscribe();
   });
 
   it('lets the user sign in if there is no token, once for all calls', async () => {
@@ -295,6 +322,31 @@ describe('a session', () => {
     });
   });
 
+  it.each([true, false])(
+    'lets what begins during the next sign-in wait for it, whether it succeeds: %s',
+    (succeeds) => {
+      marbles(({ flush }) => {
+        const answer$ = timer(60_000);
+        const { session, client, service, user } = world({
+          signIn: () => answer$.pipe(tap(() => (user.token = succeeds ? 'a' : undefined))),
+        });
+        void session.signOut();
+        user.token = undefined;
+        at(1_000, () => void session.signIn());
+        const during: { view?: ReturnType<typeof observe<string>>; sent?: number } = {};
+        at(2_000, () => {
+          during.view = observe(liveContracts(client, { ...query }).state$.pipe(map(briefState)));
+        });
+        at(60_999, () => (during.sent = service.requests.length));
+        at(62_000, () => during.view?.subscription.unsubscribe());
+        flush();
+        expect(during.sent).toBe(0);
+        if (succeeds) expect(during.view?.values.at(-1)).toBe('live/open 1 x');
+        else expect([session.state, isSignedOutError(during.view?.error)]).toEqual(['signedOut', true]);
+      });
+    },
+  );
+
   it('aborts submissions when the user signs out, and says which may be committed', async () => {
     let isSlow = false;
     const { session, client, service } = world({ token: () => (isSlow ? NEVER : 'a') });
@@ -339,7 +391,7 @@ describe('the tabs of a session', () => {
   function tabs() {
     const one = world();
     const other = world({ name: one.name });
-    other.user.token = undefined;
+    one.user.token = other.user.token = undefined;
     const states = [one, other].map(({ session }) => observe(session.state$));
     const close = (): void => {
       for (const { subscription } of states) subscription.unsubscribe();
@@ -357,7 +409,6 @@ describe('the tabs of a session', () => {
   it('sign in once, and never say a token', async () => {
     const { one, other, states, said } = tabs();
     const answer$ = new Subject<unknown>();
-    one.user.token = undefined;
     const waiting = ledgerSession({
       token: () => one.user.token,
       signIn: () => answer$,
@@ -381,7 +432,7 @@ describe('the tabs of a session', () => {
 
   it('sign out together', async () => {
     const { one, other } = tabs();
-    other.user.token = 'a';
+    one.user.token = other.user.token = 'a';
     const view = observe(liveContracts(other.client, { ...query }).state$);
     await until(() => other.session.state === 'active');
     await one.session.signOut();
@@ -391,6 +442,7 @@ describe('the tabs of a session', () => {
 
   it('are not disturbed by the sign-in of another one while they have a token', async () => {
     const { one, states, said } = tabs();
+    one.user.token = 'a';
     await one.session.signIn();
     await until(() => states[0]?.values.includes('active') === true);
     const count = states[0]?.values.length;
@@ -411,6 +463,88 @@ describe('the tabs of a session', () => {
     await expect(failing.signIn()).rejects.toThrow('closed');
     await until(() => states.every(({ values }) => values.length === 3));
     expect(states.map(({ values }) => values.at(-1))).toEqual(['signedOut', 'signedOut']);
+  });
+
+  describe('look for the token of the sign-in of another one', () => {
+    /** What a tab shows if the token comes some time after the sign-in of another tab, at 1,000 ms. */
+    function lateToken(afterMs: number, also: (tab: ReturnType<typeof world>) => void = () => undefined) {
+      return marbles(({ flush }) => {
+        const tab = world();
+        tab.user.token = undefined;
+        const states = observe(tab.session.state$);
+        const other = new LocalChannel(tab.name);
+        at(900, () => {
+          other.postMessage('signingIn');
+        });
+        at(1_000, () => {
+          other.postMessage('signedIn');
+        });
+        at(1_000 + afterMs, () => (tab.user.token = 'a'));
+        also(tab);
+        at(60_000, () => {
+          states.subscription.unsubscribe();
+          other.close();
+        });
+        flush();
+        return { states: states.values, times: states.times, calls: tab.user.calls.length, logins: tab.user.logins };
+      });
+    }
+
+    it.each([20, 300, 1_500])('which comes %i ms later', (ms) => {
+      const { states, times, logins } = lateToken(ms);
+      expect([states, logins]).toEqual([['signedOut', 'signingIn', 'active'], 0]);
+      expect((times.at(-1) ?? NaN) - 1_000 - ms).toBeLessThan(1_000);
+    });
+
+    it('a few times within two seconds', () => {
+      const { states, times, calls } = lateToken(100_000);
+      expect([states, times.at(-1)]).toEqual([['signedOut', 'signingIn', 'signedOut'], 3_000]);
+      expect(calls).toBeLessThan(9);
+    });
+
+    it('which comes much later, when the page is shown again', () => {
+      const page = openPage();
+      const { states, times } = lateToken(10_000, () => {
+        at(20_000, () => {
+          page.show('visible');
+        });
+      });
+      expect(states).toEqual(['signedOut', 'signingIn', 'signedOut', 'active']);
+      expect((times.at(-1) ?? NaN) - 20_000).toBeLessThan(1_001);
+    });
+
+    it('which replaces the one that the participant has refused', () => {
+      marbles(({ flush }) => {
+        const { session, client, user, accepted, name } = world({ token: (refused) => tokenIfNot(refused) });
+        const tokenIfNot = (refused?: string): string | undefined => (user.token === refused ? undefined : user.token);
+        const states = observe(session.state$);
+        const view = observe(liveContracts(client, { ...query }).state$.pipe(map(briefState)));
+        const other = new LocalChannel(name);
+        at(1_000, () => accepted.splice(0, 1, 'b'));
+        at(100_000, () => {
+          other.postMessage('signedIn');
+        });
+        at(100_500, () => (user.token = 'b'));
+        at(110_000, () => {
+          for (const { subscription } of [states, view]) subscription.unsubscribe();
+          other.close();
+        });
+        flush();
+        expect(states.values).toEqual(['signedOut', 'active', 'expired', 'active']);
+        expect(view.values.at(-1)).toBe('live/open 1 x');
+      });
+    });
+
+    it('but not of a user who signs out meanwhile', () => {
+      const page = openPage();
+      const { states } = lateToken(1_500, ({ session }) => {
+        at(1_200, () => void session.signOut());
+        at(20_000, () => {
+          page.show('visible');
+        });
+      });
+      expect(states).toEqual(['signedOut', 'signingIn', 'signedOut']);
+    });
   });
 
   it('wait for a minute at most for one that was closed while its user signed in', () => {
@@ -511,6 +645,8 @@ describe('a page that returns', () => {
   });
 
   it('begins its back-off again, so that a network that comes back slowly is noticed soon', () => {
+    // a sum of random delays has no limit that is near
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
     const page = openPage();
     marbles(({ flush }) => {
       const { client, trouble } = world();
@@ -533,10 +669,9 @@ describe('a page that returns', () => {
     const session = ledgerSession({ token: () => 'a', name: newName() });
     const states = observe(session.state$);
     page.setOnline(false);
-    void session.signIn();
     page.setOnline(true);
     page.setOnline(false);
-    expect(states.values).toEqual(['signedOut', 'offline', 'active', 'offline']);
+    expect(states.values).toEqual(['signedOut', 'active', 'offline', 'active', 'offline']);
     states.subscription.unsubscribe();
   });
 });

@@ -8,7 +8,7 @@ export const hasTag = (u: unknown, tag: string): boolean =>
 /** The details in a message. Absent ones are omitted. */
 type Details = Readonly<Record<string, string | number | undefined>>;
 
-/** The common base of all errors of this library. The message is a sentence, then the details, one per line. */
+/** The common base of all errors of this library. The message is a sentence, then lines that explain it, then the details. */
 export abstract class TaggedError<T extends string> extends Error {
   /** The class's name. */
   override readonly name: T;
@@ -34,17 +34,17 @@ const runbookUrl = 'https://unpkg.com/canton-rx/docs/runbook.md';
 /** The address of a section of the guide for operators. The name of a section does not change. */
 export const runbook = (section: string): string => `${runbookUrl}#${section}`;
 
-/** Further lines of a message, after the details, and the cause of the error. */
+/** Further lines of a message, before the details, and the cause of the error. */
 interface MessageOptions extends ErrorOptions {
   readonly lines?: readonly string[];
 }
 
-/** The message of an error: a sentence, then the details, one per line. Whatever they quote adds no line. */
+/** The message of an error: a sentence, then what explains it, then the details, one per line. Whatever they quote adds no line. */
 const errorMessage = (fact: string, details: Details = {}, lines: readonly string[] = []): string =>
   [
     fact,
-    ...Object.entries(details).flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${value}`])),
     ...lines,
+    ...Object.entries(details).flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${value}`])),
   ]
     .map((line) => escapeText(cut(line, 2 * maxLength)))
     .join('\n');
