@@ -26,7 +26,7 @@ const run = (command, args, cwd, stdout = 'ignore') => {
     process.exit(1);
   }
 };
-const generated = new Set(['node_modules', 'dist', '.angular']);
+const generated = new Set(['node_modules', 'dist', '.angular', '.next']);
 cpSync(join(import.meta.dirname, name), folder, {
   recursive: true,
   filter: (source) => !generated.has(basename(source)),

@@ -4,7 +4,9 @@ import { basename, join } from 'node:path';
 
 /** Writes the list of all guides, and all of them as one text, as https://llmstxt.org describes. */
 export async function writeForMachines(folder, project, router) {
-  const guides = project.documents.filter(({ frontmatter }) => ['Start', 'Guides'].includes(frontmatter['group']));
+  const guides = project.documents.filter(({ frontmatter }) =>
+    ['Start', 'Guides', 'Concepts', 'Reference', 'Operate'].includes(frontmatter['group']),
+  );
   const readme = textOf(project.readme);
   const [title, , summary] = readme.split('\n');
   const lines = guides.map((guide) => {

@@ -30,7 +30,27 @@ export class SiteContext extends DefaultThemeRenderContext {
 }
 
 const mainOf = (context, page, header, template) =>
-  h('main', null, header(page), template(page), page.model.isDocument() && neighbours(context, page));
+  h(
+    'main',
+    null,
+    header(page),
+    template(page),
+    page.model.isDocument() && editLink(page, manifest),
+    page.model.isDocument() && neighbours(context, page),
+  );
+
+/** A link to the source of a guide, if package.json names the repository. */
+export function editLink({ model, project }, { repository }) {
+  const path = /(?:docs\/.*|[A-Z]+\.md)$/.exec(project.files.getReflectionPath(model) ?? '')?.[0];
+  if (repository === undefined || path === undefined) return undefined;
+  return h(
+    'p',
+    { class: 'site-edit' },
+    h('a', { href: `${addressOf(repository)}/edit/main/${path}` }, 'Edit this page'),
+  );
+}
+
+const addressOf = ({ url }) => url.replace(/^git\+/, '').replace(/\.git$/, '');
 
 /** The links below a guide or an example. */
 function neighbours(context, { model, project }) {
@@ -49,7 +69,7 @@ function neighbours(context, { model, project }) {
 
 /** The header: name, version, search, theme, repository. The ids are those that TypeDoc's script looks for. */
 export function toolbar(context, { project }, { version, repository }) {
-  const address = repository?.url.replace(/^git\+/, '').replace(/\.git$/, '');
+  const address = repository && addressOf(repository);
   return h(
     'header',
     { class: 'tsd-page-toolbar' },
@@ -100,9 +120,9 @@ export function toolbar(context, { project }, { version, repository }) {
 }
 
 const ways = [
-  { way: 'Angular', guide: 'Angular', text: 'Contracts as signals, rendered on a server too.' },
-  { way: 'React', guide: 'React', text: 'Contracts as hooks, with the connection and its errors.' },
-  { way: 'A service', guide: 'Building a service', text: 'Each update handled exactly once, whatever crashes.' },
+  { way: 'A page in a browser', text: 'Contracts that change while you look at them.' },
+  { way: 'A service', text: 'Each update handled, and resumed when it is killed.' },
+  { way: 'A script', text: 'Contracts read and a command submitted, once.' },
 ];
 
 function homePage(context, { model: project }) {
@@ -120,17 +140,16 @@ function homePage(context, { model: project }) {
     'div',
     { class: 'tsd-panel tsd-typography site-home' },
     h(JSX.Raw, { html: context.markdown(home) }),
-    h('p', null, h('a', { href: link('Getting started'), class: 'site-start' }, 'Get started')),
-    picture('light'),
-    picture('dark'),
-    h('h2', null, 'Start with'),
+    h('h2', null, 'Start in five minutes'),
     h(
       'ul',
       { class: 'site-ways' },
       ways
-        .filter(({ guide }) => guideOf(guide) !== undefined)
-        .map(({ way, guide, text }) => h('li', null, h('a', { href: link(guide) }, way), h('p', null, text))),
+        .filter(({ way }) => guideOf(way) !== undefined)
+        .map(({ way, text }) => h('li', null, h('a', { href: link(way) }, way), h('p', null, text))),
     ),
+    picture('light'),
+    picture('dark'),
     h(JSX.Raw, { html: context.markdown(partsOf(project.readme, ['Guides', 'Entry points', 'Compatibility'])) }),
   );
 }
@@ -161,4 +180,20 @@ export function accessible(html) {
     .replaceAll('<pre><code', '<pre><code tabindex="0"') // what is too wide scrolls with the keyboard too
     .replaceAll('<table>', '<div class="site-table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>');
+}
+
+/** Gives each row of a table an anchor of the words in its first cell, so that a person can send a link to it. */
+export function withRowAnchors(html) {
+  const used = new Set(Array.from(html.matchAll(/ id="([^"]+)"/g), ([, id]) => id));
+  return html.replaceAll(/<tr>\s*<td>(.*?)<\/td>/gs, (row, cell) => {
+    const words =
+      cell
+        .replaceAll(/<[^>]*>|&[^;]+;/g, ' ')
+        .toLowerCase()
+        .match(/[a-z0-9$.]+/g) ?? [];
+    const id = ['row', ...words.slice(0, 6)].join('-');
+    if (used.has(id)) return row;
+    used.add(id);
+    return `<tr id="${id}"><td><a class="site-row" href="#${id}" aria-label="Link to this row">#</a> ${cell}</td>`;
+  });
 }

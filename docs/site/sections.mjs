@@ -1,8 +1,18 @@
 // What the search knows, in this order: sections of pages, declarations, guards, members.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DocumentReflection, KindRouter, ReflectionKind, Slugger } from 'typedoc';
 
 /** Sections that the search offers, by their anchors. */
 const anchors = new WeakMap();
+/** What the search shows below a result. */
+const excerpts = new Map();
+
+/** Writes the texts of results, which the page loads when a reader searches. */
+export async function writeExcerpts(folder, router) {
+  const texts = Object.fromEntries([...excerpts].map(([target, text]) => [router.getFullUrl(target), text]));
+  await writeFile(join(folder, 'assets', 'excerpts.js'), `window.siteExcerpts = ${JSON.stringify(texts)};`);
+}
 
 /** Leads to sections of pages as well. */
 export class SectionRouter extends KindRouter {
@@ -17,7 +27,11 @@ export function describePages(event, sluggerOptions) {
   const { searchResults, searchFields, searchFieldWeights } = event;
   Object.assign(searchFieldWeights, { name: 300, comment: 8, document: 12 });
   const pages = searchResults.filter((reflection) => reflection.isDocument());
-  for (const reflection of searchResults) reflection.relevanceBoost = boostOf(reflection);
+  for (const reflection of searchResults) {
+    reflection.relevanceBoost = boostOf(reflection);
+    const text = summaryOf(reflection);
+    if (text !== '') excerpts.set(reflection, text);
+  }
   for (const page of pages) {
     const [introduction, ...sections] = sectionsOf(page.content.map(({ text }) => text).join(''));
     const slugger = new Slugger(sluggerOptions);
@@ -26,10 +40,12 @@ export function describePages(event, sluggerOptions) {
       name: `${page.name} ${page.frontmatter['keywords'] ?? ''}`,
       document: searchable(introduction.text),
     };
+    excerpts.set(page, plain(introduction.text));
     for (const { name, heading, text } of sections) {
       const section = new DocumentReflection(name, page, [], {});
       section.relevanceBoost = page.relevanceBoost;
       anchors.set(section, slugger.slug(heading));
+      excerpts.set(section, plain(text));
       searchFields[searchResults.push(section) - 1] = {
         name: searchable(name),
         document: searchable(text),
@@ -49,6 +65,23 @@ function sectionsOf(markdown) {
   });
   const [title = { name: '', heading: '', text: '' }, ...others] = sections;
   return [{ ...title, text: before + title.text }, ...others];
+}
+
+/** Markdown as a line of text. */
+const plain = (markdown) =>
+  markdown
+    .replaceAll(/^---$.*?^---$/gms, '')
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/^\|[ :|-]+$/gm, '')
+    .replaceAll(/[`*|]|^[ >-]+ /gm, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+/** The first sentence of the comment of a declaration. */
+function summaryOf({ comment, signatures }) {
+  const parts = (comment ?? signatures?.find((signature) => signature.comment)?.comment)?.summary ?? [];
+  const text = plain(parts.map((part) => part.text).join(''));
+  return text.split(/(?<=\.) /)[0];
 }
 
 /** A word with a hyphen is found without it too. */

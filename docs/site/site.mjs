@@ -1,4 +1,5 @@
-// The site's parts in their order: Start, Guides, Examples, Reference, Project.
+// The site's parts in their order, with the guides under the headings of the README.
+import { readFileSync } from 'node:fs';
 import {
   Comment,
   CommentTag,
@@ -10,9 +11,9 @@ import {
   ReflectionFlag,
   ReflectionKind,
 } from 'typedoc';
-import { accessible, SiteContext } from './pages.mjs';
+import { accessible, SiteContext, withRowAnchors } from './pages.mjs';
 import { writeForMachines, writeNotFound } from './files.mjs';
-import { describePages, SectionRouter } from './sections.mjs';
+import { describePages, SectionRouter, writeExcerpts } from './sections.mjs';
 
 /** Loaded by TypeDoc. */
 export function load(app) {
@@ -24,17 +25,19 @@ export function load(app) {
   );
   app.renderer.on(PageEvent.END, (page) => {
     page.contents = accessible(page.contents);
+    if (page.url === 'documents/Runbook.html') page.contents = withRowAnchors(page.contents);
   });
   app.renderer.postRenderAsyncJobs.push(async ({ outputDirectory, project }) => {
     await writeForMachines(outputDirectory, project, app.renderer.router);
     await writeNotFound(outputDirectory);
+    await writeExcerpts(outputDirectory, app.renderer.router);
   });
   app.renderer.hooks.on('head.end', () =>
     JSX.createElement('script', null, JSX.createElement(JSX.Raw, { html: unfold })),
   );
 }
 
-const parts = ['Start', 'Guides', 'Examples', 'Reference', 'Project'];
+const parts = ['Start', 'Guides', 'Concepts', 'Reference', 'Operate', 'Examples', 'Project'];
 
 /** Unfolds all parts, until the reader folds one. */
 const unfold = `for (const part of ${JSON.stringify(parts)}) try { localStorage['tsd-accordion-' + part] ??= 'true' } catch {}`;
@@ -82,10 +85,24 @@ function summarize(declaration) {
 const textOf = (document) => document.content.map(({ text }) => text).join('');
 
 function partOf(path) {
-  if (path.endsWith('docs/getting-started.md')) return 'Start';
   if (path.includes('docs/examples/')) return 'Examples';
-  return path.includes('docs/') ? 'Guides' : 'Project';
+  const heading = headings.get(/docs\/[\w-]+\.md$/.exec(path)?.[0]);
+  if (heading === undefined) return 'Project';
+  return parts.includes(heading) ? heading : 'Guides';
 }
+
+/** The heading of the README under which a guide is listed, by the file of the guide. */
+const headings = new Map(
+  readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    .split(/^### /m)
+    .slice(1)
+    .flatMap((section) =>
+      Array.from(section.split(/^## /m)[0].matchAll(/^\| \[[^\]]*\]\((docs\/[\w-]+\.md)\)/gm), ([, path]) => [
+        path,
+        section.slice(0, section.indexOf('\n')),
+      ]),
+    ),
+);
 
 function tag(reflection, name, text) {
   reflection.comment ??= new Comment();
@@ -110,7 +127,23 @@ class SiteTheme extends DefaultTheme {
   buildNavigation(project) {
     const navigation = super.buildNavigation(project);
     navigation.find(({ text }) => text === 'Start')?.children.unshift({ text: 'Overview', path: 'index.html' });
+    const guides = navigation.find(({ text }) => text === 'Guides');
+    if (guides !== undefined) guides.children = this.#underHeadings(project, guides.children);
     return navigation.map(withoutNestedLinks);
+  }
+
+  /** The guides under the headings of the README: too many for one list. */
+  #underHeadings(project, guides) {
+    const headingOf = ({ text }) =>
+      headings.get(
+        /docs\/[\w-]+\.md$/.exec(
+          project.files.getReflectionPath(project.documents.find(({ name }) => name === text)),
+        )?.[0],
+      );
+    return [...new Set(guides.map(headingOf))].map((heading) => ({
+      text: heading,
+      children: guides.filter((guide) => headingOf(guide) === heading),
+    }));
   }
 }
 

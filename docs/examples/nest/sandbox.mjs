@@ -22,6 +22,8 @@ if (!existsSync('.env')) {
     '# or a party that the ledger signs for, without a key; it has another id when the sandbox starts again',
     `# PARTY=${hosted}`,
     '# LEDGER_USER=service',
+    '# that of npm run login',
+    'LOGIN_ISSUER=http://127.0.0.1:4000',
   ];
   writeFileSync('.env', `${lines.join('\n')}\n`);
 }

@@ -5,12 +5,12 @@ import { AutomationModule } from './automation/automation.module.js';
 import { Environment } from './config/environment.js';
 import { ContractsModule } from './contracts/contracts.module.js';
 import { DatabaseModule } from './database/database.module.js';
-import { HealthModule } from './health/health.module.js';
 import { LedgerModule } from './ledger/ledger.module.js';
 import { tokenOf } from './ledger/token-of.js';
 import { SubmissionsModule } from './submissions/submissions.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 import { UpdatesModule } from './updates/updates.module.js';
+import { UsersModule } from './users/users.module.js';
 
 @Module({
   imports: [
@@ -35,7 +35,7 @@ import { UpdatesModule } from './updates/updates.module.js';
     SubmissionsModule,
     AutomationModule,
     UpdatesModule,
-    HealthModule,
+    UsersModule,
   ],
 })
 export class AppModule {}

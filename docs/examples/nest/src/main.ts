@@ -2,11 +2,14 @@ import 'reflect-metadata';
 import { ConfigService } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Ledger } from 'canton-rx';
+import { runService } from 'canton-rx/service';
 import { AppModule } from './app.module.js';
 import { Expiry } from './automation/expiry.js';
 import { Receipts } from './automation/receipts.js';
 import type { Environment } from './config/environment.js';
 import { Projection } from './contracts/projection.js';
+import { LEDGER } from './ledger/ledger.js';
 import { PinoLogger } from './telemetry/pino-logger.js';
 
 const app = await NestFactory.create<NestExpressApplication>(AppModule, {
@@ -17,25 +20,28 @@ const app = await NestFactory.create<NestExpressApplication>(AppModule, {
 });
 const logger = app.get(PinoLogger);
 app.useLogger(logger);
-// by default Nest ends the process with the signal, which looks like a crash
-app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
-
 const config = app.get<ConfigService<Environment, true>>(ConfigService);
-await app.listen(config.get('PORT', { infer: true }), config.get('HOST', { infer: true }));
+const host = config.get('HOST', { infer: true });
+await app.listen(config.get('PORT', { infer: true }), host);
 logger.log(`listening at ${await app.getUrl()}`, 'main');
 
-// the last line of the log, after the hooks of the shutdown
-const projection = app.get(Projection);
-process.once('exit', (code) => {
-  logger.log(`stopped with code ${code}; saved up to offset ${projection.status?.offset ?? 'none'}`, 'main');
-});
-
-// a permanent failure ends the process; its supervisor restarts it, and it continues from the stored position
-const endWith = (name: string) => async (error: unknown) => {
-  logger.fatal(error, name);
-  await app.close();
-  process.exit(1);
-};
-projection.over.catch(endWith('Projection'));
-app.get(Expiry).over.catch(endWith('Expiry'));
-app.get(Receipts).over.catch(endWith('Receipts'));
+const { processor } = app.get(Projection);
+const { rules } = app.get(Expiry);
+const { processors, outboxes } = app.get(Receipts);
+// A permanent failure ends the process; its supervisor restarts it, and it continues from the stored position.
+runService(
+  { ledger: app.get<Ledger>(LEDGER), processors: [processor, ...processors], rules, outboxes },
+  {
+    host,
+    port: config.get('STATUS_PORT', { infer: true }),
+    ready: {
+      maxAgeMs: config.get('READY_UNSEEN_MS', { infer: true }),
+      maxBehindMs: config.get('READY_BEHIND_MS', { infer: true }),
+    },
+    onFailure: 'stop',
+    drainWithinMs: config.get('STOP_WITHIN_MS', { infer: true }),
+    // the hooks of the modules run when nothing is in flight any more
+    flush: () => app.close(),
+    log: (line) => logger.log(line, 'Service'),
+  },
+).subscribe({ error: () => process.exit(1), complete: () => process.exit(0) });

@@ -8,7 +8,7 @@ export function Tasks() {
     { types: { task: Task } },
     {
       select: ({ payload }) => payload?.title.toLowerCase().includes(filter.toLowerCase()) ?? true,
-      compare: (a, b) => b.offset - a.offset, // the newest first
+      compare: (a, b) => b.offset - a.offset, // last created or moved first
     },
   );
   if (status === 'error')

@@ -1,5 +1,6 @@
 import { afterRenderEffect, Component, computed, ElementRef, inject, viewChild } from '@angular/core';
 import { CdkTrapFocus } from '@angular/cdk/a11y';
+import { ActivityPanel } from './connection/activity-panel';
 import { CONNECTION } from './connection/connection';
 import { ConnectionForm } from './connection/connection-form';
 import { ContractPanel } from './contracts/contract-panel';
@@ -21,6 +22,7 @@ import { UpdatesPage } from './updates/updates-page';
 @Component({
   selector: 'app-explorer',
   imports: [
+    ActivityPanel,
     CdkTrapFocus,
     CommandsPage,
     ConnectionForm,

@@ -1,9 +1,9 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ConfigService } from '@nestjs/config';
 import { exercise, type Ledger, type Signer } from 'canton-rx';
-import { automate, type Automation, type AutomationOptions, type AutomationStatus } from 'canton-rx/automation';
+import { automate, type Automation, type AutomationOptions } from 'canton-rx/automation';
 import { preparedTransactionVerifier } from 'canton-rx/verify';
-import { concatMap, defer, lastValueFrom, takeUntil } from 'rxjs';
+import { concatMap, defer } from 'rxjs';
 import type { Environment } from '../config/environment.js';
 import { types } from '../contracts/types.js';
 import { LEDGER } from '../ledger/ledger.js';
@@ -14,38 +14,19 @@ const temporary = 'temporary';
 
 /**
  * A rule: archives each temporary asset of the service's party some time after its creation. Several processes may run it,
- * since the ledger commits each action once.
+ * since the ledger commits each action once. main.ts runs it.
  */
 @Injectable()
-export class Expiry implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  /** Fulfilled when it has stopped; rejected when it has failed permanently. */
-  over: Promise<unknown> = Promise.resolve();
-  /** Absent before it has started, and without a party. */
-  status: AutomationStatus | undefined;
-  private readonly stopping = new AbortController();
+export class Expiry {
+  /** Empty without a party. */
+  readonly rules: readonly Automation[];
 
   constructor(
     @Inject(LEDGER) private readonly ledger: Ledger,
     private readonly config: ConfigService<Environment, true>,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    const party = this.config.get('PARTY', { infer: true });
-    if (party === undefined) return;
-    const rule = this.ruleFor(party);
-    this.over = lastValueFrom(rule, { defaultValue: undefined });
-    // main.ts awaits it later; until then a rejection must not end the process as unhandled
-    const ended = this.over.catch(() => undefined);
-    rule.status$.pipe(takeUntil(ended)).subscribe((status) => {
-      this.status = status;
-    });
-  }
-
-  /** Finishes the submissions in progress, and begins no other. */
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
-    // main.ts reports a failure
-    await this.over.catch(() => undefined);
+  ) {
+    const party = config.get('PARTY', { infer: true });
+    this.rules = party === undefined ? [] : [this.ruleFor(party)];
   }
 
   private ruleFor(party: string): Automation {
@@ -61,11 +42,7 @@ export class Expiry implements OnApplicationBootstrap, BeforeApplicationShutdown
         dueAt: ({ createdAt }) => new Date(Date.parse(createdAt) + lifeMs),
         act: ({ contractId }) => exercise(types.asset.Archive, contractId, {}),
       },
-      {
-        signal: this.stopping.signal,
-        stopWithinMs: this.config.get('STOP_WITHIN_MS', { infer: true }),
-        ...this.signing(party),
-      },
+      this.signing(party),
     );
   }
 

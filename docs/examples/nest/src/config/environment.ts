@@ -10,6 +10,8 @@ const unlessEmpty = <A extends z.ZodType>(type: A) =>
 export const Environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  /** The port of `/livez`, `/readyz`, `/status` and `/metrics`. */
+  STATUS_PORT: z.coerce.number().int().min(0).max(65_535).default(3001),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
 
   LEDGER_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:7575'),
@@ -38,12 +40,17 @@ export const Environment = z.object({
     ),
   ),
 
+  /** The identity provider of the users (OpenID Connect). Without it, no user can read their contracts. */
+  LOGIN_ISSUER: unlessEmpty(z.url({ protocol: /^https?$/ })),
+  /** The audience of access tokens for this service. */
+  LOGIN_AUDIENCE: z.string().min(1).default('https://contracts.example'),
+
   /** PostgreSQL, 12 or later; by default the one of `npm run database`. The service makes its tables. */
   DATABASE_URL: unlessEmpty(z.string()).transform(
     (url) => url ?? 'postgres://postgres:password@127.0.0.1:5432/postgres',
   ),
 
-  /** Where spans are sent, by OTLP over HTTP; by default they are not sent. Metrics are always at /metrics. */
+  /** Where spans are sent, by OTLP over HTTP; by default they are not sent. */
   OTEL_EXPORTER_OTLP_ENDPOINT: unlessEmpty(z.url()),
   OTEL_SERVICE_NAME: z.string().default('contracts'),
 

@@ -1,17 +1,14 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ConfigService } from '@nestjs/config';
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Telemetry } from 'canton-rx/otel';
 import type { Environment } from '../config/environment.js';
 
-/** Traces and metrics. Traces are sent to a collector, if one is configured; Prometheus reads the metrics. */
+/** Traces, which are sent to a collector, if one is configured. `runService` has the metrics. */
 @Injectable()
 export class OpenTelemetry implements OnApplicationShutdown {
-  readonly metrics = new PrometheusExporter({ preventServerStart: true });
   readonly providers: Telemetry;
   private readonly tracers: NodeTracerProvider;
 
@@ -24,10 +21,7 @@ export class OpenTelemetry implements OnApplicationShutdown {
     });
     // keeps the span of a handler active, also after an await
     this.tracers.register();
-    this.providers = {
-      tracerProvider: this.tracers,
-      meterProvider: new MeterProvider({ resource, readers: [this.metrics] }),
-    };
+    this.providers = { tracerProvider: this.tracers };
   }
 
   /** Sends the last spans, if the collector accepts them at once. */

@@ -1,18 +1,11 @@
 import { Global, Module, type MiddlewareConsumer, type NestModule } from '@nestjs/common';
 import { pinoHttp } from 'pino-http';
 import { LedgerLog } from './ledger-log.js';
-import { MetricsController } from './metrics.controller.js';
 import { OpenTelemetry } from './open-telemetry.js';
 import { PinoLogger } from './pino-logger.js';
 
-/** A request of Express. */
-interface Probe {
-  readonly originalUrl?: string;
-}
-
 @Global()
 @Module({
-  controllers: [MetricsController],
   providers: [PinoLogger, LedgerLog, OpenTelemetry],
   exports: [PinoLogger, OpenTelemetry],
 })
@@ -20,11 +13,7 @@ export class TelemetryModule implements NestModule {
   constructor(private readonly logger: PinoLogger) {}
 
   configure(consumer: MiddlewareConsumer): void {
-    // probes and metrics are requested every few seconds
-    const ignore = ({ originalUrl = '' }: Probe): boolean => ['/health', '/ready', '/metrics'].includes(originalUrl);
-    consumer
-      .apply(pinoHttp({ logger: this.logger.pino, autoLogging: { ignore }, serializers: { req: loggedRequest } }))
-      .forRoutes('*path');
+    consumer.apply(pinoHttp({ logger: this.logger.pino, serializers: { req: loggedRequest } })).forRoutes('*path');
   }
 }
 

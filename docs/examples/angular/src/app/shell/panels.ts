@@ -10,7 +10,8 @@ export type Panel =
   | { readonly kind: 'contract'; readonly contractId: string }
   | { readonly kind: 'submit'; readonly archive?: { readonly contractId: string; readonly templateId: string } }
   | { readonly kind: 'exercise'; readonly contract: AnyContract; readonly choices: readonly string[] }
-  | { readonly kind: 'connection'; readonly field?: ConnectionField };
+  | { readonly kind: 'connection'; readonly field?: ConnectionField }
+  | { readonly kind: 'activity' };
 
 /** The open panel, and the panels to go back to: an entry of the browser's history each, so that its Back closes them. */
 @Injectable()
@@ -50,6 +51,7 @@ const titles = {
   exercise: 'Exercise a choice',
   submit: 'Submit',
   connection: 'Connection',
+  activity: 'Activity of the client',
 } as const;
 
 /** The title of a panel. */
