@@ -25,6 +25,10 @@ const vendor = {
   regex: '^@canton-network/',
   message: 'only verify/ and sandbox/ know the optional packages of the vendor',
 };
+const tanstack = {
+  regex: '^@tanstack/',
+  message: 'its types are declared where they are used: an application has one of many packages with them',
+};
 const node = { regex: '^node:', message: 'only sandbox/, cli/, file/ and service/ run in Node alone' };
 /** Optional packages, and the folders that know each. */
 const optional = {
@@ -56,6 +60,7 @@ const house = {
   operators: ['codecs', 'errors'],
   contracts: ['codecs', 'errors', 'diagnostics', 'http', 'client', 'history', 'feed', 'operators', 'ledger'],
   session: ['errors', 'client'],
+  devtools: ['diagnostics', 'errors'],
   process: ['codecs', 'errors', 'diagnostics', 'http', 'client', 'history', 'feed', 'operators', 'ledger', 'contracts'],
   dispatch: ['codecs', 'errors', 'diagnostics', 'http', 'submission', 'process'],
   automation: [
@@ -89,9 +94,11 @@ const house = {
     'contracts',
   ],
   nats: ['codecs', 'errors', 'diagnostics', 'http', 'history', 'operators', 'process'],
-  service: ['diagnostics', 'http', 'ledger', 'process', 'dispatch'],
+  service: ['errors', 'diagnostics', 'http', 'ledger', 'process', 'dispatch'],
   angular: ['codecs', 'client', 'contracts', 'errors', 'http', 'ledger', 'session'],
   react: ['codecs', 'contracts', 'ledger', 'session'],
+  'tanstack-query': ['contracts'],
+  'tanstack-db': ['contracts'],
   otel: ['codecs', 'errors', 'diagnostics', 'http', 'client', 'process'],
   ws: ['codecs', 'errors', 'http', 'client', 'history', 'feed'],
   undici: ['errors', 'http'],
@@ -143,6 +150,7 @@ const direction = (folder, allowed, depth) => {
             ...(folder === 'http' ? [] : [ky]),
             ...(knowsVendor.includes(folder) ? [] : [vendor]),
             ...(inNode.includes(folder) ? [] : [node]),
+            tanstack,
             ...foreign(folder),
             ...(folder === 'cli' ? [entriesAlone(depth)] : []),
             ...(folder === 'sandbox' ? [portsAlone(depth)] : []),

@@ -10,7 +10,9 @@ import { Transaction } from '../../src/codecs/Transaction.js';
 import { UpdateElement } from '../../src/codecs/Update.js';
 import { errorOf } from '../../src/errors/readAnswer.js';
 import { rejectionReason } from '../../src/errors/rejectionReason.js';
+import type { ApiError } from '../../src/errors/ApiError.js';
 import { PrunedError } from '../../src/errors/feed.js';
+import { SubmissionRejectedError } from '../../src/errors/submission.js';
 import { at, listAt } from '../sandbox/client.js';
 import { anyCodec, type AnyCodec, decode } from './support.js';
 
@@ -153,5 +155,16 @@ describe('a recorded error', () => {
       (resource) => at(resource, 0) === 'ErrorResource(CONTRACT_ID)',
     );
     expect(error.contractIds).toEqual(expect.arrayContaining(named.map((resource) => at(resource, 1))));
+  });
+
+  it('says what helps where neither the request nor a token names the user', () => {
+    const [, failure] = failures.find(([file]) => file === 'error-no-user') ?? [];
+    const error = read(failure?.path ?? '', failure?.status ?? 0, failure?.body);
+    expect(error.message).toContain('Next: pass userId');
+    const submission = { submissionId: 's', commandId: 'c', userId: '', actAs: [], sentAt: 0, attempts: 1 };
+    const rejected = new SubmissionRejectedError(error as ApiError, submission);
+    expect(rejected.message).toContain('Next: pass userId');
+    // the person at the screen lacks no right
+    expect(rejected.summary).toBe('The request is not valid, and nothing has changed.');
   });
 });

@@ -10,12 +10,13 @@ import { type ContractsWorld, contractsWorld } from './virtualContracts.js';
 import { transactionWith } from './wire.js';
 
 const home = 'home::1220ab';
+const away = 'away::1220ab';
 
 export const alice = 'alice::1220ab';
 export const bob = 'bob::1220ab';
 export const carol = 'carol::1220ab';
 
-/** A contract, by its ID: the first letters of its stakeholders, and a number, such as `ab1`. */
+/** A contract, by its ID: the first letters of its stakeholders, and a number, such as `ab1`. Those with `@` are on another synchronizer. */
 const stakeholdersOf = (contractId: string): readonly string[] =>
   contractId.startsWith('p')
     ? [`${contractId.split('-')[0] ?? ''}::1220ab`]
@@ -64,7 +65,7 @@ const entryOf = ({ contractId, isEnd, number, offset }: Happened) => ({
   element: transactionWith(offset, {
     updateId: `1220${number}`,
     recordTime: new Date(firstTime + number * 1_000).toISOString(),
-    synchronizerId: home,
+    synchronizerId: contractId.includes('@') ? away : home,
     events: [isEnd ? archived(contractId, offset) : created(activation(contractId, offset))],
   }),
 });
@@ -139,6 +140,17 @@ export class PartyWorld {
     this.elements.clear();
     const end = this.end > after ? this.end + by : this.end;
     this.world.participant.ledger.replace(this.history.map(entryOf), end);
+  }
+
+  /** Restores the participant: the updates of one synchronizer are between those of another one in another way. */
+  interleave(...contractIds: readonly string[]): void {
+    for (const happened of this.history) {
+      happened.offset = 1 + contractIds.indexOf(happened.contractId);
+      this.note(happened);
+    }
+    this.elements.clear();
+    const inOrder = [...this.history].sort((a, b) => a.offset - b.offset);
+    this.world.participant.ledger.replace(inOrder.map(entryOf), this.end);
   }
 
   /** Replaces the ledger by another one, on a participant of the same ID. */

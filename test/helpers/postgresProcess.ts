@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -44,8 +44,8 @@ export interface PostgresServer extends TestServer {
 }
 
 /**
- * Starts a PostgreSQL server. It flushes to the disk, because tests check that acknowledged commits survive a crash of
- * the server. Only a user of the name `guarded` needs a password.
+ * Starts a PostgreSQL server. It writes without waiting for the disk: what a killed process has written survives it, and no
+ * test ends the machine. Only a user of the name `guarded` needs a password.
  *
  * @param settings - settings other than the defaults
  */
@@ -54,21 +54,19 @@ export async function postgresServer(settings: Readonly<Record<string, string>> 
   const folder = await mkdtemp(join(tmpdir(), 'canton-rx-postgres-'));
   if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
   const data = join(folder, 'data');
-  await exec(
-    program('initdb'),
-    ['-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync'],
-    {
-      ...user,
-      cwd: folder,
-    },
-  );
+  await exec('cp', ['-R', await emptyCluster(user), data], user);
   const access = join(data, 'pg_hba.conf');
   const rules = `host all guarded 127.0.0.1/32 scram-sha-256\nhost all all ${machineNetworks} trust\n`;
   await writeFile(access, `${rules}${await readFile(access, 'utf8')}`);
   const port = await freePort();
   const log = join(folder, 'log');
   const listening = { port: String(port), unix_socket_directories: folder };
-  const defaults = { log_min_messages: 'warning', listen_addresses: '127.0.0.1' };
+  const defaults = {
+    log_min_messages: 'warning',
+    listen_addresses: '127.0.0.1',
+    fsync: 'off',
+    full_page_writes: 'off',
+  };
   const options = Object.entries({ ...defaults, ...settings, ...listening });
   const command = [program('postgres'), '-D', data, ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   const start = async () => {
@@ -130,12 +128,30 @@ export async function postgresServer(settings: Readonly<Record<string, string>> 
   };
 }
 
+/** Makes an empty cluster once for all processes of a machine, because that takes seconds. Returns its folder. */
+async function emptyCluster(user: ProcessUser): Promise<string> {
+  const folder = join(tmpdir(), `canton-rx-cluster-${process.getuid?.() ?? 0}${bin?.replaceAll('/', '-') ?? ''}`);
+  if (existsSync(folder)) return folder;
+  const made = await mkdtemp(`${folder}-`);
+  if (user.uid !== undefined && user.gid !== undefined) await chown(made, user.uid, user.gid);
+  const data = join(made, 'data');
+  const args = ['-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  await exec(program('initdb'), args, { ...user, cwd: made });
+  // another process may have been faster
+  await rename(data, folder).catch(() => undefined);
+  await rm(made, { recursive: true, force: true });
+  return folder;
+}
+
+/** The settings of a server that waits for the disk, as in production. */
+export const durable = { fsync: 'on', full_page_writes: 'on' };
+
 /** Starts a server for a measurement, uses it, and stops it. */
 export async function withPostgres<A>(
   use: (url: string) => Promise<A>,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<A> {
-  const server = await postgresServer(settings);
+  const server = await postgresServer({ ...durable, ...settings });
   // the process of the server does not keep the program alive
   const alive = setInterval(() => undefined, 60_000);
   try {

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, it, jest } from '@jest/globals';
 import {
@@ -26,6 +23,7 @@ import {
 } from '../../src/index.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
+import { startOidcProvider } from '../helpers/oidcProvider.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { jwt } from '../helpers/tokens.js';
 import { brokenConnection, errorReply, ok } from '../helpers/wire.js';
@@ -239,15 +237,7 @@ describe('with a real OAuth 2 service', () => {
 
   /** Starts oidc-provider for a client. Records the tokens that it has issued. */
   async function startOauth() {
-    // about the runtime and the keys, which do not matter here
-    for (const log of ['warn', 'info'] as const) jest.spyOn(console, log).mockImplementation(() => undefined);
-    const { default: Provider } = await import('oidc-provider');
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const url = `http://127.0.0.1:${port}`;
-    const provider = new Provider(url, {
+    const { url, provider, close } = await startOidcProvider({
       clients: [
         {
           client_id: client.clientId,
@@ -263,13 +253,6 @@ describe('with a real OAuth 2 service', () => {
     });
     const issued: string[] = [];
     provider.on('client_credentials.saved', ({ jti }) => issued.push(jti));
-    const handle = provider.callback();
-    server.on('request', (request, response) => void handle(request, response));
-    const close = (): void => {
-      server.closeAllConnections();
-      server.close();
-      jest.restoreAllMocks();
-    };
     return { tokenUrl: `${url}/token`, issued, close };
   }
 

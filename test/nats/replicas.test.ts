@@ -201,7 +201,7 @@ describeWithNats('the relay and its reader', () => {
   const nats = withNats();
 
   it('send few messages for each update', async () => {
-    const all = await generateUpdates(effort(600, 10_000, 2_000));
+    const all = await generateUpdates(effort(600, 10_000));
     const connection = await nats.connect();
     const reading = await nats.connect();
     const stream = nats.newName();

@@ -248,7 +248,7 @@ describe('a page', () => {
         await advance(101);
         server.end();
       }),
-      { numRuns: effort(60, 2_000, 150) },
+      { numRuns: effort(60, 2_000, 80) },
     );
   });
 });

@@ -9,9 +9,10 @@ import { contractsFor } from '../../src/contracts/contractsFor.js';
 import type { LiveContracts } from '../../src/contracts/liveContracts.js';
 import { remoteContracts, serverSentEventsHeaders, toServerSentEvents } from '../../src/sse/index.js';
 import { brief, briefState } from '../contracts/brief.js';
+import { tcpProxy } from '../helpers/localServers.js';
 import { observe } from '../helpers/observe.js';
 import { until } from '../helpers/time.js';
-import { alice, bob, contract, secretOf, ServerView } from './support.js';
+import { alice, bob, carol, contract, secretOf, ServerView } from './support.js';
 
 const servers: Server[] = [];
 const sockets: Socket[] = [];
@@ -59,6 +60,40 @@ async function openSocket(port: number, lines: readonly string[]): Promise<Socke
   socket.pause();
   socket.write(['GET /contracts HTTP/1.1', 'host: app', ...lines, '', ''].join('\r\n'));
   return socket;
+}
+
+/** A proxy that records what is sent to each user, by the tokens of the requests, and can cut all connections. */
+async function recordingProxy(server: string) {
+  const records = new Map<string, string>();
+  const clients = new Set<Socket>();
+  let cuts = 0;
+  const { url, close } = await tcpProxy(server, (client, target) => {
+    let user = '';
+    clients.add(client);
+    client.on('close', () => clients.delete(client));
+    client.on('data', (chunk) => {
+      user = /^authorization: Bearer (\S+)/im.exec(chunk.toString())?.[1] ?? user;
+      target.write(chunk);
+    });
+    target.on('data', (chunk) => {
+      records.set(user, (records.get(user) ?? '') + chunk.toString());
+      client.write(chunk);
+    });
+  });
+  return {
+    ...{ url, close },
+    of: (user: string) => records.get(user) ?? '',
+    get connections() {
+      return clients.size;
+    },
+    get cuts() {
+      return cuts;
+    },
+    cut: () => {
+      cuts += clients.size;
+      for (const client of clients) client.destroy();
+    },
+  };
 }
 
 const retry = { baseDelayMs: 1, maxDelayMs: 5 };
@@ -150,6 +185,60 @@ describe('a server of plain Node.js', () => {
     expect(ofAlice).not.toContain(secretOf('b'));
     kept.subscription.unsubscribe();
     await until(() => view.subscriptions === 0);
+  });
+
+  it('puts nothing of a party on the wire to another one, whatever a page requests and wherever it is cut (G81)', async () => {
+    const view = new ServerView();
+    const { url } = await serve(view);
+    const proxy = await recordingProxy(url);
+    // a page that claims to be both, and to have been where the other one was
+    const hostile =
+      (other: string): typeof globalThis.fetch =>
+      (input) => {
+        const { url: address, headers: sent, signal } = new Request(input);
+        const headers = new Headers(sent);
+        const ids = proxy.of(other).match(/^id: .*$/gm) ?? [];
+        const [name = '', position = ''] = ids.at(-1)?.slice(4).split('-') ?? [];
+        headers.set('last-event-id', `${name}-${Math.max(1, Number(position) - (ids.length % 3))}`);
+        for (const header of ['parties', 'party', 'x-user', 'x-forwarded-user', 'cookie']) headers.set(header, other);
+        return fetch(`${address}?parties=${other}&user=${other}&token=${other}`, { headers, signal });
+      };
+    const pages = [alice, bob].map((token, index) => {
+      const other = [bob, alice][index] ?? '';
+      const remote = remoteContracts(proxy.url, {}, { token, retry, fetch: hostile(other) });
+      return observe(remote.state$.pipe(map(briefState)));
+    });
+    const owners = [[alice], [bob], [alice, bob], [carol], [bob, carol]];
+    const made = Array.from({ length: 80 }, (_, number) =>
+      contract(`n${number}`, owners[number % owners.length], { offset: number + 2 }),
+    );
+    view.reset([]);
+    for (const [number, each] of made.entries()) {
+      view.change({ add: [each], remove: number % 3 === 0 && number > 0 ? [`n${number - 1}`] : [] });
+      if (number % 7 === 0) {
+        await until(() => proxy.connections >= 2);
+        proxy.cut();
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const idsFor = (party: string): string =>
+      view.contracts.flatMap((one) => (one.createdEvent.witnessParties.includes(party) ? one.contractId : [])).join('');
+    await until(() =>
+      pages.every((page, index) => page.values.at(-1)?.endsWith(` ${idsFor([alice, bob][index] ?? '')}`) === true),
+    );
+    for (const party of [alice, bob]) {
+      const sent = proxy.of(party);
+      for (const { contractId, createdEvent } of made) {
+        if (createdEvent.witnessParties.includes(party)) continue;
+        expect(sent).not.toContain(secretOf(contractId));
+        expect(sent).not.toContain(`"${contractId}"`);
+      }
+      expect(sent).toContain('secret of');
+    }
+    expect(proxy.cuts).toBeGreaterThan(5);
+    for (const page of pages) page.subscription.unsubscribe();
+    await until(() => view.subscriptions === 0);
+    proxy.close();
   });
 
   it('refuses a header that is too long for it', async () => {

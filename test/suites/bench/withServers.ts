@@ -1,5 +1,5 @@
 import { natsServer } from '../../helpers/natsProcess.js';
-import { postgresServer } from '../../helpers/postgresProcess.js';
+import { durable, postgresServer } from '../../helpers/postgresProcess.js';
 import type { TestServer } from '../../helpers/servers.js';
 
 const using = async <A>(starting: Promise<TestServer>, use: (url: string) => Promise<A>): Promise<A> => {
@@ -12,7 +12,7 @@ const using = async <A>(starting: Promise<TestServer>, use: (url: string) => Pro
 };
 
 /** Starts a PostgreSQL server that flushes each commit to the disk; uses it, and stops it. */
-export const withPostgres = <A>(use: (url: string) => Promise<A>): Promise<A> => using(postgresServer(), use);
+export const withPostgres = <A>(use: (url: string) => Promise<A>): Promise<A> => using(postgresServer(durable), use);
 
 /** Starts a NATS server with JetStream, whose streams are stored in files; uses it, and stops it. */
 export const withNats = <A>(use: (url: string) => Promise<A>): Promise<A> => using(natsServer(), use);

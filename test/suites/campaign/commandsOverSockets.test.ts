@@ -8,7 +8,7 @@ import { assetOf, createAsset, commandsOf, exerciseAsset, submitForTransaction }
 import { useProcessTime } from '../../helpers/time.js';
 import { campaignRuns, checkInLanes, formatCounts, increase } from './runs.js';
 
-const { numRuns, seed, isMany } = campaignRuns(30, 300, 75);
+const { numRuns, seed, isMany } = campaignRuns(30, 300, 40);
 const path = /submit-and-wait-for-transaction$/;
 
 /** The longest delay of a commit. */

@@ -101,8 +101,7 @@ export function findReplacementFlaws(outcome: Outcome): readonly string[] {
   const mustNotice = isReplacementVisible(outcome);
   const { error, completed, endedAt = Infinity } = seen;
   const isReset = hasFacts(error, { _tag: 'LedgerResetError' });
-  // an address that has never answered may be a wrong one
-  if (hasFacts(error, { _tag: 'ApiError', status: 501 }) && outcome.audit.cursor === begin) return [];
+  if (seemsWrongAddress(outcome)) return [];
   if (error !== undefined && !isReset) return [`ends with ${describeError(error)}`];
   const isSame = reachedBy(outcome) <= sharedEnd && !replacement.isOtherParticipant;
   if (isReset && isSame) return [`takes the same ledger for another: ${describeError(error)}`];
@@ -216,6 +215,11 @@ const findRateFlaws = ({ requestTimes, audit, schedule, log }: Outcome): readonl
 
 const withoutCheckpoints = (updates: readonly Update[]): readonly Update[] =>
   updates.filter(({ _tag }) => _tag !== 'OffsetCheckpoint');
+
+/** Whether a feed ends because an address that has served nothing does not know the path, and may be a wrong one. */
+export const seemsWrongAddress = ({ seen, log }: Outcome): boolean =>
+  hasFacts(seen.error, { _tag: 'ApiError', status: 501 }) &&
+  log.every((entry) => !('value' in entry) && !('event' in entry && entry.event._tag === 'PageReceived'));
 
 /** Whether an error has these fields. */
 export const hasFacts = (error: unknown, facts: Readonly<Record<string, unknown>>): boolean =>

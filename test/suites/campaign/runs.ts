@@ -1,6 +1,7 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import { effort } from '../../helpers/effort.js';
+import { recordRun } from '../../helpers/recordRun.js';
 import { isReplacementVisible } from './flaws.js';
 import type { Outcome } from './play.js';
 
@@ -23,7 +24,7 @@ export interface Runs {
  * The part of a campaign that CI plays, unless a campaign names a number for CI. `npm run campaign` plays all of it, each time
  * with another seed.
  */
-const shareInCi = 0.07;
+const shareInCi = 0.05;
 
 /**
  * The number of schedules and their seed. The seed is printed, so that a failure can be repeated:
@@ -40,11 +41,14 @@ export function campaignRuns(
 ): Runs {
   const numRuns = chosenRuns === undefined ? effort(sample, full, ci) : Number(chosenRuns);
   const isSteady = steadySeed !== undefined && numRuns < full;
-  const ownSeed = isSteady ? steadySeed : Number(seedOfCi);
-  const seed = chosenSeed === undefined ? ownSeed : Number(chosenSeed);
+  const seed = isSteady && chosenSeed === undefined ? steadySeed : campaignSeed();
   process.stdout.write(`campaign: ${numRuns} schedules of seed ${seed}\n`);
+  recordRun({ seed, schedules: numRuns });
   return { seed, numRuns, isMany: numRuns >= ci, endOnFailure: chosenSeed === undefined };
 }
+
+/** The seed of a check that is not counted as a campaign. */
+export const campaignSeed = (): number => Number(chosenSeed ?? seedOfCi);
 
 /** Checks a property in several lanes at once, each with a seed of its own that follows from the first. */
 export function checkInLanes<A>(
@@ -80,6 +84,12 @@ export class Tally {
     if (gaps.length > 0) increase(this.ends, 'gaps', gaps.length);
     const failure = seen.error instanceof Error ? seen.error.name : 'unsubscribed';
     increase(this.ends, seen.completed ? 'completed' : failure);
+  }
+
+  /** Adds what happened to the records of the test file. */
+  record(): void {
+    const faults = [...this.faults.values()].reduce((sum, count) => sum + count, 0);
+    recordRun({ updates: this.updates, faults });
   }
 
   toString(): string {

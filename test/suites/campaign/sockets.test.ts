@@ -26,7 +26,7 @@ afterAll(() => {
 
 /** How many schedules run at a time: most of them wait most of the time. */
 const lanes = 16;
-const { numRuns, seed } = campaignRuns(8, 500, 30);
+const { numRuns, seed } = campaignRuns(8, 500, 16);
 const undici = undiciPort();
 
 /** Checks schedules, each with one of the two HTTP clients. */

@@ -10,7 +10,7 @@ import { secretsIn } from '../security/secretsIn.js';
 import { campaignRuns, checkInLanes, formatCounts, increase } from './runs.js';
 import { useProcessTime } from '../../helpers/time.js';
 
-const { numRuns, seed } = campaignRuns(12, 120, 16);
+const { numRuns, seed } = campaignRuns(8, 120, 8);
 const path = /executeAndWaitForTransaction$/;
 const isDefinite = (end: unknown): boolean => isLedgerError(end) && end._tag !== 'OutcomeUnknownError';
 

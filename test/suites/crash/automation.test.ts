@@ -40,13 +40,13 @@ const scenarios = [
   {
     when: 'without a store are killed at any moment, and the participant is restarted and pruned (G63)',
     kind: 'stateful',
-    extent: parameters(60, 16),
+    extent: parameters(60, 6),
     chaos: disturb,
   },
   {
     when: 'with a store are killed at any moment, and the participant is restarted and pruned (G63)',
     kind: 'stored',
-    extent: parameters(40, 12),
+    extent: parameters(40, 4),
     chaos: (given, random, killed) => {
       if (killed % 4 === 0) given.nextRound();
       return disturb(given, random, killed);
@@ -55,7 +55,7 @@ const scenarios = [
   {
     when: 'are killed at any moment, and the ledger is replaced again and again (G71)',
     kind: 'stateful',
-    extent: parameters(20, 8),
+    extent: parameters(20, 4),
     chaos: async (given, random) => {
       if (random() < 0.5) await given.replace(Math.floor(random() * given.sandbox.ledgerEnd));
     },

@@ -17,6 +17,7 @@ import {
   timer,
 } from 'rxjs';
 import { effort } from '../../helpers/effort.js';
+import { recordRun } from '../../helpers/recordRun.js';
 import { randomFrom } from '../campaign/runs.js';
 import type { TestServer } from '../../helpers/servers.js';
 import type { Child } from './Child.js';
@@ -200,6 +201,7 @@ export function parameters(allKills: number, killsInCi: number): Parameters {
     seed: chooseSeed(),
   };
   print(`${chosen.kills} kills over ${chosen.updates} updates, seed ${chosen.seed}`);
+  recordRun(chosen);
   return { ...chosen, random: randomFrom(chosen.seed), timeoutMs: 120_000 + chosen.kills * 3_000 };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../../src/process/index.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
+import { effort } from '../../helpers/effort.js';
 import { describeWithPostgres, type PostgresServer, postgresServer } from '../../helpers/postgresServer.js';
 import { until } from '../../helpers/time.js';
 import { canonical, tokenOf } from './children/rows.js';
@@ -18,7 +19,7 @@ import { chooseSeed, print } from './crashes.js';
 import { historyOf } from './LedgerHistory.js';
 import { LedgerStates } from './LedgerStates.js';
 
-const moves = 50;
+const moves = effort(50, 50, 20);
 
 const seed = chooseSeed();
 

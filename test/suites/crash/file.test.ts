@@ -8,7 +8,7 @@ import { findFlawsWithRepeats, readNotes } from './flaws.js';
 import { world } from './world.js';
 
 const commitEvery = 20;
-const many = parameters(60, 12);
+const many = parameters(60, 6);
 
 it(
   'a processor with a store of files repeats at most one commit, and skips nothing, when it is killed at any moment (G34)',

@@ -16,8 +16,8 @@ import { findFlaws, findFlawsWithRepeats, readNotes } from './flaws.js';
 import { type Entry, world } from './world.js';
 
 const commitEvery = 20;
-const many = parameters(40, 12);
-const hundred = parameters(100, 16);
+const many = parameters(40, 6);
+const hundred = parameters(100, 8);
 
 describeWithNats('a stream of JetStream', () => {
   let server: TestServer;

@@ -15,7 +15,7 @@ describeWithPostgres('the ledger has each command of an outbox once', () => {
     await lastValueFrom(commandOutbox({ pool: database.pool }).parked(), { defaultValue: undefined });
   });
 
-  const some = parameters(40, 12);
+  const some = parameters(40, 6);
   it(
     'when two processes that enqueue and send are killed at any moment, and the database, too (G74)',
     async () => {
@@ -57,7 +57,7 @@ describeWithPostgres('the ledger has each command of an outbox once', () => {
           const inOrder = rows.filter((row) => row.key === `key ${key}`).map(({ offset }) => offset);
           expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b));
         }
-        expect(committed.length).toBeGreaterThan(kills * 2);
+        expect(committed.length).toBeGreaterThan(kills);
       } finally {
         await given.close();
       }

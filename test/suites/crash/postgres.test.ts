@@ -27,7 +27,7 @@ describeWithPostgres('a table of PostgreSQL has each update of the ledger once a
     return rows.map((row) => ({ ...row, offset: Number(row.offset) }));
   };
 
-  const one = parameters(100, 24);
+  const one = parameters(100, 10);
   it.each([
     ['its processor is killed at any moment', 1],
     ['two processors compete, and each is killed at any moment', 2],

@@ -33,7 +33,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
     await rm(folder, { recursive: true });
   });
 
-  const one = parameters(200, 40);
+  const one = parameters(200, 16);
   it(
     'its processors and the database at any moment, while others read it, the ledger is pruned now and then, and once restored (G48)',
     async () => {

@@ -18,7 +18,7 @@ describeWithPostgres('a projection whose parties come and go', () => {
   const database = withDatabase('projectionParties');
   const read = async <A>(sql: string): Promise<readonly A[]> => (await database.pool.query(sql)).rows as readonly A[];
 
-  const one = parameters(120, 60);
+  const one = parameters(120, 12);
   it(
     'has exactly what its parties see, wherever its process is killed while contracts are taken over (G82)',
     async () => {

@@ -33,6 +33,15 @@ function typesModule({ name, code }: Example): string {
   const used = new Set<ts.VariableDeclaration>();
   const types: string[] = [];
   const use = (node: ts.Node): void => {
+    // the name of a field is not that of a constant
+    if (ts.isPropertyAssignment(node)) {
+      use(node.initializer);
+      return;
+    }
+    if (ts.isPropertyAccessExpression(node)) {
+      use(node.expression);
+      return;
+    }
     const constant = ts.isIdentifier(node) ? constants.get(node.text) : undefined;
     if (constant?.initializer !== undefined && !used.has(constant)) {
       use(constant.initializer);

@@ -41,3 +41,31 @@ describe('the ids of the guarantees', () => {
     expect(ids.filter(({ id = '' }) => !known.has(id))).toEqual([]);
   });
 });
+
+interface Played {
+  readonly file: string;
+  readonly ids: readonly string[];
+}
+
+describe('the figures of the campaigns', () => {
+  const site = join(root, 'docs', 'site');
+  const played = JSON.parse(readFileSync(join(site, 'campaigns.json'), 'utf8')) as readonly Played[];
+
+  it('are those that the script has recorded', async () => {
+    const { tableOf, withTable } = (await import(join(site, 'guarantees.mjs'))) as {
+      readonly tableOf: (runs: readonly Played[]) => string;
+      readonly withTable: (text: string, table: string) => string;
+    };
+    const page = readFileSync(join(root, 'docs', 'guarantees.md'), 'utf8');
+    // Prettier aligns the columns
+    const plain = (text: string): string => text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
+    expect(plain(withTable(page, tableOf(played)))).toBe(plain(page));
+  });
+
+  it('name rows that list their test', () => {
+    expect(played.length).toBeGreaterThan(3);
+    const listed = rows.flatMap(({ id, files }) => files.map((file) => `${id} ${file}`));
+    const named = played.flatMap((run) => run.ids.map((id) => `${id} ${run.file}`));
+    expect(named.filter((name) => !listed.includes(name))).toEqual([]);
+  });
+});

@@ -102,6 +102,36 @@ describeWithPostgres('a service of the guides', () => {
     expect(sandbox.updates).toHaveLength(3);
   });
 
+  it('keeps contracts in SQL, acts by a rule and submits by an outbox in one process', async () => {
+    const Asset = contractType('#sandbox-assets:Main:Asset', t.unknown);
+    const Offer = contractType('#sandbox-assets:Main:Offer', t.unknown);
+    const party = sandbox.hostedParty('all');
+    const kind = { tag: 'Fixed', value: {} };
+    const offers = ['80.0', '120.0'].map((price) => create(Offer, { seller: party, buyer: party, price, kind }));
+    const commands = [...offers, create(Asset, { owner: party, amount: '1.0', serial: '7' })] as const;
+    await lastValueFrom(ledger.submitAndWaitForTransaction({ userId: 'app', actAs: [party], commands }));
+
+    const { child, health, over, output } = start(writeProgram(root, 'all.mts'), { PARTY: party });
+    const active$ = activeContracts(ledger, { parties: [party] }).pipe(
+      map((entry) => JSON.stringify(entry._tag === 'ActiveContract' && entry.createdEvent.createArgument)),
+      toArray(),
+    );
+    await until(async () => {
+      const contracts = (await lastValueFrom(active$)).join();
+      return contracts.includes('Thanks for 7') && !contracts.includes('80.0');
+    });
+    const prices = async (): Promise<readonly unknown[]> => {
+      const sql = "SELECT payload ->> 'price' AS price FROM contracts.active('Main:Offer')";
+      return (await pool.query<{ price: string }>(sql)).rows;
+    };
+    await until(async () => (await prices()).length === 1);
+    expect(await prices()).toEqual([{ price: '120.0000000000' }]);
+    await until(async () => (await health()).http === 200);
+    child.kill('SIGTERM');
+    expect(await over).toEqual([0, null]);
+    expect(output()).toMatch(/the service has ended: SIGTERM\n$/);
+  });
+
   it('with an outbox creates one receipt for each payment, whatever crashes', async () => {
     sandbox.uploadPackage('shop', { templates: ['Main:Payment', 'Main:Receipt'] });
     const payee = sandbox.hostedParty('shop');

@@ -33,8 +33,20 @@ describe('the site', () => {
     expect(typedoc.projectDocuments).toEqual(expect.arrayContaining(guides));
   });
 
+  it('has no guide of more than 250 lines, but the runbook, in which a person searches for the words of a log line', () => {
+    const guides = typedoc.projectDocuments.filter((path) => /^docs\/[\w-]+\.md$/.test(path));
+    const long = guides.filter((path) => read(path).trimEnd().split('\n').length > 250);
+    expect(long).toEqual(['docs/runbook.md']);
+  });
+
+  it('begins each guide with a sentence that says for whom it is', () => {
+    const guides = typedoc.projectDocuments.filter((path) => /^docs\/[\w-]+\.md$/.test(path));
+    const silent = guides.filter((path) => !/^---\n[^]*?\n---\n\n# .+\n\nFor [^]+?[:.]/.test(read(path)));
+    expect(silent).toEqual([]);
+  });
+
   it('has the entry points in the order of the README', () => {
-    const imports = rowsOf('Entry points').flatMap((row) => /^\| `(canton-rx[\w/]*)` +\|/.exec(row)?.[1] ?? []);
+    const imports = rowsOf('Entry points').flatMap((row) => /^\| `(canton-rx[\w/-]*)` +\|/.exec(row)?.[1] ?? []);
     const entries = typedoc.entryPoints.map((path) =>
       path.replace(/^src\/(.*)index\.ts$/, 'canton-rx/$1').replace(/\/$/, ''),
     );
@@ -69,6 +81,22 @@ describe('the site', () => {
       const sizes = [...svg.matchAll(/font(?:-size)?: (?:bold )?(\d+)px/g)].map(([, size]) => Number(size));
       expect(width).toBeLessThanOrEqual(560);
       expect(Math.min(...sizes)).toBeGreaterThanOrEqual(17);
+    }
+  });
+});
+
+describe('the figures of the concepts', () => {
+  it('name what the sources name', async () => {
+    const files = (await readdir(join(root, 'src'), { recursive: true })).filter((name) => name.endsWith('.ts'));
+    const sources = files.map((file) => read(join('src', file))).join('\n');
+    for (const figure of ['position', 'attempt', 'fold']) {
+      const names = [...read(`docs/images/${figure}.svg`).matchAll(/class="code[^"]*"[^>]*>([^<]+)</g)].flatMap(
+        ([, text = '']) => text.match(/[\w$]+/g) ?? [],
+      );
+      expect([figure, names.length > 2]).toEqual([figure, true]);
+      const declared = (name: string): boolean =>
+        new RegExp(`(?<![\\w$])${name.replace('$', '\\$')}(?![\\w$])`).test(sources);
+      expect([figure, names.filter((name) => !declared(name))]).toEqual([figure, []]);
     }
   });
 });

@@ -16,6 +16,7 @@ import {
   type Database,
   lockContracts,
   nestExample,
+  readStatus,
   type Settings,
   statusOf,
 } from './nest/example.js';
@@ -248,7 +249,7 @@ describeWithPostgres('a submission', () => {
     expect(first.body).toMatchObject({ next: expect.stringContaining('the same Idempotency-Key') });
     await one.kill('SIGKILL');
     const other = await start({ ...settings, SUBMIT_WITHIN_MS: '20000' });
-    await becomes(other, '/ready', 200);
+    await becomes(other, '/readyz', 200);
     const second = await create(other, asset, headers);
     expect(second).toMatchObject({
       status: 201,
@@ -299,7 +300,7 @@ describeWithPostgres('a submission', () => {
         PARTY: settings.PARTY,
         PARTY_KEY_FILE: join(cwd, settings.PARTY_KEY_FILE),
       });
-      await becomes(one, '/ready', 200);
+      await becomes(one, '/readyz', 200);
       expect(await create(one, { amount: '1.0' })).toMatchObject({ status: 201 });
     } finally {
       await Promise.all([ledger, database].map(end));
@@ -325,7 +326,7 @@ describeWithPostgres('the outbox', () => {
     await Promise.all([pay(), pay()]);
     await one.kill('SIGKILL');
     const next = await start(settings);
-    await becomes(next, '/ready', 200);
+    await becomes(next, '/readyz', 200);
     await until(async () => (await tagged(next, 'receipt')).length >= 6);
     expect(await tagged(next, 'payment')).toHaveLength(6);
     expect(sandbox.updates).toHaveLength(12);
@@ -344,8 +345,8 @@ describeWithPostgres('the rule', () => {
     await until(async () => (await left(one)) === 0);
     expect(await tagged(one, 'kept')).toHaveLength(1);
     expect(sandbox.updates).toHaveLength(7);
-    const { details } = await read<{ details: { expiry: object } }>(one, '/ready');
-    expect(details.expiry).toMatchObject({ status: 'up', state: 'running', due: 0, failed: 0 });
+    const { rules } = JSON.parse(await readStatus(one)) as { rules: readonly object[] };
+    expect(rules).toEqual([expect.objectContaining({ isReady: true, state: 'running', due: 0, failed: 0 })]);
   });
 
   it('acts once on each contract, although its answers are lost and the process is ended twice', async () => {
@@ -357,7 +358,7 @@ describeWithPostgres('the rule', () => {
     await until(() => sandbox.updates.length > 10);
     await second.kill('SIGKILL');
     const third = await start({ ...settings, TEMPORARY_MS: '1' });
-    await becomes(third, '/ready', 200);
+    await becomes(third, '/readyz', 200);
     await until(async () => (await left(third)) === 0);
     expect(sandbox.updates).toHaveLength(16);
     expect(await third.kill('SIGTERM')).toMatchObject({ code: 0 });

@@ -17,6 +17,8 @@ const examples = process.env['CANTON_RX_EXAMPLES'];
 let folder: string;
 let server: ChildProcess;
 let address: string;
+/** The page with the contracts of one user, from a server. */
+let addressOfUser: string | undefined;
 let browser: Browser | undefined;
 
 beforeAll(async () => {
@@ -27,6 +29,7 @@ beforeAll(async () => {
   server = spawn(process.execPath, ['start.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
   if (server.stdout === null) throw new Error('no output');
   for await (const line of createInterface(server.stdout)) {
+    addressOfUser ??= /^the contracts of a user: (\S+)/.exec(line)?.[1];
     address = /http:\S+(?=;)/.exec(line)?.[0] ?? '';
     if (address !== '') break;
   }
@@ -43,7 +46,7 @@ afterAll(async () => {
 });
 
 /** Opens the page, and collects what it complains about. */
-async function open() {
+async function open(url = address) {
   const page = await browser?.newPage();
   if (page === undefined) throw new Error('there is no browser');
   const complaints: string[] = [];
@@ -51,12 +54,33 @@ async function open() {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
   page.on('pageerror', ({ message }) => complaints.push(message));
-  await page.goto(address);
+  await page.goto(url);
   await page.locator('table.live').waitFor();
   return { page, complaints, rows: () => page.locator('tbody tr').count() };
 }
 
 describe('the React example', () => {
+  itInChromium('shows the tasks of one user by the same components, when a server sends them', async () => {
+    const { page, complaints, rows } = await open(addressOfUser);
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+    expect(await rows()).toBe(0);
+    for (const title of ['Sweep', 'Polish']) {
+      await page.getByLabel('New task').fill(title);
+      await page.getByRole('button', { name: 'Create' }).click();
+      await page.getByRole('row', { name: title }).waitFor();
+    }
+    await page.getByLabel('Filter').fill('sw');
+    await eventually(() => page.locator('caption').textContent(), '1 tasks');
+    expect(requests).toContain('/v2/commands/submit-and-wait-for-transaction');
+    expect(requests.filter((path) => /updates|active-contracts/.test(path))).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.goto('about:blank');
+    await page.goto(String(addressOfUser).replace(/#.*/, '#another'));
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    await page.close();
+  });
+
   itInChromium('shows a live table, filters it, and creates one task for a double click', async () => {
     const { page, complaints, rows } = await open();
     const before = await rows();

@@ -21,7 +21,7 @@ const program = join(root, 'node_modules', '.cache', 'flows', 'flow.mjs');
 const limits: readonly { readonly flow: FlowName; readonly atMost: number }[] = [
   { flow: 'updates', atMost: 31 },
   { flow: 'executeAndWaitForTransaction', atMost: 29 },
-  { flow: 'process', atMost: 48 },
+  { flow: 'process', atMost: 52 },
 ];
 
 describeWithPostgres('the files of a flow', () => {

@@ -210,6 +210,16 @@ describe('the packed library', () => {
     expect(done.stdout).toBe('');
   });
 
+  it('has the options of TanStack Query and DB, without their packages', async () => {
+    const { stdout } = await run(
+      'tanstack.mjs',
+      `import { contractsCollection } from 'canton-rx/tanstack-db';
+       import { contractsQuery } from 'canton-rx/tanstack-query';
+       console.log(typeof contractsQuery, typeof contractsCollection);`,
+    );
+    expect(stdout).toBe('function function\n');
+  });
+
   it('saves cursors in files, without other packages', async () => {
     const printed = await run(
       'file.mjs',
@@ -299,7 +309,7 @@ describe('the packed library', () => {
     const files = await readdir(folder, { recursive: true });
     const guides = files.filter((file) => file.endsWith('.md') && !file.includes('node_modules'));
     const links = guides.map(async (guide) => {
-      const text = await readFile(join(folder, guide), 'utf8');
+      const text = (await readFile(join(folder, guide), 'utf8')).replace(/^```[^]*?^```$/gm, '');
       const targets = [...text.matchAll(/\]\((?!\w+:|#)([^)#]+)|src="(?!\w+:)([^"]+)"/g)].map(
         ([, link, src]) => link ?? src ?? '',
       );

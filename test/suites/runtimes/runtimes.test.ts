@@ -11,11 +11,19 @@ import { connectProxy } from '../../helpers/localServers.js';
 import { bundled } from '../package/bundled.js';
 import { lockedVersion, project, root, type Project } from '../package/project.js';
 import type { Outcomes, World } from './programs/capabilities.js';
+import { describeServers, serverPackages } from './servers.js';
 
 /** The packages of the runtimes, which are installed for this suite alone, because they are large. */
 const node = `npm:node-${process.platform}-${process.arch}`;
 const packages = [`node20@${node}@20.19.0`, `node22@${node}@22.23.3`, `node24@${node}@24.21.0`];
-packages.push('bun@1.4.5', 'deno@2.9.6', 'workerd@1.20260730.1', 'rxjs9@npm:rxjs@9.0.0-beta.0');
+packages.push(
+  `node26@${node}@26.10.0`,
+  'bun@1.4.5',
+  'deno@2.9.6',
+  'workerd@1.20260730.1',
+  'rxjs9@npm:rxjs@9.0.0-beta.0',
+  ...serverPackages,
+);
 
 let sandbox: Sandbox;
 let world: World;
@@ -27,7 +35,7 @@ beforeAll(async () => {
   app = await project();
   const optional = await Promise.all(['undici', 'ws'].map(lockedVersion));
   await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...optional, ...packages);
-  await Promise.all(['server', 'worker', 'page', 'platformPage', 'rxjs9'].map(compile));
+  await Promise.all(['server', 'worker', 'page', 'platformPage', 'rxjs9', 'users'].map(compile));
 }, 300_000);
 afterAll(async () => {
   await sandbox.close();
@@ -95,6 +103,7 @@ describe('the table of runtimes says what works', () => {
     ['Node.js 20.19', [join('node20', 'bin', 'node')]],
     ['Node.js 22', [join('node22', 'bin', 'node')]],
     ['Node.js 24', [join('node24', 'bin', 'node')]],
+    ['Node.js 26', [join('node26', 'bin', 'node')]],
     ['Bun', [join('.bin', 'bun')]],
     ['Deno', [join('.bin', 'deno'), 'run', '--quiet', '--allow-all']],
   ])('in %s', async (runtime, [command = '', ...args]) => {
@@ -116,6 +125,8 @@ describe('the table of runtimes says what works', () => {
     expect(verdicts(outcomes)).toEqual(await documented('Chromium'));
   });
 });
+
+describeServers(() => app.folder);
 
 describe('a feed as an Observable of another kind', () => {
   const expected = { read: expect.any(Number), isWhole: true, isEnded: true };

@@ -52,21 +52,36 @@ describe('the built site', () => {
 
   it('is navigated from start over the guides to the reference, in the order of the README', () => {
     const navigation = readNavigation();
-    expect(navigation.map(({ text }) => text)).toEqual(['Start', 'Guides', 'Examples', 'Reference', 'Project']);
-    const [start, guides, examples, reference] = navigation.map(({ children = [] }) =>
+    expect(navigation.map(({ text }) => text)).toEqual([
+      'Start',
+      'Guides',
+      'Concepts',
+      'Reference',
+      'Operate',
+      'Examples',
+      'Project',
+    ]);
+    const [start, guides, concepts, reference, , examples] = navigation.map(({ children = [] }) =>
       children.map(({ text }) => text),
     );
-    expect(start).toEqual(['Overview', 'Getting started']);
-    expect(guides?.slice(0, 3)).toEqual(['Your own participant', 'Contracts', 'Typed contracts']);
-    expect(examples).toHaveLength(3);
-    expect(reference?.slice(0, 3)).toEqual(['canton-rx', 'canton-rx/contracts', 'canton-rx/session']);
+    expect(start?.slice(0, 4)).toEqual(['Overview', 'A page in a browser', 'A service', 'A script']);
+    expect(guides?.slice(0, 3)).toEqual(['Contracts', 'Pages', 'Updates']);
+    expect(navigation[1]?.children?.[0]?.children?.map(({ text }) => text).slice(0, 2)).toEqual([
+      'Contracts',
+      'Changes of contracts',
+    ]);
+    expect(concepts?.[0]).toBe('Concepts');
+    expect(examples).toHaveLength(4);
+    expect(reference).toEqual(
+      expect.arrayContaining(['Command line', 'canton-rx', 'canton-rx/contracts', 'canton-rx/session']),
+    );
   });
 
   it('leads from each guide to the one before and the one after, in the order of the navigation', () => {
-    const order = readNavigation()
-      .slice(0, 3)
-      .flatMap(({ children = [] }) => children.flatMap(({ path = '' }) => (path === 'index.html' ? [] : [path])));
-    expect(order.length).toBeGreaterThan(20);
+    const order = leavesOf(readNavigation().filter(({ text }) => text !== 'Project')).filter((path) =>
+      path.startsWith('documents/'),
+    );
+    expect(order.length).toBeGreaterThan(60);
     const linkTo = (path: string, rel: string) =>
       valuesOf(read(path), new RegExp(`<a href="([^"]*)" rel="${rel}"`, 'g')).map((link) => `documents/${link}`);
     expect(order.map((path) => linkTo(path, 'prev'))).toEqual(order.map((_, place) => order.slice(0, place).slice(-1)));
@@ -82,12 +97,12 @@ describe('the built site', () => {
     expect(code.match(/<br\/>/g)).toHaveLength(5);
     expect(valuesOf(home, /<img [^>]*alt="([^"]+)"/g)).toHaveLength(2);
     const [, ways = ''] = /<ul class="site-ways">(.*?)<\/ul>/s.exec(home) ?? [];
-    const wanted = ['documents/Angular.html', 'documents/React.html', 'documents/Building_a_service.html'];
-    expect(valuesOf(ways, /href="([^"]*)"/g)).toEqual(wanted.filter((path) => pages.has(path)));
-    expect(ways.match(/<li>/g)?.length).toBeGreaterThan(1);
-    const guides = readNavigation()[1]?.children?.map(({ path }) => path);
+    const wanted = ['documents/A_page_in_a_browser.html', 'documents/A_service.html', 'documents/A_script.html'];
+    expect(valuesOf(ways, /href="([^"]*)"/g)).toEqual(wanted);
+    const guides = leavesOf(readNavigation().filter(({ text }) => text === 'Guides'));
+    expect(guides.length).toBeGreaterThan(40);
     expect(valuesOf(home.split('id="guides"')[1] ?? '', /href="([^"]*)"/g)).toEqual(
-      expect.arrayContaining(guides ?? []),
+      expect.arrayContaining([...guides]),
     );
   });
 
@@ -113,6 +128,19 @@ describe('the built site', () => {
       expect(read(path)).toContain(`<span class="site-version">${version}</span>`);
       expect(read(path).includes('class="site-repository"')).toBe(repository !== undefined);
     }
+  });
+
+  it('links each guide to its source, if package.json has the repository', async () => {
+    const { JSX } = await import('typedoc');
+    const plugin = (await import(join(root, 'docs', 'site', 'pages.mjs'))) as {
+      readonly editLink: (...parameters: readonly unknown[]) => object | undefined;
+    };
+    const page = { model: {}, project: { files: { getReflectionPath: () => '/somewhere/docs/feed.md' } } };
+    const link = plugin.editLink(page, { repository: { url: 'git+https://example.org/canton-rx.git' } });
+    expect(JSX.renderElement(link as Parameters<typeof JSX.renderElement>[0])).toContain(
+      'href="https://example.org/canton-rx/edit/main/docs/feed.md"',
+    );
+    expect(plugin.editLink(page, {})).toBeUndefined();
   });
 
   it('begins the reference with what a program calls first, and ends it with errors', () => {
@@ -147,6 +175,11 @@ interface NavigationElement {
   readonly path?: string;
   readonly children?: readonly NavigationElement[];
 }
+
+const leavesOf = (elements: readonly NavigationElement[]): readonly string[] =>
+  elements
+    .flatMap(({ path = '', children }) => (children === undefined ? [path] : leavesOf(children)))
+    .filter((path) => path !== 'index.html');
 
 const readNavigation = () => unpack('assets/navigation.js') as readonly NavigationElement[];
 

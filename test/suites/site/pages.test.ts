@@ -37,7 +37,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+const phone = { viewport: { width: 360, height: 780 }, hasTouch: true, isMobile: true };
 const laptop = { viewport: { width: 1440, height: 900 } };
 
 async function open(path: string, options: BrowserContextOptions = laptop): Promise<Page> {
@@ -94,6 +94,33 @@ describe('the search of the site', () => {
   });
 });
 
+describe('the results of the search', () => {
+  itInChromium('show the words around what was typed, and are chosen with the keyboard', async () => {
+    const page = await open('index.html');
+    await page.keyboard.press('/');
+    await search(page, 'pruned');
+    const excerpt = page.locator('#tsd-search-results .site-excerpt', { hasText: /pruned/i });
+    await excerpt.first().waitFor();
+    const [first] = await search(page, 'back-pressure');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(new RegExp(`${first ?? ''}$`));
+    await page.close();
+  });
+});
+
+describe('the runbook', () => {
+  itInChromium('has an anchor on each row of a table, and prints without menus', async () => {
+    const page = await open('documents/Runbook.html');
+    const rows = page.locator('main tbody tr');
+    expect(await page.locator('main tbody tr[id] .site-row').count()).toBe(await rows.count());
+    await page.emulateMedia({ media: 'print' });
+    for (const hidden of ['header.tsd-page-toolbar', '.site-menu', 'pre > button'])
+      expect([hidden, await page.locator(hidden).first().isVisible()]).toEqual([hidden, false]);
+    await page.close();
+  });
+});
+
 describe('an address without a page', () => {
   itInChromium.each(['documents/Nothing.html', 'functions/a.html', 'nothing'])(
     'says so, and offers the search: %s',
@@ -138,11 +165,11 @@ const wanted: Readonly<Record<string, string>> = {
   token: 'documents/Getting_started.html#token',
   cursor: 'documents/Resuming.html',
   reconnect: 'documents/The_feed.html#retry-reconnect-and-gaps',
-  'angular signals': 'documents/Angular.html#signals',
+  'angular signals': 'documents/Signals_in_Angular.html#signals',
   contracts: 'documents/Contracts.html',
   postgres: 'documents/Contracts_in_SQL.html',
   sandbox: 'documents/Testing.html#the-sandbox',
-  sign: 'documents/Submitting.html#sign',
+  sign: 'documents/External_parties.html#sign',
   createLedger: 'functions/canton-rx.createLedger.html',
   RetryPolicy: 'interfaces/canton-rx.RetryPolicy.html',
   retryContention: 'functions/canton-rx.retryContention.html',

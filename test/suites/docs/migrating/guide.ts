@@ -6,7 +6,7 @@ export type Side = 'before' | 'now';
 
 /** A code block of the migration guide. */
 export interface Block {
-  /** The line in the guide. */
+  /** The line in the two pages of the guide. */
   readonly line: number;
   readonly side: Side;
   /** The file that it is: by its first line, `// ledger.ts`, or by its line in the guide. */
@@ -18,7 +18,9 @@ export interface Block {
 
 /** All blocks of the guide that are code of one of the sides. */
 export function readGuide(root: string): readonly Block[] {
-  const text = readFileSync(join(root, 'docs', 'migrating.md'), 'utf8');
+  const text = ['migrating.md', 'migrating-components.md']
+    .map((name) => readFileSync(join(root, 'docs', name), 'utf8'))
+    .join('\n');
   return [...text.matchAll(/^```(tsx?) (before|now)\n(.*?)^```$/gms)].map(
     ({ index, 1: extension = '', 2: side, 3: code = '' }) => {
       const line = text.slice(0, index).split('\n').length;

@@ -11,19 +11,23 @@ const tsconfig = { extends: '../tsconfig.json', include: ['*.ts'] };
 
 /** The components of the guide to Angular, which are compiled in the explorer's installation. */
 it('stands next to a guide whose components compile with strict templates', async () => {
-  const guide = await readFile(join(import.meta.dirname, '../../../../docs/angular.md'), 'utf8');
-  const blocks = [...guide.matchAll(/^```ts no-run\n(\/\/ src\/app\/app\.ts\n.*?)^```$/gms)];
-  expect(blocks.length).toBe(2);
+  const folder = join(import.meta.dirname, '../../../../docs');
+  const guides = ['angular.md', 'angular-contracts.md', 'angular-submitting.md'].map((name) =>
+    readFile(join(folder, name), 'utf8'),
+  );
+  const guide = (await Promise.all(guides)).join('\n');
+  const blocks = [...guide.matchAll(/^```ts no-run\n(\/\/ src\/app\/(?:app|add-task)\.ts\n.*?)^```$/gms)];
+  expect(blocks.length).toBe(3);
 
-  const folder = join(installation().folder, 'guide');
-  await mkdir(folder);
+  const installed = join(installation().folder, 'guide');
+  await mkdir(installed);
   try {
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
-    await Promise.all(blocks.map(([, code = ''], index) => writeFile(join(folder, `app${index}.ts`), code)));
-    const compiler = join(folder, '../node_modules/@angular/compiler-cli/bundles/src/bin/ngc.js');
-    const compiled = promisify(execFile)(process.execPath, [compiler, '-p', folder, '--noEmit']);
+    await writeFile(join(installed, 'tsconfig.json'), JSON.stringify(tsconfig));
+    await Promise.all(blocks.map(([, code = ''], index) => writeFile(join(installed, `app${index}.ts`), code)));
+    const compiler = join(installed, '../node_modules/@angular/compiler-cli/bundles/src/bin/ngc.js');
+    const compiled = promisify(execFile)(process.execPath, [compiler, '-p', installed, '--noEmit']);
     expect(await compiled.catch((error: unknown) => error)).toEqual({ stdout: '', stderr: '' });
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(installed, { recursive: true, force: true });
   }
 }, 120_000);

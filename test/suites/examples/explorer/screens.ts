@@ -43,6 +43,9 @@ describe('the screen', () => {
       await page.getByTitle('Connection').click();
       await page.getByLabel('Address of the JSON Ledger API').waitFor();
       await expectFine('a connection');
+      await press(page, 'What the client does');
+      await page.getByText('Feeds and views').waitFor();
+      await expectFine('the activity');
       await close();
       await makeKey(page);
       await submit(page);

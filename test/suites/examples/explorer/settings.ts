@@ -56,6 +56,20 @@ describe('the settings', () => {
     await waitForStatus(page, 'Stopped');
   });
 
+  itInChromium('shows what the client does, beside the connection', async () => {
+    const { sandbox, page } = await openExplorer(30);
+    await page.getByTitle('Connection').click();
+    await press(page, 'What the client does');
+    await page.getByRole('heading', { name: 'Activity of the client' }).waitFor();
+    sandbox.generate(1);
+    // a feed that has received since then
+    const panel = page.getByRole('region', { name: 'Ledger', exact: true });
+    await panel.getByRole('cell', { name: 'processor' }).waitFor();
+    await press(page, 'Back to Connection');
+    await page.getByLabel('Address of the JSON Ledger API').waitFor();
+    expect(await panel.count()).toBe(0);
+  });
+
   itInChromium('opens the same ledger after a reload, also one of this machine', async () => {
     const other = await start({}, () => ({}));
     other.sandbox.generate(40);

@@ -127,7 +127,9 @@ export function nestExample(): Example {
     const database = await newDatabase();
     const settings = { LEDGER_URL: ledger.url, DATABASE_URL: database.url, ...more(sandbox) };
     const one = await start(settings);
-    await becomes(one, '/ready', 200);
+    await becomes(one, '/readyz', 200);
+    // on an empty ledger there is nothing to wait for, but the first load
+    await becomes(one, '/contracts', 200);
     return { sandbox, ledger, database, settings, one };
   };
 
@@ -135,11 +137,15 @@ export function nestExample(): Example {
 }
 
 /** The status of the answer to a request, whose body is left unread. */
-export const statusOf = async ({ url }: Service, path: string): Promise<number> => {
-  const { status, body } = await fetch(`${url}${path}`);
+export const statusOf = async ({ url, statusUrl }: Service, path: string): Promise<number> => {
+  const { status, body } = await fetch(`${path.endsWith('z') ? statusUrl : url}${path}`);
   await body?.cancel();
   return status;
 };
+
+/** The page `/status` of a service, as text. */
+export const readStatus = async ({ statusUrl }: Service): Promise<string> =>
+  (await fetch(`${statusUrl}/status`)).text();
 
 /** Waits until a request is answered with a status. */
 export const becomes = (one: Service, path: string, status: number): Promise<void> =>

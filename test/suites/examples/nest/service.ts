@@ -18,6 +18,8 @@ export interface Ending {
 /** A process of the example. */
 export interface Service {
   readonly url: string;
+  /** The address of `/livez`, `/readyz`, `/status` and `/metrics`. */
+  readonly statusUrl: string;
   /** Resolves when it listens or has ended. */
   readonly ready: () => Promise<unknown>;
   /** Resolves when it has updates to process or has ended. */
@@ -30,14 +32,22 @@ export interface Service {
   readonly logs: () => string;
 }
 
-const listening = /listening at/;
+const listening = 'the service listens on';
 
 /** Starts the example as `npm start` does, in the folder where it was installed and built. */
 export async function startService(folder: string, settings: Readonly<Record<string, string>>): Promise<Service> {
   const port = settings['PORT'] ?? String(await freePort());
+  const statusPort = String(await freePort());
   const child = spawn(process.execPath, ['dist/main.js'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: port, LOG_LEVEL: 'debug', ...settings },
+    env: {
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: port,
+      STATUS_PORT: statusPort,
+      LOG_LEVEL: 'debug',
+      ...settings,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const chunks: string[] = [];
@@ -49,9 +59,10 @@ export async function startService(folder: string, settings: Readonly<Record<str
     Promise.race([over, until(() => words.test(logs()) || child.exitCode !== null || child.signalCode !== null)]);
   return {
     url: `http://127.0.0.1:${port}`,
-    ready: () => logged(listening),
+    statusUrl: `http://127.0.0.1:${statusPort}`,
+    ready: () => logged(new RegExp(listening)),
     atWork: () => logged(/"first":.*PageReceived/),
-    isListening: () => logs().includes('listening at'),
+    isListening: () => logs().includes(listening),
     isOver: () => child.exitCode !== null || child.signalCode !== null,
     exitCode: () => child.exitCode,
     kill: async (signal) => {
