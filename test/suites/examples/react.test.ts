@@ -105,7 +105,7 @@ describe('the React example', () => {
     const { page, rows } = await open();
     const before = await rows();
     await page.route('**/v2/**', (route) => route.abort());
-    await page.getByRole('alert').waitFor();
+    await page.getByRole('alert').getByText('The ledger cannot be reached at the moment.').waitFor();
     await page.getByText('The table may be out of date.').waitFor();
     await page.locator('table.stale').waitFor();
     expect(await rows()).toBeGreaterThanOrEqual(before);

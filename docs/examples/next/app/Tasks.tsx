@@ -1,5 +1,6 @@
 'use client';
 
+import { isLedgerError } from 'canton-rx';
 import { useContracts } from 'canton-rx/react';
 import { Task } from '../lib/Task';
 
@@ -20,13 +21,13 @@ export function Tasks() {
   if (status === 'error')
     return (
       <p role="alert">
-        {error.message} <button onClick={reload}>Try again</button>
+        {isLedgerError(error) ? error.summary : 'That did not work.'} <button onClick={reload}>Try again</button>
       </p>
     );
   if (status === 'loading') return <p>Loading</p>;
   return (
     <>
-      {connection?.status === 'retrying' && <p role="alert">Not connected: {connection.cause.message}</p>}
+      {connection?.status === 'retrying' && <p role="alert">{connection.cause.summary}</p>}
       <table className={status}>
         <thead>
           <tr>

@@ -1,6 +1,7 @@
 import { create, isLedgerError } from 'canton-rx';
 import { type SubmitOutcome, useSubmit } from 'canton-rx/react';
 import { type FormEvent, useState } from 'react';
+import { sentenceOf } from './sentence';
 import { Task } from './Task';
 
 export function NewTask({ party }: { party: string }) {
@@ -37,4 +38,4 @@ const isUnknown = (outcome: SubmitOutcome) =>
   outcome._tag === 'Failed' && isLedgerError(outcome.error, 'OutcomeUnknownError');
 
 const textOf = (outcome: SubmitOutcome) =>
-  outcome._tag === 'Committed' ? `Created at offset ${outcome.transaction.offset}` : outcome.error.message;
+  outcome._tag === 'Committed' ? `Created at offset ${outcome.transaction.offset}` : sentenceOf(outcome.error);

@@ -1,5 +1,6 @@
 import { useContracts } from 'canton-rx/react';
 import { useState } from 'react';
+import { sentenceOf } from './sentence';
 import { Task } from './Task';
 
 export function Tasks() {
@@ -14,14 +15,14 @@ export function Tasks() {
   if (status === 'error')
     return (
       <p role="alert">
-        {error?.message} <button onClick={reload}>Try again</button>
+        {sentenceOf(error)} <button onClick={reload}>Try again</button>
       </p>
     );
   return (
     <>
       {connection?.status === 'retrying' && (
         <p role="alert">
-          Not connected: {connection.cause.message} {status === 'stale' && 'The table may be out of date.'}
+          {connection.cause.summary} {status === 'stale' && 'The table may be out of date.'}
         </p>
       )}
       <label>
