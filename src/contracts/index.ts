@@ -43,3 +43,6 @@ export type { ContractsCaughtUp, ContractsFellBehind } from './ContractChange.js
 // Entries of a snapshot
 export { ContractEntry, type ActiveContract, type UnknownContractEntry } from '../codecs/ContractEntry.js';
 export type { IncompleteAssigned, IncompleteUnassigned } from '../codecs/ContractEntry.js';
+
+// of forms that submit: for React and for Angular
+export type { SubmitOutcome } from './SingleSubmission.js';
