@@ -116,11 +116,13 @@ export function lastCalls(storeTimeoutMs: number): LastCalls {
     }
   };
   return {
-    handled: (result) => {
+    handled: (returned) => {
+      const result = begunOnce(returned);
       if (isPromise(result)) handling = result;
       return isAsyncIterable(result) ? readNoted(result) : result;
     },
-    stored: (result) => {
+    stored: (returned) => {
+      const result = begunOnce(returned);
       storing = isPromise(result) ? result : undefined;
       return result;
     },
@@ -143,6 +145,12 @@ const settled = (result: PromiseLike<unknown> | undefined): Observable<unknown> 
 /** Whether a value is a Promise, and not an Observable that has a method `then`, too. */
 export const isPromise = (u: unknown): u is PromiseLike<unknown> =>
   typeof u === 'object' && u !== null && 'then' in u && typeof u.then === 'function' && !isObservable(u);
+
+/**
+ * Returns a value that is awaited in more than one place. The query of a database library may not be a Promise, but an object that
+ * runs its statement each time that its method `then` is called: it becomes a Promise, which calls it once.
+ */
+export const begunOnce = <A>(result: A): A => (isPromise(result) ? (Promise.resolve(result) as A) : result);
 
 /** Whether a value can be read by `for await`. */
 export const isAsyncIterable = (u: unknown): u is AsyncIterable<unknown> =>

@@ -7,7 +7,7 @@ import type { Report } from '../diagnostics/Diagnostic.js';
 import { progressOf } from '../feed/progress.js';
 import type { FeedItem } from './Feed.js';
 import type { Committed } from './ProcessOptions.js';
-import { isAsyncIterable, isPromise } from './Stop.js';
+import { begunOnce, isAsyncIterable, isPromise } from './Stop.js';
 
 /** A handler of updates or of batches. */
 export type AnyHandler = (work: never, tx: unknown, report?: Report) => unknown;
@@ -46,7 +46,7 @@ export const handlerWithin =
       () => handler(work as never, tx, report),
     );
     try {
-      const result = call();
+      const result = begunOnce(call());
       if (isObservable(result) || isAsyncIterable(result))
         return all.reduceRight((inner$, added) => around(inner$, added, { isSingle: false }), from(result));
       // the caller gets the same error

@@ -1,5 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { EMPTY, finalize, lastValueFrom, of, timer } from 'rxjs';
+import type { Interceptor } from '../../src/client/Interceptor.js';
+import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
+import { memoryStore } from '../../src/process/memoryStore.js';
 import type { Work, HandlerResult } from '../../src/process/ProcessOptions.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { upTo } from '../helpers/world.js';
@@ -112,6 +115,37 @@ describe('a handler', () => {
       handle: ({ _tag }) => void tags.push(_tag),
     });
     expect(tags).toEqual(['UnknownUpdate']);
+  });
+});
+
+describe('a query that runs each time that its then() is called, as those of query builders do', () => {
+  /** Runs on each call of `then`. */
+  const lazily = (run: () => void): PromiseLike<void> => ({
+    then: (onValue, onError) => Promise.resolve().then(run).then(onValue, onError),
+  });
+
+  it.each(['no interceptor', 'an interceptor'])('runs once for each update, with %s', async (kind) => {
+    const interceptors: Interceptor[] = kind === 'no interceptor' ? [] : [{ handler: () => ({}) }];
+    const { process } = processWorld(5, { latencyMs: 0, client: { interceptors } });
+    const ran: number[] = [];
+    const handle = ({ offset }: Work): PromiseLike<void> => lazily(() => void ran.push(offset));
+    const store = memoryStore();
+    await lastValueFrom(process(handle, { store, name }, { endInclusive: 5 }));
+    // when another run gets the name, everything of this one has ended
+    await lastValueFrom(process(handle, { store, name }, { endInclusive: 5 }));
+    expect(ran).toEqual(upTo(5));
+  });
+
+  it('saves each cursor once', async () => {
+    const { process } = processWorld(5, { latencyMs: 0 });
+    const saved: number[] = [];
+    const store: CheckpointStore = {
+      load: () => lazily(() => undefined),
+      save: (_, { offset }) => lazily(() => void saved.push(offset)),
+    };
+    await lastValueFrom(process(() => undefined, { store, name, commitEvery: { updates: 1 } }, { endInclusive: 5 }));
+    await lastValueFrom(process(() => undefined, { store: memoryStore(), name }, { endInclusive: 5 }));
+    expect(saved).toEqual([0, ...upTo(5)]);
   });
 });
 
