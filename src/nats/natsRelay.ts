@@ -7,8 +7,10 @@ import { holdName } from '../process/memoryStore.js';
 import type { BatchHandler, Work } from '../process/ProcessOptions.js';
 import { checkName } from './natsFeed.js';
 import { callStore, cursorBucket, isWrongSequence } from './natsStore.js';
+import { findUnpublished } from './published.js';
 import { RelayError } from './RelayError.js';
 import {
+  bytesOf,
   checkSize,
   cursorAtEnd,
   ensureStream,
@@ -94,7 +96,8 @@ export interface NatsRelay {
  * `StoreError`. It never skips an update for that, whatever its `onHandlerFailure`. It ends immediately with a {@link RelayError} if
  * the stream was deleted or created again, or if the connection is closed; and with a `CursorError` if the stream
  * belongs to another processor, or ends with an update that the ledger does not have at its offset: the ledger was
- * replaced or restored, and nothing of the new one is published.
+ * replaced or restored, and nothing of the new one is published. The same holds for an update that the stream does not
+ * have, although it has got past its offset, as at a participant with lower offsets.
  *
  * A message is an element of the participant's response, `{"update": {...}}`, with two headers: `Nats-Msg-Id`, the ID
  * of the update, and `Canton-Offset`. A stream belongs to the name and the selection of its processor; another
@@ -170,12 +173,33 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     if (received !== undefined) mustReceiveEnd = false;
   };
 
+  /** Throws a {@link CursorError} if updates that are not after the end of the stream are not in it. */
+  const checkRepeated = async (updates: readonly Work[], end: StreamEnd): Promise<void> => {
+    const maxBytes = connection.info?.max_payload ?? Infinity;
+    // one that is too large may have been skipped
+    const isPublishable = (update: Work): boolean =>
+      bytesOf(toMessage(update, { stream, sequence: end.sequence })) <= maxBytes;
+    const repeated = updates.filter((update) => update.offset <= end.offset && isPublishable(update));
+    const jsm = await js.jetstreamManager(false);
+    const { update, isUncertain } = await findUnpublished(jsm, target, repeated, end);
+    if (update !== undefined) {
+      const text = `update ${idOf(update)} at offset ${update.offset} is new, but the stream ${stream} has already got to offset ${end.offset}`;
+      throw new CursorError(
+        'ledger',
+        processor,
+        `${text}: the ledger has other offsets now, or its past is read: use another stream`,
+      );
+    }
+    if (isUncertain && !repeated.some(({ offset }) => offset === end.offset)) mustReceiveEnd = true;
+  };
+
   const publish = async (updates: readonly Work[]): Promise<void> => {
     let end = await currentEnd();
     for (;;) {
       const { offset: last } = end;
-      checkLedger(updates, end);
       const rest = updates.filter(({ offset }) => offset > last);
+      if (rest.length < updates.length) await checkRepeated(updates, end);
+      checkLedger(updates, end);
       knownEnd = undefined;
       const result = await append(connection, js, target, rest, end);
       if (result !== 'otherEnd') {

@@ -84,11 +84,16 @@ const lastUpdateOf = ({ offset, id }: StreamEnd): LastUpdate | undefined =>
 
 /** Throws a {@link RelayError} for a message that the server would reject, before any message of a batch is sent. */
 export function checkSize(stream: string, update: Work, message: Message, maxBytes: number): void {
-  const head = ['NATS/1.0', ...message.headers.keys().map((key) => `${key}: ${message.headers.get(key)}`), '', ''];
-  const bytes = message.body.length + new TextEncoder().encode(head.join('\r\n')).length;
+  const bytes = bytesOf(message);
   if (bytes <= maxBytes) return;
   const sizes = `${bytes} bytes, but the server accepts at most ${maxBytes} in a message`;
   throw new RelayError('size', stream, `the update at offset ${update.offset} has ${sizes}: raise max_payload`);
+}
+
+/** The size of a message, in bytes. */
+export function bytesOf({ body, headers }: Message): number {
+  const head = ['NATS/1.0', ...headers.keys().map((key) => `${key}: ${headers.get(key)}`), '', ''];
+  return body.length + new TextEncoder().encode(head.join('\r\n')).length;
 }
 
 /** Creates the stream if it is missing and never existed. Checks the configuration of an existing one. */
