@@ -1,13 +1,14 @@
 import { jetstream, type JetStreamClient, type PubAck } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core';
+import type { Update } from '../codecs/Update.js';
 import { CursorError, type StoreOperation } from '../errors/process.js';
 import { checkPositive } from '../http/retry.js';
-import type { CheckpointStore } from '../process/CheckpointStore.js';
+import { type CheckpointStore, Cursor } from '../process/CheckpointStore.js';
 import { holdName } from '../process/memoryStore.js';
 import type { BatchHandler, Work } from '../process/ProcessOptions.js';
 import { checkName } from './natsFeed.js';
 import { callStore, cursorBucket, isWrongSequence } from './natsStore.js';
-import { findUnpublished } from './published.js';
+import { findUnpublished, readAfter } from './published.js';
 import { RelayError } from './RelayError.js';
 import {
   bytesOf,
@@ -173,6 +174,13 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     if (received !== undefined) mustReceiveEnd = false;
   };
 
+  /** Resolves to what was published after a saved cursor. */
+  const readSince = async (saved: unknown, end: StreamEnd): Promise<readonly Update[]> => {
+    const cursor = Cursor.decode(saved);
+    if (cursor._tag === 'Left' || cursor.right.offset >= end.offset) return [];
+    return readAfter(await js.jetstreamManager(false), target, cursor.right.offset, end);
+  };
+
   /** Throws a {@link CursorError} if updates that are not after the end of the stream are not in it. */
   const checkRepeated = async (updates: readonly Work[], end: StreamEnd): Promise<void> => {
     const maxBytes = connection.info?.max_payload ?? Infinity;
@@ -236,7 +244,7 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
           const end = await readEnd(record);
           knownEnd = end;
           acknowledgedSequence = end.sequence;
-          const cursor = record && cursorAtEnd(record, end);
+          const cursor = record && cursorAtEnd(record, end, await readSince(record.cursor, end));
           mustReceiveEnd = end.offset > 0 && isBefore(cursor, end);
           return cursor;
         }),

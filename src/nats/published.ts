@@ -1,5 +1,6 @@
 import type { JetStreamManager, StoredMsg } from '@nats-io/jetstream';
 import type { Offset } from '../codecs/scalars.js';
+import { type Update, UpdateElement } from '../codecs/Update.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { undefinedIfMissing } from './RelayError.js';
 import { idHeader, idOf, offsetIn, type RelayStream, type StreamEnd } from './relayStream.js';
@@ -79,4 +80,23 @@ async function firstFrom(
     }
   }
   return { message, isFirst };
+}
+
+/** Resolves to the updates of the messages after an offset, up to the end of a stream. Those that were removed are left out. */
+export async function readAfter(
+  jsm: JetStreamManager,
+  target: Pick<RelayStream, 'stream' | 'subject'>,
+  offset: Offset,
+  end: StreamEnd,
+): Promise<readonly Update[]> {
+  const { stream, subject } = target;
+  const updates: Update[] = [];
+  let { message } = await firstFrom(jsm, target, offset + 1, end.sequence);
+  while (message !== undefined && message.seq <= end.sequence) {
+    const decoded = UpdateElement.decode(message.json<unknown>());
+    if (decoded._tag === 'Right') updates.push(decoded.right);
+    const query = { seq: message.seq + 1, next_by_subj: subject };
+    message = (await undefinedIfMissing(jsm.streams.getMessage(stream, query))) ?? undefined;
+  }
+  return updates;
 }

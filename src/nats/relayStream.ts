@@ -5,7 +5,7 @@ import { integer, optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import { UpdateElement } from '../codecs/Update.js';
-import type { LastUpdate } from '../history/LedgerPosition.js';
+import { advance, type LastUpdate, type Read } from '../history/LedgerPosition.js';
 import { Cursor } from '../process/CheckpointStore.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { RelayError, undefinedIfMissing } from './RelayError.js';
@@ -195,8 +195,14 @@ export const RelayRecord: t.Type<RelayRecord, unknown> = message<RelayRecord>('R
  * verifies that the ledger still has that update. It moves forward if the relay ended after a publish and before its
  * save, and back if the stream has lost its newest messages since, as can happen to a stream without replicas after a
  * power loss.
+ *
+ * @param since - what was published after the cursor
  */
-export function cursorAtEnd({ end: savedEnd, cursor: saved }: RelayRecord, end: StreamEnd): unknown {
+export function cursorAtEnd(
+  { end: savedEnd, cursor: saved }: RelayRecord,
+  end: StreamEnd,
+  since: readonly Read[],
+): unknown {
   const decoded = Cursor.decode(saved);
   // the processor reports an unreadable cursor
   if (decoded._tag === 'Left') return saved;
@@ -207,7 +213,9 @@ export function cursorAtEnd({ end: savedEnd, cursor: saved }: RelayRecord, end: 
   if (isAfterEnd && isComplete) return Cursor.encode({ ...cursor, lastUpdate: cursor.lastUpdate ?? lastUpdate });
   // without an ID, the relay compares the update when it receives it again
   if (!isAfterEnd && lastUpdate === undefined) return saved;
-  return Cursor.encode({ ...cursor, offset: end.offset, lastUpdate });
+  // what was lost must be read again, and it is not known what was read of each synchronizer before that
+  const { recordTimes } = isAfterEnd ? { recordTimes: {} } : advance(cursor, since);
+  return Cursor.encode({ ...cursor, offset: end.offset, lastUpdate, recordTimes });
 }
 
 /** Whether a saved cursor is before the end of the stream. If there is none, the feed begins anywhere. */
