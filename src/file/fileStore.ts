@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { platform } from 'node:process';
 import { Observable, repeat, tap } from 'rxjs';
 import { CursorError } from '../errors/process.js';
-import type { CheckpointStore } from '../process/CheckpointStore.js';
+import { checkParked, type CheckpointStore } from '../process/CheckpointStore.js';
 import {
   filesIn,
   hasCode,
@@ -100,7 +100,10 @@ export function fileStore(folder: string): Required<CheckpointStore> {
       const text = toText(value);
       return withPaths(name, async ({ parked, parkedAt }) => {
         await makeFolder(parked);
-        await replaceFile(parkedAt(offset), text);
+        const file = parkedAt(offset);
+        const before = await readText(file);
+        if (before !== undefined) checkParked(name, offset, parseJson(before, file, name), value);
+        await replaceFile(file, text);
       });
     },
 

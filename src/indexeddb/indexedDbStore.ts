@@ -1,7 +1,7 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 import { Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import type { CheckpointStore } from '../process/CheckpointStore.js';
+import { checkParked, type CheckpointStore } from '../process/CheckpointStore.js';
 import { holdName } from '../process/memoryStore.js';
 
 /**
@@ -61,7 +61,9 @@ export function indexedDbStore({ database = 'canton-rx' }: IndexedDbOptions = {}
     park: (name, offset, parked) =>
       withDatabase(async (db) => {
         const { store, done } = db.transaction('parked', 'readwrite', strict);
-        await Promise.all([store.put(parked, [name, offset]), done]);
+        const key: [string, number] = [name, offset];
+        checkParked(name, offset, await store.get(key), parked);
+        await Promise.all([store.put(parked, key), done]);
       }),
 
     async *parked(name) {

@@ -13,12 +13,13 @@ import {
   switchMap,
   concat,
   ignoreElements,
+  tap,
   timeout,
 } from 'rxjs';
 import { StoreError } from '../errors/process.js';
 import { checkPositive, mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
-import type { Cursor, TransactionalStore } from '../process/CheckpointStore.js';
+import { type Cursor, parkedConflict, type TransactionalStore } from '../process/CheckpointStore.js';
 import { connect, query, transactionsOn } from './connection.js';
 import { asStoreError, isFailedTransaction, DatabaseError } from './databaseErrors.js';
 import { holdLease, type LeaseTables } from './Lease.js';
@@ -141,9 +142,14 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
     park: (name, offset, record, tx) =>
       run(
         tx,
-        `INSERT INTO ${parked} (name, "offset", record) VALUES ($1, $2, $3)
-        ON CONFLICT (name, "offset") DO UPDATE SET record = excluded.record`,
+        `INSERT INTO ${parked} AS p (name, "offset", record) VALUES ($1, $2, $3)
+        ON CONFLICT (name, "offset") DO UPDATE SET record = excluded.record
+        WHERE coalesce(p.record ->> 'updateId' = excluded.record ->> 'updateId', true) RETURNING true`,
         [name, offset, JSON.stringify(record)],
+      ).pipe(
+        tap((rows) => {
+          if (rows.length === 0) throw parkedConflict(name, offset);
+        }),
       ),
     parked: (name) => tablesReady$.pipe(concatMap(() => readParked(pool, tables, name, timeoutMs))),
     unpark: (name, offset, tx) =>

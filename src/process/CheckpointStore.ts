@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
 import type { Observable, ObservableInput } from 'rxjs';
+import { isRecord } from '../codecs/internal/Codec.js';
 import { text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { formatProblem, problemsOf } from '../codecs/Problem.js';
@@ -51,6 +52,28 @@ export function decodeRecord<A>(codec: t.Decoder<unknown, A>, processor: string,
 }
 
 /**
+ * Fails if an update would replace another one, which would be lost: after a restore, and at another participant, two updates
+ * may have the same offset.
+ *
+ * @param before - the record at the offset; `undefined` if there is none
+ */
+export function checkParked(name: string, offset: Offset, before: unknown, parked: unknown): void {
+  const [known, next] = [updateIdIn(before), updateIdIn(parked)];
+  if (known !== undefined && next !== undefined && known !== next) throw parkedConflict(name, offset);
+}
+
+const updateIdIn = (record: unknown): unknown => (isRecord(record) ? (record['updateId'] ?? undefined) : undefined);
+
+/** The error of a processor that would replace another parked update. */
+export const parkedConflict = (name: string, offset: Offset): CursorError =>
+  new CursorError(
+    'conflict',
+    name,
+    `another update, with an offset of before, is parked at offset ${offset}`,
+    'handle what is parked, or drop that update; then start again',
+  );
+
+/**
  * Where processors save their cursors, each under its name. `load` and `save` are required; a store that can also keep
  * updates that could not be handled implements `park`, `parked` and `unpark`, too. `tx` is the transaction of a
  * {@link TransactionalStore}, and `undefined` for any other store.
@@ -87,7 +110,10 @@ export interface CheckpointStore<Tx = void> {
   load(name: string): ObservableInput<unknown>;
   /** Saves a cursor, which is plain JSON, and replaces the previous one. */
   save(name: string, cursor: Cursor, tx: Tx): ObservableInput<unknown>;
-  /** Saves an update that could not be handled, and replaces the one at the same offset. `parked` is plain JSON. */
+  /**
+   * Saves an update that could not be handled. Replaces the same update, and fails if another `updateId` is parked at the offset, as
+   * may be after a restore: that update would be lost. `parked` is plain JSON.
+   */
   park?(name: string, offset: Offset, parked: unknown, tx: Tx): ObservableInput<unknown>;
   /** Emits the updates that are parked under a name, one value each, in ascending order of offset. */
   parked?(name: string): ObservableInput<unknown>;

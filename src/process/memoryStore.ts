@@ -1,6 +1,6 @@
 import { BehaviorSubject, concatMap, defer, finalize, first, NEVER, type Observable, startWith } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import type { CheckpointStore, Cursor } from './CheckpointStore.js';
+import { checkParked, type CheckpointStore, type Cursor } from './CheckpointStore.js';
 
 /**
  * Returns a store in memory, for tests and for processors that may start over with each process. It stores copies, so
@@ -37,6 +37,7 @@ export function memoryStore(): Required<CheckpointStore> {
       return [];
     },
     park: (name, offset, parked) => {
+      checkParked(name, offset, parkedOf(name).get(offset), parked);
       parkedOf(name).set(offset, structuredClone(parked));
       return [];
     },

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { Pool, type PoolClient } from 'pg';
-import { concatMap, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
+import { concatMap, filter, firstValueFrom, from, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
 import { isLedgerError } from '../../src/index.js';
 import { handleParked, type Handler } from '../../src/process/index.js';
 import { postgresStore, postgresStoreSql } from '../../src/postgres/index.js';
@@ -48,6 +48,17 @@ describeWithPostgres('postgresStore', () => {
     const error = await failing.catch((cause: unknown) => cause);
     expect(isLedgerError(error, 'HandlerError') && error.offset).toBe(poison);
     expect(await seen()).toEqual(all.slice(0, 33));
+  });
+
+  it('does not replace another update that is parked at the same offset of another participant', async () => {
+    const store = postgresStore({ pool: database.pool });
+    const park = (updateId: string, attempts: number) =>
+      lastValueFrom(store.transactions.transact((tx) => from(store.park('parking', 7, { updateId, attempts }, tx))));
+    await park('1220ab', 1);
+    await expect(park('1220cd', 1)).rejects.toMatchObject({ _tag: 'CursorError', reason: 'conflict' });
+    await park('1220ab', 2);
+    const parked = lastValueFrom(from(store.parked('parking')).pipe(toArray()));
+    expect(await parked).toEqual([{ updateId: '1220ab', attempts: 2 }]);
   });
 
   it('parks an update that cannot be handled, in the same transaction as the cursor', async () => {

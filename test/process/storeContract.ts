@@ -1,5 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { firstValueFrom, from, lastValueFrom, take, toArray, type ObservableInput, type Subscription } from 'rxjs';
+import {
+  defer,
+  firstValueFrom,
+  from,
+  lastValueFrom,
+  take,
+  toArray,
+  type ObservableInput,
+  type Subscription,
+} from 'rxjs';
 import type { CheckpointStore, Cursor } from '../../src/process/CheckpointStore.js';
 import { ContractsPosition } from '../../src/process/ContractsPosition.js';
 import { until } from '../helpers/time.js';
@@ -90,6 +99,19 @@ export function testStore(open: () => CompleteStore | Promise<CompleteStore>): v
       await lastValue(store.park('a', 7, { attempts: 1 }, undefined));
       await lastValue(store.park('a', 7, { attempts: 2 }, undefined));
       expect(await allValues(store.parked('a'))).toEqual([{ attempts: 2 }]);
+    });
+
+    it('does not replace another update that is parked at the same offset of another participant', async () => {
+      const store = await open();
+      await lastValue(store.park('a', 7, { updateId: '1220ab', attempts: 1 }, undefined));
+      const other = defer(() => from(store.park('a', 7, { updateId: '1220cd', attempts: 1 }, undefined)));
+      await expect(lastValue(other)).rejects.toMatchObject({ _tag: 'CursorError', reason: 'conflict', processor: 'a' });
+      await lastValue(store.park('a', 7, { updateId: '1220ab', attempts: 2 }, undefined));
+      await lastValue(store.park('b', 7, { updateId: '1220cd' }, undefined));
+      expect(await allValues(store.parked('a'))).toEqual([{ updateId: '1220ab', attempts: 2 }]);
+      await lastValue(store.unpark('a', 7, undefined));
+      await lastValue(other);
+      expect(await allValues(store.parked('a'))).toEqual([{ updateId: '1220cd', attempts: 1 }]);
     });
 
     it('removes a parked update, and emits whether it was there', async () => {
