@@ -174,8 +174,8 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     if (received !== undefined) mustReceiveEnd = false;
   };
 
-  /** Resolves to what was published after a saved cursor. */
-  const readSince = async (saved: unknown, end: StreamEnd): Promise<readonly Update[]> => {
+  /** Resolves to what was published after a saved cursor; `undefined` if that is too much. */
+  const readSince = async (saved: unknown, end: StreamEnd): Promise<readonly Update[] | undefined> => {
     const cursor = Cursor.decode(saved);
     if (cursor._tag === 'Left' || cursor.right.offset >= end.offset) return [];
     return readAfter(await js.jetstreamManager(false), target, cursor.right.offset, end);

@@ -82,16 +82,23 @@ async function firstFrom(
   return { message, isFirst };
 }
 
-/** Resolves to the updates of the messages after an offset, up to the end of a stream. Those that were removed are left out. */
+/** The maximum number of messages that are read after a cursor: a save follows each batch, so there are few. */
+const maxRead = 1_000;
+
+/**
+ * Resolves to the updates of the messages after an offset, up to the end of a stream; `undefined` if there are too many. Those
+ * that were removed are left out.
+ */
 export async function readAfter(
   jsm: JetStreamManager,
   target: Pick<RelayStream, 'stream' | 'subject'>,
   offset: Offset,
   end: StreamEnd,
-): Promise<readonly Update[]> {
+): Promise<readonly Update[] | undefined> {
   const { stream, subject } = target;
   const updates: Update[] = [];
   let { message } = await firstFrom(jsm, target, offset + 1, end.sequence);
+  if (message !== undefined && end.sequence - message.seq >= maxRead) return undefined;
   while (message !== undefined && message.seq <= end.sequence) {
     const decoded = UpdateElement.decode(message.json<unknown>());
     if (decoded._tag === 'Right') updates.push(decoded.right);

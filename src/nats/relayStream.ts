@@ -196,12 +196,12 @@ export const RelayRecord: t.Type<RelayRecord, unknown> = message<RelayRecord>('R
  * save, and back if the stream has lost its newest messages since, as can happen to a stream without replicas after a
  * power loss.
  *
- * @param since - what was published after the cursor
+ * @param since - what was published after the cursor; `undefined` if that is not known
  */
 export function cursorAtEnd(
   { end: savedEnd, cursor: saved }: RelayRecord,
   end: StreamEnd,
-  since: readonly Read[],
+  since: readonly Read[] | undefined,
 ): unknown {
   const decoded = Cursor.decode(saved);
   // the processor reports an unreadable cursor
@@ -214,7 +214,7 @@ export function cursorAtEnd(
   // without an ID, the relay compares the update when it receives it again
   if (!isAfterEnd && lastUpdate === undefined) return saved;
   // what was lost must be read again, and it is not known what was read of each synchronizer before that
-  const { recordTimes } = isAfterEnd ? { recordTimes: {} } : advance(cursor, since);
+  const { recordTimes } = isAfterEnd || since === undefined ? { recordTimes: {} } : advance(cursor, since);
   return Cursor.encode({ ...cursor, offset: end.offset, lastUpdate, recordTimes });
 }
 
