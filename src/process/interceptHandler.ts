@@ -32,7 +32,10 @@ export const handlerWithin =
   (work: FeedItem | readonly FeedItem[], tx, report) => {
     const items = [work].flat();
     const all = addTo(() => ({ items: items.map(progressOf), isBatch: Array.isArray(work) }));
+    let hasEnded = false;
     const end = (outcome: Outcome): void => {
+      if (hasEnded) return;
+      hasEnded = true;
       for (const added of [...all].reverse()) quietly(() => added.end?.(outcome));
     };
     const succeed = (): void => {
@@ -41,14 +44,13 @@ export const handlerWithin =
     const fail = (error: unknown): void => {
       end({ how: 'failed', error });
     };
-    const call = all.reduceRight<() => unknown>(
-      (inner, added) => () => inContext(added, 'run', inner),
-      () => handler(work as never, tx, report),
-    );
+    const within = <A>(inner: () => A): A =>
+      all.reduceRight<() => A>((call, added) => () => inContext(added, 'run', call), inner)();
     try {
-      const result = begunOnce(call());
-      if (isObservable(result) || isAsyncIterable(result))
+      const result = begunOnce(within(() => handler(work as never, tx, report)));
+      if (isObservable(result))
         return all.reduceRight((inner$, added) => around(inner$, added, { isSingle: false }), from(result));
+      if (isAsyncIterable(result)) return iterableWithin(result, within, end);
       // the caller gets the same error
       if (isPromise(result)) void result.then(succeed, fail);
       else succeed();
@@ -58,6 +60,42 @@ export const handlerWithin =
       throw error;
     }
   };
+
+/**
+ * Returns the same values, each of which is read within interceptions. It stays an iterable: one that is given up may still work
+ * until it gives its next value, and the processor holds its name until then.
+ *
+ * @param end - takes the outcome, and only the first one
+ */
+const iterableWithin = (
+  values: AsyncIterable<unknown>,
+  within: <A>(inner: () => A) => A,
+  end: (outcome: Outcome) => void,
+): AsyncIterable<unknown> => ({
+  [Symbol.asyncIterator]: () => {
+    const iterator = within(() => values[Symbol.asyncIterator]());
+    return {
+      next: async () => {
+        try {
+          const result = await within(() => iterator.next());
+          if (result.done === true) end({ how: 'completed' });
+          return result;
+        } catch (error) {
+          end({ how: 'failed', error });
+          throw error;
+        }
+      },
+      return: async () => {
+        try {
+          await within(() => iterator.return?.());
+        } finally {
+          end({ how: 'unsubscribed' });
+        }
+        return { done: true, value: undefined };
+      },
+    };
+  },
+});
 
 /** Returns what interceptors see of a commit. */
 export const commitOf = ({ offset, recordTimes, role }: Committed): FeedProgress => ({

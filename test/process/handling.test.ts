@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { EMPTY, finalize, lastValueFrom, of, timer } from 'rxjs';
-import type { Interceptor } from '../../src/client/Interceptor.js';
+import type { Interception, Interceptor } from '../../src/client/Interceptor.js';
 import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import type { Work, HandlerResult } from '../../src/process/ProcessOptions.js';
@@ -84,6 +84,31 @@ describe('a handler', () => {
     const committed = await lastValueFrom(process(handle, { signal: controller.signal }));
     expect(begun).toEqual(upTo(50));
     expect(committed).toMatchObject({ offset: 50, handled: 50 });
+  });
+
+  it('that returns an async iterable has each step of it within the interceptions, which end with it', async () => {
+    const log: string[] = [];
+    let within = 0;
+    const handler = (): Interception => ({
+      run: (work) => {
+        within += 1;
+        work();
+        within -= 1;
+      },
+      end: ({ how }) => void log.push(how),
+    });
+    const { process } = processWorld(2, { latencyMs: 0, client: { interceptors: [{ handler }] } });
+    const handle = async function* ({ offset }: Work): AsyncGenerator {
+      log.push(`begins within ${within}`);
+      yield offset;
+      log.push(`goes on within ${within}`);
+      await Promise.resolve();
+      if (offset === 2) throw new Error('mine');
+    };
+    const run = lastValueFrom(process(handle, { handlerRetry: { giveUpAfterMs: 0 } }, { endInclusive: 2 }));
+    await expect(run).rejects.toMatchObject({ _tag: 'HandlerError', offset: 2 });
+    const steps = ['begins within 1', 'goes on within 1'];
+    expect(log).toEqual([...steps, 'completed', ...steps, 'failed']);
   });
 
   it('gets no checkpoint, but the cursor moves past it', () => {

@@ -142,8 +142,13 @@ describe('runs', () => {
 describe('a run that is abandoned after stopWithinMs', () => {
   const saveOf = (store: CheckpointStore, cursor: Cursor): unknown => store.save(name, cursor);
 
-  it.each(['a Promise', 'an async iterable'])('holds its name until %s of its handler has ended', async (kind) => {
-    const { process } = processWorld(2);
+  it.each([
+    ['a Promise', []],
+    ['an async iterable', []],
+    ['a Promise', [{ handler: () => ({}) }]],
+    ['an async iterable', [{ handler: () => ({}) }]],
+  ])('holds its name until %s of its handler has ended, with the interceptors %j', async (kind, interceptors) => {
+    const { process } = processWorld(2, { client: { interceptors } });
     const store = memoryStore();
     const gate$ = new Subject<void>();
     const calls: string[] = [];
