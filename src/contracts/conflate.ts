@@ -100,7 +100,7 @@ class Merger<C extends AnyContract> {
   /** Returns the steps since the last result as one step. */
   take(known: ContractsBatch<C>): ContractsBatch<C> {
     if (this.#taken !== undefined) return this.#taken;
-    const changed = this.#reset ?? this.#toChanged(known);
+    const changed = this.#reset === undefined ? this.#toChanged(known) : resetTo(this.#reset, known);
     const items = [changed, this.#checkpoint].filter((change) => change !== undefined);
     this.#taken = { ...known, items };
     this.#before = known.contracts;
@@ -117,3 +117,9 @@ class Merger<C extends AnyContract> {
     return this.#checkpoint === undefined ? { _tag: 'OffsetCheckpoint', offset, synchronizerTimes: [] } : undefined;
   }
 }
+
+/** Returns a reset with what came after it in its period. */
+const resetTo = <C extends AnyContract>({ reason }: Reset<C>, { contracts, offset }: ContractsBatch<C>): Reset<C> => ({
+  _tag: 'Reset',
+  ...{ reason, offset, contracts: contracts.toArray() },
+});

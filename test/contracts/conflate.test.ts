@@ -1,8 +1,20 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { asyncScheduler, concatMap, map, merge, NEVER, type Observable, take, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  concatMap,
+  distinctUntilChanged,
+  filter,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  take,
+  timer,
+} from 'rxjs';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
+import { isKnown } from '../../src/contracts/LiveState.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
 import { itInVirtualTime, marbles, stopClock } from '../helpers/time.js';
@@ -192,8 +204,20 @@ describe('a conflated view', () => {
               expect(seen).toBe(expected);
             }),
           );
+          const stepwise = new Replayed();
+          // for operators on views, which apply the items of each step
+          const steps$ = slow.view$.pipe(
+            filter(isKnown),
+            map(({ known }) => known),
+            distinctUntilChanged(),
+            map(({ items, contracts, offset }, index) => {
+              const first: ContractChange = { _tag: 'Reset', reason: 'start', offset, contracts: contracts.toArray() };
+              for (const item of index === 0 ? [first] : items) stepwise.apply(item);
+              expect(sortedIds(stepwise.contracts.values())).toBe(sortedIds(contracts));
+            }),
+          );
           const running = timer(joinAt)
-            .pipe(concatMap(() => merge(changes$, lists$)))
+            .pipe(concatMap(() => merge(changes$, lists$, steps$)))
             .subscribe({
               error: (error: unknown) => {
                 throw error;

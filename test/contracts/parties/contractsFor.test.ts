@@ -5,10 +5,12 @@ import type { ReassignmentEvent } from '../../../src/codecs/Reassignment.js';
 import type { AnyContract } from '../../../src/contracts/Contract.js';
 import type { ContractsBatch, ContractsChanged } from '../../../src/contracts/ContractChange.js';
 import { ContractList } from '../../../src/contracts/ContractSet.js';
+import { conflate } from '../../../src/contracts/conflate.js';
 import { contractsFor } from '../../../src/contracts/contractsFor.js';
 import { type LiveContracts, toLiveContracts } from '../../../src/contracts/liveContracts.js';
 import { loading, type View } from '../../../src/contracts/LiveState.js';
 import { observe, type Observed } from '../../helpers/observe.js';
+import { later, runVirtually } from '../../helpers/virtualTime.js';
 import { brief, briefState, ids } from '../brief.js';
 
 const [alice, bob, carol] = ['alice::1220ab', 'bob::1220cd', 'carol::1220ef'] as const;
@@ -206,6 +208,27 @@ describe('contractsFor', () => {
     script.reset(contract('b', [bob]), contract('aa', [alice]));
     script.change({ remove: ['b', 'aa'] });
     expect(changes.values).toEqual(['Reset 1 start a', 'CaughtUp 1', 'Reset 2 pruned aa', 'ContractsChanged 3 -aa']);
+  });
+
+  it('has what comes after a reset, also if a conflated view merges both (G80)', () => {
+    runVirtually(() => {
+      const script = new Script();
+      const slow = conflate(script.live, 100);
+      const all = observe(contractsFor(slow, [alice]).all$().pipe(map(ids)));
+      script.reset(contract('a', [alice]));
+      later(10, () => {
+        script.reset(contract('b', [alice]), contract('c', [alice]));
+        script.change({ add: [contract('d', [alice])], remove: ['b'] });
+      });
+      later(200, () => {
+        expect(all.values).toEqual(['a', 'cd']);
+        script.change({ remove: ['c'] });
+      });
+      later(400, () => {
+        expect(all.values.at(-1)).toBe('d');
+        all.subscription.unsubscribe();
+      });
+    });
   });
 
   it('emits nothing for a change that does not concern it, and has read up to it all the same', () => {
