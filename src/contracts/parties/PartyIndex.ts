@@ -40,7 +40,7 @@ export class PartyIndex<C extends AnyContract> {
     const concerned = new Set<PartyReader<C>>();
     if (known !== undefined && known !== before.known) {
       if (before.known === undefined) this.#load(known.contracts, 'start', known.offset);
-      else for (const item of known.items) this.#applyItem(item, before.known.contracts, concerned);
+      else this.#applyItems(known.items, new Former(before.known.contracts), concerned);
     }
     if (!isSameConnection(before, view)) this.#addAll(concerned);
     for (const reader of concerned) this.#readers.get(reader)?.(reader.viewIn(this.#view));
@@ -82,8 +82,15 @@ export class PartyIndex<C extends AnyContract> {
     for (const reader of this.#readers.keys()) concerned.add(reader);
   }
 
-  /** @param before - the contracts before the view */
-  #applyItem(item: ContractsBatch<C>['items'][number], before: ContractSet<C>, concerned: Set<PartyReader<C>>): void {
+  #applyItems(items: ContractsBatch<C>['items'], before: Former<C>, concerned: Set<PartyReader<C>>): void {
+    for (const item of items) {
+      this.#applyItem(item, before, concerned);
+      before.add(item);
+    }
+  }
+
+  /** @param before - the contracts before the item */
+  #applyItem(item: ContractsBatch<C>['items'][number], before: Former<C>, concerned: Set<PartyReader<C>>): void {
     switch (item._tag) {
       case 'Reset':
         this.#load(item.contracts, item.reason, item.offset);
@@ -106,7 +113,7 @@ export class PartyIndex<C extends AnyContract> {
   }
 
   /** Applies a change to the index. Returns what each reader sees of it. */
-  #partsOf(change: ContractsChanged<C>, before: ContractSet<C>): ReadonlyMap<PartyReader<C>, ChangePart<C>> {
+  #partsOf(change: ContractsChanged<C>, before: Former<C>): ReadonlyMap<PartyReader<C>, ChangePart<C>> {
     const parts = new Map<PartyReader<C>, ChangePart<C>>();
     for (const contract of change.removed) {
       this.#remove(contract);
@@ -167,6 +174,28 @@ export class PartyIndex<C extends AnyContract> {
   /** Returns the contracts that some parties see. One that several of them see may be there several times. */
   *#seenBy(parties: Iterable<string>): Generator<C, void> {
     for (const party of parties) yield* this.#contracts.get(party)?.values() ?? [];
+  }
+}
+
+/** The contracts before each item of a step. Those before the step are not enough: two items may show a contract to others. */
+class Former<C extends AnyContract> {
+  readonly #changed = new Map<string, C>();
+
+  constructor(private contracts: Pick<ContractSet<C>, 'get'>) {}
+
+  get(contractId: string): C | undefined {
+    return this.#changed.get(contractId) ?? this.contracts.get(contractId);
+  }
+
+  /** Takes an item: what follows is after it. */
+  add(item: ContractsBatch<C>['items'][number]): void {
+    if (item._tag === 'Reset') {
+      this.#changed.clear();
+      this.contracts = new Map(item.contracts.map((contract) => [contract.contractId, contract]));
+    }
+    if (item._tag !== 'ContractsChanged') return;
+    for (const contract of [...item.added, ...item.moved.map((move) => move.contract)])
+      this.#changed.set(contract.contractId, contract);
   }
 }
 

@@ -73,6 +73,23 @@ class Script {
     this.step({ _tag: 'OffsetCheckpoint', offset: this.offset, synchronizerTimes });
   }
 
+  /** One step in which contracts are shown to others, once after the other. */
+  show(...contracts: readonly AnyContract[]): void {
+    const changes = contracts.map((each): ContractsChanged => {
+      this.list.set(each.contractId, each);
+      const moved = [{ contract: each, from: each.location }];
+      return {
+        _tag: 'ContractsChanged',
+        reason: 'selectionChanged',
+        offset: this.offset,
+        added: [],
+        removed: [],
+        moved,
+      };
+    });
+    this.step(...changes);
+  }
+
   refuse(): void {
     this.view$.error(new Error('refused'));
   }
@@ -105,6 +122,20 @@ describe('contractsFor', () => {
     const shown = JSON.stringify([changes.values, states.values]);
     for (const hidden of ['secret of a"', 'secret of c', 'secret of secret', '"a"]', 'u2', 'u4', 'ransom'])
       expect(shown).not.toContain(hidden);
+  });
+
+  it('shows a contract no more that one step has shown to its party and hidden again (G80)', () => {
+    const script = new Script();
+    const all = observe(contractsFor(script.live, [bob]).all$().pipe(map(ids)));
+    const parties = [alice, bob];
+    script.reset(contract('ab', parties, [alice]), contract('b', [bob]));
+    script.show(contract('ab', parties), contract('ab', parties, [alice]));
+    expect(all.values.at(-1)).toBe('b');
+    script.show(contract('ab', parties, [alice]), contract('ab', parties));
+    expect(all.values.at(-1)).toBe('bab');
+    script.change({ remove: ['ab'] });
+    expect(all.values.at(-1)).toBe('b');
+    expect(observe(contractsFor(script.live, [bob]).all$().pipe(map(ids))).values).toEqual(['b']);
   });
 
   it('names no other party as a witness, and not the submitter and the command of somebody else', () => {
