@@ -36,8 +36,8 @@ export interface ContractsCollectionOptions<C extends AnyContract = AnyContract,
    */
   readonly id?: string | undefined;
   /**
-   * Selects contracts, and must always return the same result for the same contract. A type guard narrows them, so that queries
-   * know their payload.
+   * Selects contracts, and must always return the same result for the same contract. It is called again for a contract that was
+   * moved. A type guard narrows them, so that queries know their payload.
    *
    * @defaultValue all
    */
@@ -138,9 +138,10 @@ export const contractsCollection = <C extends AnyContract, S extends C = C>(
   sync: {
     sync: (collection) => {
       const isSelected = (select ?? (() => true)) as (contract: C) => contract is S;
+      const shown = new Set<string>();
       const subscription = live.changes$.subscribe({
         next: (change) => {
-          apply(change, isSelected, collection);
+          apply(change, { isSelected, shown }, collection);
         },
         error: (error: unknown) => {
           fail(error, collection);
@@ -154,24 +155,45 @@ export const contractsCollection = <C extends AnyContract, S extends C = C>(
   },
 });
 
+/** The contracts that are selected. */
+interface Selected<C extends AnyContract, S extends C> {
+  readonly isSelected: (contract: C) => contract is S;
+  /** The IDs of those in the collection. */
+  readonly shown: Set<string>;
+}
+
 function apply<C extends AnyContract, S extends C>(
   change: ContractChange<C>,
-  isSelected: (contract: C) => contract is S,
+  { isSelected, shown }: Selected<C, S>,
   { begin, write, commit, truncate, markReady }: CollectionWriter<S>,
 ): void {
+  const remove = (key: string): void => {
+    if (shown.delete(key)) write({ type: 'delete', key });
+  };
+  const put = (value: C): void => {
+    const { contractId } = value;
+    // a contract that was moved may decode only now, or not any more
+    if (!isSelected(value)) {
+      remove(contractId);
+      return;
+    }
+    write({ type: shown.has(contractId) ? 'update' : 'insert', value });
+    shown.add(contractId);
+  };
   switch (change._tag) {
     case 'Reset':
       begin();
       truncate();
-      for (const value of change.contracts.filter(isSelected)) write({ type: 'insert', value });
+      shown.clear();
+      change.contracts.forEach(put);
       commit();
       markReady();
       return;
     case 'ContractsChanged':
       begin();
-      for (const { contractId } of change.removed.filter(isSelected)) write({ type: 'delete', key: contractId });
-      for (const value of change.added.filter(isSelected)) write({ type: 'insert', value });
-      for (const { contract } of change.moved) if (isSelected(contract)) write({ type: 'update', value: contract });
+      for (const { contractId } of change.removed) remove(contractId);
+      change.added.forEach(put);
+      for (const { contract } of change.moved) put(contract);
       commit();
   }
 }

@@ -45,8 +45,8 @@ export function contract(
 export interface Happening {
   readonly add?: readonly AnyContract[];
   readonly remove?: readonly string[];
-  /** Contracts that move to the other synchronizer. */
-  readonly move?: readonly string[];
+  /** Contracts that move to the other synchronizer, maybe in another form. */
+  readonly move?: readonly (string | AnyContract)[];
 }
 
 /** The live view of a server, to which things happen when the test says so. */
@@ -89,9 +89,10 @@ export class ServerView {
     this.offset += 1;
     const { offset } = this;
     const removed = remove.flatMap((id) => this.list.get(id) ?? []);
-    const moved = move.flatMap((id): Moved[] => {
-      const former = this.list.get(id);
-      return former === undefined ? [] : [{ contract: elsewhere(former), from: former.location }];
+    const moved = move.flatMap((each): Moved[] => {
+      const former = this.list.get(typeof each === 'string' ? each : each.contractId);
+      if (former === undefined) return [];
+      return [{ contract: elsewhere(typeof each === 'string' ? former : each), from: former.location }];
     });
     for (const id of remove) this.list.set(id, undefined);
     for (const each of [...add, ...moved.map((one) => one.contract)]) this.list.set(each.contractId, each);

@@ -109,6 +109,26 @@ describe('contractsCollection', () => {
     expect([...contracts.keys()]).toEqual(['w']);
   });
 
+  it('has a contract that is moved only while select chooses its new form', () => {
+    const view = new ServerView();
+    const decoded = ({ _tag }: AnyContract): boolean => _tag === 'Contract';
+    const contracts = createCollection(contractsCollection(view.live, { select: decoded }));
+    opened.push(contracts);
+    const changes: string[] = [];
+    contracts.subscribeChanges((all) => {
+      changes.push(...all.map(({ type, key }) => `${type} ${key}`));
+    });
+    const undecoded = (contractId: string): AnyContract =>
+      ({ ...contract(contractId), _tag: 'UndecodedContract', type: undefined, payload: undefined }) as AnyContract;
+    view.reset([contract('x'), undecoded('y'), contract('z')]);
+    // on another synchronizer, the participant may or may not be able to compute the view of an interface
+    view.change({ move: [undecoded('x'), contract('y'), contract('z')] });
+    expect([...contracts.keys()].sort()).toEqual(['y', 'z']);
+    view.change({ remove: ['x', 'y'] });
+    expect([...contracts.keys()]).toEqual(['z']);
+    expect(changes.slice(2).sort()).toEqual(['delete x', 'delete y', 'insert y', 'update z']);
+  });
+
   it('fails with the error of the view before the contracts are known', async () => {
     const { view, contracts } = collect();
     const loaded = contracts.preload();
