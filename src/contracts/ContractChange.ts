@@ -105,7 +105,8 @@ export interface ContractsReconciled<C extends AnyContract = AnyContract> extend
 /**
  * Why contracts differ although no update changed them: `'packageFound'` if a package was uploaded through which existing
  * contracts implement an interface of the query; `'appeared'` if earlier updates are visible that were not, for example
- * after a right was granted; `'selectionChanged'` if the query selects other contracts, or more of each, than before.
+ * after a right was granted; `'selectionChanged'` if the query selects other contracts, or more of each, than before. In a live
+ * view such a change is empty if other parties see the same contracts: it says that the parties have changed.
  *
  * @category Contracts
  */
@@ -171,7 +172,7 @@ export interface ContractsBatch<C extends AnyContract> extends Batch<
   /** Where the changes are in the history of the ledger. */
   readonly origin: Origin;
   /** The parties that see the contracts, if they are others than before. */
-  readonly parties?: readonly string[] | 'any';
+  readonly parties?: readonly string[] | 'any' | undefined;
 }
 
 /** Returns how contracts differ: those with the given IDs that were added, removed or moved. */

@@ -3,7 +3,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import type { AnyContract } from './Contract.js';
-import type { ContractChange, ContractsBatch, Reset } from './ContractChange.js';
+import type { ContractChange, ContractsBatch, ContractsReconciled, Reset } from './ContractChange.js';
 import type { ContractSet } from './ContractSet.js';
 
 /**
@@ -173,12 +173,12 @@ export const toChanges = <C extends AnyContract>(
     let isKnown = hasContracts;
     let wasCaughtUp = false;
     return steps$.pipe(
-      concatMap((step): readonly ContractChange<C>[] => {
+      concatMap((step, index): readonly ContractChange<C>[] => {
         const { offset, isCaughtUp, contracts } = step;
         const reset = isKnown ? resetOf(step) : { reason: 'start' as const };
         const changes: readonly ContractChange<C>[] =
           reset === undefined
-            ? step.items
+            ? [...step.items, ...(index === 0 ? [] : otherParties(step))]
             : [{ _tag: 'Reset', reason: reset.reason, offset, contracts: contracts.toArray() }];
         const hasLagChanged = isCaughtUp !== wasCaughtUp;
         isKnown = true;
@@ -187,6 +187,16 @@ export const toChanges = <C extends AnyContract>(
       }),
     );
   });
+
+/**
+ * Returns the change that says that other parties are selected, unless the step has it. What a subscriber keeps of earlier changes
+ * may be of a party that was taken away, also if none of its contracts is left.
+ */
+function otherParties({ parties, items, offset }: ContractsBatch<AnyContract>): readonly ContractsReconciled<never>[] {
+  const isSaid = items.some((change) => change._tag === 'ContractsChanged' && change.reason === 'selectionChanged');
+  if (parties === undefined || isSaid) return [];
+  return [{ _tag: 'ContractsChanged', reason: 'selectionChanged', offset, added: [], removed: [], moved: [] }];
+}
 
 /** Returns the `Reset` of a step that replaces all contracts. */
 export const resetOf = <C extends AnyContract>({ items }: ContractsBatch<C>): Reset<C> | undefined =>

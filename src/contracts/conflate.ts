@@ -79,12 +79,15 @@ class Merger<C extends AnyContract> {
   #reset: Reset<C> | undefined;
   #changed: ContractsChanged<C> | undefined;
   #checkpoint: OffsetCheckpoint | undefined;
+  /** The parties that were selected last in the period, if others were. */
+  #parties: ContractsBatch<C>['parties'];
 
   /** Adds a step, unless it is the one that was added last. */
   add(known: ContractsBatch<C> | undefined): void {
     if (known === this.#added) return;
     this.#added = known;
     this.#taken = undefined;
+    this.#parties = known?.parties ?? this.#parties;
     for (const change of known?.items ?? []) {
       // a later change covers its offset
       this.#checkpoint = change._tag === 'OffsetCheckpoint' ? change : undefined;
@@ -102,10 +105,10 @@ class Merger<C extends AnyContract> {
     if (this.#taken !== undefined) return this.#taken;
     const changed = this.#reset === undefined ? this.#toChanged(known) : resetTo(this.#reset, known);
     const items = [changed, this.#checkpoint].filter((change) => change !== undefined);
-    this.#taken = { ...known, items };
+    this.#taken = { ...known, items, parties: this.#parties };
     this.#before = known.contracts;
     this.#changedIds.clear();
-    this.#reset = this.#changed = this.#checkpoint = undefined;
+    this.#reset = this.#changed = this.#checkpoint = this.#parties = undefined;
     return this.#taken;
   }
 

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { BehaviorSubject, NEVER, of, Subject, throwError } from 'rxjs';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
+import { conflate } from '../../src/contracts/conflate.js';
 import { contractsFor } from '../../src/contracts/contractsFor.js';
 import { PrunedError } from '../../src/errors/feed.js';
 import { ChangeLog, LogReader } from '../../src/sse/ChangeLog.js';
@@ -323,6 +324,30 @@ describe('toServerSentEvents', () => {
     expect(rest.map(briefEvent)).toEqual(['reset 3 start a,d']);
     parties$.next([]);
     expect(await briefs(reader, 1)).toEqual(['changed 3 selectionChanged -a,d']);
+  });
+
+  it('does not send it either if it is archived by then, or if a conflated view merges the change of the parties', async () => {
+    const { advance } = stopClock();
+    for (const periodMs of [0, 100]) {
+      const server = new ServerView();
+      const parties$ = new BehaviorSubject([alice, bob]);
+      const view = contractsFor(server.live, parties$);
+      const { changes$ } = periodMs === 0 ? view : conflate(view, periodMs);
+      const reader = new StreamReader(toServerSentEvents(changes$));
+      const begun = reader.texts(1);
+      server.reset([contract('a')]);
+      const before = idOf((await begun)[0]);
+      await advance(periodMs);
+      server.change({ add: [contract('b', [bob], { offset: 2 })] });
+      await advance(periodMs);
+      server.change({ remove: ['b'] });
+      parties$.next([alice]);
+      server.change({ add: [contract('c', [alice], { offset: 4 })] });
+      await advance(periodMs);
+      const resumed = await new StreamReader(toServerSentEvents(changes$, { lastEventId: before })).texts(1);
+      expect(resumed.map(briefEvent)).toEqual(['reset 4 start a,c']);
+      expect(JSON.stringify(resumed)).not.toContain('secret of b');
+    }
   });
 
   it('throws for numbers out of range', () => {

@@ -33,6 +33,8 @@ export class PartyReader<C extends AnyContract> {
   #items: ContractsBatch<C>['items'][number][] = [];
   /** What the last view knew. */
   #known: ContractsBatch<C> | undefined;
+  /** The parties, if they were replaced since the last view. */
+  #replacedBy: readonly string[] | undefined;
 
   /** The parties; none until they are known. */
   get parties(): Iterable<string> {
@@ -87,6 +89,7 @@ export class PartyReader<C extends AnyContract> {
   select(parties: ReadonlySet<string>, contracts: Iterable<C>, offset: Offset | undefined): void {
     const isFirst = this.#parties === undefined;
     this.#parties = parties;
+    this.#replacedBy = isFirst ? undefined : [...parties];
     if (offset === undefined) return;
     if (isFirst) {
       this.load(contracts, 'start', offset);
@@ -114,9 +117,11 @@ export class PartyReader<C extends AnyContract> {
   /** Returns the view of the reader at a view of all contracts, with what has changed since the last one. */
   viewIn({ known, ...rest }: View<C>): View<C> {
     if (this.#parties === undefined || known === undefined) return { ...rest, isLive: false };
-    if (this.#items.length > 0 || this.#known?.isCaughtUp !== known.isCaughtUp)
-      this.#known = { ...known, items: this.#items, contracts: this.#contracts.snapshot };
+    const parties = this.#replacedBy;
+    if (this.#items.length > 0 || parties !== undefined || this.#known?.isCaughtUp !== known.isCaughtUp)
+      this.#known = { ...known, items: this.#items, contracts: this.#contracts.snapshot, parties };
     this.#items = [];
+    this.#replacedBy = undefined;
     return { ...rest, known: this.#known };
   }
 

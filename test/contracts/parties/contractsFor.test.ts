@@ -220,6 +220,19 @@ describe('contractsFor', () => {
     expect(changes.values[3]).toMatchObject({ moved: [{ contract: { createdEvent: { witnessParties: [bob] } } }] });
   });
 
+  it('says that the parties have changed, also if they see the same', () => {
+    const script = new Script();
+    const parties$ = new BehaviorSubject<readonly string[]>([alice, bob]);
+    const view = contractsFor(script.live, parties$);
+    const [changes, all] = [observe(briefs(view)), observe(view.all$())];
+    script.reset(contract('a', [alice]));
+    parties$.next([bob, alice]);
+    parties$.next([alice]);
+    parties$.next([carol, alice]);
+    expect(changes.values.slice(2)).toEqual(Array(2).fill('ContractsChanged 1 selectionChanged'));
+    expect(all.values).toHaveLength(1);
+  });
+
   it('is loading until the parties and the contracts are known, in any order', () => {
     const script = new Script();
     const parties$ = new Subject<readonly string[]>();

@@ -48,6 +48,30 @@ describe('the parties of a query that come and go (G82)', () => {
     expect(ledger.world.service.open).toBe(0);
   });
 
+  it('are one change, also if no contract is different', () => {
+    const parties$ = new BehaviorSubject([alice, bob]);
+    const ledger = new PartyWorld('a1');
+    let seen: Observed<ContractChange> | undefined;
+    runVirtually(() => {
+      const changes = (seen = observe(liveContracts(ledger.client, { parties: parties$ }).changes$));
+      later(2_000, () => {
+        ledger.create('b2');
+        ledger.archive('b2');
+      });
+      later(6_000, () => {
+        parties$.next([alice]);
+      });
+      later(12_000, () => {
+        ledger.create('a4');
+      });
+      later(18_000, () => {
+        changes.subscription.unsubscribe();
+      });
+    });
+    const expected = ['start@1 a1', 'update@2 +b2', 'update@3 -b2', 'selectionChanged@3 ', 'update@4 +a4'];
+    expect(seen && told(seen)).toEqual(expected);
+  });
+
   it.each([
     ['another party', [alice]],
     ['no party', []],
