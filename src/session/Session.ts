@@ -59,7 +59,8 @@ export class Session implements LedgerSession {
   #isTokenMissing = false;
   /** Whether the user has signed out, and not in again. */
   #hasSignedOut = false;
-  readonly #ended$ = new Subject<void>();
+  /** Emits when there is no user any more: after a sign-out, and when the sign-in after one has failed. */
+  readonly #ended$ = new Subject<'signedOut' | 'failed'>();
   readonly #ledgers = new Set<LedgerInfo>();
   readonly #open = new Set<OpenSubmission>();
   /** The tokens that the participant has refused since it accepted one. */
@@ -120,7 +121,7 @@ export class Session implements LedgerSession {
 
   readonly signOut = async (): Promise<readonly AbortedSubmission[]> => {
     const sent = [...this.#open].filter(({ isSent }) => isSent).map(toAborted);
-    this.#end();
+    this.#end('signedOut');
     this.#tabs.post('signedOut');
     await lastValueFrom(from(this.#options.signOut?.() ?? []), { defaultValue: undefined });
     return sent;
@@ -217,10 +218,14 @@ export class Session implements LedgerSession {
   readonly #ownSignIn$ = defer(() => {
     const mayHaveToken = this.#phase$.value === 'active' || (this.#phase$.value === 'signedOut' && !this.#hasSignedOut);
     const asked$ = concat(defer(() => from(this.#options.signIn?.() ?? [])).pipe(ignoreElements()), this.#provide());
+    const token$ = (mayHaveToken ? this.#provide() : of(undefined)).pipe(
+      concatMap((token) => (token === undefined ? asked$ : of(token))),
+      // what comes after a sign-out may be of the user who has left
+      takeUntil(this.#ended$.pipe(filter((how) => how === 'signedOut'))),
+    );
     this.#begin();
     this.#tabs.post('signingIn');
-    return (mayHaveToken ? this.#provide() : of(undefined)).pipe(
-      concatMap((token) => (token === undefined ? asked$ : of(token))),
+    return token$.pipe(
       tap((token) => {
         if (token === undefined) this.#fail();
         else this.#activate();
@@ -254,7 +259,7 @@ export class Session implements LedgerSession {
         if (this.#isForeign) this.#fail();
         return EMPTY;
       case 'signedOut':
-        this.#end();
+        this.#end('signedOut');
         return EMPTY;
     }
   }
@@ -288,7 +293,7 @@ export class Session implements LedgerSession {
   #fail(): void {
     this.#isForeign = false;
     if (this.#phase$.value !== 'signingIn') return;
-    if (this.#before.hasSignedOut) this.#end();
+    if (this.#before.hasSignedOut) this.#end('failed');
     else this.#phase$.next(this.#before.phase);
   }
 
@@ -301,13 +306,13 @@ export class Session implements LedgerSession {
     this.#retryNow();
   }
 
-  #end(): void {
+  #end(how: 'signedOut' | 'failed'): void {
     this.#isForeign = false;
     this.#isTokenMissing = false;
     this.#hasSignedOut = true;
     this.#refused.clear();
     this.#phase$.next('signedOut');
-    this.#ended$.next();
+    this.#ended$.next(how);
   }
 
   #retryNow(): void {

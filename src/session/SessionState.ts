@@ -56,7 +56,7 @@ export interface LedgerSession extends Interceptor {
   /**
    * Lets the user sign in. All calls at the same time share one login. Those in other tabs wait for it, for a minute at most, and only
    * then begin another one, if it has failed. Before the first sign-in, and in the state `active`, it first calls the option `token`,
-   * and needs no login if that returns one.
+   * and needs no login if that returns one. A sign-out ends it: what the login brings after that is not used.
    *
    * @returns the state after it; rejects with the error of the option `signIn`
    */

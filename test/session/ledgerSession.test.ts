@@ -179,6 +179,34 @@ describe('a session', () => {
     states.subscription.unsubscribe();
   });
 
+  it.each(['token', 'signIn'] as const)(
+    'stays signed out if the %s of a sign-in comes after a sign-out',
+    async (late) => {
+      const answer$ = new Subject<string | undefined>();
+      const user: { token?: string } = {};
+      const name = newName();
+      const session = ledgerSession({
+        token: () => (late === 'token' && user.token === undefined ? answer$ : user.token),
+        signIn: () => answer$,
+        name,
+      });
+      const said: unknown[] = [];
+      const channel = new BroadcastChannel(name);
+      channel.addEventListener('message', (event) => said.push((event as MessageEvent<unknown>).data));
+      const signedIn = session.signIn();
+      await session.signOut();
+      user.token = 'a';
+      answer$.next('a');
+      answer$.complete();
+      expect([await signedIn, session.state]).toEqual(['signedOut', 'signedOut']);
+      await until(() => said.length === 2);
+      expect(said).toEqual(['signingIn', 'signedOut']);
+      channel.close();
+      // the next sign-in is another one
+      expect(await session.signIn()).toBe('active');
+    },
+  );
+
   it('renews a refused token, and views do not notice', () => {
     marbles(({ flush }) => {
       const calls: (string | undefined)[] = [];
