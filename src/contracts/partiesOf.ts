@@ -1,5 +1,6 @@
 import { concatMap, defer, distinctUntilChanged, filter, map, type Observable, of, repeat, timer, toArray } from 'rxjs';
 import { decodeWith, exchange } from '../client/exchange.js';
+import { interceptFeed } from '../client/intercept.js';
 import type { Client } from '../client/Client.js';
 import { readableParties, UserRights } from '../codecs/UserRights.js';
 import { checkPositive, clampTimer, retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
@@ -64,15 +65,17 @@ export function partiesOf(
   if (userId === '') throw new TypeError('userId is empty');
   const client = clientOf(ledger);
   const policy = retryPolicy(client.retry, retry);
-  return defer(() => {
-    const settings = { retry: policy, report: client.reportForNewFeed(), success$: client.success$ };
-    const read$ = defer(() => (userId === undefined ? hostedParties(client) : partiesOfUser(client, userId)));
+  const follow = (its: Client): Observable<readonly string[]> => {
+    const settings = { retry: policy, report: its.reportForNewFeed(), success$: its.success$ };
+    const read$ = defer(() => (userId === undefined ? hostedParties(its) : partiesOfUser(its, userId)));
     return read$.pipe(
       retryTransient(settings),
       repeat({ delay: () => timer(clampTimer(pollMs)) }),
       distinctUntilChanged<readonly string[]>(isSameSelection),
     );
-  });
+  };
+  // a part of the contracts: a session ends it with them
+  return interceptFeed(client, { kind: 'contracts', isEndless: true }, (its) => defer(() => follow(its)));
 }
 
 const hostedParties = (client: Client): Observable<readonly string[]> =>

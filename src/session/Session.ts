@@ -61,6 +61,7 @@ export class Session implements LedgerSession {
   #hasSignedOut = false;
   /** Emits when there is no user any more: after a sign-out, and when the sign-in after one has failed. */
   readonly #ended$ = new Subject<'signedOut' | 'failed'>();
+  #signOuts = 0;
   readonly #ledgers = new Set<LedgerInfo>();
   readonly #open = new Set<OpenSubmission>();
   /** The tokens that the participant has refused since it accepted one. */
@@ -171,12 +172,20 @@ export class Session implements LedgerSession {
     };
   }
 
-  /** Calls the token function of the app. */
+  /**
+   * Calls the token function of the app, and once more if the user has signed out before it answers: that token is of the user
+   * who has left, and the next one may be there already.
+   */
   #provide(refused?: string): Observable<string | undefined> {
     return defer(() => {
+      const signOuts = this.#signOuts;
       const token = this.#options.token(refused);
-      return typeof token === 'object' ? from(token) : of(token);
-    }).pipe(take(1), defaultIfEmpty(undefined));
+      return (typeof token === 'object' ? from(token) : of(token)).pipe(
+        take(1),
+        defaultIfEmpty(undefined),
+        concatMap((found) => (signOuts === this.#signOuts ? of(found) : this.#provide())),
+      );
+    });
   }
 
   /** Takes a token of the app; waits for the next sign-in if it cannot be accepted. */
@@ -311,6 +320,7 @@ export class Session implements LedgerSession {
     this.#isTokenMissing = false;
     this.#hasSignedOut = true;
     this.#refused.clear();
+    if (how === 'signedOut') this.#signOuts += 1;
     this.#phase$.next('signedOut');
     this.#ended$.next(how);
   }

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { EMPTY, map, NEVER, Subject, tap, throwError, timer } from 'rxjs';
+import { EMPTY, map, NEVER, type Observable, of, Subject, tap, throwError, timer } from 'rxjs';
 import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
+import { partiesOf } from '../../src/contracts/partiesOf.js';
 import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
 import { isSignedOutError, ledgerSession, type SessionOptions, type SessionState } from '../../src/session/index.js';
 import { briefState } from '../contracts/brief.js';
@@ -374,6 +375,59 @@ describe('a session', () => {
       });
     },
   );
+
+  it('sends no request of the next user with a token of the one before, however late that comes', () => {
+    marbles(({ flush }) => {
+      const renewed$ = new Subject<string>();
+      const tokens: { now: Observable<string> } = { now: of('alice') };
+      const used: (string | undefined)[] = [];
+      const session = ledgerSession({ token: () => tokens.now, signIn: () => EMPTY, name: newName() });
+      const { client, participant } = contractsWorld({
+        latencyMs: 1,
+        fault: ({ token }) => {
+          used.push(token);
+          return undefined;
+        },
+        client: { token: () => session.token(), interceptors: [session] },
+      });
+      participant.append(create(1, 'x'));
+      // what the interceptor does not end, such as a request to another server, waits for the same token
+      const waiting = observe(session.token());
+      at(1_000, () => {
+        tokens.now = renewed$;
+        waiting.values.splice(0);
+        session.token().subscribe((token) => waiting.values.push(token));
+        observe(client.ledgerEnd());
+      });
+      at(2_000, () => void session.signOut());
+      at(3_000, () => {
+        tokens.now = of('bob');
+        void session.signIn();
+      });
+      let view: ReturnType<typeof observe> | undefined;
+      at(4_000, () => {
+        view = observe(liveContracts(client, { ...query }).state$.pipe(map(briefState)));
+        renewed$.next('alice');
+      });
+      at(6_000, () => {
+        expect(view?.values.at(-1)).toBe('live/open 1 x');
+        view?.subscription.unsubscribe();
+        expect([waiting.values, new Set(used)]).toEqual([['bob'], new Set(['bob'])]);
+      });
+      flush();
+    });
+  });
+
+  it('ends the parties of a user with the views when the user signs out', async () => {
+    const { session, client } = world({
+      accepted: ['a'],
+    });
+    const parties = observe(partiesOf(client, { userId: 'alice' }));
+    await session.signOut();
+    expect(isSignedOutError(parties.error)).toBe(true);
+    const later = observe(partiesOf(client));
+    expect(isSignedOutError(later.error)).toBe(true);
+  });
 
   it('aborts submissions when the user signs out, and says which may be committed', async () => {
     let isSlow = false;
