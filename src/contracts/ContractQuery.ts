@@ -110,6 +110,15 @@ export function checkQuery({ parties, ...query }: ContractQuery): void {
   eventFormatOf({ ...query, parties: isObservable(parties) ? 'any' : parties });
 }
 
+/** Returns a copy of a query: its caller may change the objects of it later, and a view is known by what it was. */
+export function copyOf<Q extends ContractQuery>(query: Q): Q {
+  const { types, parties } = query;
+  // what is not a list is refused elsewhere
+  return { ...query, ...(types && { types: { ...types } }), parties: isList(parties) ? [...parties] : parties };
+}
+
+const isList = (u: unknown): u is readonly Party[] => Array.isArray(u);
+
 /** Returns the format of the updates that change the contracts of an event format. */
 export const updateFormatOf = (eventFormat: EventFormat, includeExercises = false): UpdateFormat => ({
   includeTransactions: {

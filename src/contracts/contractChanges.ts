@@ -4,7 +4,7 @@ import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { ContractOf, ContractTypes } from './Contract.js';
 import type { ContractChange } from './ContractChange.js';
-import { type ContractPolicies, type ContractQuery, type ContractsOptions, readFrom } from './ContractQuery.js';
+import { type ContractPolicies, type ContractQuery, type ContractsOptions, copyOf, readFrom } from './ContractQuery.js';
 import { join } from './join.js';
 import { toChanges } from './LiveState.js';
 
@@ -75,8 +75,9 @@ export function contractChanges<M extends ContractTypes>(
   if (!isObservable(parties) && parties.length === 0)
     throw new TypeError("parties is empty; use 'any' for every party");
   const { resumeFrom } = options;
+  const own = copyOf(query);
   const changes$ = readFrom(ledger, options, (source) =>
-    toChanges(join(source, { query, resumeFrom }).pipe(reportEnd(source.report)), resumeFrom !== undefined),
+    toChanges(join(source, { query: own, resumeFrom }).pipe(reportEnd(source.report)), resumeFrom !== undefined),
   );
   // the contracts have the types of the query
   return changes$ as Observable<ContractChange<ContractOf<M>>>;

@@ -73,7 +73,7 @@ export function contractsFor<C extends AnyContract>(
   const applied$ = index$.pipe(switchMap((index) => index.applied$));
   const known$ = view$.pipe(filter(isKnown));
   return {
-    ...toLiveContracts(view$, isObservable(parties) ? undefined : parties),
+    ...toLiveContracts(view$, isObservable(parties) ? undefined : [...parties]),
     atOffset: (offset) =>
       known$.pipe(
         take(1),

@@ -25,6 +25,7 @@ import {
   type ContractsSource,
   readFrom,
   checkQuery,
+  copyOf,
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
 import { firstWith } from './firstWith.js';
@@ -143,9 +144,10 @@ export function liveContracts<M extends ContractTypes>(
   options: ContractsOptions = {},
 ): LiveContracts<ContractOf<M>> {
   const view$ = openView(ledger, query, options);
+  const { parties } = copyOf(query);
   return toLiveContracts(
     view$.pipe(share({ connector: () => new BehaviorSubject<View<ContractOf<M>>>(loading) })),
-    isObservable(query.parties) ? undefined : query.parties,
+    isObservable(parties) ? undefined : parties,
   );
 }
 
@@ -161,12 +163,13 @@ export function openView<M extends ContractTypes>(
   name?: WorkName,
 ): Observable<View<ContractOf<M>>> {
   checkQuery(query);
+  const own = copyOf(query);
   // an outage of any length must not end the view
   const defaults = { giveUpAfterMs: Infinity };
-  const read = (own: ContractsSource): Observable<View<ContractOf<M>>> => {
-    const source = { ...own, report: reportOf(own.report, name) };
+  const read = (given: ContractsSource): Observable<View<ContractOf<M>>> => {
+    const source = { ...given, report: reportOf(given.report, name) };
     const { client, feed } = source;
-    const steps$ = join(source, { query }).pipe(reportEnd<ContractsBatch<AnyContract>>(source.report));
+    const steps$ = join(source, { query: own }).pipe(reportEnd<ContractsBatch<AnyContract>>(source.report));
     return viewOf(
       // the contracts have the types of the query
       steps$ as Observable<ContractsBatch<ContractOf<M>>>,

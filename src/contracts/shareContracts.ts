@@ -23,7 +23,7 @@ import { isInterfaceType } from '../codecs/ContractType.js';
 import { checkNotNegative, clampTimer } from '../http/retry.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
-import type { ContractPolicies, ContractQuery, ContractsOptions } from './ContractQuery.js';
+import { type ContractPolicies, type ContractQuery, type ContractsOptions, copyOf } from './ContractQuery.js';
 import { type LiveContracts, openView, toLiveContracts } from './liveContracts.js';
 import { loading, type View } from './LiveState.js';
 
@@ -214,13 +214,11 @@ export function shareViews(
     view: <M extends ContractTypes>(query: ContractQuery<M> & ContractPolicies, options?: ContractsOptions) => {
       const key = keyOf(query, options);
       const source$ = open(query, options);
+      const { parties } = copyOf(query);
       const view$ = defer(() => (running.get(key) ?? start(key, source$)).view$);
       return {
         // the contracts have the types of the query
-        ...toLiveContracts(
-          view$ as Observable<View<ContractOf<M>>>,
-          isObservable(query.parties) ? undefined : query.parties,
-        ),
+        ...toLiveContracts(view$ as Observable<View<ContractOf<M>>>, isObservable(parties) ? undefined : parties),
         current: () => (running.get(key)?.current() ?? loading) as View<ContractOf<M>>,
         reload: () => {
           running.get(key)?.reload();

@@ -5,6 +5,7 @@ import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contra
 import type { ContractsBatch, ContractsChanged, ReconcileReason, Reset } from '../contracts/ContractChange.js';
 import {
   checkQuery,
+  copyOf,
   type ContractPolicies,
   type ContractQuery,
   type ContractsOptions,
@@ -145,8 +146,9 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   const sourceOf = contractsSource(ledger, options);
   const retry = retryPolicy(clientOf(ledger).retry, options.retry);
   checkQuery(query);
+  const own = copyOf(query);
   const feed = ledgerFeed(ledger, { kind: 'contracts', isEndless: true }, retry, (client, { name }) =>
-    openReader(sourceOf(client, name), query, { batchSize, onSelectionChange, processor: name }),
+    openReader(sourceOf(client, name), own, { batchSize, onSelectionChange, processor: name }),
   );
   // the types of the contracts are those of the query
   return { ...feed, mustHandleAll: true } as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition, true>;

@@ -209,6 +209,27 @@ describe('shareContracts', () => {
     expect(world.service.open).toBe(0);
   });
 
+  it('reads the query as it was, whatever its caller does with the object', async () => {
+    const { clock, shared, ...world } = stoppedWorld();
+    const [alice, bob] = ['alice::1220ab', 'bob::1220ab'] as const;
+    const parties = [alice];
+    const types = { ...marbles.types };
+    const query = { types, parties };
+    const view = shared.view(query);
+    parties[0] = bob;
+    Object.assign(query, { parties: [bob] });
+    Object.assign(types, { paint: Paint });
+    const all = observe(view.all$());
+    await clock.advance(100);
+    shared.view({ types: { ...marbles.types }, parties: [alice] }).reload();
+    await clock.advance(100);
+    expect(all.values.map(ids)).toContain('x');
+    const bodies = world.service.requests.map(({ body }) => JSON.stringify(body)).join();
+    expect(bodies).toContain(alice);
+    expect(bodies).not.toContain(bob);
+    expect(bodies).not.toContain(Paint.templateId);
+  });
+
   it('shares nothing between ledgers', async () => {
     const clock = stopClock();
     const [one, other] = [worldWith(), worldWith()];
