@@ -198,6 +198,8 @@ function otherParties({ parties, items, offset }: ContractsBatch<AnyContract>): 
   return [{ _tag: 'ContractsChanged', reason: 'selectionChanged', offset, added: [], removed: [], moved: [] }];
 }
 
-/** Returns the `Reset` of a step that replaces all contracts. */
-export const resetOf = <C extends AnyContract>({ items }: ContractsBatch<C>): Reset<C> | undefined =>
-  items.find((change) => change._tag === 'Reset');
+/** Returns the `Reset` of a step that replaces all contracts. Of several ones, one that says that they are of another ledger. */
+export const resetOf = <C extends AnyContract>({ items }: ContractsBatch<C>): Reset<C> | undefined => {
+  const resets = items.filter((change) => change._tag === 'Reset');
+  return resets.find(({ reason }) => reason === 'ledgerReset') ?? resets[0];
+};

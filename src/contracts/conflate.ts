@@ -91,7 +91,8 @@ class Merger<C extends AnyContract> {
     for (const change of known?.items ?? []) {
       // a later change covers its offset
       this.#checkpoint = change._tag === 'OffsetCheckpoint' ? change : undefined;
-      if (change._tag === 'Reset') this.#reset = change;
+      // that they are of another ledger is said whatever comes after it
+      if (change._tag === 'Reset' && this.#reset?.reason !== 'ledgerReset') this.#reset = change;
       if (change._tag !== 'ContractsChanged') continue;
       const { added, removed, moved } = change;
       this.#changed = change;

@@ -24,6 +24,8 @@ export class ChangeLog {
   #isCaughtUp = false;
   /** The last `Reset` of the view; `undefined` until its contracts are known. */
   #reset: { readonly number: number; readonly reason: Reset['reason'] } | undefined;
+  /** The number of the last `Reset` to another ledger. */
+  #otherLedgerAt = 0;
   /** The encoded contracts after the last change, by the reason that they are sent for. */
   readonly #snapshots = new Map<Reset['reason'], Uint8Array>();
 
@@ -50,6 +52,7 @@ export class ChangeLog {
     switch (change._tag) {
       case 'Reset':
         this.#reset = { number: this.#last, reason: change.reason };
+        if (change.reason === 'ledgerReset') this.#otherLedgerAt = this.#last;
         this.#contracts = new ContractList();
         for (const contract of change.contracts) this.#contracts.set(contract.contractId, contract);
         this.#forget();
@@ -84,12 +87,16 @@ export class ChangeLog {
    * @param number - the last change that the reader has; `undefined` if it has none
    */
   snapshotFor(number: number | undefined): Uint8Array {
-    // of a reader that only reads slowly, nothing has happened to the contracts
-    const { number: resetAt, reason: lastReason } = this.#reset ?? { number: 0, reason: 'start' };
-    const reason = number !== undefined && number < resetAt ? lastReason : 'start';
+    const reason = this.#reasonFor(number);
     const bytes = this.#snapshots.get(reason) ?? this.#encodeSnapshot(reason);
     this.#snapshots.set(reason, bytes);
     return bytes;
+  }
+
+  /** Of a reader that only reads slowly, nothing has happened to the contracts. */
+  #reasonFor(number = Infinity): Reset['reason'] {
+    if (number < this.#otherLedgerAt) return 'ledgerReset';
+    return this.#reset !== undefined && number < this.#reset.number ? this.#reset.reason : 'start';
   }
 
   /** Returns the event that follows the last one that a connection had missed. */

@@ -146,6 +146,8 @@ describe('a conflated view', () => {
     ]);
     const contracts = [contract('z'), contract('w')];
     expect(changes).toEqual([{ _tag: 'Reset', reason: 'pruned', offset: 4, contracts }]);
+    const ofOther = changesIn(['x'], (make) => [make.reset(['y'], 'ledgerReset'), make.reset(['z'], 'pruned')]);
+    expect(ofOther).toEqual([{ _tag: 'Reset', reason: 'ledgerReset', offset: 3, contracts: [contract('z')] }]);
   });
 
   itInVirtualTime(

@@ -303,6 +303,12 @@ describe('toServerSentEvents', () => {
     server.change({ remove: ['c'] });
     server.reset([contract('e')], 'pruned');
     expect(await briefs(other, 1)).toEqual(['reset 5 pruned e']);
+    // a prune after it does not hide that the ledger is another one
+    server.reset([contract('f')], 'ledgerReset', 1);
+    server.reset([contract('g')], 'pruned', 2);
+    expect(await briefs(other, 1)).toEqual(['reset 2 ledgerReset g']);
+    server.reset([contract('h')], 'pruned', 3);
+    expect(await briefs(other, 1)).toEqual(['reset 3 pruned h']);
   });
 
   it('removes what the user may not see any more, and does not send it to a connection that resumes', async () => {
