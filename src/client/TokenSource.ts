@@ -111,13 +111,24 @@ interface TokenTimes {
   readonly exp?: number;
 }
 
-/** Reads the times of a JWT; none of another token. Does not check the signature. */
+/** Reads the times of a JWT; none of another token. */
 export function timesOf(token = ''): TokenTimes {
+  const claims = claimsOf(token);
+  return { ...numberIn(claims, 'iat'), ...numberIn(claims, 'exp') };
+}
+
+/** Reads the user of a JWT; `undefined` for another token. */
+export function userOf(token = ''): string | undefined {
+  const { sub } = claimsOf(token) as { readonly sub?: unknown };
+  return typeof sub === 'string' ? sub : undefined;
+}
+
+/** Reads the claims of a JWT; none of another token. Does not check the signature. */
+function claimsOf(token: string): object {
   const [, payload, signature] = token.split('.');
   if (payload === undefined || signature === undefined) return {};
   try {
-    const claims = Object(JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')))) as object;
-    return { ...numberIn(claims, 'iat'), ...numberIn(claims, 'exp') };
+    return Object(JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')))) as object;
   } catch {
     return {};
   }

@@ -31,6 +31,8 @@ export interface Call {
   readonly makeBody?: () => unknown;
   /** Is called with the JSON of the body before it is sent, and may throw. */
   readonly checkBody?: (json: string) => void;
+  /** Is called with each token before the request is sent with it, and may throw. */
+  readonly checkToken?: (token: string | undefined) => void;
   /** How long the participant waits before it answers a poll, in milliseconds. */
   readonly idleMs?: number;
   /** Default: the client's `requestTimeoutMs`, and `idleMs` in addition. */

@@ -1,4 +1,4 @@
-import { catchError, concatMap, type Observable, tap, timer } from 'rxjs';
+import { catchError, concatMap, defer, type Observable, tap, timer } from 'rxjs';
 import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, verdict } from '../errors/LedgerError.js';
 import { ConnectionError, UnauthorizedError } from '../errors/request.js';
@@ -34,6 +34,7 @@ export type TokenUser = Pick<Client, 'tokens' | 'host' | 'headersWith' | 'report
 interface Call {
   readonly path: string;
   readonly isSubmission?: boolean;
+  readonly checkToken?: (token: string | undefined) => void;
 }
 
 /** A request that may be sent with several tokens. */
@@ -44,7 +45,10 @@ interface Sending<A> {
 }
 
 const sendOnce = <A>({ client, call, send }: Sending<A>, token: string | undefined): Observable<A> =>
-  send(token).pipe(
+  defer(() => {
+    call.checkToken?.(token);
+    return send(token);
+  }).pipe(
     tap(() => {
       client.tokens.accepted(call.path);
     }),

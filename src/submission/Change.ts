@@ -41,6 +41,7 @@ export class Change {
   mayBeCommitted: boolean;
   /** The submission ids of all attempts of this process. Their completions are certain to be those of the change. */
   readonly submissionIds = new Set<string>();
+  user: string | undefined;
   /** Absent until it is first sent. */
   #start: LedgerStart | undefined;
   #first: { readonly sentAt: number; readonly ageMs: () => number } | undefined;

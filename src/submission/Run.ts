@@ -22,6 +22,8 @@ export interface Run {
     readonly commandId: string | undefined;
     /** The submission ids of all attempts of this process. Their completions are certain to be those of the change. */
     readonly submissionIds: Set<string>;
+    /** The user whose token the attempts have; `undefined` if that is not known. */
+    user: string | undefined;
   };
   readonly report: Report;
   readonly strategy: Strategy;

@@ -24,6 +24,8 @@ import {
   SubmissionExpiredError,
   SubmissionRejectedError,
 } from '../errors/submission.js';
+import { TokenError } from '../errors/request.js';
+import { userOf } from '../client/TokenSource.js';
 import { monotonicNow } from '../http/clock.js';
 import { clampTimer, type RetryBudget } from '../http/retry.js';
 import type { Outcome, Proof } from './codes.js';
@@ -75,7 +77,11 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
     const fail = (error: unknown): Observable<SubmittedTransaction> => retryOrEnd(run, after(), error);
     const send = ({ disclosed, archivedAt }: UsedContracts): Observable<SubmittedTransaction> => {
       const key = { isResent, disclosed, earliest: attempts.earliest };
-      const request = { path: strategy.path, makeBody: (): object => strategy.body(run, key) };
+      const request = {
+        path: strategy.path,
+        makeBody: (): object => strategy.body(run, key),
+        checkToken: ofOneUser(run, { ...run.submission, attempts: attempts.sent }, isResent),
+      };
       const timeoutMs = Math.min(run.client.requestTimeoutMs, leftMs());
       const sent$ = sendAttempt(run, named, request, timeoutMs).pipe(
         concatMap((transaction) => strategy.finish(run, named, isResent, transaction, withinMs)),
@@ -110,6 +116,20 @@ const proveUnread = ({ client, start, strategy }: Run): Observable<never> =>
   strategy.kind === 'hosted' && start.isUnread === true && start.participantId !== undefined
     ? proveStart(client, start)
     : EMPTY;
+
+/**
+ * Returns the check of the token of an attempt. The participant takes the user of a request that names none from its token, and
+ * refuses duplicates of one user only: with the token of another one, a change that is committed would be committed once more.
+ */
+const ofOneUser =
+  ({ change, strategy }: Run, named: Submission, isResent: boolean) =>
+  (token: string | undefined): void => {
+    if (strategy.kind !== 'hosted' || named.userId !== '') return;
+    const user = userOf(token);
+    if (!isResent || change.user === undefined) change.user = user;
+    else if (user !== undefined && user !== change.user)
+      throw new OutcomeUnknownError(named, new TokenError('it is of another user than that of an earlier attempt'));
+  };
 
 const isOpen = (run: Run, attempts: Attempts): boolean =>
   attempts.isClosed !== true && (attempts.isOpen || run.mayBeCommittedElsewhere());

@@ -17,10 +17,11 @@ import type { Run } from './Run.js';
 export function sendAttempt(
   { client, report }: Pick<Run, 'client' | 'report'>,
   { submissionId, attempts }: Submission,
-  { path, makeBody }: Required<Pick<Call, 'path' | 'makeBody'>>,
+  request: Required<Pick<Call, 'path' | 'makeBody' | 'checkToken'>>,
   timeoutMs: number,
 ): Observable<SubmittedTransaction> {
   const { bodySizes } = client.learned;
+  const { path } = request;
   report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
   // 0 for a body that is not sent
   let size = 0;
@@ -30,7 +31,7 @@ export function sendAttempt(
     if (text !== undefined) throw new ApiError({ path, status: 413, answeredBy: 'ledger', text, host: client.host });
     size = bytes;
   };
-  const call: Call = { method: 'POST', path, makeBody, checkBody, isSubmission: true, timeoutMs };
+  const call: Call = { method: 'POST', ...request, checkBody, isSubmission: true, timeoutMs };
   return exchange(client, call, decodeWith(path, ExecuteResponse)).pipe(
     tap({
       next: () => {
