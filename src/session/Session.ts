@@ -118,7 +118,11 @@ export class Session implements LedgerSession {
       return this.#provide(refused).pipe(concatMap((token) => this.#take(token, refused)));
     });
 
-  readonly signIn = (): Promise<SessionState> => lastValueFrom(this.#signIn$, { defaultValue: this.state });
+  readonly signIn = async (): Promise<SessionState> => {
+    await lastValueFrom(this.#signIn$, { defaultValue: undefined });
+    // a sign-out ends it without a value
+    return this.state;
+  };
 
   readonly signOut = async (): Promise<readonly AbortedSubmission[]> => {
     const sent = [...this.#open].filter(({ isSent }) => isSent).map(toAborted);

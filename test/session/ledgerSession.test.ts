@@ -208,6 +208,22 @@ describe('a session', () => {
     },
   );
 
+  it('is signed out by a sign-out during the sign-in after the end of a token', async () => {
+    const answer$ = new Subject<unknown>();
+    const { session, client, user } = world({ accepted: [], signIn: () => answer$ });
+    const states = observe(session.state$);
+    const end = observe(client.ledgerEnd());
+    await until(() => session.state === 'expired');
+    const signedIn = session.signIn();
+    await session.signOut();
+    user.token = 'a';
+    answer$.complete();
+    expect(await signedIn).toBe('signedOut');
+    expect(states.values.slice(-3)).toEqual(['expired', 'signingIn', 'signedOut']);
+    expect(end.error).toBeDefined();
+    states.subscription.unsubscribe();
+  });
+
   it('renews a refused token, and views do not notice', () => {
     marbles(({ flush }) => {
       const calls: (string | undefined)[] = [];
