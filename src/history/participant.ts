@@ -1,4 +1,4 @@
-import { catchError, map, type Observable, of, tap } from 'rxjs';
+import { catchError, concatMap, map, type Observable, of, tap } from 'rxjs';
 import { text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import type { ApiError } from '../errors/ApiError.js';
@@ -15,11 +15,16 @@ export const readParticipantId = (
   client: Client,
   timeoutMs = client.requestTimeoutMs,
 ): Observable<string | undefined> =>
-  exchange(client, { method: 'GET', path, timeoutMs }, decodeWith(path, ParticipantId)).pipe(
-    map(({ participantId }) => participantId),
-    tap((participantId) => {
-      client.learned.of(SeenParticipants).ids.set(client.address, participantId);
-    }),
+  client.located(path).pipe(
+    concatMap((located) =>
+      exchange(located, { method: 'GET', path, timeoutMs }, decodeWith(path, ParticipantId)).pipe(
+        map(({ participantId }) => participantId),
+        tap((participantId) => {
+          // the other requests may have gone to another address meanwhile
+          client.learned.of(SeenParticipants).ids.set(located.address, participantId);
+        }),
+      ),
+    ),
     catchError((error: unknown) => {
       const isRefused = isLedgerError(error, 'UnauthorizedError') || isLedgerError(error, 'ApiError');
       if (isLedgerError(error, 'DecodeError') || isUnavailable(error) || (isRefused && !isTransient(error)))

@@ -11,14 +11,15 @@ import {
   tap,
 } from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
-import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError, OutcomeUnknownError } from '../errors/LedgerError.js';
 import { NotSentError, type Submission } from '../errors/submission.js';
 import type { Client } from '../client/Client.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { startAge } from '../http/clock.js';
 import { type CompleteRetryPolicy, mapError, RetryBudget } from '../http/retry.js';
+import { seenParticipantId } from '../history/participant.js';
 import { attempt } from './attempt.js';
-import { type LedgerStart, type LedgerStarts, replacedBefore, type StartsOf } from './LedgerStart.js';
+import { type LedgerStart, type LedgerStarts, replacement, type StartsOf } from './LedgerStart.js';
 import type { Run, Strategy } from './Run.js';
 import { submissionReport } from './submitter.js';
 
@@ -41,7 +42,10 @@ export class Change {
   mayBeCommitted: boolean;
   /** The submission ids of all attempts of this process. Their completions are certain to be those of the change. */
   readonly submissionIds = new Set<string>();
+  /** The user whose token the attempts have; `undefined` if that is not known. */
   user: string | undefined;
+  /** The participant to which commands are sent, if it is known. Their attempts stay there. */
+  participantId: string | undefined;
   /** Absent until it is first sent. */
   #start: LedgerStart | undefined;
   #first: { readonly sentAt: number; readonly ageMs: () => number } | undefined;
@@ -91,7 +95,7 @@ export class Change {
         .read(located)
         .pipe(
           mapError((error) =>
-            isLedgerError(error, 'LedgerResetError') ? replacedBefore(error, unsent(subscriber)) : error,
+            isLedgerError(error, 'LedgerResetError') ? this.#unsent(subscriber, error, replacement(error)) : error,
           ),
         );
       return defer(() => (this.#start === undefined ? read$ : [this.#start])).pipe(
@@ -138,7 +142,7 @@ export class Change {
   /**
    * Emits the participant to which the change is sent, if the ledger has several addresses. It stays the same as long as an
    * attempt may have been committed: another participant knows neither the offsets of the first one nor its deduplication, so
-   * that the same change sent there could be committed a second time. Fails with a `NotSentError` if there is no address yet.
+   * that the same change sent there could be committed a second time.
    */
   #locate(client: Client, subscriber: Subscriber): Observable<Client> {
     // another subscription may be sending it there
@@ -147,7 +151,7 @@ export class Change {
     if (present !== undefined) return of(client.at(present));
     return client.located(subscriber.strategy.path).pipe(
       mapError((error) =>
-        isLedgerError(error, 'ConnectionError') ? new NotSentError(error.reason, unsent(subscriber)) : error,
+        isLedgerError(error, 'ConnectionError') ? this.#unsent(subscriber, error, error.reason) : error,
       ),
       map((located) => {
         const chosen = home() ?? located.address ?? '';
@@ -158,8 +162,20 @@ export class Change {
     );
   }
 
+  /** The error of a subscription that sends nothing. An earlier process, or another subscription, may have committed the change. */
+  #unsent({ named }: Subscriber, error: LedgerError, reason: string): LedgerError {
+    const since = this.#start && { since: this.#start.since };
+    const submission: Submission = { ...named, ...since, sentAt: asyncScheduler.now(), attempts: 0 };
+    return this.mayBeCommitted || this.#active > 0
+      ? new OutcomeUnknownError(submission, error)
+      : new NotSentError(reason, submission);
+  }
+
   #begin({ named, retry, strategy }: Subscriber, client: Client, starts: LedgerStarts, read: LedgerStart): Run {
     const { sentAt, ageMs } = (this.#first ??= { sentAt: asyncScheduler.now(), ageMs: startAge() });
+    if (this.#active === 0 && !this.mayBeCommitted) this.participantId = undefined;
+    if (strategy.kind === 'hosted')
+      this.participantId ??= read.participantId ?? (read.isGiven === true ? seenParticipantId(client) : undefined);
     this.#active += 1;
     const left = this.#left;
     const beginAt = (start: LedgerStart): Run => ({
@@ -189,6 +205,7 @@ export class Change {
     }
     starts.contradictedBy(offset, client);
     this.#start = { since: offset - 1 };
+    this.participantId = undefined;
   }
 
   /** A start that was given or not read is before a commit that may still follow: later calls begin there, too. */
@@ -204,9 +221,6 @@ export class Change {
     if (mayBeCommitted) this.#left += 1;
   }
 }
-
-/** The submission of an error before its first attempt. */
-const unsent = ({ named }: Subscriber): Submission => ({ ...named, sentAt: asyncScheduler.now(), attempts: 0 });
 
 const isDecided = (error: unknown): error is LedgerError =>
   isLedgerError(error) && !isLedgerError(error, 'OutcomeUnknownError');

@@ -1,7 +1,9 @@
 import {
   catchError,
+  concat,
   concatMap,
   defer,
+  EMPTY,
   ignoreElements,
   map,
   type Observable,
@@ -15,12 +17,12 @@ import {
 import type { Offset } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
-import { NotSentError, type Submission } from '../errors/submission.js';
 import { bareHistory } from '../feed/historyOf.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { locate } from '../history/locate.js';
 import { isUnavailable, readParticipantId, seenParticipantId } from '../history/participant.js';
 import type { Client } from '../client/Client.js';
+import type { Kind } from './codes.js';
 
 /** A point of a ledger before all attempts to submit a change. Attempts that were committed have a later offset. */
 export interface LedgerStart {
@@ -133,12 +135,38 @@ const readStart = (client: Client): Observable<LedgerStart> =>
     concatMap((since) => readParticipantId(client).pipe(map((participantId) => ({ since, participantId })))),
   );
 
+/** A start whose ledger must still be there, and what is known of the change that began at it. */
+interface Begun {
+  readonly client: Client;
+  readonly start: LedgerStart;
+  /** Whose attempts stay at one participant. */
+  readonly change: { participantId: string | undefined };
+  readonly strategy: { readonly kind: Kind };
+}
+
 /**
  * Completes if the ledger is still the one of a start. A deduplication period that begins at an offset of another ledger
  * does not protect. Fails with a `LedgerResetError` if the ledger ends before the start, or belongs to another participant.
+ * If the participant of the start is unknown, the one that answers now is that of the change from now on.
  */
-export const proveStart = (client: Client, { since, participantId }: LedgerStart): Observable<never> =>
-  locate(bareHistory(client), { offset: since, participantId, recordTimes: {} }, false).pipe(
+export const proveStart = ({ client, start, change, strategy }: Begun): Observable<never> =>
+  defer(() => {
+    const { since, participantId = change.participantId } = start;
+    // all participants of a party accept its signed bytes
+    const mustLearn = participantId === undefined && strategy.kind === 'hosted';
+    const learned$ = readParticipantId(client).pipe(
+      tap((id) => {
+        change.participantId = id;
+      }),
+    );
+    const reader = bareHistory(client);
+    // no ledger ends before its beginning, so that its end need not be known
+    const history = since === 0 ? { ...reader, ledgerEnd$: of(undefined) } : reader;
+    return concat(
+      mustLearn ? learned$ : EMPTY,
+      locate(history, { offset: since, participantId, recordTimes: {} }, false),
+    );
+  }).pipe(
     ignoreElements(),
     catchError((error: unknown) => {
       // a gateway may block the paths
@@ -147,11 +175,9 @@ export const proveStart = (client: Client, { since, participantId }: LedgerStart
     }),
   );
 
-/** The error of a submission that is not sent, because it would be to another ledger than the one that its client has seen. */
-export const replacedBefore = (
-  { difference = 'it ends earlier' }: LedgerResetError,
-  submission: Submission,
-): NotSentError => new NotSentError(`another ledger has taken the place of the first: ${difference}`, submission);
+/** Why a submission is not sent: it would be to another ledger than the one that its client has seen. */
+export const replacement = ({ difference = 'it ends earlier' }: LedgerResetError): string =>
+  `another ledger has taken the place of the first: ${difference}`;
 
 /** Returns the starts of a participant. */
 export type StartsOf = (client: Client) => LedgerStarts;

@@ -24,6 +24,8 @@ export interface Run {
     readonly submissionIds: Set<string>;
     /** The user whose token the attempts have; `undefined` if that is not known. */
     user: string | undefined;
+    /** The participant to which commands are sent, if it is known. Their attempts stay there. */
+    participantId: string | undefined;
   };
   readonly report: Report;
   readonly strategy: Strategy;

@@ -31,7 +31,7 @@ import { clampTimer, type RetryBudget } from '../http/retry.js';
 import type { Outcome, Proof } from './codes.js';
 import { noContracts } from './usedContracts.js';
 import { findUpTo, settle, watch } from './findOut.js';
-import { proveStart, replacedBefore } from './LedgerStart.js';
+import { proveStart, replacement } from './LedgerStart.js';
 import { earliestOffset, mayRepeat, minDelayMs, prove } from './outcome.js';
 import { readCommitted, readDuplicate, unknownAfter } from './readCommitted.js';
 import type { Run, UsedContracts } from './Run.js';
@@ -112,10 +112,11 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
  * Completes if the participant is the one that was seen before. A start that was read shows that by itself, and signed bytes
  * are for one synchronizer.
  */
-const proveUnread = ({ client, start, strategy }: Run): Observable<never> =>
-  strategy.kind === 'hosted' && start.isUnread === true && start.participantId !== undefined
-    ? proveStart(client, start)
-    : EMPTY;
+const proveUnread = (run: Run): Observable<never> => {
+  const { start, strategy } = run;
+  const isSeen = start.isUnread === true && start.participantId !== undefined;
+  return strategy.kind === 'hosted' && isSeen ? proveStart(run) : EMPTY;
+};
 
 /**
  * Returns the check of the token of an attempt. The participant takes the user of a request that names none from its token, and
@@ -150,7 +151,9 @@ function retryOrEnd(run: Run, attempts: Attempts, error: unknown, isUnsent = fal
   const named = { ...run.submission, attempts: attempts.sent };
   if (isLedgerError(error, 'LedgerResetError'))
     // another subscription may have sent it meanwhile
-    throw isUnsent && !isOpen(run, attempts) ? replacedBefore(error, named) : new OutcomeUnknownError(named, error);
+    throw isUnsent && !isOpen(run, attempts)
+      ? new NotSentError(replacement(error), named)
+      : new OutcomeUnknownError(named, error);
   const { strategy, retry } = run;
   const answer = prove(error, strategy.kind, strategy.hasNames && !isOpen(run, attempts));
   const proof: Proof = isUnsent ? { ...answer, outcome: 'notSent' } : answer;

@@ -110,9 +110,9 @@ const signed = (request: ExecuteRequest, transactionHash: Base64 | undefined): S
   canSettle: transactionHash !== undefined,
   body: (run, attempt) => executeBody(request, run, attempt),
   // an offset of another ledger would not cover the attempts that this one has received
-  prepareResend: ({ client, start }) =>
-    'DeduplicationOffset' in (request.deduplicationPeriod ?? {}) && start.isUnread !== true
-      ? concat(proveStart(client, start), of(noContracts))
+  prepareResend: (run) =>
+    'DeduplicationOffset' in (request.deduplicationPeriod ?? {}) && run.start.isUnread !== true
+      ? concat(proveStart(run), of(noContracts))
       : of(noContracts),
   lookUp: (run, withinMs) => completedAt(run, transactionHash).pipe(takeUntil(timer(clampTimer(withinMs)))),
   finish: (_run, _named, _isResent, transaction) => of(transaction),

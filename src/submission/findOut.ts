@@ -77,8 +77,8 @@ type Found = Offset | 'unclear';
  * committed. Otherwise, an attempt that is still in flight may be committed until the synchronizer no longer accepts it.
  */
 export const settle = (run: Run, refusal: ApiError, withinMs: number): Observable<Found> => {
-  const { client, start, strategy, retry } = run;
-  const read$ = concat(proveStart(client, start), readContracts(run, strategy.inputs(refusal))).pipe(
+  const { start, strategy, retry } = run;
+  const read$ = concat(proveStart(run), readContracts(run, strategy.inputs(refusal))).pipe(
     mergeMap(({ archivedAt }) =>
       archivedAt === undefined ? findUntilDecided(run, withinMs) : findUpTo(run, archivedAt),
     ),

@@ -119,7 +119,7 @@ const hosted = (request: CommandsRequest): Strategy => ({
   canSettle: true,
   body: (run, attempt) => commandsBody(request, run, attempt),
   // what an earlier attempt may have archived is disclosed
-  prepareResend: (run) => concat(proveStart(run.client, run.start), readContracts(run, contractIdsOf(request))),
+  prepareResend: (run) => concat(proveStart(run), readContracts(run, contractIdsOf(request))),
   lookUp: () => of(),
   finish: (run, named, isResent, transaction, withinMs) =>
     request.transactionFormat == null || usesFormat(request, isResent)

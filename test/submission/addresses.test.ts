@@ -1,5 +1,5 @@
 import { describe, expect } from '@jest/globals';
-import { asyncScheduler, concatMap, defer, type Observable, of, throwError, timer } from 'rxjs';
+import { asyncScheduler, concatMap, defer, delay, map, type Observable, of, takeUntil, throwError, timer } from 'rxjs';
 import {
   type CommandsRequest,
   createLedger,
@@ -10,6 +10,7 @@ import {
 import { observe } from '../helpers/observe.js';
 import { itInVirtualTime } from '../helpers/time.js';
 import { brokenConnection, notFound, ok, refusedConnection } from '../helpers/wire.js';
+import { updateFormat } from '../helpers/world.js';
 import { committedAnswer, signedRequest } from './support.js';
 
 const one = 'http://one.example';
@@ -128,5 +129,48 @@ describe.each(['commands', 'signed bytes'] as const)('a submission of %s, on a l
     );
     flush();
     expect(seen.error).toMatchObject({ _tag: 'NotSentError', reason: 'the function baseUrl failed' });
+  });
+});
+
+describe('commands on a ledger whose baseUrl is a function', () => {
+  itInVirtualTime('may be committed by an earlier process, although there is no address now', ({ flush }) => {
+    const ledger = createLedger({
+      baseUrl: () => throwError(() => new Error('no node')),
+      port: () => throwError(() => new Error('not called')),
+    });
+    const seen = observe(ledger.submitAndWaitForTransaction(commands, { since: 7 }));
+    flush();
+    expect(seen.error).toMatchObject({
+      ...{ _tag: 'OutcomeUnknownError', lastError: { reason: 'the function baseUrl failed' } },
+      submission: { commandId: 'c-1', since: 7, attempts: 0 },
+    });
+  });
+
+  itInVirtualTime('are sent although another address was in use when the participant reported its id', ({ flush }) => {
+    let baseUrl = one;
+    const port: HttpPort = ({ url }) => {
+      const { origin, pathname } = new URL(url);
+      const isId = pathname === '/v2/parties/participant-id';
+      return timer(isId && origin === one ? 1_000 : 5).pipe(
+        map(() => {
+          if (isId) return ok({ participantId: `participant::${origin}` });
+          if (submissions.includes(pathname)) return committed;
+          return pathname === '/v2/state/ledger-end' ? ok({ offset: 100 }) : notFound;
+        }),
+      );
+    };
+    const ledger = createLedger({ baseUrl: () => baseUrl, port });
+    observe(ledger.updates({ beginExclusive: 100, updateFormat }).pipe(takeUntil(timer(1_200))));
+    const submission$ = timer(500).pipe(
+      concatMap(() => {
+        baseUrl = two;
+        return ledger.ledgerEnd();
+      }),
+      delay(1_000),
+      concatMap(() => ledger.submitAndWaitForTransaction(commands)),
+    );
+    const seen = observe(submission$);
+    flush();
+    expect(seen.values).toMatchObject([{ offset: 101 }]);
   });
 });

@@ -1,9 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, delay, map, of, type Observable, repeat, retry, take, timeout } from 'rxjs';
+import {
+  asyncScheduler,
+  concatMap,
+  delay,
+  map,
+  of,
+  type Observable,
+  repeat,
+  retry,
+  take,
+  takeUntil,
+  throwError,
+  timeout,
+  timer,
+} from 'rxjs';
 import {
   createLedger,
   type CommandsOptions,
   type CommandsRequest,
+  type HttpPort,
   type Ledger,
   type Transaction,
 } from '../../src/index.js';
@@ -13,6 +28,7 @@ import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
 import { type CommandPlan, contractId, VirtualCommands } from '../helpers/virtualCommands.js';
 import { checkpoint, errorBody, errorReply, ok } from '../helpers/wire.js';
+import { updateFormat } from '../helpers/world.js';
 
 // a sum of random delays is not exact
 beforeEach(() => {
@@ -580,6 +596,25 @@ describe('subscriptions', () => {
     expect(periodsOf(node).slice(1)).toEqual([since(40)]);
   });
 
+  it('go to the participant that a feed has seen, although its ledger end cannot be read', () => {
+    let isBroken = false;
+    const { node, result } = play([], ({ service }) => {
+      const port: HttpPort = (request) =>
+        isBroken && request.url.endsWith('/v2/state/ledger-end') ? throwError(() => reset) : service.port(request);
+      const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
+      observe(ledger.updates({ beginExclusive: 10, updateFormat }).pipe(takeUntil(timer(500))));
+      const submission$ = timer(600).pipe(
+        concatMap(() => {
+          isBroken = true;
+          return ledger.submitAndWaitForTransaction(create);
+        }),
+      );
+      return observe(submission$);
+    });
+    expect(result.values).toMatchObject([{ offset: 11 }]);
+    expect(periodsOf(node)).toEqual([since(0)]);
+  });
+
   it.each(['create', 'consume'] as const)('of two processes with the same command id commit once: %s (G62)', (kind) => {
     const request = kind === 'create' ? create : exercise;
     const { node, result } = play(
@@ -599,6 +634,36 @@ describe('subscriptions', () => {
     const { node, second } = submitLater([lost], 'unsubscribed', { since: 10 });
     expect(node.commits).toHaveLength(1);
     expect(second?.values).toMatchObject(found);
+  });
+
+  it.each([lostRequest, lost])('in a later process stay at the participant that answered first (G61): %o', (fault) => {
+    const { node, result } = play(
+      [fault],
+      ({ ledger }) => observe(ledger.submitAndWaitForTransaction(create, { since: 10 })),
+      {
+        100: ({ node: { ledger } }) => {
+          ledger.replace([], 40, 'other::1220');
+        },
+      },
+    );
+    expect(node.attempts).toHaveLength(1);
+    expect(result.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'LedgerResetError' } });
+  });
+
+  it('in a later process are not sent to another participant than a feed has seen (G61)', () => {
+    const seen: Observed<unknown>[] = [];
+    const { node } = play(
+      [],
+      ({ ledger }) => observe(ledger.updates({ beginExclusive: 10, updateFormat }).pipe(takeUntil(timer(500)))),
+      {
+        600: ({ node: { ledger: replaced }, ledger }) => {
+          replaced.replace([], 40, 'other::1220');
+          seen.push(observe(ledger.submitAndWaitForTransaction(create, { since: 10 })));
+        },
+      },
+    );
+    expect(node.attempts).toEqual([]);
+    expect(seen[0]?.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'LedgerResetError' } });
   });
 
   it('in a later process without recovery are settled at once if the participant refuses them', () => {
