@@ -1,6 +1,12 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { firstValueFrom, NEVER, of, throwError, timer } from 'rxjs';
-import { commandOutbox, type Decide, type DecideContext, type SubmitAllOptions } from '../../src/postgres/index.js';
+import {
+  commandOutbox,
+  type Decide,
+  type DecideContext,
+  type SubmitAllOptions,
+  type Submitted,
+} from '../../src/postgres/index.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { until } from '../helpers/time.js';
 import { assetOf, createAsset, exerciseAsset } from '../sandbox/commands.js';
@@ -135,6 +141,26 @@ describeWithPostgres('commandOutbox, with commands that are decided when they ar
     expect(calls).toHaveLength(1);
     expect(serials(here, 'one')).toEqual(['1', '1', '1', '1']);
     expect(committedIds(sandbox)).toEqual(['one']);
+  });
+
+  it('sends what is decided after a person has made it forget the former ledger, and nothing from before', async () => {
+    const here = await world();
+    const { sandbox, outbox, ledger, alice } = here;
+    const { calls, pay } = counting(alice);
+    await enqueue(here, 'one');
+    sandbox.fault({ kind: 'reset' }, { ...submissions, times: 1 });
+    const seen: Submitted[] = [];
+    const sending = outbox
+      .submitAll(ledger, { ...soon, retry: { baseDelayMs: 1_200 }, decide: { pay }, recover: false })
+      .subscribe((submitted) => seen.push(submitted));
+    await until(() => seen.length === 1);
+    await sandbox.restart({ participantId: 'other::1220' });
+    await until(() => seen.length === 2);
+    expect(await firstValueFrom(outbox.retry(1, { forget: true }))).toBe(true);
+    await until(() => seen.length === 3);
+    sending.unsubscribe();
+    expect(seen.map(({ _tag }) => _tag)).toEqual(['Unknown', 'Unknown', 'Committed']);
+    expect([calls.length, serials(here, 'one')]).toEqual([2, ['1', '2']]);
   });
 
   it('sends what was decided again after a crash, and decides again once the ledger has refused it', async () => {

@@ -84,14 +84,16 @@ export function attempt(
   position: LedgerPosition,
   open: Map<number, Observable<SubmittedTransaction>>,
 ): Observable<Outcome> {
+  const kept$ = open.get(row.id);
+  open.delete(row.id);
   const replaced = replacementOf(row, position);
   if (replaced !== undefined) return of(replaced);
   const { id, commandId, mayBeCommitted, since } = row;
   const deduplicationPeriod = { DeduplicationOffset: { value: periodStart(row) } };
   const request = { ...row.request, commandId, deduplicationPeriod };
   const options = { ...(mayBeCommitted && { since }), ...(recover !== undefined && { recover }) };
-  let transaction$ = open.get(id);
-  open.delete(id);
+  // a person may have made it forget that it was sent, and it may be decided again
+  let transaction$ = mayBeCommitted ? kept$ : undefined;
   // called once: subscribing again continues it, and knows of the attempts so far
   const submission$ = defer(
     () =>
