@@ -1,16 +1,21 @@
 import {
   catchError,
+  concat,
   concatAll,
+  concatMap,
   defer,
+  EMPTY,
   filter,
   map,
   mergeMap,
   type MonoTypeOperatorFunction,
   type Observable,
+  of,
   pipe,
   take,
   throwIfEmpty,
 } from 'rxjs';
+import { fromBase64, toHex } from '../codecs/internal/field.js';
 import { acsDelta, ledgerEffects, type UpdateFormat } from '../codecs/UpdateFormat.js';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
@@ -28,6 +33,7 @@ import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import { decodeWith, exchange } from '../client/exchange.js';
 import { mapError, retryTransient, timeoutWith } from '../http/retry.js';
 import { isAboutNames } from './codes.js';
+import { proveStart } from './LedgerStart.js';
 import { isAwaited } from './outcome.js';
 import type { Run } from './Run.js';
 
@@ -71,7 +77,7 @@ export function readTransaction(
     ),
   ]).pipe(
     concatAll(),
-    filter((transaction) => isOurs(transaction, run)),
+    concatMap((transaction) => ifOurs(transaction, run)),
     take(1),
     throwIfEmpty(() => cause),
     retryTransient({ retry, report }, isAwaited),
@@ -131,11 +137,20 @@ const transactionAt = ({ client, retry }: Run, offset: Offset, updateFormat: Upd
   );
 
 /**
- * Whether a transaction belongs to the change. A load balancer may route to another participant, with another update at
- * the offset.
+ * Emits a transaction if it is that of the change. A load balancer may route to another participant, or another ledger may have
+ * taken the place of the first, with another update at the offset. If the transaction does not show whose it is, the participant must be
+ * the one of the change.
  */
-const isOurs = (transaction: Transaction, { change: { commandId = '' } }: Run): boolean =>
-  commandId === '' || (transaction.commandId ?? '') === '' || transaction.commandId === commandId;
+function ifOurs(transaction: Transaction, run: Run): Observable<Transaction> {
+  const { change, submission } = run;
+  const { commandId = '', externalTransactionHash } = transaction;
+  const { transactionHash } = submission;
+  if (commandId !== '' && (change.commandId ?? '') !== '')
+    return commandId === change.commandId ? of(transaction) : EMPTY;
+  // the ledger also refuses other bytes with the same command id
+  const isSigned = transactionHash !== undefined && externalTransactionHash === toHex(fromBase64(transactionHash));
+  return isSigned ? of(transaction) : concat(proveStart(run), of(transaction));
+}
 
 /** The report function of a feed that is not the user's. */
 export const silent = (): void => undefined;

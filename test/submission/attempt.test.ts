@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { delay, EMPTY, NEVER, of, throwError, type Observable, type ObservableInput } from 'rxjs';
+import { defer, delay, EMPTY, NEVER, of, throwError, type Observable, type ObservableInput } from 'rxjs';
 import {
   createLedger,
   type DeduplicationPeriod,
@@ -51,6 +51,7 @@ interface Responses {
   readonly execute: readonly ObservableInput<Reply>[];
   readonly end?: ObservableInput<Reply>;
   readonly read?: ObservableInput<Reply>;
+  readonly participant?: ObservableInput<Reply>;
   /** To each look-up of a completion; the last one to all further ones. */
   readonly completion?: readonly ObservableInput<Reply>[];
   /** To each request of a feed. */
@@ -60,6 +61,7 @@ interface Responses {
 function serviceWith({
   execute,
   end = [ok({ offset: 10 })],
+  participant = [ok({ participantId: 'p::1220' })],
   read = [ok(transaction(11))],
   completion = [[notFound]],
   feed = [notFound],
@@ -68,7 +70,7 @@ function serviceWith({
   let lookUps = 0;
   return scriptedService(({ path }) => {
     if (path === endPath) return end;
-    if (path === participantPath) return [ok({ participantId: 'p::1220' })];
+    if (path === participantPath) return participant;
     if (path === byOffsetPath) return read;
     if (path === completionPath) return completion[Math.min((lookUps += 1), completion.length) - 1] ?? EMPTY;
     if (path !== executePath) return feed;
@@ -155,7 +157,19 @@ describe('a submission whose response was lost', () => {
     expect(first).toMatchObject({ ...signedRequest, deduplicationPeriod: week });
     const submissionId = expect.stringMatching(/^[-0-9a-f]{36}$/);
     expect(second).toEqual({ ...first, submissionId, deduplicationPeriod: week });
-    expect(requests.at(-1)).toMatchObject({ path: byOffsetPath, body: { offset: 11 } });
+    expect(requests.filter(({ path }) => path === byOffsetPath)).toMatchObject([{ body: { offset: 11 } }]);
+  });
+
+  it('is not mistaken for a transaction of another ledger that has taken the place of the first', () => {
+    let participantId = 'p::1220';
+    const read = defer(() => {
+      participantId = 'other::1220';
+      return [ok(transaction(11))];
+    });
+    const participant = defer(() => [ok({ participantId })]);
+    const { seen } = play({ execute: [[reset], [duplicate()]], participant, read });
+    expect(seen.values).toEqual([]);
+    expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', completionOffset: 11 });
   });
 
   // since is 10

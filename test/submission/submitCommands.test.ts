@@ -27,7 +27,7 @@ import { observe, type Observed } from '../helpers/observe.js';
 import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
 import { type CommandPlan, contractId, VirtualCommands } from '../helpers/virtualCommands.js';
-import { checkpoint, errorBody, errorReply, ok } from '../helpers/wire.js';
+import { checkpoint, errorBody, errorReply, ok, transactionWith } from '../helpers/wire.js';
 import { updateFormat } from '../helpers/world.js';
 
 // a sum of random delays is not exact
@@ -579,6 +579,22 @@ describe('subscriptions', () => {
     const { node } = play([lost], call, { 1_000: call });
     expect(node.commits).toHaveLength(1);
     expect(seen[1]?.values).toMatchObject(found);
+  });
+
+  it('are not answered with a transaction of the ledger that takes the place of theirs while it is read', () => {
+    const { result } = play([lost], ({ node, service }) => {
+      const port: HttpPort = (request) => {
+        // a submitter is shown to nobody else
+        const other = transactionWith(11, { commandId: '' });
+        if (request.url.endsWith('/update-by-offset'))
+          node.ledger.replace([{ offset: 11, element: other }], 40, 'other::1220');
+        return service.port(request);
+      };
+      const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
+      return observe(ledger.submitAndWaitForTransaction(create));
+    });
+    expect(result.values).toEqual([]);
+    expect(result.error).toMatchObject({ _tag: 'OutcomeUnknownError', completionOffset: 11 });
   });
 
   it('begin at the end of the ledger that has taken the place of the first, after an error that says so', () => {
