@@ -55,6 +55,8 @@ export class Change {
   #subscriptions = 0;
   /** The number of subscriptions that send it. */
   #active = 0;
+  /** The number of subscriptions that send nothing more. */
+  #resting = 0;
   /** The number of subscriptions that ended, and may have committed it. */
   #left = 0;
 
@@ -188,6 +190,20 @@ export class Change {
       retry,
       strategy,
       mayBeCommittedElsewhere: () => this.#active > 1 || this.#left > left,
+      rest: () => {
+        let sent = this.submissionIds.size;
+        this.#resting += 1;
+        return {
+          isSentElsewhere: () => {
+            const before = sent;
+            sent = this.submissionIds.size;
+            return sent > before || this.#subscriptions > this.#resting;
+          },
+          end: () => {
+            this.#resting -= 1;
+          },
+        };
+      },
       beginAt: (since) => {
         starts.prunedTo(since);
         this.#start = { ...start, since };

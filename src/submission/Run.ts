@@ -37,8 +37,17 @@ export interface Run {
   readonly ageMs: () => number;
   /** Whether another subscription may commit the change, or has since this one began. */
   readonly mayBeCommittedElsewhere: () => boolean;
+  /** Records that this subscription sends nothing more. */
+  readonly rest: () => Rest;
   /** Returns the same with a later start, because the participant has pruned the present one. */
   readonly beginAt: (since: number) => Run;
+}
+
+/** The time in which a subscription sends nothing more. */
+export interface Rest {
+  /** Whether another subscription has sent the change since this was last called, or may still send it. */
+  readonly isSentElsewhere: () => boolean;
+  readonly end: () => void;
 }
 
 /** What differs between the attempts of a change. */

@@ -7,6 +7,7 @@ import {
   EMPTY,
   endWith,
   filter,
+  finalize,
   first,
   ignoreElements,
   map,
@@ -35,7 +36,7 @@ import { readContracts } from './usedContracts.js';
 import { proveStart } from './LedgerStart.js';
 import { type Owner, ownerOf } from './ownership.js';
 import { readUpdates, silent } from './readCommitted.js';
-import type { HeldTimes, Run } from './Run.js';
+import type { HeldTimes, Rest, Run } from './Run.js';
 
 /**
  * Watches the completions for one that shows that the change was committed. Emits its offset. Ends without a value if the
@@ -115,9 +116,10 @@ export const findUpTo = (run: Run, endInclusive: Offset): Observable<Found> => {
 /** The updates do not wait for the ledger end, which a gateway may block: without it, only a commit decides. */
 const findUntilDecided = (run: Run, withinMs: number): Observable<Found> =>
   defer(() => {
+    const rest = run.rest();
     const { client, strategy, start, retry } = run;
     let end: Offset = Infinity;
-    const isOpen = isOpenUntil(() => end, strategy.held);
+    const isOpen = isOpenUntil(() => end, strategy.held, rest);
     const end$ = ledgerEnd(client).pipe(
       retryTransient({ retry: { ...retry, giveUpAfterMs: withinMs }, report: silent }),
       tap((offset) => {
@@ -133,6 +135,7 @@ const findUntilDecided = (run: Run, withinMs: number): Observable<Found> =>
     return merge(end$, updates$).pipe(
       takeWhile((update) => update !== undefined),
       findOwn(run),
+      finalize(rest.end),
     );
   });
 
@@ -165,14 +168,19 @@ function ownerOfUpdate(run: Run, { offset, _tag }: Update | UndecodedUpdate): Ob
 const decidedAfterMs = 130_000;
 
 /**
- * Returns whether an attempt before an offset may still be committed after an update. Only checkpoints show the time of all
- * synchronizers.
+ * Returns whether an attempt before an offset, or one that another subscription sends later, may still be committed after an
+ * update. Only checkpoints show the time of all synchronizers.
  */
-function isOpenUntil(end: () => Offset, held: HeldTimes): (update: Update | UndecodedUpdate) => boolean {
+function isOpenUntil(
+  end: () => Offset,
+  held: HeldTimes,
+  { isSentElsewhere }: Rest,
+): (update: Update | UndecodedUpdate) => boolean {
   let first: OffsetCheckpoint | undefined;
   return (update) => {
     if (update._tag !== 'OffsetCheckpoint' || update.offset < end() || update.synchronizerTimes.length === 0)
       return true;
+    if (isSentElsewhere()) first = undefined;
     first ??= update;
     const { synchronizerTimes } = first;
     return !synchronizerTimes.every(({ synchronizerId, recordTime }) =>

@@ -572,6 +572,26 @@ describe('subscriptions', () => {
     expect(result.map(({ values }) => values)).toMatchObject([[{ offset: 11 }], found]);
   });
 
+  it('do not report a refusal as settled while another of the same change still sends it', () => {
+    const silent: CommandFault = { kind: 'lostRequest', how: 'silence' };
+    const { node, result } = play([silent, refused(), ...Array.from({ length: 4 }, () => silent)], ({ ledger }) => {
+      const transaction$ = ledger.submitAndWaitForTransaction(create);
+      return [observe(transaction$), observe(transaction$)];
+    });
+    expect(node.commits).toHaveLength(1);
+    expect(result.map(({ values }) => values)).toMatchObject([[{ offset: 11 }], found]);
+  });
+
+  it('report a refusal that is settled when all have been refused', () => {
+    const { node, result } = play([refused(), refused()], ({ ledger }) => {
+      const transaction$ = ledger.submitAndWaitForTransaction(create);
+      return [observe(transaction$), observe(transaction$)];
+    });
+    expect(node.attempts).toHaveLength(2);
+    const rejected = { error: { _tag: 'SubmissionRejectedError' } };
+    expect(result).toMatchObject([rejected, rejected]);
+  });
+
   it('of a later call find what an earlier one has committed: the ledger keeps its start', () => {
     const seen: Observed<unknown>[] = [];
     const call = ({ ledger }: Setup) =>
