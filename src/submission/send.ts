@@ -11,6 +11,23 @@ import { isUnsent } from './outcome.js';
 import type { Run } from './Run.js';
 
 /**
+ * Returns a function that returns a request as it is now, as JSON, because its caller may change the objects of it before it is
+ * sent. For one that is not valid now, the function validates it again, and throws.
+ */
+export function keepRequest<A>(request: A, validate: (request: A) => unknown): () => A {
+  const copy = (): A => {
+    validate(request);
+    return JSON.parse(JSON.stringify(request)) as A;
+  };
+  try {
+    const kept = copy();
+    return () => kept;
+  } catch {
+    return copy;
+  }
+}
+
+/**
  * Sends an attempt. Fails as a connection that was never established if another server answers at a wrong address. A body
  * of a size that was refused before is not sent.
  */

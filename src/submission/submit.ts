@@ -17,6 +17,7 @@ import { randomUuid } from './Run.js';
 import type { StartsOf } from './LedgerStart.js';
 import { isAwaited } from './outcome.js';
 import type { Signer, Verifier } from './Signer.js';
+import { keepRequest } from './send.js';
 import { submissionReport } from './submitter.js';
 
 /**
@@ -57,6 +58,7 @@ export function submit(
   const retry = retryPolicy(ledgerRetry, { giveUpAfterMs: recoveryTimeMs(options) });
   const { commandId, userId } = request;
   const signers = [signer].flat();
+  const kept = keepRequest(request, (its) => validateRequest(PrepareRequest, its));
   const reportStep = <A>(
     _tag: 'SubmissionPrepared' | 'SubmissionVerified' | 'SubmissionSigned',
     client: Client,
@@ -67,8 +69,8 @@ export function submit(
     });
   const prepared$ = (client: Client, submissionId: string): Observable<PreparedSubmission> =>
     defer(() => {
-      checkSigners(signers, validateRequest(PrepareRequest, request));
-      return prepare(client, request);
+      checkSigners(signers, kept());
+      return prepare(client, kept());
     }).pipe(
       // safe to repeat, because it does not change the ledger
       retryTransient({ retry, report: submissionReport(client, commandId) }, isAwaited),
@@ -76,7 +78,7 @@ export function submit(
       concatMap((prepared) =>
         verify === false
           ? [prepared]
-          : verifyPrepared(verify, prepared, request).pipe(reportStep('SubmissionVerified', client, submissionId)),
+          : verifyPrepared(verify, prepared, kept()).pipe(reportStep('SubmissionVerified', client, submissionId)),
       ),
     );
   const signed$ = (client: Client, submissionId: string): Observable<SignedSubmission> =>

@@ -14,6 +14,7 @@ import { type ExecuteOptions, recoveryTimeMs, submissionRetry } from './execute.
 import { proveStart, type StartsOf } from './LedgerStart.js';
 import { readTransaction } from './readCommitted.js';
 import { type AttemptKey, type HeldTimes, nextId, randomUuid, type Run, type Strategy } from './Run.js';
+import { keepRequest } from './send.js';
 import { readContracts } from './usedContracts.js';
 
 /**
@@ -47,9 +48,10 @@ export function commandSubmitter(
     const given = since === undefined ? undefined : { since, isGiven: true };
     const create = (id: string): Change => new Change(startsOf, id, given);
     const changes = new Changes(create, commandId ?? undefined);
+    const kept = keepRequest(request, (its) => validateCommands(its, since));
     return (client) =>
       defer(() => {
-        const validated = validateCommands(request, since);
+        const validated = validateCommands(kept(), since);
         const change = changes.take();
         const { userId, actAs } = validated;
         const submissionId = submissionIdOf(actAs, randomUuid());

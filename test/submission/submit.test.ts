@@ -93,6 +93,17 @@ describe('submit', () => {
     expect(sandbox.requests.at(-1)?.body).toMatchObject({ submissionId: ids[0] });
   });
 
+  it('prepares and verifies what the request was at the call, also if the caller changes it meanwhile', async () => {
+    const { ledger, request, signer, sandbox, alice } = await setUp();
+    const createArguments = { owner: alice.party, amount: '10.0', tag: null, serial: '1' };
+    const commands = [{ CreateCommand: { templateId: '#sandbox-assets:Main:Asset', createArguments } }] as const;
+    const verify: Verifier = (_, { commands: [command] }) => of(JSON.stringify(command).includes('"serial":"1"'));
+    const committed = lastValueFrom(ledger.submit({ ...request, commands }, signer, { verify }));
+    createArguments.serial = '2';
+    expect(await committed).toMatchObject({ events: [{ createArgument: { serial: '1' } }] });
+    expect(countRequests(sandbox, '/prepare')).toBe(1);
+  });
+
   it('sends nothing before it is subscribed, and does not verify with verify: false', async () => {
     const { ledger, request, signer, sandbox } = await setUp();
     const transaction$ = ledger.submit(request, signer, { verify: false });

@@ -563,6 +563,23 @@ describe('subscriptions', () => {
     expect(result.values).toMatchObject([{ offset: 11 }, { isRepeated: true }, { isRepeated: true }]);
   });
 
+  it('send what the request was when they began, also if the caller changes it while they are sent again', () => {
+    const args = { amount: '1' };
+    const request: CommandsRequest = {
+      ...create,
+      commands: [{ CreateCommand: { templateId: '#p:M:T', createArguments: args } }],
+    };
+    const { node } = play([lostRequest], ({ ledger }) => {
+      const transaction$ = ledger.submitAndWaitForTransaction(request);
+      const seen = observe(transaction$.pipe(repeat(2)));
+      args.amount = '2';
+      return seen;
+    });
+    const sent = node.attempts.map(({ commands }) => JSON.stringify(commands));
+    expect(sent).toHaveLength(3);
+    expect(sent.filter((body) => body.includes('"amount":"1"'))).toHaveLength(3);
+  });
+
   it('do not report a refusal while another of the same change may commit it', () => {
     const { node, result } = play([slow(3_000), refused()], ({ ledger }) => {
       const transaction$ = ledger.submitAndWaitForTransaction(create);
