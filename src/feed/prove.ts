@@ -80,7 +80,8 @@ const findPlace = (feed: AnyFeed): Observable<Place> =>
     return placeOf(feed, history.sought, onAttempt).pipe(
       map((place) => {
         history.proven(outages);
-        if (place._tag === 'Here') history.leaveOutRead();
+        // in descending order, what was not read is the earlier part
+        if (place._tag === 'Here' && feed.request.descendingOrder !== true) history.leaveOutRead();
         if (place._tag === 'Here' && !place.isProven && history.unproven())
           feed.report(() => ({ _tag: 'LedgerUnproven', cursor: history.cursor }));
         // what was read after the last update with an ID must not be read again

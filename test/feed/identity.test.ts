@@ -8,7 +8,14 @@ import { observe, offsets } from '../helpers/observe.js';
 import type { Reply } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
 import type { Entry } from '../helpers/virtualLedger.js';
-import { errorReply, synchronizerId, transaction, transactionWithId, unknownVariant } from '../helpers/wire.js';
+import {
+  errorReply,
+  synchronizerId,
+  transaction,
+  transactionWith,
+  transactionWithId,
+  unknownVariant,
+} from '../helpers/wire.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 import { isEnd, isPage, play } from './worlds.js';
 
@@ -232,6 +239,29 @@ describe('after an outage of the same ledger, a feed continues', () => {
     expect(seen.error).toBeUndefined();
     expect(offsets(seen.values)).toEqual(all);
     expect(unproven).toEqual([]);
+  });
+
+  it('in descending order, down to the first update', () => {
+    const timed = ({ ledger }: World): void => {
+      for (const offset of upTo(90)) {
+        const recordTime = new Date(Date.UTC(2026, 6, 24) + offset).toISOString();
+        ledger.append(offset, transactionWith(offset, { recordTime }));
+      }
+    };
+    const { seen } = play(
+      { latencyMs: 50 },
+      {
+        request: { endInclusive: 90, descendingOrder: true },
+        options: { maxPageSize: 10 },
+        at: {
+          0: timed,
+          120: ({ ledger }) => {
+            ledger.disconnect();
+          },
+        },
+      },
+    );
+    expect([offsets(seen.values), seen.completed]).toEqual([upTo(90).reverse(), true]);
   });
 
   it('that was pruned exactly up to the cursor, and reports once that nothing proves it', () => {
