@@ -9,6 +9,7 @@ import {
   of,
   type OperatorFunction,
   takeWhile,
+  tap,
   throwError,
   timer,
 } from 'rxjs';
@@ -34,24 +35,31 @@ import { isEndBeforeCursor, noteOutage, proofNear } from './pageRequest.js';
 export const proveSteps =
   <A extends FeedElement>(feed: AnyFeed, position: Position): OperatorFunction<Step<A>, Step<A>> =>
   (source) =>
-    source.pipe(
-      concatMap((step) => proveStep(feed, position, step)),
-      // what a transport still pushes after that is of a position that the feed has left
-      takeWhile((step) => step.position.phase._tag === 'Pushed', true),
-      catchError((error: unknown) => {
-        const { history } = feed;
-        const isEnd = isEndBeforeCursor(error);
-        if (isEnd) history.interrupted();
-        if (!isEnd && !(history.isDoubtful && isLedgerError(error, 'PrunedError'))) throw error;
-        return findPlace(feed).pipe(
-          concatMap((place): Observable<Step<A>> => {
-            const resumed = resumeAt(feed, position, place);
-            if (resumed !== undefined) return afterMove(feed, resumed);
-            return isEnd ? askAgain(feed, position) : throwError(() => error);
-          }),
-        );
-      }),
-    );
+    defer(() => {
+      // a transport emits many steps
+      let current = position;
+      return source.pipe(
+        concatMap((step) => proveStep(feed, current, step)),
+        tap((step) => {
+          current = { ...step.position, phase: position.phase };
+        }),
+        // what a transport still pushes after that is of a position that the feed has left
+        takeWhile((step) => step.position.phase._tag === 'Pushed', true),
+        catchError((error: unknown) => {
+          const { history } = feed;
+          const isEnd = isEndBeforeCursor(error);
+          if (isEnd) history.interrupted();
+          if (!isEnd && !(history.isDoubtful && isLedgerError(error, 'PrunedError'))) throw error;
+          return findPlace(feed).pipe(
+            concatMap((place): Observable<Step<A>> => {
+              const resumed = resumeAt(feed, current, place);
+              if (resumed !== undefined) return afterMove(feed, resumed);
+              return isEnd ? askAgain(feed, current) : throwError(() => error);
+            }),
+          );
+        }),
+      );
+    });
 
 function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> {
   const { history } = feed;

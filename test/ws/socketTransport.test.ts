@@ -6,7 +6,7 @@ import { socketTransport } from '../../src/ws/socketTransport.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { scriptedSockets, socketEnd, socketOpen, type SocketRequest, socketText } from '../helpers/scripted.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
-import { checkpoint, errorBody, errorReply, ok, transaction } from '../helpers/wire.js';
+import { checkpoint, errorBody, errorReply, ok, transaction, transactionWith } from '../helpers/wire.js';
 import { fill, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 import { after, closed, gaps, play, polls, pong$, silentSocket, tags } from './worlds.js';
 
@@ -51,6 +51,26 @@ describe('a feed by WebSocket', () => {
     // the ledger end, a page, and the proof that the ledger is the same
     expect(its.seen.times.slice(-3)).toEqual([2_515, 2_515, 10_000]);
     expect(its.sockets.requests.map(({ body }) => body['beginExclusive'])).toEqual([499, 501]);
+  });
+
+  it('goes back to its last update after an outage, however far its checkpoints have come since', () => {
+    const late = transactionWith(100_000, { synchronizerId: 'sync2::1220ab', recordTime: '2026-07-24T11:00:00Z' });
+    const checkpointed = ({ ledger }: World): void => {
+      fill(ledger, 501);
+      ledger.end = 200_000;
+    };
+    // a restored participant reads its synchronizers again, and in another order
+    const restored = ({ ledger }: World): void => {
+      ledger.insert(100_000, late);
+      ledger.disconnect();
+    };
+    const its = play({ earlyCheckpointMs: 5_000 }, { at: { 1_000: checkpointed, 10_000: restored } });
+    const updates = its.seen.values.filter(({ _tag }) => _tag !== 'OffsetCheckpoint');
+    expect(offsets(updates)).toEqual([...upTo(501), 100_000]);
+    expect(its.events.find(({ _tag }) => _tag === 'PositionMoved')).toMatchObject({
+      from: { offset: 200_000 },
+      to: { offset: 501 },
+    });
   });
 
   it.each([1000, 1001, 1006, 1011])(
