@@ -1,4 +1,4 @@
-import { catchError, map, type Observable, type ObservableInput } from 'rxjs';
+import { catchError, concatMap, map, type Observable, type ObservableInput, tap } from 'rxjs';
 import { LedgerEnd } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
@@ -28,7 +28,14 @@ export const readLedgerEnd = (feed: AnyFeed, position: Position): Observable<Ste
  */
 export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable<Step<never>> => {
   const { request, client, history } = feed;
-  return ledgerEnd(client).pipe(
+  return client.located(path).pipe(
+    concatMap((located) =>
+      ledgerEnd(located).pipe(
+        tap(() => {
+          history.answered(located.address);
+        }),
+      ),
+    ),
     map((end): Step<never> => {
       if (end < position.cursor) throw new LedgerResetError(position.cursor, end);
       client.learned.ledgerEndAnswered();

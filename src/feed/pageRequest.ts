@@ -99,7 +99,14 @@ export const requestPage = <A extends FeedElement>(
       const known = { tookMs: monotonicNow() - sentAt, outages };
       return { ...dropBeyond(request.endInclusive ?? Infinity, checkProof(page, proof, wanted)), ...known };
     };
-    return exchange(client, call, read, summaryOf).pipe(
+    return client.located(path).pipe(
+      concatMap((located) =>
+        exchange(located, call, read, summaryOf).pipe(
+          tap(({ proves }) => {
+            history.answered(located.address, proves === 'yes');
+          }),
+        ),
+      ),
       // what a proof finds beyond the ledger end is an answer
       noteOutage(feed, size.isProof === true ? isBeyondEnd : mayEndBefore(feed, range)),
       concatMap((page) => {

@@ -50,6 +50,8 @@ export class ReaderHistory {
   #move: { readonly participantId: string | undefined } | undefined;
   /** What was read before the feed was last in doubt, to leave it out until the next doubt; `undefined` before the first. */
   #floors: Floors | undefined;
+  /** The address of the last response; `undefined` before the first. */
+  #address: string | undefined;
   #hasRead: boolean;
   #isDoubtful: boolean;
   #outages = 0;
@@ -113,8 +115,13 @@ export class ReaderHistory {
     return this.#isDoubtful || Math.abs(asyncScheduler.now() - this.#answeredAt) > this.#maxSilenceMs;
   }
 
-  /** Records a response. After a long silence it is doubtful itself: the machine may have slept. */
-  answered(): void {
+  /**
+   * Records a response. After a long silence it is doubtful itself: the machine may have slept. So is one from another address,
+   * unless it proves the ledger.
+   */
+  answered(address = this.#address, isProof = false): void {
+    if (this.#address !== undefined && address !== this.#address && !isProof) this.interrupted();
+    this.#address = address;
     this.#isDoubtful = this.isDoubtful;
     this.#hasRead = true;
     this.#answeredAt = asyncScheduler.now();

@@ -1,5 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { asyncScheduler, concat, concatMap, defer, EMPTY, NEVER, type Observable, of, throwError, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  NEVER,
+  type Observable,
+  of,
+  takeUntil,
+  throwError,
+  timer,
+} from 'rxjs';
 import {
   acsDelta,
   type BaseUrl,
@@ -12,9 +24,9 @@ import {
 import { httpServer } from '../helpers/localServers.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { socketOpen, scriptedSockets } from '../helpers/scripted.js';
-import { itInVirtualTime } from '../helpers/time.js';
-import { errorBody, errorReply, ok, refusedConnection } from '../helpers/wire.js';
-import { fill, world } from '../helpers/world.js';
+import { itInVirtualTime, marbles } from '../helpers/time.js';
+import { completion, errorBody, errorReply, ok, refusedConnection, transactionWith } from '../helpers/wire.js';
+import { fill, upTo, world } from '../helpers/world.js';
 import { socketTransport } from '../../src/ws/socketTransport.js';
 
 /** How a server answers the ledger end: with its offset, or not at all. */
@@ -234,6 +246,54 @@ describe('a function as the address', () => {
       expect(String(error)).toContain(cases[index]?.[1]);
       expect(String(error)).not.toContain(secret);
     }
+  });
+});
+
+describe('a feed whose address leads to another participant without an outage', () => {
+  /** Reads a ledger until half a minute after its address leads to the other one, at the same offsets. */
+  const follow = (
+    known: number,
+    movesAt: number,
+    read: (ledger: ReturnType<typeof createLedger>) => Observable<{ readonly _tag: string; readonly offset: number }>,
+    elementAt: (offset: number, changes: object) => object = transactionWith,
+  ) =>
+    marbles(({ flush }) => {
+      const one = world({ latencyMs: 50, participantId: 'one::1220' });
+      const two = world({ latencyMs: 50, participantId: 'two::1220' });
+      for (const offset of upTo(known)) one.ledger.append(offset, elementAt(offset, { updateId: `one${offset}` }));
+      for (const offset of upTo(known + 9)) two.ledger.append(offset, elementAt(offset, { updateId: `two${offset}` }));
+      let baseUrl = 'http://one.example';
+      const port: HttpPort = (request) =>
+        (request.url.startsWith('http://one.example/') ? one : two).service.port(request);
+      const seen = observe(
+        read(createLedger({ baseUrl: () => baseUrl, port })).pipe(takeUntil(timer(30_000 + movesAt))),
+      );
+      timer(movesAt).subscribe(() => {
+        baseUrl = 'http://two.example';
+      });
+      flush();
+      return seen;
+    });
+  const updateFormat = acsDelta({ parties: 'any' });
+
+  it.each<[string, number, number, number]>([
+    ['if it has read nothing yet', 10, 10, 12_000],
+    ['while it reads ranges ahead', 0, 5_000, 189],
+  ])('emits nothing of that one %s', (_, beginExclusive, known, movesAt) => {
+    const seen = follow(known, movesAt, (ledger) => ledger.updates({ beginExclusive, updateFormat }));
+    expect(JSON.stringify(seen.values)).not.toContain('two');
+    expect(seen.error).toMatchObject({ _tag: 'LedgerResetError', reason: 'anotherLedger' });
+  });
+
+  it('emits no completion of that one', () => {
+    const seen = follow(
+      10,
+      12_000,
+      (ledger) => ledger.completions({ parties: ['alice::1220ab'], beginExclusive: 0 }),
+      completion,
+    );
+    expect(offsets(seen.values)).toEqual(upTo(10));
+    expect(seen.error).toMatchObject({ _tag: 'LedgerResetError', reason: 'anotherLedger' });
   });
 });
 
