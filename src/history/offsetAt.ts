@@ -1,7 +1,8 @@
-import { concatMap, map, mergeScan, type Observable, startWith, takeLast } from 'rxjs';
+import { concatMap, defer, EMPTY, expand, map, type Observable, of, takeLast, tap } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { isLater } from '../operators/recordTimes.js';
 import { type HistoryReader, searchAround } from './HistoryReader.js';
+import { pointsOf } from './LedgerPosition.js';
 
 /** What a search reads of a participant. */
 export interface SearchedLedger {
@@ -20,30 +21,51 @@ export interface SearchedLedger {
  *
  * @param time - in UTC
  */
-export const offsetAt = (ledger: SearchedLedger, time: Timestamp): Observable<Offset> => {
-  const search = (endInclusive: Offset, synchronizerId?: string): Observable<Offset> =>
-    searchAround(ledger, synchronizerId, (recordTime) => !isLater(time, recordTime), {
-      beginExclusive: 0,
-      endInclusive,
-    }).pipe(
-      map(({ after, pruned }) => {
-        // a synchronizer may have nothing at all
-        if (pruned !== undefined && (synchronizerId === undefined || after !== undefined)) throw pruned;
-        return after === undefined ? endInclusive : after.offset - 1;
-      }),
-    );
-  return ledger.ledgerEnd$.pipe(
-    concatMap((end) => search(end)),
-    concatMap((found) =>
-      ledger.synchronizers$.pipe(
-        concatMap((all) => (all.length > 1 ? all : [])),
-        mergeScan((least, synchronizerId) => search(least, synchronizerId), found, 1),
-        startWith(found),
-        takeLast(1),
+export const offsetAt = (ledger: SearchedLedger, time: Timestamp): Observable<Offset> =>
+  defer(() => {
+    const seen = new Set<string>();
+    const read: SearchedLedger['read'] = (range, limit) =>
+      ledger.read(range, limit).pipe(
+        tap((updates) => {
+          for (const { synchronizerId } of updates.flatMap(pointsOf)) seen.add(synchronizerId);
+        }),
+      );
+    const search = (endInclusive: Offset, synchronizerId?: string): Observable<Offset> =>
+      searchAround({ read }, synchronizerId, (recordTime) => !isLater(time, recordTime), {
+        beginExclusive: 0,
+        endInclusive,
+      }).pipe(
+        map(({ after, pruned }) => {
+          // a synchronizer may have nothing at all
+          if (pruned !== undefined && (synchronizerId === undefined || after !== undefined)) throw pruned;
+          return after === undefined ? endInclusive : after.offset - 1;
+        }),
+      );
+    /** Searches the next one of several synchronizers: the participant may not be connected to all whose updates it has. */
+    const searchNext = (connected: readonly string[], { least, searched }: Least): Observable<Least> => {
+      const [next, ...others] = [...new Set([...connected, ...seen])].filter((id) => !searched.has(id));
+      if (next === undefined || (others.length === 0 && searched.size === 0)) return EMPTY;
+      return search(least, next).pipe(map((offset) => ({ least: offset, searched: new Set([...searched, next]) })));
+    };
+    return ledger.ledgerEnd$.pipe(
+      concatMap((end) => search(end)),
+      concatMap((found) =>
+        ledger.synchronizers$.pipe(
+          concatMap((connected) =>
+            of<Least>({ least: found, searched: new Set() }).pipe(expand((least) => searchNext(connected, least))),
+          ),
+          takeLast(1),
+          map(({ least }) => least),
+        ),
       ),
-    ),
-  );
-};
+    );
+  });
+
+/** The least offset of the synchronizers that were searched one by one. */
+interface Least {
+  readonly least: Offset;
+  readonly searched: ReadonlySet<string>;
+}
 
 /**
  * Returns a time as the ledger writes it, in UTC and with all digits of its fraction. Throws a TypeError if the time is

@@ -167,6 +167,18 @@ describe('the offset at a record time', () => {
     expect(await find(ledger, 1_000)).toBe(0);
   });
 
+  it.each([[['s0']], [[]]])(
+    'is right although the participant is not connected to all whose updates it has, but to %j',
+    async (synchronizers) => {
+      // the second one was connected late, read again what it had missed, and is disconnected now
+      const own = Array.from({ length: 100 }, (_, i) => ({ offset: i + 1, synchronizer: 's0', time: 10 * i }));
+      const late = Array.from({ length: 300 }, (_, i) => ({ offset: i + 101, synchronizer: 's1', time: i }));
+      const between = { offset: 401, synchronizer: 's0', time: 1_000 };
+      const { ledger } = participant([...own, ...late, between], { synchronizers });
+      expect(await find(ledger, 500)).toBe(50);
+    },
+  );
+
   it('is before an update of the same microsecond, and after one of the microsecond before', async () => {
     const { ledger } = participant([
       { offset: 4, synchronizer: 'one', time: 999_998 },
