@@ -255,12 +255,17 @@ export class ReaderHistory {
     this.#move = undefined;
   }
 
-  /** Forgets the last update: the feed continues at an offset, and leaves out what is before it. */
+  /**
+   * Forgets the last update: the feed continues at an offset of the participant that answers now, and leaves out what is before
+   * it.
+   */
   skipTo(offset: Offset): void {
+    const { participantId } = this.#move ?? this.#position;
     this.#cursor = offset;
     this.#proof = undefined;
     this.#witness = undefined;
-    this.#position = { ...this.#position, offset, lastUpdate: undefined };
+    this.#move = undefined;
+    this.#position = { ...this.#position, offset, participantId, lastUpdate: undefined };
   }
 
   /** Forgets the ledger: the feed continues at an offset of another one. */

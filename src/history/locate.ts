@@ -80,7 +80,7 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
           if (found === 'there') return of({ _tag: 'Here', ...after, isProven: true });
           const place$ =
             found === 'unknown' || typeof found === 'number'
-              ? atEnd(reader, position, isSame).pipe(map((here) => afterPruned(here, after, found)))
+              ? atEnd(reader, position, isSame).pipe(map((here) => afterPruned(here, position, after, found)))
               : findAgain(reader, position, lastUpdate, participantId ?? expected, found === 'beyond');
           return place$.pipe(onlyOn(reader, position, participantId));
         }),
@@ -123,10 +123,15 @@ const onlyOn = (
 
 /**
  * Whatever follows the last update was not read. A restore may have moved something to an offset before the cursor, and where the
- * last update is pruned, nothing else shows that.
+ * last update is pruned, nothing else shows that. What is pruned after the position is a gap.
  */
-const afterPruned = (here: Here, { after }: { readonly after?: Offset }, pruned: Offset | 'unknown'): Here =>
-  after === undefined || pruned === 'unknown' ? here : { ...here, after: Math.max(after, pruned) };
+const afterPruned = (
+  here: Here,
+  { offset }: LedgerPosition,
+  { after }: { readonly after?: Offset },
+  pruned: Offset | 'unknown',
+): Here =>
+  after === undefined || pruned === 'unknown' || pruned > offset ? here : { ...here, after: Math.max(after, pruned) };
 
 /** Without an update that proves it, the ledger must at least have reached the position. */
 const atEnd = (reader: HistoryReader, { offset }: LedgerPosition, isProven: boolean): Observable<Here> =>

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { takeUntil, timer } from 'rxjs';
+import type { Gap } from '../../src/feed/LedgerFeed.js';
+import { positions } from '../../src/history/positions.js';
+import { observe } from '../helpers/observe.js';
+import { marbles } from '../helpers/time.js';
+import type { Entry } from '../helpers/virtualLedger.js';
+import { transactionWith } from '../helpers/wire.js';
+import { updateFormat, world, type World } from '../helpers/world.js';
+
+/** The update with a number, which every participant has, at an offset of one of them. */
+const at = (offset: number, synchronizerId: string, n: number): Entry => {
+  const recordTime = new Date(Date.UTC(2026, 6, 24) + n).toISOString();
+  return { offset, element: transactionWith(offset, { synchronizerId, updateId: `update${n}`, recordTime }) };
+};
+
+const first = [at(1, 'one::1220', 1), at(2, 'two::1220', 2)];
+
+/** Reads a participant, and then another one that does not have yet what was read of one of two synchronizers. */
+const relocated = (change: (given: World) => void) =>
+  marbles(({ flush }) => {
+    const given = world({ latencyMs: 5, participantId: 'first::1220' });
+    const { ledger, client } = given;
+    for (const { offset, element } of first) ledger.append(offset, element);
+    const gaps: Gap[] = [];
+    const onGap = (gap: Gap): number[] => {
+      gaps.push(gap);
+      return gap.error._tag === 'PrunedError' ? [gap.error.earliestOffset ?? 0] : [];
+    };
+    const feed$ = client.updates({ beginExclusive: 0, updateFormat }, { onOtherNode: 'relocate', onGap });
+    const seen = observe(feed$.pipe(positions(), takeUntil(timer(120_000))));
+    timer(10_000).subscribe(() => {
+      ledger.replace([at(20, 'two::1220', 2), at(21, 'two::1220', 3)], 21, 'second::1220');
+    });
+    timer(40_000).subscribe(() => {
+      change(given);
+    });
+    flush();
+    const read = seen.values.map(([update, position]) => ({ id: 'updateId' in update && update.updateId, position }));
+    return { seen, read, gaps };
+  });
+
+describe('a feed that reads another participant, which lags,', () => {
+  it('has positions of that one from where it skips what is pruned there', () => {
+    const { read, gaps } = relocated(({ ledger }) => {
+      ledger.pruned = 80;
+      ledger.end = 84;
+      timer(30_000).subscribe(() => {
+        const { offset, element } = at(85, 'two::1220', 9);
+        ledger.append(offset, element);
+      });
+    });
+    expect(gaps).toMatchObject([{ cursor: 21, error: { earliestOffset: 80 } }]);
+    expect(read.map(({ id }) => id)).toEqual(['update1', 'update2', 'update3', 'update9']);
+    expect(read.at(-1)?.position).toMatchObject({ offset: 85, participantId: 'second::1220' });
+  });
+
+  it('finds a gap if the first one is back, and has pruned what was not read', () => {
+    const { read, gaps } = relocated(({ ledger }) => {
+      const all = [...first, ...[3, 4, 5, 6].map((n) => at(n, 'two::1220', n))];
+      ledger.replace(all, 6, 'first::1220');
+      ledger.pruned = 4;
+    });
+    expect(gaps).toMatchObject([{ cursor: 2, error: { earliestOffset: 4 } }]);
+    expect(read.map(({ id }) => id)).toEqual(['update1', 'update2', 'update3', 'update5', 'update6']);
+  });
+});
