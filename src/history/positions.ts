@@ -1,6 +1,6 @@
 import { defer, map, type OperatorFunction } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
-import { advance, bareOffset, type LedgerPosition, type Read } from './LedgerPosition.js';
+import { advance, bareOffset, idOf, type LedgerPosition, pointsOf, type Read } from './LedgerPosition.js';
 
 /**
  * Consecutive items of a source, and where a reader is after them.
@@ -38,11 +38,28 @@ export interface Origin {
   readonly isAddressed: boolean;
 }
 
+/** A page, for the position of each of its updates. */
+interface Page extends Origin {
+  /** Each update after which one of another synchronizer comes, in order: a subscriber may not see it. */
+  readonly turns: readonly Read[];
+}
+
 /** Notes of which page updates are. Returns the updates. */
-export function withOrigin<A extends object>(updates: readonly A[], origin: Origin): readonly A[] {
-  for (const update of updates) Labelled.label(update, origin);
+export function withOrigin<A extends Read>(updates: readonly A[], origin: Origin): readonly A[] {
+  const turns = updates.slice(0, -1).flatMap((update, index) => {
+    const { synchronizerId } = update;
+    return synchronizerId !== undefined && synchronizerId === updates[index + 1]?.synchronizerId ? [] : turnOf(update);
+  });
+  const page = { ...origin, turns };
+  for (const update of updates) Labelled.label(update, page);
   return updates;
 }
+
+/** Returns what a position needs of an update. The events would keep the memory of the whole page. */
+const turnOf = (update: Read): readonly Read[] =>
+  update._tag === 'OffsetCheckpoint'
+    ? [update]
+    : pointsOf(update).map((point) => ({ _tag: 'Read', offset: update.offset, updateId: idOf(update), ...point }));
 
 /** A constructor that returns what it is given, so that a subclass adds its private field to an object that exists. */
 const Existing = function (object: object) {
@@ -50,24 +67,24 @@ const Existing = function (object: object) {
 } as unknown as new (object: object) => object;
 
 /**
- * An update with a private field for its origin. An update is plain data, and stays so: copies, comparisons and JSON do not see
+ * An update with a private field for its page. An update is plain data, and stays so: copies, comparisons and JSON do not see
  * the field. A WeakMap of all updates would cost the garbage collector as much as it takes to decode them.
  */
 class Labelled extends Existing {
-  #origin: Origin;
+  #page: Page;
 
-  private constructor(update: object, origin: Origin) {
+  private constructor(update: object, page: Page) {
     super(update);
-    this.#origin = origin;
+    this.#page = page;
   }
 
-  static label(update: object, origin: Origin): void {
-    if (#origin in update) update.#origin = origin;
-    else new Labelled(update, origin);
+  static label(update: object, page: Page): void {
+    if (#page in update) update.#page = page;
+    else new Labelled(update, page);
   }
 
-  static originOf(update: object): Origin | undefined {
-    return #origin in update ? update.#origin : undefined;
+  static pageOf(update: object): Page | undefined {
+    return #page in update ? update.#page : undefined;
   }
 }
 
@@ -97,14 +114,21 @@ export const positions =
   <A extends Update | Read>(): OperatorFunction<A, readonly [update: A, position: LedgerPosition]> =>
   (source) =>
     defer(() => {
-      let origin: Origin | undefined;
+      let page: Page | undefined;
+      let passed = 0;
       let position = bareOffset(0);
       return source.pipe(
         map((update) => {
-          const own = Labelled.originOf(update);
-          if (own !== undefined && own !== origin) position = own.before;
-          origin = own;
-          position = advance(position, [update], own?.isAddressed);
+          const own = Labelled.pageOf(update);
+          if (own !== page) {
+            position = own?.before ?? position;
+            passed = 0;
+          }
+          page = own;
+          const first = passed;
+          while ((own?.turns[passed]?.offset ?? Infinity) < update.offset) passed += 1;
+          const before = own?.turns.slice(first, passed) ?? [];
+          position = advance(position, [...before, update], own?.isAddressed);
           return [update, position] as const;
         }),
       );

@@ -30,6 +30,21 @@ describe('the positions of updates', () => {
     expect(read([...first.slice(1), ...second.slice(1)])).toEqual(['2 of first', '3 of first', '8 of second']);
   });
 
+  it('have how far each synchronizer was read, also if all its updates were left out', () => {
+    const of = (offset: number, id: string) => ({ ...update(offset), synchronizerId: id }) as Update;
+    const all = [of(1, 'one'), of(2, 'two'), of(3, 'two'), of(4, 'one'), of(5, 'one'), of(6, 'three'), of(7, 'two')];
+    const page = withOrigin(all, { before: before(0, 'first'), isAddressed: true });
+    const kept = page.filter(({ offset }) => [4, 5].includes(offset));
+    const times: Readonly<Record<string, unknown>>[] = [];
+    from(kept)
+      .pipe(positions())
+      .subscribe(([, { recordTimes }]) => times.push(recordTimes));
+    expect(times).toEqual([
+      { one: { recordTime, updateId: '12204' }, two: { recordTime, updateId: '12203' } },
+      { one: { recordTime, updateId: '12205' }, two: { recordTime, updateId: '12203' } },
+    ]);
+  });
+
   it('are those of the last page that had an update', () => {
     const updates = [update(1)];
     withOrigin(updates, { before: before(0, 'first'), isAddressed: true });
