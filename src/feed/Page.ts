@@ -213,21 +213,26 @@ export function checkProof<A extends FeedElement>(
 ): DecodedPage<A> {
   // of a page that is out of order, nothing is known
   if (proof === undefined || page.failure?._tag === 'OrderError') return page;
-  const [first, ...updates] = page.updates;
+  const [first, ...others] = page.updates;
   const isProven = first?.offset === proof.offset && idOf(first) === proof.updateId;
   const { failure } = page;
   // the participant may have been upgraded, and send the update in a form that does not decode
-  const isUnreadable = failure?._tag === 'DecodeError' && failure.updateId === proof.updateId;
+  const isUnreadable =
+    first === undefined &&
+    failure?._tag === 'DecodeError' &&
+    failure.offset === proof.offset &&
+    failure.updateId === proof.updateId;
   if (!isProven) {
     const { last, count, isFull } = page;
     return { updates: [], last, count, isFull, proves: isUnreadable ? 'unreadable' : 'no' };
   }
-  const hasMore = updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
-  // a page without news does not move the cursor back
+  const hasMore = others.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
+  // a page without news does not move the cursor back, and says nothing of what is before it
+  const updates = hasMore ? others : others.filter(({ offset }) => offset >= beginExclusive);
   const last = hasMore ? page.last : Math.max(page.last, beginExclusive);
   const count = page.count - 1;
   // a page that the last update fills shows nothing of what comes after it
-  const hasNone = updates.length === 0 && (count > 0 || page.isFull);
+  const hasNone = others.length === 0 && (count > 0 || page.isFull);
   if (failure === undefined && endInclusive !== undefined && hasNone)
     return { ...page, updates, failure: new OrderError(page.last, beginExclusive) };
   return { ...page, updates, count, last: count === 0 ? beginExclusive : last, proves: 'yes' };

@@ -95,6 +95,14 @@ describe('after an outage, a feed', () => {
     expect(seen.error).toMatchObject({ ...another, difference: 'the participant is second::1220, not first::1220' });
   });
 
+  it('emits no checkpoint from before its cursor if the ledger was restored without a failed request', () => {
+    const { seen } = outageOf({ earlyCheckpointMs: 500 }, ({ ledger }) => (ledger.end = 12), {
+      at: { 1_000: ({ ledger }) => (ledger.end = 20) },
+    });
+    const checkpoints = offsets(seen.values.filter(({ _tag }) => _tag === 'OffsetCheckpoint'));
+    expect([...new Set(checkpoints)]).toEqual([9, 20]);
+  });
+
   it.each([0, 12])('ends with an error if the participant is another one with the same update (end %d)', (end) => {
     const change = ({ ledger }: World): void => {
       ledger.replace([...ledger.between(0, 9), ...others(...upTo(30).slice(12))], 30, 'second::1220');
@@ -127,6 +135,25 @@ describe('after an outage, a feed', () => {
       });
     },
   );
+
+  it('skips nothing if its last update no longer decodes, and is at another offset', () => {
+    const { seen } = outageOf(
+      { earlyCheckpointMs: 500 },
+      ({ ledger }) => {
+        const moved = structuredClone(transaction(12)) as { update: { Transaction: { value: object } } };
+        Object.assign(moved.update.Transaction.value, { updateId: '12209', recordTime: { upgraded: true } });
+        const others = [15, 21].map((offset) => {
+          const fields = { synchronizerId: 'sync2::1220ab', recordTime: '2026-07-24T11:00:00Z' };
+          return { offset, element: transactionWith(offset, fields) };
+        });
+        // without a failed request
+        ledger.replaceQuietly([...ledger.between(0, 8), { offset: 12, element: moved }, ...others], 21);
+      },
+      { at: { 1_000: ({ ledger }) => (ledger.end = 20) } },
+    );
+    expect(offsets(seen.values)).not.toContain(21);
+    expect(seen.error).toMatchObject(another);
+  });
 
   it('resumes on another ledger where onGap says, and it is the same one from then on (G19)', () => {
     const gaps: unknown[] = [];

@@ -116,6 +116,12 @@ export class VirtualLedger {
     this.disconnect();
   }
 
+  /** Changes what the ledger has, and closes no connection. */
+  replaceQuietly(entries: readonly Entry[], end: number): void {
+    this.entries = [...entries];
+    this.end = end;
+  }
+
   /** The updates of a range, including pruned ones. */
   between(beginExclusive: number, endInclusive: number): readonly Entry[] {
     return this.entries.filter(({ offset }) => offset > beginExclusive && offset <= endInclusive);
