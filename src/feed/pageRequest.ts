@@ -103,7 +103,8 @@ export const requestPage = <A extends FeedElement>(
       concatMap((located) =>
         exchange(located, call, read, summaryOf).pipe(
           tap(({ proves }) => {
-            history.answered(located.address, proves === 'yes');
+            // the addresses of a participant may answer in turn, also while one of them is proven
+            if (size.isProof !== true) history.answered(located.address, proves === 'yes');
           }),
         ),
       ),

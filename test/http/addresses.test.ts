@@ -5,6 +5,7 @@ import {
   concatMap,
   defer,
   EMPTY,
+  filter,
   NEVER,
   type Observable,
   of,
@@ -246,6 +247,37 @@ describe('a function as the address', () => {
       expect(String(error)).toContain(cases[index]?.[1]);
       expect(String(error)).not.toContain(secret);
     }
+  });
+});
+
+describe('a feed whose requests go to the addresses of one participant in turn', () => {
+  it.each([0, 7])('emits each update once, and at once (after %d)', (beginExclusive) => {
+    marbles(({ flush }) => {
+      const { ledger, service } = world({ latencyMs: 20, participantId: 'one::1220', earlyCheckpointMs: 500 });
+      fill(ledger, ...upTo(300));
+      ledger.end = 400;
+      let count = 0;
+      const baseUrl = (): string => `http://host${(count += 1) % 3}.example`;
+      const feed$ = createLedger({ baseUrl, port: service.port }).updates({
+        beginExclusive,
+        updateFormat: acsDelta({ parties: 'any' }),
+      });
+      const seen = observe(
+        feed$.pipe(
+          filter(({ _tag }) => _tag !== 'OffsetCheckpoint'),
+          takeUntil(timer(60_000)),
+        ),
+      );
+      for (const n of upTo(20))
+        timer(5_000 + 1_500 * n).subscribe(() => {
+          fill(ledger, 400 + n);
+        });
+      flush();
+      const all = [...upTo(300), ...upTo(20).map((n) => 400 + n)];
+      expect(offsets(seen.values)).toEqual(all.filter((offset) => offset > beginExclusive));
+      const delays = seen.times.slice(-20).map((ms, index) => ms - 5_000 - 1_500 * (index + 1));
+      expect(Math.max(...delays)).toBeLessThan(250);
+    });
   });
 });
 
