@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path';
 import { platform } from 'node:process';
 import { Observable, repeat, tap } from 'rxjs';
 import { CursorError } from '../errors/process.js';
-import { checkParked, type CheckpointStore } from '../process/CheckpointStore.js';
+import type { CheckpointStore } from '../process/CheckpointStore.js';
+import { checkParked } from '../process/checkParked.js';
 import {
   filesIn,
   hasCode,

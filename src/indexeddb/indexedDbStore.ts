@@ -1,7 +1,8 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 import { Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { checkParked, type CheckpointStore } from '../process/CheckpointStore.js';
+import type { CheckpointStore } from '../process/CheckpointStore.js';
+import { checkParked } from '../process/checkParked.js';
 import { holdName } from '../process/memoryStore.js';
 
 /**

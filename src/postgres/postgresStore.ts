@@ -19,7 +19,8 @@ import {
 import { StoreError } from '../errors/process.js';
 import { checkPositive, mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
-import { type Cursor, parkedConflict, type TransactionalStore } from '../process/CheckpointStore.js';
+import type { Cursor, TransactionalStore } from '../process/CheckpointStore.js';
+import { parkedConflict } from '../process/checkParked.js';
 import { connect, query, transactionsOn } from './connection.js';
 import { asStoreError, isFailedTransaction, DatabaseError } from './databaseErrors.js';
 import { holdLease, type LeaseTables } from './Lease.js';

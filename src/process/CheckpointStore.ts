@@ -1,6 +1,5 @@
 import * as t from 'io-ts';
 import type { Observable, ObservableInput } from 'rxjs';
-import { isRecord } from '../codecs/internal/Codec.js';
 import { text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { formatProblem, problemsOf } from '../codecs/Problem.js';
@@ -50,28 +49,6 @@ export function decodeRecord<A>(codec: t.Decoder<unknown, A>, processor: string,
   if (result._tag === 'Right') return result.right;
   throw new CursorError('unreadable', processor, problemsOf(result.left).map(formatProblem).join(', '));
 }
-
-/**
- * Fails if an update would replace another one, which would be lost: after a restore, and at another participant, two updates
- * may have the same offset.
- *
- * @param before - the record at the offset; `undefined` if there is none
- */
-export function checkParked(name: string, offset: Offset, before: unknown, parked: unknown): void {
-  const [known, next] = [updateIdIn(before), updateIdIn(parked)];
-  if (known !== undefined && next !== undefined && known !== next) throw parkedConflict(name, offset);
-}
-
-const updateIdIn = (record: unknown): unknown => (isRecord(record) ? (record['updateId'] ?? undefined) : undefined);
-
-/** The error of a processor that would replace another parked update. */
-export const parkedConflict = (name: string, offset: Offset): CursorError =>
-  new CursorError(
-    'conflict',
-    name,
-    `another update, with an offset of before, is parked at offset ${offset}`,
-    'handle what is parked, or drop that update; then start again',
-  );
 
 /**
  * Where processors save their cursors, each under its name. `load` and `save` are required; a store that can also keep

@@ -1,6 +1,7 @@
 import { BehaviorSubject, concatMap, defer, finalize, first, NEVER, type Observable, startWith } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { checkParked, type CheckpointStore, type Cursor } from './CheckpointStore.js';
+import type { CheckpointStore, Cursor } from './CheckpointStore.js';
+import { checkParked } from './checkParked.js';
 
 /**
  * Returns a store in memory, for tests and for processors that may start over with each process. It stores copies, so
