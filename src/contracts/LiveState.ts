@@ -199,7 +199,7 @@ function otherParties({ parties, items, offset }: ContractsBatch<AnyContract>): 
 }
 
 /** Returns the `Reset` of a step that replaces all contracts. Of several ones, one that says that they are of another ledger. */
-export const resetOf = <C extends AnyContract>({ items }: ContractsBatch<C>): Reset<C> | undefined => {
+export const resetOf = <C extends AnyContract>({ items }: Pick<ContractsBatch<C>, 'items'>): Reset<C> | undefined => {
   const resets = items.filter((change) => change._tag === 'Reset');
   return resets.find(({ reason }) => reason === 'ledgerReset') ?? resets[0];
 };

@@ -13,7 +13,7 @@ import {
   type Reset,
 } from '../ContractChange.js';
 import { ContractList } from '../ContractSet.js';
-import type { View } from '../LiveState.js';
+import { resetOf, type View } from '../LiveState.js';
 import { contractFor, eventFor, type UpdateEvent, updateFor } from './seenBy.js';
 
 /** The contracts and events of a change that a reader sees, as all readers have them. */
@@ -52,7 +52,10 @@ export class PartyReader<C extends AnyContract> {
     if (parties === undefined) return;
     this.#contracts = new ContractList();
     for (const [contractId, contract] of formsOf(contracts, parties)) this.#contracts.set(contractId, contract);
-    this.#items = [{ _tag: 'Reset', reason, offset, contracts: this.#contracts.snapshot.toArray() }];
+    const reset: Reset<C> = { _tag: 'Reset', reason, offset, contracts: this.#contracts.snapshot.toArray() };
+    // that they are of another ledger is said whatever comes after it
+    const before = resetOf({ items: this.#items });
+    this.#items = [before?.reason === 'ledgerReset' ? { ...reset, reason: before.reason } : reset];
   }
 
   /** Applies what the parties see of a change. Returns whether that is a change for them. */

@@ -3,7 +3,7 @@ import { BehaviorSubject, map, NEVER, Observable, Subject } from 'rxjs';
 import type { TransactionEvent } from '../../../src/codecs/Event.js';
 import type { ReassignmentEvent } from '../../../src/codecs/Reassignment.js';
 import type { AnyContract } from '../../../src/contracts/Contract.js';
-import type { ContractsBatch, ContractsChanged } from '../../../src/contracts/ContractChange.js';
+import type { ContractsBatch, ContractsChanged, Reset } from '../../../src/contracts/ContractChange.js';
 import { ContractList } from '../../../src/contracts/ContractSet.js';
 import { conflate } from '../../../src/contracts/conflate.js';
 import { contractsFor } from '../../../src/contracts/contractsFor.js';
@@ -88,6 +88,12 @@ class Script {
       };
     });
     this.step(...changes);
+  }
+
+  /** One step in which all contracts are replaced several times. */
+  resets(...reasons: readonly Reset['reason'][]): void {
+    const contracts = this.list.snapshot.toArray();
+    this.step(...reasons.map((reason): Reset => ({ _tag: 'Reset', reason, offset: (this.offset += 1), contracts })));
   }
 
   refuse(): void {
@@ -252,6 +258,16 @@ describe('contractsFor', () => {
     script.reset(contract('b', [bob]), contract('aa', [alice]));
     script.change({ remove: ['b', 'aa'] });
     expect(changes.values).toEqual(['Reset 1 start a', 'CaughtUp 1', 'Reset 2 pruned aa', 'ContractsChanged 3 -aa']);
+  });
+
+  it('says that the ledger is another one, also if another reset follows in the same step', () => {
+    const script = new Script();
+    const changes = observe(briefs(contractsFor(script.live, [alice])));
+    script.reset(contract('a', [alice]));
+    script.resets('ledgerReset', 'pruned');
+    script.resets('pruned');
+    script.resets('pruned', 'ledgerReset');
+    expect(changes.values.slice(2)).toEqual(['Reset 3 ledgerReset a', 'Reset 4 pruned a', 'Reset 6 ledgerReset a']);
   });
 
   it('has what comes after a reset, also if a conflated view merges both (G80)', () => {
