@@ -22,10 +22,14 @@
  */
 
 import {
+  catchError,
+  concat,
   defer,
+  EMPTY,
   filter,
   finalize,
   fromEvent,
+  ignoreElements,
   map,
   merge,
   Observable,
@@ -35,6 +39,7 @@ import {
   take,
   takeUntil,
   tap,
+  throwError,
 } from 'rxjs';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { LiveContracts } from '../contracts/liveContracts.js';
@@ -188,6 +193,13 @@ const follow = <C extends AnyContract>(
       .pipe(
         tap((contracts) => followed.set(query, () => contracts)),
         switchMap((contracts, index) => (index === 0 ? of(contracts) : written$.pipe(map(() => contracts)))),
+        // a refetch before that would be the fetch that runs, and succeed
+        catchError((error: unknown) =>
+          concat(
+            isKnown ? written$.pipe(ignoreElements()) : EMPTY,
+            throwError(() => error),
+          ),
+        ),
         takeUntil(ended$),
         finalize(() => followed.delete(query)),
       )

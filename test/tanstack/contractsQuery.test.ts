@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { dehydrate, hydrate, QueryCache, QueryClient, QueryObserver } from '@tanstack/query-core';
 import * as t from 'io-ts';
-import { concat, NEVER, of } from 'rxjs';
+import { concat, NEVER, of, throwError } from 'rxjs';
 import { contractType } from '../../src/codecs/ContractType.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { ContractsTestingController } from '../../src/contracts/ContractsTestingController.js';
@@ -125,6 +125,26 @@ describe('contractsQuery', () => {
     expect(onError).toHaveBeenCalledTimes(1);
     expect(view.subscriptions).toBe(0);
     expect(shown).toEqual(['pending', 'success x', 'pending', 'error']);
+  });
+
+  it.each([
+    ['refused', refusal, undefined],
+    ['of another form', new DecodeError('/v2/updates/flats', []), 'x'],
+  ])('fails when the view ends before its first contracts are in the cache: %s', async (_, error, kept) => {
+    const live = {
+      parties: [alice],
+      all$: () =>
+        concat(
+          of([contract('x')]),
+          throwError(() => error),
+        ),
+    } as unknown as LiveContracts;
+    const { client, onError } = newClient();
+    const { start, showing, observer, current } = observe(client, live);
+    start();
+    await showing(['error', kept].join(' ').trim());
+    expect(observer.getCurrentResult()).toMatchObject({ error, fetchStatus: 'idle' });
+    expect([current(), onError.mock.calls.length]).toEqual([kept, 1]);
   });
 
   it('shows the next observer no contracts any more if the user may not read them', async () => {
