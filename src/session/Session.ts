@@ -29,6 +29,7 @@ import { TokenError } from '../errors/request.js';
 import { lateToken } from './lateToken.js';
 import type { LedgerSession, SessionOptions, SessionState } from './SessionState.js';
 import { isOnline, isOnline$, return$, type TabMessage, Tabs } from './page.js';
+import { SessionUser } from './SessionUser.js';
 import { type AbortedSubmission, SignedOutError } from './SignedOutError.js';
 
 /** The state of the user, whether or not there is a network. */
@@ -59,9 +60,12 @@ export class Session implements LedgerSession {
   #isTokenMissing = false;
   /** Whether the user has signed out, and not in again. */
   #hasSignedOut = false;
-  /** Emits when there is no user any more: after a sign-out, and when the sign-in after one has failed. */
-  readonly #ended$ = new Subject<'signedOut' | 'failed'>();
-  #signOuts = 0;
+  /** Whose token it has. */
+  readonly #user = new SessionUser();
+  /** Emits when the user has left: after a sign-out, when the sign-in after one has failed, and when another user is there. */
+  readonly #ended$ = new Subject<'signedOut' | 'failed' | 'replaced'>();
+  /** How many users have left. */
+  #left = 0;
   readonly #ledgers = new Set<LedgerInfo>();
   readonly #open = new Set<OpenSubmission>();
   /** The tokens that the participant has refused since it accepted one. */
@@ -85,17 +89,24 @@ export class Session implements LedgerSession {
     ),
   ).pipe(ignoreElements(), share());
 
-  /** Takes the token that there is, so that a new tab or a reload needs no sign-in. */
+  /** Takes the token that there is, so that a new tab, a reload and the user who replaces another one need no sign-in. */
   readonly #known$: Observable<never> = defer(() => {
     const isNew = (): boolean => this.#phase$.value === 'signedOut' && !this.#hasSignedOut;
-    if (!isNew()) return EMPTY;
-    return this.#provide().pipe(
+    const known$ = defer(() => (isNew() ? this.#provide() : EMPTY)).pipe(
       tap((token) => {
-        if (token !== undefined && isNew()) this.#phase$.next('active');
+        if (token === undefined || !isNew()) return;
+        this.#user.meet(token);
+        this.#phase$.next('active');
       }),
       // the first request has the error
       catchError(() => EMPTY),
     );
+    const replaced$ = this.#ended$.pipe(
+      filter((how) => how === 'replaced'),
+      // a page first shows that there is no user, and so begins again
+      switchMap(() => timer(0)),
+    );
+    return merge(replaced$, of(0)).pipe(switchMap(() => known$));
   }).pipe(ignoreElements(), share());
 
   readonly state$ = defer(() =>
@@ -107,7 +118,7 @@ export class Session implements LedgerSession {
   ).pipe(distinctUntilChanged());
 
   get state(): SessionState {
-    return stateOf(this.#phase$.value, isOnline());
+    return stateOf(this.#hasSignedOut ? 'signedOut' : this.#phase$.value, isOnline());
   }
 
   readonly token = (refused?: string): Observable<string> =>
@@ -177,40 +188,53 @@ export class Session implements LedgerSession {
   }
 
   /**
-   * Calls the token function of the app, and once more if the user has signed out before it answers: that token is of the user
+   * Calls the token function of the app, and once more if the user has left before it answers: that token is of the user
    * who has left, and the next one may be there already.
    */
   #provide(refused?: string): Observable<string | undefined> {
     return defer(() => {
-      const signOuts = this.#signOuts;
+      const left = this.#left;
       const token = this.#options.token(refused);
       return (typeof token === 'object' ? from(token) : of(token)).pipe(
         take(1),
         defaultIfEmpty(undefined),
-        concatMap((found) => (signOuts === this.#signOuts ? of(found) : this.#provide())),
+        concatMap((found) => (left === this.#left ? of(found) : this.#provide())),
       );
     });
   }
 
   /** Takes a token of the app; waits for the next sign-in if it cannot be accepted. */
   #take(token: string | undefined, refused: string | undefined): Observable<string> {
-    if (this.#hasSignedOut) throw signedOut();
+    if (this.#hasSignedOut || this.#replaces(token)) throw signedOut();
     if (token === undefined || token === refused || this.#refused.size >= maxRefused) {
       if (this.#phase$.value === 'active') this.#phase$.next('expired');
       return this.#afterSignIn$;
     }
+    this.#user.meet(token);
     if (this.#phase$.value === 'signedOut') this.#phase$.next('active');
     return of(token);
   }
 
+  /** Whether a token is of another user than the one before. All that is of that one ends then, as after a sign-out. */
+  #replaces(token: string | undefined): boolean {
+    const isReplaced = this.#user.isReplacedBy(token);
+    if (isReplaced) this.#end('replaced');
+    return isReplaced;
+  }
+
   readonly #afterSignIn$ = defer(() => {
-    if (this.#hasSignedOut) throw signedOut();
+    const left = this.#left;
+    const check = (): void => {
+      if (this.#hasSignedOut || left !== this.#left) throw signedOut();
+    };
     return merge(this.#phase$, this.#surroundings$).pipe(
-      filter((phase) => phase === 'active' || this.#hasSignedOut),
+      tap(check),
+      filter((phase) => phase === 'active'),
       take(1),
       concatMap(() => this.#provide()),
+      tap(check),
       map((token) => {
-        if (token === undefined || this.#hasSignedOut) throw signedOut();
+        if (token === undefined || this.#replaces(token)) throw signedOut();
         return token;
       }),
     );
@@ -229,19 +253,20 @@ export class Session implements LedgerSession {
   );
 
   readonly #ownSignIn$ = defer(() => {
-    const mayHaveToken = this.#phase$.value === 'active' || (this.#phase$.value === 'signedOut' && !this.#hasSignedOut);
+    const mayHaveToken = !this.#hasSignedOut && ['active', 'signedOut'].includes(this.#phase$.value);
     const asked$ = concat(defer(() => from(this.#options.signIn?.() ?? [])).pipe(ignoreElements()), this.#provide());
     const token$ = (mayHaveToken ? this.#provide() : of(undefined)).pipe(
       concatMap((token) => (token === undefined ? asked$ : of(token))),
-      // what comes after a sign-out may be of the user who has left
-      takeUntil(this.#ended$.pipe(filter((how) => how === 'signedOut'))),
+      concatMap((token) => (this.#replaces(token) ? timer(0) : of(0)).pipe(map(() => token))),
+      // what comes after a sign-out, also one in another tab, may be of the user who has left
+      takeUntil(merge(this.#ended$.pipe(filter((how) => how === 'signedOut')), this.#surroundings$)),
     );
     this.#begin();
     this.#tabs.post('signingIn');
     return token$.pipe(
       tap((token) => {
         if (token === undefined) this.#fail();
-        else this.#activate();
+        else this.#activate(token);
         this.#tabs.post(token === undefined ? 'failed' : 'signedIn');
       }),
       map(() => this.state),
@@ -266,8 +291,11 @@ export class Session implements LedgerSession {
           }),
         );
       case 'signedIn':
-        if (this.#phase$.value === 'active') return EMPTY;
-        return this.#takeOther();
+        if (this.#phase$.value !== 'active') return this.#takeOther();
+        return this.#user.next(this.#provide()).pipe(
+          tap((token) => this.#replaces(token)),
+          takeUntil(this.#ended$),
+        );
       case 'failed':
         if (this.#isForeign) this.#fail();
         return EMPTY;
@@ -283,8 +311,9 @@ export class Session implements LedgerSession {
       // the error is that of the next request, too
       catchError(() => of(undefined)),
       tap((token) => {
+        if (this.#replaces(token)) return;
         if (token !== undefined) {
-          this.#activate();
+          this.#activate(token);
           return;
         }
         if (this.#isForeign) this.#fail();
@@ -297,7 +326,7 @@ export class Session implements LedgerSession {
   #begin(): void {
     this.#isTokenMissing = false;
     const phase = this.#phase$.value;
-    if (phase !== 'signingIn') this.#before = { phase, hasSignedOut: this.#hasSignedOut };
+    if (phase !== 'signingIn' || this.#hasSignedOut) this.#before = { phase, hasSignedOut: this.#hasSignedOut };
     // what begins now waits for the sign-in
     this.#hasSignedOut = false;
     this.#phase$.next('signingIn');
@@ -310,7 +339,8 @@ export class Session implements LedgerSession {
     else this.#phase$.next(this.#before.phase);
   }
 
-  #activate(): void {
+  #activate(token: string): void {
+    this.#user.meet(token);
     this.#isForeign = false;
     this.#isTokenMissing = false;
     this.#hasSignedOut = false;
@@ -319,14 +349,20 @@ export class Session implements LedgerSession {
     this.#retryNow();
   }
 
-  #end(how: 'signedOut' | 'failed'): void {
+  #end(how: 'signedOut' | 'failed' | 'replaced'): void {
     this.#isForeign = false;
     this.#isTokenMissing = false;
     this.#hasSignedOut = true;
     this.#refused.clear();
-    if (how === 'signedOut') this.#signOuts += 1;
-    this.#phase$.next('signedOut');
+    this.#user.forget();
+    if (how !== 'failed') this.#left += 1;
+    // before the state, so that what waits for a token does not end with the error of the token
     this.#ended$.next(how);
+    // what has ended may have begun the next sign-in
+    if (this.state !== 'signedOut') return;
+    // the token of the next user is there already
+    this.#hasSignedOut = how !== 'replaced';
+    this.#phase$.next('signedOut');
   }
 
   #retryNow(): void {

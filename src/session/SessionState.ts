@@ -5,8 +5,8 @@ import type { AbortedSubmission } from './SignedOutError.js';
 /**
  * The state of a session:
  *
- * - `signedOut`: there is no user: before the first token, and after `signOut`. A subscription to `state$` takes the token that
- *   there is before the first sign-in
+ * - `signedOut`: there is no user: before the first token, after `signOut`, and for a moment when another user has signed in without
+ *   it. A subscription to `state$` takes the token that there is before the first sign-in
  * - `signingIn`: the user signs in, in this tab or in another one
  * - `active`: there is a token
  * - `expired`: the participant refuses the token, and there is no other one. Requests wait for the next sign-in, and views keep

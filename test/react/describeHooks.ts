@@ -677,5 +677,24 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       expect(shown.text()).toBe('signedOut');
       expect(functions.size).toBe(2);
     });
+
+    it('begins the components of a user again when another one signs in without a sign-out', async () => {
+      let user = 'alice';
+      const token = () => `header.${btoa(JSON.stringify({ sub: user }))}.signature`;
+      const session = ledgerSession({ token, name: `react ${version}, next user` });
+      const Contracts: FunctionComponent = () => loaded.react.useState(user)[0];
+      const Page: FunctionComponent = () =>
+        loaded.hooks.useSession(session).state === 'signedOut' ? 'nobody' : h(Contracts);
+      await session.signIn();
+      const shown = await show(h(Page));
+      expect(shown.text()).toBe('alice');
+      user = 'bob';
+      let state: Promise<string> | undefined;
+      await loaded.until(() => {
+        state ??= session.signIn();
+        return shown.text() === 'bob';
+      });
+      expect(await state).toBe('active');
+    });
   });
 }
