@@ -10,6 +10,8 @@ import {
   makeContract,
 } from '../contracts/Contract.js';
 import { eventFormatOf } from '../contracts/ContractQuery.js';
+import { bindingOf } from '../ledger/clientOf.js';
+import type { LedgerReader } from '../ledger/Ledger.js';
 import type { ContractsRequest, KnownContracts, Reading } from './ContractsResource.js';
 import { LEDGER } from './provideLedger.js';
 
@@ -79,6 +81,8 @@ export function transferredContracts<M extends ContractTypes>(): (
         put({ offset, readAt: staleSince ?? asyncScheduler.now(), contracts: contracts.map(encode) });
       },
       read: () => {
+        // also those of queries that were not shown yet
+        if (hasUserLeft(request.ledger)) state.remove(pageContracts);
         const transferred = state.get(pageContracts, {})[query];
         if (transferred === undefined) return [];
         const contracts = decodeAll(request, transferred);
@@ -92,6 +96,12 @@ export function transferredContracts<M extends ContractTypes>(): (
     };
   };
 }
+
+/** Whether a user of the ledger's session has left since the page was loaded: the contracts in the page are of that user. */
+const hasUserLeft = (ledger: LedgerReader): boolean =>
+  bindingOf(ledger)?.client.scopes.some(
+    ({ interceptor }) => 'hasUserLeft' in interceptor && interceptor.hasUserLeft === true,
+  ) ?? false;
 
 const encode = ({ createdEvent, location, reassignmentCounter }: AnyContract): Transferred['contracts'][number] => ({
   created: CreatedEvent.encode(createdEvent),

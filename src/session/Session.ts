@@ -121,6 +121,10 @@ export class Session implements LedgerSession {
     return stateOf(this.#hasSignedOut ? 'signedOut' : this.#phase$.value, isOnline());
   }
 
+  get hasUserLeft(): boolean {
+    return this.#left > 0;
+  }
+
   readonly token = (refused?: string): Observable<string> =>
     defer(() => {
       // without the ledger, it is not known when a token is accepted

@@ -51,6 +51,12 @@ export interface LedgerSession extends Interceptor {
   readonly state$: Observable<SessionState>;
   /** The state now. */
   readonly state: SessionState;
+  /**
+   * Whether a user has signed out, or was replaced by another one, since the session was created.
+   *
+   * @internal
+   */
+  readonly hasUserLeft: boolean;
   /** The option `token` of the ledger. */
   readonly token: (refused?: string) => Observable<string>;
   /**

@@ -25,6 +25,7 @@ import {
 import { contractType } from '../../src/codecs/ContractType.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
+import { ledgerSession, type LedgerSession } from '../../src/session/index.js';
 import { archive, create, marbles } from '../contracts/joinSupport.js';
 import { marble } from '../helpers/contractEvents.js';
 import { stopClock, until } from '../helpers/time.js';
@@ -231,6 +232,29 @@ describe('injectContracts in a browser after that', () => {
     inject(injectClearContracts)();
     const later = inject(() => injectContracts({ ...marbles, types: { ...marbles.types } }));
     expect([shown, later].map(brief)).toEqual(['loading', 'loading']);
+  });
+
+  it.each<[string, (session: LedgerSession, user: { now: string }) => unknown]>([
+    ['a sign-out', (session) => session.signOut()],
+    [
+      'the sign-in of another user',
+      (session, user) => {
+        user.now = 'bob';
+        return session.signIn();
+      },
+    ],
+  ])('does not show it to the next user of a session after %s, if it was not shown before', async (_, leave) => {
+    const state = await rendered('x');
+    const user = { now: 'alice' };
+    const token = () => `header.${btoa(JSON.stringify({ sub: user.now }))}.signature`;
+    const session = ledgerSession({ token, name: 'of a rendered page' });
+    const { port } = noSooner.service;
+    const options = { baseUrl, port, token: session.token, interceptors: [session] };
+    application('browser', noSooner, state, provideLedger(options));
+    await session.signIn();
+    await leave(session, user);
+    expect(await session.signIn()).toBe('active');
+    expect(brief(inject(() => injectContracts(marbles)))).toBe('loading');
   });
 
   it('is given no more than 500 contracts of a query', async () => {
