@@ -3,6 +3,8 @@ import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
+import type { ContractsBatch } from '../contracts/ContractChange.js';
+import { hasPassed, type TransactionPlace } from '../contracts/firstWith.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
 import type { WorkCounts } from '../diagnostics/Diagnostic.js';
 import type { Places } from '../dispatch/Places.js';
@@ -20,12 +22,20 @@ const clockMs = 60_000;
 /** By how many milliseconds the clock may differ before it counts as set. */
 const toleratedMs = 1_000;
 
+/**
+ * Whether a view has continued at other offsets of the same history: its participant was restored from a backup. It may have
+ * done so before it reads all contracts again.
+ */
+const hasMoved = (before: ContractsBatch<AnyContract>, now: ContractsBatch<AnyContract>): boolean =>
+  now.isMoved === true || now.offset < before.offset || resetOf(now) !== undefined;
+
 /** What there is to do for a rule, by the contracts of its view: what is due, what is in progress, and what failed. */
 export class Agenda {
   readonly #entries = new Map<string, Entry>();
   readonly #queue = new DueQueue<Entry>();
   readonly #waiting = new Set<Entry>();
   #known: NonNullable<View<AnyContract>['known']> | undefined;
+  #moves = 0;
   #isLive = false;
   /** Whether the contracts have changed since idle contracts were last looked at. */
   #hasChanged = false;
@@ -46,6 +56,11 @@ export class Agenda {
     return this.#known?.offset ?? 0;
   }
 
+  /** How often the view has continued at other offsets: those from before mean nothing any more. */
+  get moves(): number {
+    return this.#moves;
+  }
+
   /** Applies what the view shows. Returns the actions that another transaction overtook. */
   apply({ known, isLive }: View<AnyContract>): Acted[] {
     this.#isLive = isLive;
@@ -53,6 +68,7 @@ export class Agenda {
     this.#hasChanged ||= known.contracts !== this.#known?.contracts;
     // a view that others use already begins with its last change
     const isWhole = this.#known === undefined || resetOf(known) !== undefined;
+    if (this.#known !== undefined && hasMoved(this.#known, known)) this.#forgetOffsets();
     this.#known = known;
     const obsolete: Acted[] = [];
     const remove = (contractId: string): void => {
@@ -68,7 +84,7 @@ export class Agenda {
       for (const contract of change.added) this.#admit(contract, change.update?.traceContext);
       for (const { contract } of change.moved) this.#admit(contract);
     }
-    for (const entry of this.#waiting) if (known.offset >= entry.awaits) this.#passed(entry);
+    for (const entry of this.#waiting) if (entry.hasPassed(known)) this.#passed(entry);
     return obsolete;
   }
 
@@ -149,12 +165,16 @@ export class Agenda {
     return at;
   }
 
-  /** The contract is not looked at before the view has passed an offset, such as that of its transaction. */
-  await(entry: Entry, offset: Offset): void {
+  /** The contract is not looked at before the view has passed its transaction, or an offset, unless it continues at other offsets. */
+  await(entry: Entry, place: TransactionPlace | Offset): void {
+    const { moves } = this;
     entry.state = 'waiting';
-    entry.awaits = offset;
+    entry.hasPassed = (known) => {
+      if (this.#moves === moves) return known.offset >= (typeof place === 'number' ? place : place.offset);
+      return typeof place === 'number' || hasPassed(known, place);
+    };
     this.#waiting.add(entry);
-    if (this.offset >= offset) this.#passed(entry);
+    if (this.#known !== undefined && entry.hasPassed(this.#known)) this.#passed(entry);
   }
 
   /** How much there is to do. */
@@ -216,7 +236,12 @@ export class Agenda {
     return isOvertaken ? [{ _tag: 'Obsolete', contractId }] : [];
   }
 
-  /** The view has passed the offset. */
+  #forgetOffsets(): void {
+    this.#moves += 1;
+    for (const entry of this.#entries.values()) entry.forgetOffsets();
+  }
+
+  /** The view has passed what the contract waits for. */
   #passed(entry: Entry): void {
     this.#waiting.delete(entry);
     entry.state = 'idle';

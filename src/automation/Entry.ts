@@ -1,7 +1,8 @@
 import { asyncScheduler, type Observable } from 'rxjs';
 import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
-import type { Contract } from '../contracts/Contract.js';
+import type { AnyContract, Contract } from '../contracts/Contract.js';
+import type { ContractsBatch } from '../contracts/ContractChange.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { ActionRequest, Rule } from './Rule.js';
 
@@ -9,10 +10,10 @@ import type { ActionRequest, Rule } from './Rule.js';
 export interface Submission {
   readonly round: string;
   readonly request: Omit<ActionRequest, 'deduplicationPeriod'>;
-  /** The offset of the contracts by which it was decided. */
-  readonly decidedAt: Offset;
+  /** The offset of the contracts by which it was decided; -1 if that means nothing any more. */
+  decidedAt: Offset;
   /** The deduplication offset; absent until the decision is sent. */
-  since?: Offset;
+  since?: Offset | undefined;
   /** Subscribed to again while the outcome is unknown, because it continues with the same commands. */
   transaction$?: Observable<SubmittedTransaction> | undefined;
 }
@@ -47,8 +48,8 @@ export class Entry {
   races = 0;
   /** What is submitted, from the decision until its outcome is known. */
   submission: Submission | undefined;
-  /** The offset that the view must pass before the contract is looked at again. */
-  awaits: Offset = 0;
+  /** Whether the view has passed what it must before the contract is looked at again. */
+  hasPassed: (known: ContractsBatch<AnyContract>) => boolean = () => true;
 
   constructor(
     public contract: Contract,
@@ -62,6 +63,15 @@ export class Entry {
   /** Whether an action was sent whose outcome is not known. */
   get isOpen(): boolean {
     return this.submission?.transaction$ !== undefined;
+  }
+
+  /** The view is at other offsets of the same history: those that are known mean nothing any more. */
+  forgetOffsets(): void {
+    this.createdOffset = undefined;
+    this.isCreationKnown = false;
+    if (this.submission === undefined) return;
+    this.submission.decidedAt = -1;
+    if (!this.isOpen) this.submission.since = undefined;
   }
 
   /** When a rule wants to act on the contract, in milliseconds; `undefined` if it does not. Throws what the rule throws. */

@@ -45,8 +45,12 @@ export interface Memory {
   has(commandId: string): boolean;
   /** Saves what is not saved yet. */
   flush(): Observable<never>;
-  /** Whether no earlier run can have committed an action before an offset. */
-  excludes(commandId: string, earliest: Offset): boolean;
+  /**
+   * Whether no earlier run can have committed an action before an offset.
+   *
+   * @param hasMoved - whether the participant has other offsets now than in earlier runs
+   */
+  excludes(commandId: string, earliest: Offset, hasMoved: boolean): boolean;
 }
 
 /** The memory of a rule without a store. */
@@ -202,8 +206,9 @@ class StoredMemory implements Memory {
     return action !== undefined && action.after === undefined;
   }
 
-  excludes(commandId: string, earliest: Offset): boolean {
-    return (this.#inherited.get(commandId) ?? Infinity) >= earliest;
+  excludes(commandId: string, earliest: Offset, hasMoved: boolean): boolean {
+    const after = this.#inherited.get(commandId);
+    return after === undefined || (!hasMoved && after >= earliest);
   }
 
   /** Saves what is noted. Several callers share one save. */
@@ -235,21 +240,24 @@ const contractIdOf = (commandId: string): string => commandId.split(':', 2)[1] ?
 export class Effects {
   /** Whether the choices of the actions so far have always archived their contract. */
   readonly #archiving = new Map<string, boolean>();
-  #earliest: Offset = 0;
+  #earliest: { readonly offset: Offset; readonly moves: number } = { offset: 0, moves: 0 };
 
+  /** @param movesOf - how often the contracts have continued at other offsets, at which earlier ones mean nothing */
   constructor(
     private readonly rule: Rule,
     private readonly memory: Memory,
+    private readonly movesOf: () => number = () => 0,
   ) {}
 
   /** The smallest offset from which the participant recognizes repetitions, as far as it is known. */
   get earliest(): Offset {
-    return this.#earliest;
+    const { offset, moves } = this.#earliest;
+    return moves === this.movesOf() ? offset : 0;
   }
 
   /** The participant is pruned up to an offset. */
   forget(earliest: Offset): void {
-    this.#earliest = Math.max(this.#earliest, earliest);
+    this.#earliest = { offset: Math.max(this.earliest, earliest), moves: this.movesOf() };
   }
 
   /** Whether the action archives its contract, as far as that is known. */
@@ -274,7 +282,7 @@ export class Effects {
 
   /** Whether it depends on the creation of the contract, which is not known, whether the action is safe. */
   needsCreation(entry: Entry, submission: Submission): boolean {
-    return this.#earliest > 0 && !entry.isCreationKnown && !this.isSafe(entry, submission);
+    return this.earliest > 0 && !entry.isCreationKnown && !this.isSafe(entry, submission);
   }
 
   /**
@@ -284,11 +292,10 @@ export class Effects {
   isSafe(entry: Entry, submission: Submission): boolean {
     // contracts that are still active, or that show no effect of the action, prove that it was not committed
     if (this.consumes(entry, submission)) return true;
-    if (this.rule.done !== undefined && submission.decidedAt >= this.#earliest) return true;
-    return (
-      (entry.createdOffset ?? -1) >= this.#earliest ||
-      this.memory.excludes(submission.request.commandId, this.#earliest)
-    );
+    const { earliest } = this;
+    if (this.rule.done !== undefined && submission.decidedAt >= earliest) return true;
+    if ((entry.createdOffset ?? -1) >= earliest) return true;
+    return this.memory.excludes(submission.request.commandId, earliest, this.movesOf() > 0);
   }
 }
 

@@ -137,7 +137,15 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
         const agenda = (state.agenda = new Agenda(rule, new Places(concurrency)));
         const memory = memoryOf((contractId) => agenda.contracts?.has(contractId) !== false);
         const run: RuleRun = {
-          ...{ rule, agenda, memory, effects: new Effects(rule, memory), retry, actTimeoutMs, stop },
+          ...{
+            rule,
+            agenda,
+            memory,
+            effects: new Effects(rule, memory, () => agenda.moves),
+            retry,
+            actTimeoutMs,
+            stop,
+          },
           readCreatedOffset: (contractId) =>
             readContractEvents(client, contractId, { parties }).pipe(map(({ created }) => created?.offset)),
           submit: (request, { contract: { contractId }, traceContext }) => {

@@ -12,6 +12,7 @@ import {
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import type { TransactionPlace } from '../contracts/firstWith.js';
 import { delayAfter, halfJitter } from '../dispatch/Places.js';
 import { type Verdict, verdictOf } from '../dispatch/verdict.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -81,16 +82,16 @@ function learnCreation({ effects, readCreatedOffset }: RuleRun, entry: Entry, su
 
 /** The ledger committed the action. */
 function commit(run: RuleRun, entry: Entry, transaction: SubmittedTransaction): Acted {
-  end(run, entry, transaction.offset);
+  end(run, entry, transaction);
   const { contractId, createdAt } = entry.contract;
   return { _tag: 'Committed', contractId, transaction, isRepeated: transaction.isRepeated === true, createdAt };
 }
 
-/** The action is committed at an offset. */
-function end({ agenda }: RuleRun, entry: Entry, offset: Offset): void {
+/** The action is committed: its transaction is known, or only the offset of that. */
+function end({ agenda }: RuleRun, entry: Entry, place: TransactionPlace | Offset): void {
   entry.endedRounds.add(entry.submission?.round ?? '');
   Object.assign(entry, { submission: undefined, parkedRound: undefined, failures: 0, races: 0 });
-  agenda.await(entry, offset);
+  agenda.await(entry, place);
   agenda.places.resume();
 }
 

@@ -171,6 +171,8 @@ export interface ContractsBatch<C extends AnyContract> extends Batch<
   readonly differs?: ReconcileReason;
   /** Where the changes are in the history of the ledger. */
   readonly origin: Origin;
+  /** Whether the feed has continued at other offsets of the same history: those from before mean nothing any more. */
+  readonly isMoved?: boolean;
   /** The parties that see the contracts, if they are others than before. */
   readonly parties?: readonly string[] | 'any' | undefined;
 }

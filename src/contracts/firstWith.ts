@@ -63,7 +63,7 @@ function hasReached(
 }
 
 /** Whether a step has passed the record time of a transaction on its synchronizer, which is the same on every participant. */
-const hasPassed = (
+export const hasPassed = (
   { position, items }: ContractsBatch<AnyContract>,
   { synchronizerId, recordTime }: TransactionPlace,
 ): boolean =>

@@ -210,7 +210,8 @@ function* applyBatch(
   progress.position = position;
   progress.isCaughtUp = isCaughtUp;
   if (offset !== reached || moved !== undefined) progress.continuesUntil = -Infinity;
-  yield { items, position, offset, isCaughtUp, contracts: fold.contracts, origin };
+  const isMoved = moved === 'elsewhere';
+  yield { items, position, offset, isCaughtUp, contracts: fold.contracts, origin, ...(isMoved && { isMoved }) };
   if (failure !== undefined) throw failure.error;
 }
 
