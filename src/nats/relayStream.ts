@@ -210,6 +210,8 @@ export function cursorAtEnd(
   const isComplete = end.sequence >= savedEnd.sequence;
   const lastUpdate = lastUpdateOf(end);
   const isAfterEnd = cursor.offset > end.offset;
+  // of a feed from the stream of another relay: the offset alone would no longer belong to its message there
+  if ('sequence' in cursor) return isAfterEnd && !isComplete ? Cursor.encode({ ...cursor, ...streamStart }) : saved;
   if (isAfterEnd && isComplete) return Cursor.encode({ ...cursor, lastUpdate: cursor.lastUpdate ?? lastUpdate });
   // without an ID, the relay compares the update when it receives it again
   if (!isAfterEnd && lastUpdate === undefined) return saved;
@@ -217,6 +219,9 @@ export function cursorAtEnd(
   const { recordTimes } = isAfterEnd || since === undefined ? { recordTimes: {} } : advance(cursor, since);
   return Cursor.encode({ ...cursor, offset: end.offset, lastUpdate, recordTimes });
 }
+
+/** The beginning of a stream. What a relay gets again from there is compared, and not published again. */
+const streamStart = { offset: 0, sequence: 0, lastUpdate: undefined, recordTimes: {} };
 
 /** Whether a saved cursor is before the end of the stream. If there is none, the feed begins anywhere. */
 export const isBefore = (saved: unknown, { offset }: StreamEnd): boolean => {
