@@ -6,6 +6,7 @@ import { readInteger, UsageError } from './arguments.js';
 import { readConnection } from './Connection.js';
 import { inTransaction, type Queryable, rowsOf } from './database.js';
 import { reportError } from './failure.js';
+import { participantId } from './participant.js';
 import { firstAnswer, openSession } from './Session.js';
 import { readTime } from './start.js';
 import { refusal, required, type Result, type Store } from './store.js';
@@ -64,7 +65,7 @@ export function rewind(store: Store): Result {
       return inTransaction(pool, (db) =>
         lockedCursor(db, schema, name).pipe(
           concatMap((cursor) => {
-            const moved = movedBack(name, cursor, target.offset);
+            const moved = movedBack(name, cursor, target);
             // a pause may end before its holder notices it: without the lease, the holder begins again at the cursor
             const release = `UPDATE "${schema}".canton_rx_leases SET holder = NULL WHERE name = $1`;
             // the fencing token ends a transaction that a paused processor still has open
@@ -87,8 +88,15 @@ export function rewind(store: Store): Result {
   );
 }
 
+/** Where to move a cursor. */
+interface Target {
+  readonly offset: number;
+  /** The participant to which the offset belongs, if that is known. */
+  readonly participantId?: string | undefined;
+}
+
 /** The offset of `--to`, which the ledger finds for a time; or the exit code if it cannot. */
-function offsetOf({ values, world }: Store, to: string): Observable<{ offset: number } | { code: number }> {
+function offsetOf({ values, world }: Store, to: string): Observable<Target | { readonly code: number }> {
   if (/^\d+$/.test(to)) return of({ offset: readInteger('to', to, 0) });
   if (to.startsWith('-')) throw new UsageError(`--to must be an offset from 0 or a time, got '${to}'`);
   const time = readTime(to, '--to');
@@ -97,7 +105,7 @@ function offsetOf({ values, world }: Store, to: string): Observable<{ offset: nu
     switchMap((session) =>
       firstAnswer(session).pipe(
         concatMap(() => session.ledger.offsetAt(time, parties.length === 0 ? {} : { parties })),
-        map((offset) => ({ offset })),
+        concatMap((offset) => participantId(session.connection).pipe(map((id) => ({ offset, participantId: id })))),
         catchError((error: unknown) =>
           reportError(error, { parties, templates: [], resume: '' }, session).pipe(map((code) => ({ code }))),
         ),
@@ -141,8 +149,14 @@ const cursorFields = ['version', 'offset', 'participantId', 'lastUpdate', 'recor
  * Returns a cursor at an earlier offset. Which updates were read up to there is not known: it has no record times and no later
  * update, as that of a processor which begins there. The position of before shows at the start that the ledger is the same.
  */
-function movedBack(name: string, stored: Readonly<Record<string, unknown>>, offset: number): RewoundCursor {
+function movedBack(name: string, stored: Readonly<Record<string, unknown>>, target: Target): RewoundCursor {
   const cursor = stored as unknown as RewoundCursor;
+  const { offset, participantId: foundAt = cursor.participantId } = target;
+  if ((cursor.participantId ?? foundAt) !== foundAt)
+    throw refusal(
+      `the cursor is of participant ${cursor.participantId ?? '?'}, but the time was looked up at ${foundAt ?? '?'}, whose offsets are others`,
+      'use --ledger with the address of the participant of the cursor',
+    );
   if (cursor.selection.startsWith('contracts'))
     throw refusal(
       `the processor ${name} follows contracts, and its rows would be doubled`,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { acsDelta, createLedger } from '../../src/index.js';
 import { commandOutbox, contractsProjection, postgresStore } from '../../src/postgres/index.js';
+import { startSandbox } from '../../src/sandbox/index.js';
 import { contractsFeed, isReady, processFeed, updatesFeed } from '../../src/process/index.js';
 import { observe } from '../helpers/observe.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
@@ -187,6 +188,10 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
       expect.stringContaining('--to must be a time such as'),
     ]);
     expect((await rewind('--to', recordTime, '--ledger', 'http://127.0.0.1:1'))[0]).toBe(3);
+    const replica = await startSandbox({ replicaOf: world.sandbox });
+    const elsewhere = await rewind('--to', recordTime, '--ledger', replica.url);
+    await replica.close();
+    expect(elsewhere).toEqual([1, expect.stringContaining('but the time was looked up at ')]);
     expect(await rewind('--to', recordTime, '--ledger', world.sandbox.url)).toEqual([
       0,
       expect.stringContaining(`continues after offset ${target - 1}, `),
