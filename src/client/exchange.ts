@@ -1,6 +1,6 @@
 import type * as t from 'io-ts';
 import { asyncScheduler, concatMap, defer, map, type Observable, take, tap, throwIfEmpty, timer } from 'rxjs';
-import { maxProblems, type Problem, problemAt, problemsOf } from '../codecs/Problem.js';
+import { problemsOf } from '../codecs/Problem.js';
 import type { AnsweredBefore } from '../errors/ApiError.js';
 import { connectionTrouble } from '../errors/connectionTrouble.js';
 import { DecodeError } from '../errors/feed.js';
@@ -20,6 +20,7 @@ import type { Client } from './Client.js';
 import { interceptRequest } from './intercept.js';
 import type { AnswerSummary, RequestedRange } from './Interceptor.js';
 import { sendWithToken } from './sendWithToken.js';
+import { toJson } from './toJson.js';
 
 /** One request to the participant. */
 export interface Call {
@@ -162,46 +163,6 @@ function toRequest(
     ...(json !== undefined && { body: json }),
   };
 }
-
-/** Encodes a body. Throws an {@link InvalidRequestError} for what JSON or the ledger cannot represent. */
-function toJson(body: unknown): string {
-  let json: string;
-  try {
-    json = JSON.stringify(body);
-  } catch {
-    // a cycle, or a bigint; the platform's own message quotes the value
-    throw new InvalidRequestError([{ path: '', expected: 'a JSON value' }]);
-  }
-  if (unsendable.test(json)) throw new InvalidRequestError(textProblems(JSON.parse(json)));
-  return json;
-}
-
-/**
- * JSON of a text that the ledger would not store as it is: it refuses NUL, and commits a surrogate without its other half as
- * a question mark. An even number of backslashes before it are characters of the text.
- */
-const unsendable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
-
-/** The places of texts with NUL or half of a surrogate pair. A key that is not the name of a field appears as `*`. */
-function textProblems(body: unknown): readonly Problem[] {
-  const problems: Problem[] = [];
-  const stack: (readonly [readonly string[], unknown])[] = [[[], body]];
-  for (let next = stack.pop(); next !== undefined && problems.length < maxProblems; next = stack.pop()) {
-    const [path, value] = next;
-    if (typeof value === 'string' && isUnsendable(value)) problems.push(problemAt(path, sendableText));
-    if (typeof value !== 'object' || value === null) continue;
-    for (const [key, content] of Object.entries(value).reverse()) {
-      const inner = [...path, /^\w+$/.test(key) ? key : '*'];
-      stack.push([inner, content]);
-      if (isUnsendable(key)) stack.push([inner, key]);
-    }
-  }
-  return problems;
-}
-
-const isUnsendable = (text: string): boolean => /[\0\p{Surrogate}]/u.test(text);
-
-const sendableText = 'a text without NUL and without half of a surrogate pair';
 
 /** Where the participant has answered before. */
 function answeredBefore(client: Client, { path }: Call): AnsweredBefore | undefined {

@@ -154,6 +154,37 @@ describe('exchange', () => {
     expect(sent).toBe(0);
   });
 
+  it.each<[string, unknown, string, string]>([
+    ['a number that is not one', { price: Number.NaN }, 'price', 'a finite number'],
+    ['an infinite number', { prices: [1, -Infinity] }, 'prices.1', 'a finite number'],
+    ['an invalid date', { until: new Date(Number.NaN) }, 'until', 'a value that is not null in JSON'],
+    ['an absent element', { ids: ['a', undefined] }, 'ids.1', 'a value'],
+    ['a hole', { ids: new Array<string>(1) }, 'ids.0', 'a value'],
+    ['a map', { 'of alice': { limits: new Map([['a', '1.0']]) } }, '*.limits', 'an object or a list'],
+    ['a set', new Set(['a']), '', 'an object or a list'],
+  ])('sends nothing for a body of which JSON has another value: %s', (_, body, path, expected) => {
+    let sent = 0;
+    const port: HttpPort = () => {
+      sent += 1;
+      return EMPTY;
+    };
+    const seen = observe(exchange(clientWith(port), { method: 'POST', path: '/x', body }, identity));
+    expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path, expected }] });
+    expect(sent).toBe(0);
+  });
+
+  it('sends values that decide what JSON has of them, and omits absent fields', () => {
+    const sent: (string | undefined)[] = [];
+    const port: HttpPort = ({ body }) => {
+      sent.push(body);
+      return EMPTY;
+    };
+    const decimal = { toJSON: () => '1.5', internal: Number.NaN };
+    const body = { decimal, at: new Date(0), note: undefined, none: null, unit: {} };
+    observe(exchange(clientWith(port), { method: 'POST', path: '/x', body }, identity));
+    expect(sent).toEqual(['{"decimal":"1.5","at":"1970-01-01T00:00:00.000Z","none":null,"unit":{}}']);
+  });
+
   it.each<[string, HttpPort, object]>([
     [
       'an error of the port',

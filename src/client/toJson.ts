@@ -1,0 +1,80 @@
+import { maxProblems, type Problem, problemAt } from '../codecs/Problem.js';
+import { InvalidRequestError } from '../errors/request.js';
+
+/** Encodes a body. Throws an {@link InvalidRequestError} for what JSON or the ledger cannot represent. */
+export function toJson(body: unknown): string {
+  let json: string;
+  try {
+    json = JSON.stringify(body);
+  } catch {
+    // a cycle, or a bigint; the platform's own message quotes the value
+    throw new InvalidRequestError([{ path: '', expected: 'a JSON value' }]);
+  }
+  if (unsendable.test(json)) throw new InvalidRequestError(problemsWhere(JSON.parse(json), textProblem));
+  // most bodies have neither, and need no second look
+  const problems = replaced.test(json) ? problemsWhere(body, valueProblem) : [];
+  if (problems.length > 0) throw new InvalidRequestError(problems);
+  return json;
+}
+
+/**
+ * JSON of a text that the ledger would not store as it is: it refuses NUL, and commits a surrogate without its other half as
+ * a question mark. An even number of backslashes before it are characters of the text.
+ */
+const unsendable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
+/** JSON that may stand for another value: see {@link valueProblem}. */
+const replaced = /null|\{\}/;
+
+/** The places of invalid values. A key that is not the name of a field appears as `*`. */
+function problemsWhere(body: unknown, problemOf: (value: unknown) => string | undefined): readonly Problem[] {
+  const problems: Problem[] = [];
+  const stack: (readonly [readonly string[], unknown])[] = [[[], body]];
+  for (let next = stack.pop(); next !== undefined && problems.length < maxProblems; next = stack.pop()) {
+    const [path, value] = next;
+    const problem = problemOf(value);
+    if (problem !== undefined) problems.push(problemAt(path, problem));
+    if (typeof value !== 'object' || value === null || hasOwnJson(value)) continue;
+    for (const [key, content] of entriesOf(value).reverse()) {
+      const inner = [...path, /^\w+$/.test(key) ? key : '*'];
+      stack.push([inner, content]);
+      const keyProblem = problemOf(key);
+      if (keyProblem !== undefined) stack.push([inner, key]);
+    }
+  }
+  return problems;
+}
+
+/** The parts of a value. JSON has all elements of a list, also those without a value. */
+const entriesOf = (value: object): [string, unknown][] =>
+  Array.isArray(value)
+    ? Array.from(value, (element: unknown, index) => [String(index), isAbsent(element) ? absent : element])
+    : Object.entries(value);
+
+/** Stands for an element of a list that JSON cannot leave out. A field without a value is left out, and is `None`. */
+const absent = Symbol('absent');
+
+const isAbsent = (element: unknown): boolean => ['undefined', 'function', 'symbol'].includes(typeof element);
+
+/** What is wrong with a text that the ledger would not store as it is. */
+const textProblem = (value: unknown): string | undefined =>
+  typeof value === 'string' && /[\0\p{Surrogate}]/u.test(value)
+    ? 'a text without NUL and without half of a surrogate pair'
+    : undefined;
+
+/**
+ * What is wrong with a value in whose place JSON has another one. A number that is not finite, an invalid date and an absent
+ * element become `null`, which Daml reads as `None`. Maps and sets become empty objects.
+ */
+function valueProblem(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'a finite number';
+  if (value === absent) return 'a value';
+  if (value instanceof Map || value instanceof Set) return hasOwnJson(value) ? undefined : 'an object or a list';
+  return typeof value === 'object' && value !== null && hasOwnJson(value) && value.toJSON() === null
+    ? 'a value that is not null in JSON'
+    : undefined;
+}
+
+/** Whether a value decides itself what JSON has in its place, as dates and decimals of libraries do. */
+const hasOwnJson = (value: object): value is { readonly toJSON: () => unknown } =>
+  'toJSON' in value && typeof value.toJSON === 'function';
