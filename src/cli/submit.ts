@@ -7,6 +7,7 @@ import { validateCommands } from '../submission/submitCommands.js';
 import { parseOptions, readInteger, UsageError } from './arguments.js';
 import { ledgerCommands } from './commands.js';
 import { readConnection } from './Connection.js';
+import { parseExactJson } from './exactJson.js';
 import { reportError } from './failure.js';
 import type { Values } from './options.js';
 import { firstAnswer, openSession, type Session } from './Session.js';
@@ -40,11 +41,13 @@ function readSubmitOptions(args: readonly string[], { env, stdout }: World) {
     ...(commandId !== undefined && { commandId }),
   };
   if (request['actAs'] === undefined) throw new UsageError('no party: use --act-as PARTY');
-  if (since !== undefined && request['commandId'] === undefined) throw new UsageError('--since requires --command-id');
+  if (since !== undefined && request['commandId'] == null) throw new UsageError('--since requires --command-id');
   return {
     ...readConnection(values, env),
     // the library checks it; a random command id, too, must be known if the outcome is not
-    request: { commandId: randomUUID(), ...request } as unknown as CommandsRequest & { readonly commandId: string },
+    request: { ...request, commandId: request['commandId'] ?? randomUUID() } as unknown as CommandsRequest & {
+      readonly commandId: string;
+    },
     since: readInteger('since', since, undefined),
     isDryRun: values['dry-run'] === true,
     isJson: values.json === true || stdout.isTTY !== true,
@@ -57,7 +60,7 @@ function commandOf({ template, argument, choice, contract }: Values<typeof submi
   if ((choice === undefined) !== (contract === undefined))
     throw new UsageError('--choice and --contract require each other');
   const templateId = template;
-  const value = argument === undefined ? {} : parseJson(argument, '--argument');
+  const value = argument === undefined ? {} : parseExactJson(argument, '--argument');
   if (choice === undefined) return { CreateCommand: { templateId, createArguments: value } };
   return { ExerciseCommand: { templateId, contractId: contract, choice, choiceArgument: value } };
 }
@@ -66,7 +69,7 @@ function commandOf({ template, argument, choice, contract }: Values<typeof submi
 function readRequest(file: string, { template, argument, choice, contract }: Values<typeof submitOptions>): object {
   if ([template, argument, choice, contract].some((value) => value !== undefined))
     throw new UsageError('--file excludes --template, --argument, --choice and --contract');
-  const request = parseJson(readText(file), '--file');
+  const request = parseExactJson(readText(file), '--file');
   if (typeof request !== 'object' || request === null || Array.isArray(request))
     throw new UsageError('--file must contain a JSON object');
   return request;
@@ -77,14 +80,6 @@ function readText(file: string): string {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {
     throw new UsageError(`cannot read --file: ${systemReason(error) ?? 'unknown error'}`);
-  }
-}
-
-function parseJson(text: string, option: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UsageError(`${option} must contain valid JSON`);
   }
 }
 

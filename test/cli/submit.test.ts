@@ -146,6 +146,61 @@ describe('canton-rx submit', () => {
     return file;
   };
 
+  it.each([
+    ['a decimal of many digits', '12345678901234567.123'],
+    ['a whole number', '9007199254740993'],
+    ['a number that is too large', '1e400'],
+    ['a number that is too small', '-1.5e-400'],
+    ['a long fraction', '0.10000000000000000001'],
+  ])('commits no other amount than was written: %s', async (_, number) => {
+    const before = world.sandbox.ledgerEnd;
+    const argument = argumentOf().replace('"10.0"', number);
+    const file = join(world.folder, 'request.json');
+    writeFileSync(file, `{"commands":[{"CreateCommand":{"templateId":"${template}","createArguments":${argument}}}]}`);
+    const given = await submit('--template', template, '--argument', argument);
+    const read = await submit('--file', file);
+    const reason = `has the number ${number}, which would be rounded: write it as text, in quotes\n`;
+    expect(given).toMatchObject({ code: 2, out: '', err: `canton-rx: --argument ${reason}` });
+    expect(read).toMatchObject({ code: 2, out: '', err: `canton-rx: --file ${reason}` });
+    expect(world.sandbox.ledgerEnd).toBe(before);
+  });
+
+  it('commits a number that JSON keeps as it is', async () => {
+    for (const [number, amount] of [
+      ['10', '10.0000000000'],
+      ['1.50e1', '15.0000000000'],
+      ['0.1', '0.1000000000'],
+    ] as const) {
+      const argument = argumentOf().replace('"10.0"', number);
+      const { code, out } = await submit('--template', template, '--argument', argument);
+      expect(code).toBe(0);
+      expect(parseLines(out)).toMatchObject([{ events: [{ createArgument: { amount } }] }]);
+    }
+  });
+
+  it('passes on the digits of a text, with what looks like a number next to a quote', async () => {
+    const tag = '\\"9007199254740993';
+    const argument = JSON.stringify({ ...(JSON.parse(argumentOf()) as object), tag });
+    const { code, out } = await submit('--template', template, '--argument', argument);
+    expect(code).toBe(0);
+    expect(parseLines(out)).toMatchObject([{ events: [{ createArgument: { tag } }] }]);
+  });
+
+  it('knows the command id of a request that leaves it open', async () => {
+    const file = requestFile({ commandId: null });
+    expect((await submit('--file', file, '--since', '0')).err).toBe('canton-rx: --since requires --command-id\n');
+    world.sandbox.fault({ kind: 'hang' }, { path: transactionPath });
+    const sent = () => world.sandbox.requests.filter(({ path }) => path === transactionPath);
+    const before = sent().length;
+    const line = ['--act-as', world.sandbox.hostedParty('alice'), '--user-id', 'app', '--file', file];
+    const run = world.start(['submit', ...line]);
+    await until(() => sent().length > before);
+    run.signals.emit('SIGINT');
+    expect(await run.code).toBe(130);
+    const { commandId } = (sent().at(-1)?.body as { commands: { commandId: string } }).commands;
+    expect(run.err.text()).toContain(`the same command and --command-id ${commandId} --since `);
+  });
+
   it('refuses the same requests with --dry-run', async () => {
     for (const wrong of [
       { deduplicationPeriod: 'bogus' },
