@@ -88,11 +88,11 @@ export function holdingPicker({ maxInputs = 100 }: HoldingPickerOptions = {}): H
   };
   return {
     pick: (holdings, { owner, instrumentId, amount }, reservedFor) => {
-      const all = [...holdings];
-      const active = new Set(all.map(({ contractId }) => contractId));
+      // once each: the views of two parties may both have a holding
+      const active = new Map(Array.from(holdings, (each) => [each.contractId, each]));
       for (const id of reserved.keys()) if (!active.has(id)) reserved.delete(id);
       release(reservedFor);
-      const free = all
+      const free = [...active.values()]
         .filter((each) => each._tag === 'Contract')
         .filter(
           ({ payload: { lock, owner: of, instrumentId: other } }) =>

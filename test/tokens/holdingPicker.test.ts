@@ -41,6 +41,12 @@ describe('a picker of holdings', () => {
     expect(holdingPicker().pick([...all, undecoded], wanted('1.0'), 'a')).toBeUndefined();
   });
 
+  it('counts a holding once that two views have', () => {
+    const all = [holding('h0', '3.0'), holding('h1', '3.0'), holding('h0', '3.0')];
+    expect(holdingPicker().pick(all, wanted('6.0'), 'a')).toEqual(['h0', 'h1']);
+    expect(holdingPicker().pick(all, wanted('9.0'), 'a')).toBeUndefined();
+  });
+
   it('gives no holding to two requests, until it is archived, released, or asked for again', () => {
     const picker = holdingPicker();
     const all = [holding('h0', '5.0'), holding('h1', '6.0')];
