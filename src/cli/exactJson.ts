@@ -31,7 +31,10 @@ const maxShown = 60;
 /** The digits of a number without zeros at either end, and its power of ten: equal for numbers of equal value. */
 function significant(number: string): string {
   const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const kept = digits.replace(/0+$/, '');
-  return kept === '' ? whole : `${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
+  const digits = whole + fraction;
+  let end = digits.length;
+  // not by a pattern, which would look at a long row of zeros once for each of them
+  while (digits[end - 1] === '0') end -= 1;
+  const kept = digits.slice(0, end).replace(/^0+/, '');
+  return kept === '' ? whole : `${kept}e${Number(exponent) - fraction.length + digits.length - end}`;
 }
