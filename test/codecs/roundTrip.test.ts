@@ -1,12 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type * as t from 'io-ts';
+import * as contract from '../../src/codecs/ContractEntry.js';
 import * as event from '../../src/codecs/Event.js';
 import { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
 import * as checkpoint from '../../src/codecs/OffsetCheckpoint.js';
 import * as reassignment from '../../src/codecs/Reassignment.js';
-import { PreparedSubmission, PrepareRequest } from '../../src/codecs/SubmissionRequest.js';
+import {
+  CommandsRequest,
+  DisclosedContract,
+  PreparedSubmission,
+  PrepareRequest,
+} from '../../src/codecs/SubmissionRequest.js';
 import { TopologyEvent, TopologyTransaction } from '../../src/codecs/TopologyTransaction.js';
 import { ExecuteResponse, Transaction } from '../../src/codecs/Transaction.js';
 import { headOfElement, Update, UpdateElement } from '../../src/codecs/Update.js';
@@ -39,6 +45,9 @@ describe('answers', () => {
     row(reassignment.Reassignment, arbitrary.reassignmentArbitrary),
     row(reassignment.ReassignmentEvent, arbitrary.reassignmentEventArbitrary),
     row(reassignment.UnassignedEvent, arbitrary.unassignedEventArbitrary),
+    row(contract.ActiveContractsPage, arbitrary.activeContractsPageArbitrary),
+    row(contract.ContractElement, arbitrary.contractElementArbitrary),
+    row(contract.ContractEntry, arbitrary.contractEntryArbitrary),
     row(checkpoint.LedgerEnd, arbitrary.ledgerEndArbitrary),
     row(checkpoint.OffsetCheckpoint, arbitrary.offsetCheckpointArbitrary),
     row(checkpoint.SynchronizerTime, arbitrary.synchronizerTimeArbitrary),
@@ -69,6 +78,8 @@ describe('requests', () => {
   const damlFields = ['createArguments', 'choiceArgument', 'contractKey'];
 
   it.each([
+    row(CommandsRequest, arbitrary.commandsRequestArbitrary),
+    row(DisclosedContract, arbitrary.disclosedContractArbitrary),
     row(ExecuteRequest, arbitrary.executeRequestArbitrary),
     row(PrepareRequest, arbitrary.prepareRequestArbitrary),
     row(TransactionFormat, arbitrary.transactionFormatArbitrary),

@@ -8,7 +8,7 @@ import type {
 } from '../../../src/codecs/ExecuteRequest.js';
 import type { Filters, TransactionFilter } from '../../../src/codecs/Filters.js';
 import type { Duration, MinLedgerTime } from '../../../src/codecs/MinLedgerTime.js';
-import type { DisclosedContract, PrepareRequest } from '../../../src/codecs/SubmissionRequest.js';
+import type { CommandsRequest, DisclosedContract, PrepareRequest } from '../../../src/codecs/SubmissionRequest.js';
 import type { EventFormat, TransactionFormat, UpdateFormat } from '../../../src/codecs/UpdateFormat.js';
 import type { UpdatesRange, UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
 import type * as Wire from '../wireTypes.js';
@@ -227,5 +227,29 @@ export const prepareRequestArbitrary = requestOf<PrepareRequest>(
     ),
     tapsMaxPasses: fc.nat(),
     hashingSchemeVersion: scalar.hashingSchemeVersionArbitrary,
+  },
+);
+
+export const commandsRequestArbitrary = requestOf<CommandsRequest>(
+  {
+    commands: fc.array(commandArbitrary, { minLength: 1, maxLength: 2 }),
+    actAs: fc
+      .tuple(scalar.partyArbitrary, scalar.partiesArbitrary)
+      .map(([party, others]): CommandsRequest['actAs'] => [party, ...others]),
+  },
+  {
+    commandId: scalar.ledgerStringArbitrary,
+    readAs: scalar.partiesArbitrary,
+    userId: scalar.userIdArbitrary,
+    workflowId: scalar.ledgerStringArbitrary,
+    deduplicationPeriod: deduplicationPeriodArbitrary,
+    minLedgerTimeAbs: scalar.timestampArbitrary,
+    minLedgerTimeRel: durationArbitrary,
+    disclosedContracts: fc.array(disclosedContractArbitrary, { maxLength: 2 }),
+    synchronizerId: scalar.synchronizerIdArbitrary,
+    packageIdSelectionPreference: fc.array(fc.string(), { maxLength: 2 }),
+    prefetchContractKeys: fc.array(prefetchContractKeyArbitrary, { maxLength: 2 }),
+    tapsMaxPasses: fc.nat(),
+    transactionFormat: transactionFormatArbitrary,
   },
 );
