@@ -22,6 +22,25 @@ export function matchId(id: TemplateId): (wireId: string, packageName?: string) 
   return (wireId, packageName = name) => packageName === name && wireId.endsWith(moduleAndEntity);
 }
 
+/**
+ * Throws a TypeError for two interfaces whose ids differ in the name of the package alone. The wire has the name of no
+ * interface's package, so that a view of one would be taken for that of the other.
+ */
+export function checkDistinct(types: readonly ContractType[]): void {
+  const packages = new Map<string, string>();
+  for (const { templateId } of types.filter(isInterfaceType)) {
+    if (!templateId.startsWith('#')) continue;
+    const end = templateId.indexOf(':');
+    const [name, moduleAndEntity] = [templateId.slice(0, end), templateId.slice(end)];
+    const other = packages.get(moduleAndEntity) ?? name;
+    if (other !== name)
+      throw new TypeError(
+        `the interfaces '${other}${moduleAndEntity}' and '${templateId}' cannot be distinguished: read them separately`,
+      );
+    packages.set(moduleAndEntity, name);
+  }
+}
+
 /** Returns a predicate: whether a contract is of the template, or has a view of the interface, even a failed one. */
 export function matchType(type: ContractType): (created: CreatedEvent) => boolean {
   const matches = matchId(type.templateId);

@@ -1,5 +1,5 @@
 import type { ContractType, PayloadOf } from '../codecs/ContractType.js';
-import { type DecodedPayload, decodePayload, matchType } from '../codecs/decodePayload.js';
+import { checkDistinct, type DecodedPayload, decodePayload, matchType } from '../codecs/decodePayload.js';
 import type { CreatedEvent, ViewStatus } from '../codecs/Event.js';
 import type { Problem } from '../codecs/Problem.js';
 import type { Int64, Offset, Timestamp } from '../codecs/scalars.js';
@@ -134,7 +134,7 @@ export type MakeContract<C extends AnyContract = AnyContract> = (
 
 /**
  * Makes the contracts of a query. A contract gets the first type that it matches; without types, no payload is
- * validated.
+ * validated. Throws a TypeError for two interfaces that cannot be distinguished.
  *
  * @param onUndecoded - called if a payload cannot be decoded
  */
@@ -142,6 +142,7 @@ export function makeContract(
   types: ContractTypes = {},
   onUndecoded?: (contract: UndecodedContract) => void,
 ): MakeContract {
+  checkDistinct(Object.values(types));
   const kinds = Object.entries(types).map(([name, type]) => ({ name, type, matches: matchType(type) }));
   const share = shareStrings();
   return (createdEvent, location, reassignmentCounter) => {

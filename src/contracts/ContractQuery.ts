@@ -1,5 +1,6 @@
 import { defer, isObservable, type Observable } from 'rxjs';
 import { isInterfaceType } from '../codecs/ContractType.js';
+import { checkDistinct } from '../codecs/decodePayload.js';
 import { acsDelta, EventFormat, type UpdateFormat } from '../codecs/UpdateFormat.js';
 import type { Party } from '../codecs/scalars.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
@@ -89,12 +90,13 @@ export interface ContractPolicies {
 
 /**
  * Returns the event format of a query, which the snapshot, transactions and reassignments share. Throws a TypeError if
- * there is no list of parties or a template is invalid, and an `InvalidRequestError` for an invalid party.
+ * there is no list of parties, a template is invalid or two interfaces are ambiguous, and an `InvalidRequestError` for an invalid party.
  */
 export function eventFormatOf({ types = {}, parties, includeCreatedEventBlob = false }: SelectedQuery): EventFormat {
   // JavaScript callers may pass a single party
   if (parties !== 'any' && !Array.isArray(parties)) throw new TypeError("parties must be a list, or 'any'");
   const all = Object.values(types);
+  checkDistinct(all);
   const { includeReassignments } = acsDelta({
     parties,
     templates: all.filter((type) => !isInterfaceType(type)).map(({ templateId }) => templateId),

@@ -10,7 +10,7 @@ import type { ArchivedEvent, CreatedEvent, ExercisedEvent, ViewStatus } from '..
 import type { Problem } from '../codecs/Problem.js';
 import type { AssignedEvent, UnassignedEvent } from '../codecs/Reassignment.js';
 import { filter, map, type Observable } from 'rxjs';
-import { decodeAs, decodePayload, matchId, matchType } from '../codecs/decodePayload.js';
+import { checkDistinct, decodeAs, decodePayload, matchId, matchType } from '../codecs/decodePayload.js';
 import { checkTemplateId } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 import { DecodeError } from '../errors/feed.js';
@@ -141,6 +141,7 @@ export function decodeEvents(
 ): (source: Observable<EventOf<Update>>) => Observable<unknown> {
   if (types.length === 0) throw new TypeError('ofTemplate requires at least one template or type');
   const matchers = types.map(matcherOf);
+  checkDistinct(types);
   return (source) =>
     source.pipe(
       map((event) => decode(matchers, event)),

@@ -47,6 +47,15 @@ describe('makeContract: types', () => {
     expect(made({ toy: Toy, marble: Marble }, {})?.type).toBe('marble');
   });
 
+  it('takes no view of an interface for that of another package', () => {
+    const Other = interfaceType('#other-toys:Toys:Toy', t.type({ label: t.string }));
+    const message =
+      "the interfaces '#toys:Toys:Toy' and '#other-toys:Toys:Toy' cannot be distinguished: read them separately";
+    expect(() => made({ toy: Toy, other: Other }, { interfaceViews: [toyView] })).toThrow(new TypeError(message));
+    const Doll = interfaceType('#other-toys:Toys:Doll', t.type({ label: t.string }));
+    expect(made({ doll: Doll, toy: Toy, same: Toy }, { interfaceViews: [toyView] })?.type).toBe('toy');
+  });
+
   it('has every contract as it is without types', () => {
     for (const types of [undefined, {}]) {
       expect(made(types, {})).toMatchObject({ type: marble, payload: { color: 'black', size: 7 } });

@@ -202,6 +202,8 @@ describe('ofTemplate with types', () => {
     expect(() => ofTemplate(Bond, { templateId: '', decoder })).toThrow(TypeError);
     // @ts-expect-error -- at least one
     expect(() => ofTemplate({ onUndecodable: 'emit' })).toThrow(TypeError);
+    const Other = interfaceType('#other:Holding:Holding', t.type({ holder: t.string }));
+    expect(() => ofTemplate(Holding, Bond, Other)).toThrow(/^the interfaces .* cannot be distinguished/);
   });
 });
 
