@@ -10,9 +10,11 @@ export function toJson(body: unknown): string {
     // a cycle, or a bigint; the platform's own message quotes the value
     throw new InvalidRequestError([{ path: '', expected: 'a JSON value' }]);
   }
-  if (unsendable.test(json)) throw new InvalidRequestError(problemsWhere(JSON.parse(json), textProblem));
   // most bodies have neither, and need no second look
-  const problems = replaced.test(json) ? problemsWhere(body, valueProblem) : [];
+  const problems = [
+    ...(unsendable.test(json) ? problemsWhere(JSON.parse(json), isUnsendable, sendableText) : []),
+    ...(replaced.test(json) ? problemsWhere(body, isReplaced, 'a value that JSON has, too') : []),
+  ];
   if (problems.length > 0) throw new InvalidRequestError(problems);
   return json;
 }
@@ -23,23 +25,21 @@ export function toJson(body: unknown): string {
  */
 const unsendable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
-/** JSON that may stand for another value: see {@link valueProblem}. */
+/** JSON that may stand for another value: see {@link isReplaced}. */
 const replaced = /null|\{\}/;
 
 /** The places of invalid values. A key that is not the name of a field appears as `*`. */
-function problemsWhere(body: unknown, problemOf: (value: unknown) => string | undefined): readonly Problem[] {
+function problemsWhere(body: unknown, isInvalid: (value: unknown) => boolean, expected: string): readonly Problem[] {
   const problems: Problem[] = [];
   const stack: (readonly [readonly string[], unknown])[] = [[[], body]];
   for (let next = stack.pop(); next !== undefined && problems.length < maxProblems; next = stack.pop()) {
     const [path, value] = next;
-    const problem = problemOf(value);
-    if (problem !== undefined) problems.push(problemAt(path, problem));
+    if (isInvalid(value)) problems.push(problemAt(path, expected));
     if (typeof value !== 'object' || value === null || hasOwnJson(value)) continue;
     for (const [key, content] of entriesOf(value).reverse()) {
       const inner = [...path, /^\w+$/.test(key) ? key : '*'];
       stack.push([inner, content]);
-      const keyProblem = problemOf(key);
-      if (keyProblem !== undefined) stack.push([inner, key]);
+      if (isInvalid(key)) stack.push([inner, key]);
     }
   }
   return problems;
@@ -56,23 +56,18 @@ const absent = Symbol('absent');
 
 const isAbsent = (element: unknown): boolean => ['undefined', 'function', 'symbol'].includes(typeof element);
 
-/** What is wrong with a text that the ledger would not store as it is. */
-const textProblem = (value: unknown): string | undefined =>
-  typeof value === 'string' && /[\0\p{Surrogate}]/u.test(value)
-    ? 'a text without NUL and without half of a surrogate pair'
-    : undefined;
+const isUnsendable = (value: unknown): boolean => typeof value === 'string' && /[\0\p{Surrogate}]/u.test(value);
+
+const sendableText = 'a text without NUL and without half of a surrogate pair';
 
 /**
- * What is wrong with a value in whose place JSON has another one. A number that is not finite, an invalid date and an absent
- * element become `null`, which Daml reads as `None`. Maps and sets become empty objects.
+ * Whether JSON has another value in the place of this one. A number that is not finite, an invalid date and an absent element
+ * become `null`, which Daml reads as `None`. Maps and sets become empty objects.
  */
-function valueProblem(value: unknown): string | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'a finite number';
-  if (value === absent) return 'a value';
-  if (value instanceof Map || value instanceof Set) return hasOwnJson(value) ? undefined : 'an object or a list';
-  return typeof value === 'object' && value !== null && hasOwnJson(value) && value.toJSON() === null
-    ? 'a value that is not null in JSON'
-    : undefined;
+function isReplaced(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null)
+    return value === absent || (typeof value === 'number' && !isFinite(value));
+  return hasOwnJson(value) ? value.toJSON() === null : value instanceof Map || value instanceof Set;
 }
 
 /** Whether a value decides itself what JSON has in its place, as dates and decimals of libraries do. */

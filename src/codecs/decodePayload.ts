@@ -27,17 +27,11 @@ export function matchId(id: TemplateId): (wireId: string, packageName?: string) 
  * interface's package, so that a view of one would be taken for that of the other.
  */
 export function checkDistinct(types: readonly ContractType[]): void {
-  const packages = new Map<string, string>();
-  for (const { templateId } of types.filter(isInterfaceType)) {
-    if (!templateId.startsWith('#')) continue;
-    const end = templateId.indexOf(':');
-    const [name, moduleAndEntity] = [templateId.slice(0, end), templateId.slice(end)];
-    const other = packages.get(moduleAndEntity) ?? name;
-    if (other !== name)
-      throw new TypeError(
-        `the interfaces '${other}${moduleAndEntity}' and '${templateId}' cannot be distinguished: read them separately`,
-      );
-    packages.set(moduleAndEntity, name);
+  const ids = types.filter(isInterfaceType).map(({ templateId }) => templateId);
+  for (const id of ids) {
+    const other = ids.find((one) => one !== id && one.startsWith('#') && matchId(id)(one));
+    if (other !== undefined)
+      throw new TypeError(`the interfaces ${id} and ${other} cannot be distinguished: read them separately`);
   }
 }
 

@@ -154,22 +154,25 @@ describe('exchange', () => {
     expect(sent).toBe(0);
   });
 
-  it.each<[string, unknown, string, string]>([
-    ['a number that is not one', { price: Number.NaN }, 'price', 'a finite number'],
-    ['an infinite number', { prices: [1, -Infinity] }, 'prices.1', 'a finite number'],
-    ['an invalid date', { until: new Date(Number.NaN) }, 'until', 'a value that is not null in JSON'],
-    ['an absent element', { ids: ['a', undefined] }, 'ids.1', 'a value'],
-    ['a hole', { ids: new Array<string>(1) }, 'ids.0', 'a value'],
-    ['a map', { 'of alice': { limits: new Map([['a', '1.0']]) } }, '*.limits', 'an object or a list'],
-    ['a set', new Set(['a']), '', 'an object or a list'],
-  ])('sends nothing for a body of which JSON has another value: %s', (_, body, path, expected) => {
+  it.each<[string, unknown, string]>([
+    ['a number that is not one', { price: Number.NaN }, 'price'],
+    ['an infinite number', { prices: [1, -Infinity] }, 'prices.1'],
+    ['an invalid date', { until: new Date(Number.NaN) }, 'until'],
+    ['an absent element', { ids: ['a', undefined] }, 'ids.1'],
+    ['a hole', { ids: new Array<string>(1) }, 'ids.0'],
+    ['a map', { 'of alice': { limits: new Map([['a', '1.0']]) } }, '*.limits'],
+    ['a set', new Set(['a']), ''],
+  ])('sends nothing for a body of which JSON has another value: %s', (_, body, path) => {
     let sent = 0;
     const port: HttpPort = () => {
       sent += 1;
       return EMPTY;
     };
     const seen = observe(exchange(clientWith(port), { method: 'POST', path: '/x', body }, identity));
-    expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path, expected }] });
+    expect(seen.error).toMatchObject({
+      _tag: 'InvalidRequestError',
+      problems: [{ path, expected: 'a value that JSON has, too' }],
+    });
     expect(sent).toBe(0);
   });
 

@@ -50,7 +50,7 @@ describe('makeContract: types', () => {
   it('takes no view of an interface for that of another package', () => {
     const Other = interfaceType('#other-toys:Toys:Toy', t.type({ label: t.string }));
     const message =
-      "the interfaces '#toys:Toys:Toy' and '#other-toys:Toys:Toy' cannot be distinguished: read them separately";
+      'the interfaces #toys:Toys:Toy and #other-toys:Toys:Toy cannot be distinguished: read them separately';
     expect(() => made({ toy: Toy, other: Other }, { interfaceViews: [toyView] })).toThrow(new TypeError(message));
     const Doll = interfaceType('#other-toys:Toys:Doll', t.type({ label: t.string }));
     expect(made({ doll: Doll, toy: Toy, same: Toy }, { interfaceViews: [toyView] })?.type).toBe('toy');
