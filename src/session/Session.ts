@@ -192,8 +192,8 @@ export class Session implements LedgerSession {
   }
 
   /**
-   * Calls the token function of the app, and once more if the user has left before it answers: that token is of the user
-   * who has left, and the next one may be there already.
+   * Calls the token function of the app. If the user leaves before it answers, the token belongs to that user: it is dropped,
+   * and the function is called again, for the next user.
    */
   #provide(refused?: string): Observable<string | undefined> {
     return defer(() => {
@@ -262,7 +262,7 @@ export class Session implements LedgerSession {
     const token$ = (mayHaveToken ? this.#provide() : of(undefined)).pipe(
       concatMap((token) => (token === undefined ? asked$ : of(token))),
       concatMap((token) => (this.#replaces(token) ? timer(0) : of(0)).pipe(map(() => token))),
-      // what comes after a sign-out, also one in another tab, may be of the user who has left
+      // after a sign-out in any tab, a late token may belong to the user who has left
       takeUntil(merge(this.#ended$.pipe(filter((how) => how === 'signedOut')), this.#surroundings$)),
     );
     this.#begin();

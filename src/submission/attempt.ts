@@ -119,8 +119,8 @@ const proveUnread = (run: Run): Observable<never> => {
 };
 
 /**
- * Returns the check of the token of an attempt. The participant takes the user of a request that names none from its token, and
- * refuses duplicates of one user only: with the token of another one, a change that is committed would be committed once more.
+ * Returns the check of the token of an attempt. If a request has no user ID, the participant uses the user of its token, and it
+ * deduplicates changes per user. Sent again with the token of another user, a committed change would be committed twice.
  */
 const ofOneUser =
   ({ change, strategy }: Run, named: Submission, isResent: boolean) =>
