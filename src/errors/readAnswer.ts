@@ -106,6 +106,7 @@ const forms: Readonly<Partial<Record<string, Form>>> = {
   '/v2/state/connected-synchronizers': { fields: ['connectedSynchronizers'] },
   '/v2/events/events-by-contract-id': { fields: ['created', 'archived'] },
   '/v2/parties': { fields: ['partyDetails'] },
+  '/v2/parties/participant-id': { fields: ['participantId'] },
 };
 
 /** The error of a response that is not a success, from the ledger or from anything in front of it. */

@@ -1,5 +1,5 @@
 import { catchError, concatMap, map, type Observable, of, tap } from 'rxjs';
-import { text } from '../codecs/internal/field.js';
+import { nonEmpty } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, isTransient, verdict } from '../errors/LedgerError.js';
@@ -8,7 +8,7 @@ import type { Client } from '../client/Client.js';
 
 const path = '/v2/parties/participant-id';
 
-const ParticipantId = message<{ readonly participantId: string }>('ParticipantId', { participantId: text });
+const ParticipantId = message<{ readonly participantId: string }>('ParticipantId', { participantId: nonEmpty });
 
 /** Emits the ID of the participant; `undefined` if the participant does not report it, or not to this user. */
 export const readParticipantId = (

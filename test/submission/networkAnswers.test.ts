@@ -92,7 +92,7 @@ describe('an answer of the network to a submission', () => {
     [503, 'The server was not able to produce a timely response to your request'],
     [404, '{"errors":[],"status":404,"ledgerApiError":null}'],
     [503, JSON.stringify(errorBody('SERVER_IS_NOT_SERVING', 1))],
-    [200, '{"offset":"three"}'],
+    [200, '{"participantId":3}'],
   ])('decides nothing if the participant has answered before with an error: %d %s', (status, text) => {
     let count = 0;
     const { error } = submit(() => of((count += 1) === 1 ? answer(status, text) : answer(404, '<html>')), 'signed');
