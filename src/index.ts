@@ -22,7 +22,7 @@
 export { createLedger, createLedgerReader, type LedgerOptions } from './ledger/createLedger.js';
 export type { Ledger, LedgerReader, UpdateOf } from './ledger/Ledger.js';
 export type { UpdatesAfter, UpdatesOptions } from './feed/UpdatesOptions.js';
-export { LedgerPosition, type LastUpdate, type RecordPoint } from './history/LedgerPosition.js';
+export { LedgerPosition, type LastUpdate, type RecordPoint } from './codecs/LedgerPosition.js';
 export type { CompletionsOptions } from './feed/completions.js';
 export type { UndecodedUpdate } from './feed/Page.js';
 export type { Gap, Transport } from './feed/LedgerFeed.js';

@@ -22,7 +22,7 @@ import { type SharedContracts, shareViews } from './shareContracts.js';
 import type { LedgerOptions } from '../ledger/createLedger.js';
 import { ApiError } from '../errors/ApiError.js';
 import { ConnectionError } from '../errors/request.js';
-import { bareOffset } from '../history/LedgerPosition.js';
+import { bareOffset } from '../codecs/LedgerPosition.js';
 
 /**
  * The stakeholders of a test contract.

@@ -22,7 +22,7 @@ import { reportWithout } from '../client/Client.js';
 import { createLedgerFeed, isGapError } from '../feed/UpdatesOptions.js';
 import { placeOf } from '../feed/prove.js';
 import { batches } from '../feed/updates.js';
-import { bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
+import { bareOffset, type LedgerPosition } from '../codecs/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
 import type { KnownHistory } from '../history/ReaderHistory.js';
 import { RetryBudget } from '../http/retry.js';

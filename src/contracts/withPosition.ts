@@ -10,7 +10,7 @@ import type { AnyFeed } from '../feed/LedgerFeed.js';
 import { isEndBeforeCursor } from '../feed/pageRequest.js';
 import { hasContract, positionAt } from '../feed/positionAt.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
+import { bareOffset, type LedgerPosition } from '../codecs/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
 import { readParticipantId } from '../history/participant.js';
 import { retryTransient } from '../http/retry.js';

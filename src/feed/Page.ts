@@ -4,7 +4,8 @@ import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { headOfElement, type Update } from '../codecs/Update.js';
 import { DecodeError, OrderError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
-import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
+import type { LastUpdate } from '../codecs/LedgerPosition.js';
+import { idOf } from '../history/advance.js';
 
 /** An element of a feed: an update, or a completion. */
 export interface FeedElement {

@@ -7,7 +7,7 @@ import { updatesBody, type UpdatesRange, UpdatesRequest, type UpdatesSelection }
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
-import { bareOffset, LedgerPosition } from '../history/LedgerPosition.js';
+import { bareOffset, LedgerPosition } from '../codecs/LedgerPosition.js';
 import { type KnownHistory, ReaderHistory } from '../history/ReaderHistory.js';
 import { validateRequest } from '../client/exchange.js';
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';

@@ -21,7 +21,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { LedgerFeed, Position, PrefetchedRange, RangeResult, Step } from './LedgerFeed.js';
 import type { FeedElement, Page, PageSize } from './Page.js';
 import type { HistoryRange } from '../history/HistoryReader.js';
-import { idOf } from '../history/LedgerPosition.js';
+import { idOf } from '../history/advance.js';
 import { isAtOffset } from '../history/locate.js';
 import { historyOf } from './historyOf.js';
 import { catchUp, followOrEnd, readLedgerEndOnce } from './ledgerEnd.js';

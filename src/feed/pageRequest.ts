@@ -8,7 +8,7 @@ import { monotonicNow } from '../http/clock.js';
 import { type Call, exchange, type Summary } from '../client/exchange.js';
 import { type FeedPath, minPollMs } from '../client/Learned.js';
 import { mapError, retryTransient } from '../http/retry.js';
-import type { LastUpdate } from '../history/LedgerPosition.js';
+import type { LastUpdate } from '../codecs/LedgerPosition.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
 import {
   checkProof,

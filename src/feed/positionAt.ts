@@ -2,7 +2,8 @@ import { catchError, EMPTY, expand, map, type Observable, of, toArray } from 'rx
 import type { CreatedEvent } from '../codecs/Event.js';
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
-import { advance, type LedgerPosition } from '../history/LedgerPosition.js';
+import type { LedgerPosition } from '../codecs/LedgerPosition.js';
+import { advance } from '../history/advance.js';
 import { lastOffset } from '../history/HistoryReader.js';
 import { historyOf } from './historyOf.js';
 import type { AnyFeed } from './LedgerFeed.js';

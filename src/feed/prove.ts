@@ -17,7 +17,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
-import { bareOffset, type LedgerPosition } from '../history/LedgerPosition.js';
+import { bareOffset, type LedgerPosition } from '../codecs/LedgerPosition.js';
 import { locate, type Place } from '../history/locate.js';
 import { readParticipantId } from '../history/participant.js';
 import { jitter, retryTransient } from '../http/retry.js';

@@ -2,15 +2,8 @@ import { asyncScheduler } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
 import { Floors } from './Floors.js';
-import {
-  advance,
-  bareOffset,
-  idOf,
-  lastAfter,
-  type LastUpdate,
-  type LedgerPosition,
-  type Read,
-} from './LedgerPosition.js';
+import { bareOffset, type LastUpdate, type LedgerPosition } from '../codecs/LedgerPosition.js';
+import { advance, idOf, lastAfter, type Read } from './advance.js';
 import type { Elsewhere } from './locate.js';
 
 /** What is known of a ledger before a reader begins. */

@@ -21,7 +21,8 @@ import { isLater } from '../operators/recordTimes.js';
 import type { Around } from './bisect.js';
 import type { Floor } from './Floors.js';
 import { type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
-import { idOf, type LastUpdate, type LedgerPosition, type Read } from './LedgerPosition.js';
+import type { LastUpdate, LedgerPosition } from '../codecs/LedgerPosition.js';
+import { idOf, type Read } from './advance.js';
 
 /** Where a position is on the participant that answers. */
 export type Place = Here | Elsewhere;

@@ -1,6 +1,7 @@
 import { defer, map, type OperatorFunction } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
-import { advance, bareOffset, idOf, type LedgerPosition, pointsOf, type Read } from './LedgerPosition.js';
+import { bareOffset, type LedgerPosition } from '../codecs/LedgerPosition.js';
+import { advance, idOf, pointsOf, type Read } from './advance.js';
 
 /**
  * Consecutive items of a source, and where a reader is after them.

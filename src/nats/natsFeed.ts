@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import { asyncScheduler, concatMap, defer, map, type Observable, of, Subject, tap } from 'rxjs';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import { checkPositive, type RetryPolicy, retryPolicy } from '../http/retry.js';
-import type { LastUpdate } from '../history/LedgerPosition.js';
+import type { LastUpdate } from '../codecs/LedgerPosition.js';
 import type { Feed, FeedReader, FeedRun } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { cursorBucket, natsStore } from './natsStore.js';

@@ -5,7 +5,7 @@ import { message } from '../codecs/internal/message.js';
 import { formatProblem, problemsOf } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
 import { CursorError } from '../errors/process.js';
-import { type LedgerPosition, positionFields } from '../history/LedgerPosition.js';
+import { type LedgerPosition, positionFields } from '../codecs/LedgerPosition.js';
 
 /**
  * A position in a source.

@@ -5,7 +5,7 @@ import { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractsChanged, ReconcileReason, Reset } from '../contracts/ContractChange.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
-import { type LedgerPosition, positionFields } from '../history/LedgerPosition.js';
+import { type LedgerPosition, positionFields } from '../codecs/LedgerPosition.js';
 import type { FeedPosition } from './CheckpointStore.js';
 
 /**

@@ -7,7 +7,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
-import type { LastUpdate, LedgerPosition } from '../history/LedgerPosition.js';
+import type { LastUpdate, LedgerPosition } from '../codecs/LedgerPosition.js';
 import type { Batch } from '../history/positions.js';
 import type { CheckpointStore, FeedPosition } from './CheckpointStore.js';
 import type { Work } from './ProcessOptions.js';

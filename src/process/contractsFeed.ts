@@ -18,7 +18,7 @@ import { join } from '../contracts/join.js';
 import { isNobody, type Parties } from '../contracts/selection/Selection.js';
 import { CursorError } from '../errors/process.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
-import { advance } from '../history/LedgerPosition.js';
+import { advance } from '../history/advance.js';
 import type { Batch } from '../history/positions.js';
 import { checkPositive, retryPolicy } from '../http/retry.js';
 import { clientOf } from '../ledger/clientOf.js';

@@ -3,7 +3,7 @@ import type { FeedCall } from '../client/Interceptor.js';
 import { updatesCall } from '../feed/progress.js';
 import { checkOptions } from '../feed/UpdatesOptions.js';
 import type { Client } from '../client/Client.js';
-import type { LedgerPosition } from '../history/LedgerPosition.js';
+import type { LedgerPosition } from '../codecs/LedgerPosition.js';
 import { type CompleteRetryPolicy, retryPolicy } from '../http/retry.js';
 import { clientOf } from '../ledger/clientOf.js';
 import type { LedgerReader } from '../ledger/Ledger.js';

@@ -5,7 +5,7 @@ import type { AnyContract, MakeContract } from '../contracts/Contract.js';
 import { type ContractsBatch, differenceOf, isDifference, isSameContract } from '../contracts/ContractChange.js';
 import { ContractList } from '../contracts/ContractSet.js';
 import { DecodeError } from '../errors/feed.js';
-import { bareOffset } from '../history/LedgerPosition.js';
+import { bareOffset } from '../codecs/LedgerPosition.js';
 import { codecOf, type ContractsEvent, type SentChange, type SentContract, wireVersion } from './ContractsEvent.js';
 import { endedError, type RemoteServer } from './receive.js';
 import type { ServerSentEvent } from './ServerSentEvent.js';

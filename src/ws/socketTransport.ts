@@ -31,7 +31,8 @@ import type { AnyFeed, LedgerFeed, Position, Step, Transport } from '../feed/Led
 import { checkOrder, decodeElements, type FeedElement, type Page } from '../feed/Page.js';
 import { pageReceived, proofNear, switchPath } from '../feed/pageRequest.js';
 import type { FeedPath } from '../client/Learned.js';
-import { idOf, type LastUpdate } from '../history/LedgerPosition.js';
+import type { LastUpdate } from '../codecs/LedgerPosition.js';
+import { idOf } from '../history/advance.js';
 import { openSocket, readList, type SocketMessage } from './openSocket.js';
 import type { SocketPort } from './SocketPort.js';
 import { jitter } from '../http/retry.js';

@@ -9,7 +9,7 @@ import type { LiveState } from '../../src/contracts/LiveState.js';
 import { shareViews } from '../../src/contracts/shareContracts.js';
 import { toLiveContracts } from '../../src/contracts/liveContracts.js';
 import { loading, type View } from '../../src/contracts/LiveState.js';
-import type { LedgerPosition } from '../../src/history/LedgerPosition.js';
+import type { LedgerPosition } from '../../src/codecs/LedgerPosition.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { itInVirtualTime } from '../helpers/time.js';
 import { briefState } from './brief.js';

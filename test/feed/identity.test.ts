@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, Observable, takeUntil, tap, timer } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
-import type { LedgerPosition } from '../../src/history/LedgerPosition.js';
+import type { LedgerPosition } from '../../src/codecs/LedgerPosition.js';
 import { positions } from '../../src/history/positions.js';
 import { observe, offsets } from '../helpers/observe.js';
 import type { Reply } from '../helpers/scripted.js';

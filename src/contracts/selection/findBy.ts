@@ -1,7 +1,7 @@
 import { catchError, map, type Observable, of } from 'rxjs';
 import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
 import { placeOfOthers } from '../../feed/prove.js';
-import { bareOffset, type LedgerPosition } from '../../history/LedgerPosition.js';
+import { bareOffset, type LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { Place } from '../../history/locate.js';
 import type { Followed } from '../followChanges.js';
 import { here } from '../withPosition.js';

@@ -1,5 +1,5 @@
 import { concatMap, map, type Observable, of } from 'rxjs';
-import { bareOffset, type LedgerPosition } from '../../history/LedgerPosition.js';
+import { bareOffset, type LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { ContractPolicies, ContractQuery, ContractsSource } from '../ContractQuery.js';
 import { ContractsFold } from '../ContractsFold.js';
 import { type LoadedContracts, maker, type Moment } from '../readContracts.js';

@@ -4,7 +4,7 @@ import { isEndBeforeCursor } from '../../feed/pageRequest.js';
 import { positionAt } from '../../feed/positionAt.js';
 import type { AnyFeed } from '../../feed/LedgerFeed.js';
 import { monotonicNow } from '../../http/clock.js';
-import { bareOffset, type LedgerPosition } from '../../history/LedgerPosition.js';
+import { bareOffset, type LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { AnyContract } from '../Contract.js';
 import { type ContractsBatch, type ContractsReconciled, isDifference } from '../ContractChange.js';
 import type { Followed, Progress } from '../followChanges.js';

@@ -3,7 +3,7 @@ import { flag, optional, repeated } from '../../codecs/internal/field.js';
 import { message } from '../../codecs/internal/message.js';
 import { Offset } from '../../codecs/scalars.js';
 import { UpdateFormat } from '../../codecs/UpdateFormat.js';
-import { LastUpdate, LedgerPosition, positionFields } from '../../history/LedgerPosition.js';
+import { LastUpdate, LedgerPosition, positionFields } from '../../codecs/LedgerPosition.js';
 
 /**
  * A selection whose updates a handler was given, from one offset to another.

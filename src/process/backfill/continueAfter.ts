@@ -1,5 +1,5 @@
 import type { UpdateFormat } from '../../codecs/UpdateFormat.js';
-import type { LastUpdate, LedgerPosition } from '../../history/LedgerPosition.js';
+import type { LastUpdate, LedgerPosition } from '../../codecs/LedgerPosition.js';
 import { addedFormat } from './addedFormat.js';
 import type { SeenSelection, UpdatesPosition } from './UpdatesPosition.js';
 

@@ -15,7 +15,7 @@ import type { UpdateFormat } from '../../codecs/UpdateFormat.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
 import type { Place } from '../../history/locate.js';
-import type { LedgerPosition } from '../../history/LedgerPosition.js';
+import type { LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { Batch } from '../../history/positions.js';
 import type { UpdatesPosition } from './UpdatesPosition.js';
 

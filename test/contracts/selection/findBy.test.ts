@@ -6,7 +6,7 @@ import type { Parties } from '../../../src/contracts/selection/Selection.js';
 import { here } from '../../../src/contracts/withPosition.js';
 import { LedgerResetError } from '../../../src/errors/feed.js';
 import { errorOf } from '../../../src/errors/readAnswer.js';
-import type { LedgerPosition } from '../../../src/history/LedgerPosition.js';
+import type { LedgerPosition } from '../../../src/codecs/LedgerPosition.js';
 import { observe } from '../../helpers/observe.js';
 import { alice, bob } from '../../helpers/PartyWorld.js';
 import { errorBody } from '../../helpers/wire.js';

@@ -1,5 +1,5 @@
 import type { Update } from '../../../src/codecs/Update.js';
-import { idOf } from '../../../src/history/LedgerPosition.js';
+import { idOf } from '../../../src/history/advance.js';
 import type { Reply, ServiceRequest } from '../../helpers/scripted.js';
 import type { Entry, VirtualLedger } from '../../helpers/virtualLedger.js';
 import {
