@@ -1,4 +1,5 @@
 import type { Base64, Offset, Party } from '../codecs/scalars.js';
+import type { LedgerPosition } from '../codecs/LedgerPosition.js';
 import { type ApiError, userAdvice } from './ApiError.js';
 import { TaggedError } from './internal/message.js';
 import { nextStep, refusals, rejectionReason, type RejectionReason } from './rejectionReason.js';
@@ -21,6 +22,11 @@ export interface Submission {
   readonly sentAt: number;
   /** The ledger end before the first attempt: its transaction has a later offset. Absent if the participant did not return it. */
   readonly since?: Offset;
+  /**
+   * The position of the ledger before the first attempt, with the last updates that the parties saw. Pass it as `since` to continue
+   * the commands: it shows whether the ledger was replaced or restored meanwhile. Absent for signed bytes.
+   */
+  readonly position?: LedgerPosition;
   /** The signed hash, if the caller passed it. The transaction's `externalTransactionHash` is the same in hex. */
   readonly transactionHash?: Base64;
   /** The number of attempts. */

@@ -25,7 +25,7 @@ import { type Token, TokenSource } from '../client/TokenSource.js';
 import { offsetAt, type SearchedLedger, toTimestamp } from '../history/offsetAt.js';
 import { checkNotNegative, checkPositive, type RetryPolicy, retryTransient } from '../http/retry.js';
 import { executor } from '../submission/execute.js';
-import { ledgerStarts } from '../submission/LedgerStart.js';
+import { ledgerStarts } from '../submission/LedgerStarts.js';
 import { prepare, submit } from '../submission/submit.js';
 import { submissionCall } from '../submission/submitter.js';
 import { commandSubmitter } from '../submission/submitCommands.js';

@@ -104,9 +104,9 @@ export class EmbeddedSandbox implements Sandbox {
     return this.participant.ledger.end;
   }
 
-  restore(ledgerEnd: number, { readAgain = false, offsets }: RestoreOptions = {}): void {
+  restore(ledgerEnd: number, { readAgain = false, offsets, forgetsCommands = false }: RestoreOptions = {}): void {
     const byDefault = this.synchronizers.length > 1 ? 'other' : 'same';
-    if (readAgain) this.participant.restoreAndRead(ledgerEnd, offsets ?? byDefault);
+    if (readAgain) this.participant.restoreAndRead(ledgerEnd, offsets ?? byDefault, forgetsCommands);
     else this.participant.restore(ledgerEnd);
   }
 

@@ -167,6 +167,13 @@ export interface RestoreOptions {
    * @defaultValue 'other' if there are several synchronizers, else 'same', as observed on participants
    */
   readonly offsets?: 'other' | 'same';
+  /**
+   * Whether the sandbox no longer recognizes the commands that it reads again as duplicates, as a participant that was restored
+   * from an older backup.
+   *
+   * @defaultValue false
+   */
+  readonly forgetsCommands?: boolean;
 }
 
 /**

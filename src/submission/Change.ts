@@ -17,9 +17,11 @@ import type { Client } from '../client/Client.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { startAge } from '../http/clock.js';
 import { type CompleteRetryPolicy, mapError, RetryBudget } from '../http/retry.js';
+import { bareOffset, type LedgerPosition } from '../codecs/LedgerPosition.js';
 import { seenParticipantId } from '../history/participant.js';
 import { attempt } from './attempt.js';
-import { type LedgerStart, type LedgerStarts, replacement, type StartsOf } from './LedgerStart.js';
+import { type LedgerStart, replacement } from './LedgerStart.js';
+import type { LedgerStarts, StartsOf } from './LedgerStarts.js';
 import type { Run, Strategy } from './Run.js';
 import { submissionReport } from './submitter.js';
 
@@ -92,7 +94,9 @@ export class Change {
       state = 'ended';
     };
     const submitAt = (located: Client): Observable<SubmittedTransaction> => {
-      const starts = this.startsOf(located);
+      const { named, strategy } = subscriber;
+      // the ledger finds signed bytes by their hash
+      const starts = this.startsOf(located, strategy.kind === 'hosted' ? named.actAs : []);
       const read$ = starts
         .read(located)
         .pipe(
@@ -166,7 +170,7 @@ export class Change {
 
   /** The error of a subscription that sends nothing. An earlier process, or another subscription, may have committed the change. */
   #unsent({ named }: Subscriber, error: LedgerError, reason: string): LedgerError {
-    const since = this.#start && { since: this.#start.since };
+    const since = this.#start && { since: this.#start.offset };
     const submission: Submission = { ...named, ...since, sentAt: asyncScheduler.now(), attempts: 0 };
     return this.mayBeCommitted || this.#active > 0
       ? new OutcomeUnknownError(submission, error)
@@ -185,7 +189,7 @@ export class Change {
       change: this,
       report: submissionReport(client, this.commandId),
       start,
-      submission: { ...named, sentAt, since: start.since },
+      submission: { ...named, sentAt, since: start.offset, ...(strategy.kind === 'hosted' && positionOf(start)) },
       ageMs,
       retry,
       strategy,
@@ -204,9 +208,9 @@ export class Change {
           },
         };
       },
-      beginAt: (since) => {
-        starts.prunedTo(since);
-        this.#start = { ...start, since };
+      beginAt: (offset) => {
+        starts.prunedTo(offset);
+        this.#start = { ...start, offset };
         return beginAt(this.#start);
       },
     });
@@ -214,20 +218,22 @@ export class Change {
   }
 
   /** A commit that is not after the start shows that the start is of another ledger. */
-  #checkStart({ offset }: SubmittedTransaction, starts: LedgerStarts, client: Client): void {
-    if (this.#start === undefined || offset > this.#start.since) {
+  #checkStart(transaction: SubmittedTransaction, starts: LedgerStarts, client: Client): void {
+    const { offset } = transaction;
+    if (this.#start === undefined || offset > this.#start.offset) {
       starts.precede(offset);
+      starts.committed(transaction);
       return;
     }
     starts.contradictedBy(offset, client);
-    this.#start = { since: offset - 1 };
+    this.#start = bareOffset(offset - 1);
     this.participantId = undefined;
   }
 
   /** A start that was given or not read is before a commit that may still follow: later calls begin there, too. */
   #keepStart(starts: LedgerStarts): void {
-    const { since, isGiven = false, isUnread = false } = this.#start ?? { since: Infinity };
-    if (isGiven || isUnread) starts.precede(since + 1);
+    const { offset, isGiven = false, isUnread = false }: LedgerStart = this.#start ?? bareOffset(0);
+    if (isGiven || isUnread) starts.precede(offset + 1);
   }
 
   /** Records that a subscription ends. If it knows that nothing was committed, that includes those that ended before. */
@@ -236,6 +242,13 @@ export class Change {
     this.mayBeCommitted = mayBeCommitted;
     if (mayBeCommitted) this.#left += 1;
   }
+}
+
+/** The position that errors show. One that could not be read shows nothing. */
+function positionOf(start: LedgerStart): { readonly position?: LedgerPosition } {
+  if (start.isUnread === true) return {};
+  const { offset, participantId, lastUpdate, recordTimes } = start.latest ?? start;
+  return { position: { offset, participantId, lastUpdate, recordTimes } };
 }
 
 const isDecided = (error: unknown): error is LedgerError =>

@@ -2,138 +2,81 @@ import {
   catchError,
   concat,
   concatMap,
+  defaultIfEmpty,
   defer,
   EMPTY,
+  forkJoin,
   ignoreElements,
-  map,
   type Observable,
   of,
-  share,
-  takeUntil,
   tap,
-  throwIfEmpty,
-  timer,
+  timeout,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
+import { ledgerEffects } from '../codecs/UpdateFormat.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
-import { bareHistory } from '../feed/historyOf.js';
+import { bareHistory, historyOf } from '../feed/historyOf.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
-import { locate } from '../history/locate.js';
+import type { AnyFeed } from '../feed/LedgerFeed.js';
+import { positionAt } from '../feed/positionAt.js';
+import { createLedgerFeed } from '../feed/UpdatesOptions.js';
+import type { LedgerPosition } from '../codecs/LedgerPosition.js';
+import { locate, type Place } from '../history/locate.js';
 import { isUnavailable, readParticipantId, seenParticipantId } from '../history/participant.js';
 import type { Client } from '../client/Client.js';
 import type { Kind } from './codes.js';
 
-/** A point of a ledger before all attempts to submit a change. Attempts that were committed have a later offset. */
-export interface LedgerStart {
-  readonly since: Offset;
-  /** The participant to which the offset belongs, if it is known. */
-  readonly participantId?: string | undefined;
+/** A position before all attempts to submit a change. Attempts that were committed have a later offset. */
+export interface LedgerStart extends LedgerPosition {
+  /** What is known of the ledger when the change is first sent. It may be later than the start. */
+  readonly latest?: LedgerPosition | undefined;
   /** Whether the caller names it. */
   readonly isGiven?: boolean;
+  /** Whether the caller names an offset only. A commit before that is of no concern. */
+  readonly isBare?: boolean;
   /** Whether it could not be read, so that it is the beginning of the ledger. */
   readonly isUnread?: boolean;
 }
 
-/** How long to wait for the start, in milliseconds. It must not delay a submission for long. */
-const startTimeoutMs = 5_000;
+/**
+ * Emits the present end of a ledger, with the last updates that the parties see there. The participant is the same before and
+ * after, so that end and updates belong to it.
+ */
+export const readStart = (client: Client, parties: readonly string[]): Observable<LedgerPosition> =>
+  defer(() => {
+    const seen = seenParticipantId(client);
+    return seen === undefined ? readParticipantId(client) : of(seen);
+  }).pipe(
+    concatMap((participantId) =>
+      ledgerEnd(client).pipe(
+        concatMap((offset) =>
+          forkJoin({ start: readAt(client, parties, offset, participantId), now: readParticipantId(client) }),
+        ),
+        concatMap(({ start, now = participantId }) => (now === participantId ? of(start) : readStart(client, parties))),
+      ),
+    ),
+  );
 
 /**
- * The start of all changes that a ledger submits. It is read once, and again after an attempt whose outcome was unknown,
- * because another ledger may have taken the place of the first. If it is still the same, its start is kept, so that a
- * change that is submitted again is found.
+ * Emits where the changes begin that began at a position before: there, if the ledger is the same; where that is now, if the ledger was
+ * restored from a backup; at the present end of another ledger.
  */
-export class LedgerStarts {
-  #shared$: Observable<LedgerStart> | undefined;
-  #last: LedgerStart | undefined;
-  /** The start is not after this offset: since then, changes were committed. */
-  #atMost = Infinity;
-
-  /**
-   * Emits the start of a new change. Without a ledger end, it is the beginning of the ledger. Fails with a `LedgerResetError` if
-   * another participant answers than the one that feeds and submissions had seen when the change began.
-   */
-  read(client: Client): Observable<LedgerStart> {
-    return defer(() => {
-      const participantId = seenParticipantId(client);
-      // a feed has noticed another participant since then
-      if (areDifferent(this.#last?.participantId, participantId)) this.forget();
-      return (this.#shared$ ??= this.#read(client)).pipe(
-        catchError(() => [{ since: 0, isUnread: true, participantId }]),
-        tap((start) => {
-          if (!areDifferent(start.participantId, participantId)) return;
-          const difference = `the participant is ${start.participantId}, not ${participantId}`;
-          throw new LedgerResetError(start.since, undefined, difference);
-        }),
-      );
-    });
-  }
-
-  /** Reads the start again for the next change. */
-  forget(): void {
-    this.#shared$ = undefined;
-  }
-
-  /** Begins later, because the participant has pruned the start. */
-  prunedTo(since: Offset): void {
-    if (this.#last === undefined || this.#last.since >= since) return;
-    this.#last = { ...this.#last, since };
-    if (this.#shared$ !== undefined) this.#shared$ = of(this.#last);
-  }
-
-  /**
-   * Begins before a commit that is not after the start: the start belongs to a ledger that was restored or replaced, and its
-   * offset protects nothing. The commits of the present ledger are found from here on.
-   */
-  contradictedBy(offset: Offset, client: Client): void {
-    if (this.#last !== undefined && this.#last.since < offset) return;
-    this.#atMost = Math.min(this.#atMost, offset - 1);
-    this.#last = undefined;
-    this.#shared$ = this.#read(client);
-  }
-
-  /** Begins before a commit of this ledger whose change had another start, so that a later call finds it. */
-  precede(offset: Offset): void {
-    if (this.#last === undefined) {
-      this.#atMost = Math.min(this.#atMost, offset - 1);
-    } else if (this.#last.since >= offset) {
-      this.#last = { ...this.#last, since: offset - 1 };
-      if (this.#shared$ !== undefined) this.#shared$ = of(this.#last);
-    }
-  }
-
-  /** Reads the start once for all changes that need it meanwhile or later, unless that fails. */
-  #read(client: Client): Observable<LedgerStart> {
-    const shared$ = readStart(client).pipe(
-      map((now) => {
-        if (this.#last !== undefined && isSameLedger(this.#last, now)) return this.#last;
-        return { ...now, since: Math.min(now.since, this.#atMost) };
-      }),
-      tap((start) => {
-        this.#last = start;
-        this.#atMost = Infinity;
-        // unless it was forgotten while it was read
-        if (this.#shared$ === shared$) this.#shared$ = of(start);
-      }),
-      takeUntil(timer(startTimeoutMs)),
-      throwIfEmpty(),
-      share(),
-    );
-    return shared$;
-  }
-}
-
-/** Whether two participants are known, and not the same. */
-const areDifferent = (one: string | undefined, other: string | undefined): boolean =>
-  one !== undefined && other !== undefined && one !== other;
-
-const isSameLedger = (last: LedgerStart, now: LedgerStart): boolean =>
-  now.since >= last.since && now.participantId === last.participantId;
-
-const readStart = (client: Client): Observable<LedgerStart> =>
-  ledgerEnd(client).pipe(
-    concatMap((since) => readParticipantId(client).pipe(map((participantId) => ({ since, participantId })))),
+export const startAgain = (
+  client: Client,
+  parties: readonly string[],
+  last: LedgerPosition,
+  now: LedgerPosition,
+): Observable<LedgerPosition> => {
+  if (now.offset < last.offset || now.participantId !== last.participantId) return of(now);
+  return locate(historyAt(client, parties, last), last, false).pipe(
+    concatMap((place) => (place._tag === 'Here' ? of(last) : readAt(client, parties, place.start, last.participantId))),
+    catchError((error: unknown) => {
+      if (isLedgerError(error, 'LedgerResetError', 'PrunedError')) return of(now);
+      throw error;
+    }),
   );
+};
 
 /** A start whose ledger must still be there, and what is known of the change that began at it. */
 interface Begun {
@@ -142,52 +85,94 @@ interface Begun {
   /** Whose attempts stay at one participant. */
   readonly change: { participantId: string | undefined };
   readonly strategy: { readonly kind: Kind };
+  readonly submission: { readonly actAs: readonly string[] };
 }
 
 /**
- * Completes if the ledger is still the one of a start. A deduplication period that begins at an offset of another ledger
- * does not protect. Fails with a `LedgerResetError` if the ledger ends before the start, or belongs to another participant.
- * If the participant of the start is unknown, the one that answers now is that of the change from now on.
+ * Emits where the start of a change is on the participant that answers now; `undefined` if nothing shows it. Fails with a
+ * `LedgerResetError` if the ledger ends before the start, or belongs to another participant. If the participant of the start is
+ * unknown, the one that answers now is that of the change from now on.
  */
-export const proveStart = ({ client, start, change, strategy }: Begun): Observable<never> =>
+export const locateStart = ({ client, start, change, strategy, submission }: Begun): Observable<Place | undefined> =>
   defer(() => {
-    const { since, participantId = change.participantId } = start;
+    const known = start.latest ?? start;
+    const { participantId = change.participantId } = known;
     // all participants of a party accept its signed bytes
     const mustLearn = participantId === undefined && strategy.kind === 'hosted';
     const learned$ = readParticipantId(client).pipe(
       tap((id) => {
         change.participantId = id;
       }),
+      ignoreElements(),
     );
-    const reader = bareHistory(client);
-    // no ledger ends before its beginning, so that its end need not be known
-    const history = since === 0 ? { ...reader, ledgerEnd$: of(undefined) } : reader;
-    return concat(
-      mustLearn ? learned$ : EMPTY,
-      locate(history, { offset: since, participantId, recordTimes: {} }, false),
-    );
+    const history = historyAt(client, submission.actAs, known);
+    return concat(mustLearn ? learned$ : EMPTY, locate(history, { ...known, participantId }, false));
   }).pipe(
-    ignoreElements(),
     catchError((error: unknown) => {
+      // it is no longer at its offset, and what would show where it is has been pruned
+      if (isLedgerError(error, 'PrunedError')) throw movedFrom(start);
       // a gateway may block the paths
-      if (isUnavailable(error) || (isLedgerError(error, 'ApiError') && !isTransient(error))) return [];
+      if (isUnavailable(error) || (isLedgerError(error, 'ApiError') && !isTransient(error))) return of(undefined);
       throw error;
     }),
   );
+
+/**
+ * Completes if the ledger is still the one of a start, at the same offsets. A deduplication period that begins at an offset of
+ * another ledger does not protect. Fails with a `LedgerResetError` otherwise.
+ */
+export const proveStart = (begun: Begun): Observable<never> =>
+  locateStart(begun).pipe(
+    tap((place) => {
+      if (place?._tag === 'Elsewhere') throw movedFrom(begun.start);
+    }),
+    ignoreElements(),
+  );
+
+/** The error of a change whose ledger was restored. The participant does not recognize what it committed after its backup. */
+export const movedFrom = ({ offset }: LedgerStart): LedgerResetError =>
+  new LedgerResetError(offset, undefined, 'it was restored from a backup, and its updates have other offsets');
 
 /** Why a submission is not sent: it would be to another ledger than the one that its client has seen. */
 export const replacement = ({ difference = 'it ends earlier' }: LedgerResetError): string =>
   `another ledger has taken the place of the first: ${difference}`;
 
-/** Returns the starts of a participant. */
-export type StartsOf = (client: Client) => LedgerStarts;
+/** How long to read what parties see at a start, in milliseconds. */
+const readTimeoutMs = 2_000;
 
-/** The starts of the participants of a ledger. Those of one participant mean nothing at another one. */
-export function ledgerStarts(): StartsOf {
-  const all = new Map<string, LedgerStarts>();
-  return ({ address = '' }) => {
-    const starts = all.get(address) ?? new LedgerStarts();
-    all.set(address, starts);
-    return starts;
-  };
-}
+/** In how many updates before a start the last one of each synchronizer is looked for. */
+const maxUpdates = 10;
+
+/** Emits the position at an offset, with the last updates that the parties see there. Without them, it proves less. */
+const readAt = (
+  client: Client,
+  parties: readonly string[],
+  offset: Offset,
+  participantId: string | undefined,
+): Observable<LedgerPosition> => {
+  const none: LedgerPosition = { offset, participantId, recordTimes: {} };
+  if (parties.length === 0) return of(none);
+  const feed = feedOf(client, parties, offset);
+  return positionAt(feed, { offset, participantId, begin: Math.max(0, offset - 1), maxUpdates }).pipe(
+    catchError(() => EMPTY),
+    defaultIfEmpty(none),
+    timeout({ first: readTimeoutMs, with: () => of(none) }),
+  );
+};
+
+/** What the participant shows of a position. Without an update, its end is enough: no ledger ends before its beginning. */
+const historyAt = (client: Client, parties: readonly string[], { offset, lastUpdate }: LedgerPosition) => {
+  if (lastUpdate !== undefined) return historyOf(feedOf(client, parties, offset));
+  const history = bareHistory(client);
+  return offset === 0 ? { ...history, ledgerEnd$: of(undefined) } : history;
+};
+
+/** The updates of some parties, of which each is read once. */
+const feedOf = (client: Client, parties: readonly string[], beginExclusive: Offset): AnyFeed =>
+  createLedgerFeed(
+    client,
+    { beginExclusive, updateFormat: ledgerEffects({ parties, topology: false }) },
+    { retry: { giveUpAfterMs: 0 } },
+    undefined,
+    () => undefined,
+  );

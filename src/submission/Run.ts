@@ -66,6 +66,8 @@ export interface UsedContracts {
   readonly disclosed: readonly DisclosedContract[];
   /** The offset of the archival of one of them. No attempt is committed after it. */
   readonly archivedAt?: Offset | undefined;
+  /** The offset of the commit, if an earlier attempt was committed. */
+  readonly committedAt?: Offset | undefined;
 }
 
 /** The times that a request sets, for which a participant holds an attempt. */
@@ -91,7 +93,7 @@ export interface Strategy {
   readonly canSettle: boolean;
   /** Creates the body of an attempt. */
   readonly body: (run: Run, attempt: AttemptKey) => object;
-  /** Before a change is sent again: proves that the ledger is the same, and emits what its contracts show. */
+  /** Before a change is sent again: proves that the ledger is the same, and emits its commit, or what its contracts show. */
   readonly prepareResend: (run: Run) => Observable<UsedContracts>;
   /** Emits the offset of the commit, if one request shows it. Completes otherwise, which proves nothing. */
   readonly lookUp: (run: Run, withinMs: number) => Observable<Offset>;

@@ -75,7 +75,10 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
       return { ...attempts, sent: named.attempts, budget: attempts.budget.spend(tookMs, Infinity) };
     };
     const fail = (error: unknown): Observable<SubmittedTransaction> => retryOrEnd(run, after(), error);
-    const send = ({ disclosed, archivedAt }: UsedContracts): Observable<SubmittedTransaction> => {
+    const read = (offset: Offset): Observable<SubmittedTransaction> =>
+      readCommitted(run, { ...run.submission, attempts: attempts.sent }, offset, leftMs());
+    const send = ({ disclosed, archivedAt, committedAt }: UsedContracts): Observable<SubmittedTransaction> => {
+      if (committedAt !== undefined) return read(committedAt);
       const key = { isResent, disclosed, earliest: attempts.earliest };
       const request = {
         path: strategy.path,
@@ -101,11 +104,7 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
       catchError((error: unknown) => of(isResent ? fail(error) : unsent(error))),
       concatAll(),
     );
-    return found$.pipe(
-      map((offset) => readCommitted(run, { ...run.submission, attempts: attempts.sent }, offset, leftMs())),
-      defaultIfEmpty(send$),
-      concatAll(),
-    );
+    return found$.pipe(map(read), defaultIfEmpty(send$), concatAll());
   });
 
 /**
@@ -206,7 +205,7 @@ function beginLater(
 ): Observable<SubmittedTransaction> | undefined {
   const earliest = earliestOffset(error);
   if (earliest === undefined || earliest === attempts.earliest) return undefined;
-  if (earliest <= run.start.since)
+  if (earliest <= run.start.offset)
     return run.strategy.isPeriodOpen ? attempt(run, { ...attempts, earliest }) : undefined;
   // nothing that was sent before was or will be committed, so any offset is before it
   return mayBeCommitted ? undefined : attempt(run.beginAt(earliest), { ...attempts, earliest });

@@ -8,7 +8,8 @@ import { decodeWith, exchange, validateRequest } from '../client/exchange.js';
 import { checkPositive, clampTimer, type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { Change, reportFailure } from './Change.js';
 import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
-import { proveStart, type StartsOf } from './LedgerStart.js';
+import { proveStart } from './LedgerStart.js';
+import type { StartsOf } from './LedgerStarts.js';
 import { type AttemptKey, nextId, randomUuid, type Run, type Strategy } from './Run.js';
 import { submissionReport } from './submitter.js';
 import { noContracts } from './usedContracts.js';
@@ -137,7 +138,7 @@ function executeBody(request: ExecuteRequest, run: Run, { earliest }: AttemptKey
     submissionId,
     deduplicationPeriod: deduplicationPeriod({
       requested: request.deduplicationPeriod,
-      since: start.isUnread === true ? undefined : start.since,
+      since: start.isUnread === true ? undefined : start.offset,
       earliest,
       isLater,
       ageMs: run.ageMs(),

@@ -33,7 +33,7 @@ import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import { jitter, retryTransient } from '../http/retry.js';
 import { readContracts } from './usedContracts.js';
-import { proveStart } from './LedgerStart.js';
+import { type LedgerStart, proveStart } from './LedgerStart.js';
 import { type Owner, ownerOf } from './ownership.js';
 import { readUpdates, silent } from './readCommitted.js';
 import type { HeldTimes, Rest, Run } from './Run.js';
@@ -43,7 +43,7 @@ import type { HeldTimes, Rest, Run } from './Run.js';
  * completions cannot be read. It does not end by itself otherwise, and proves nothing by that.
  */
 export const watch = (run: Run, withinMs: number): Observable<Offset> =>
-  completionsAfter(run, run.start.since, withinMs).pipe(
+  completionsAfter(run, run.start.offset, withinMs).pipe(
     filter((element) => element._tag === 'Completion' && ownerOf(run, element) === 'change'),
     map(({ offset }) => offset),
     take(1),
@@ -106,18 +106,24 @@ export const settle = (run: Run, refusal: ApiError, withinMs: number): Observabl
 };
 
 /** Searches the updates up to an offset for the commit of the change. */
-export const findUpTo = (run: Run, endInclusive: Offset): Observable<Found> => {
-  const { since: beginExclusive } = run.start;
-  // a contract that was archived before the first attempt
-  if (endInclusive <= beginExclusive) return EMPTY;
-  return readUpdates(run, { beginExclusive, endInclusive }).pipe(findOwn(run));
-};
+export const findUpTo = (run: Run, endInclusive: Offset): Observable<Found> =>
+  findBetween(run, searchStart(run.start), endInclusive);
+
+/** Searches the updates of a range for the commit of the change. */
+export const findBetween = (run: Run, beginExclusive: Offset, endInclusive: Offset): Observable<Found> =>
+  endInclusive > beginExclusive ? readUpdates(run, { beginExclusive, endInclusive }).pipe(findOwn(run)) : EMPTY;
+
+/** The offset after which all commits of a change are, if its ledger is still the same. */
+function searchStart(start: LedgerStart): Offset {
+  const { offset, lastUpdate } = start.latest ?? start;
+  return Math.min(start.offset, lastUpdate?.offset ?? offset);
+}
 
 /** The updates do not wait for the ledger end, which a gateway may block: without it, only a commit decides. */
 const findUntilDecided = (run: Run, withinMs: number): Observable<Found> =>
   defer(() => {
     const rest = run.rest();
-    const { client, strategy, start, retry } = run;
+    const { client, strategy, retry } = run;
     let end: Offset = Infinity;
     const isOpen = isOpenUntil(() => end, strategy.held, rest);
     const end$ = ledgerEnd(client).pipe(
@@ -128,7 +134,7 @@ const findUntilDecided = (run: Run, withinMs: number): Observable<Found> =>
       ignoreElements(),
       catchError(() => EMPTY),
     );
-    const updates$ = readUpdates(run, { beginExclusive: start.since }, withinMs).pipe(
+    const updates$ = readUpdates(run, { beginExclusive: searchStart(run.start) }, withinMs).pipe(
       takeWhile(isOpen),
       endWith(undefined),
     );

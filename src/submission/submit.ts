@@ -14,7 +14,7 @@ import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js'
 import { reportFailure } from './Change.js';
 import { type ExecuteOptions, executor, recoveryTimeMs } from './execute.js';
 import { randomUuid } from './Run.js';
-import type { StartsOf } from './LedgerStart.js';
+import type { StartsOf } from './LedgerStarts.js';
 import { isAwaited } from './outcome.js';
 import type { Signer, Verifier } from './Signer.js';
 import { keepRequest } from './send.js';

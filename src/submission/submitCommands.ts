@@ -1,21 +1,23 @@
-import { concat, defer, type Observable, of } from 'rxjs';
+import { defer, type Observable, of } from 'rxjs';
 import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
 import { submissionIdOf } from '../codecs/internal/submissionId.js';
 import { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { InvalidRequestError } from '../errors/request.js';
+import { bareOffset, LedgerPosition } from '../codecs/LedgerPosition.js';
 import type { Client } from '../client/Client.js';
 import { validateRequest } from '../client/exchange.js';
 import type { RetryPolicy } from '../http/retry.js';
 import { Change } from './Change.js';
 import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
 import { type ExecuteOptions, recoveryTimeMs, submissionRetry } from './execute.js';
-import { proveStart, type StartsOf } from './LedgerStart.js';
+import { findBeforeResend } from './findBeforeResend.js';
+import type { LedgerStart } from './LedgerStart.js';
+import type { StartsOf } from './LedgerStarts.js';
 import { readTransaction } from './readCommitted.js';
 import { type AttemptKey, type HeldTimes, nextId, randomUuid, type Run, type Strategy } from './Run.js';
 import { keepRequest } from './send.js';
-import { readContracts } from './usedContracts.js';
 
 /**
  * Options for submitting commands of hosted parties.
@@ -24,12 +26,12 @@ import { readContracts } from './usedContracts.js';
  */
 export interface CommandsOptions extends Pick<ExecuteOptions, 'recover'> {
   /**
-   * The ledger end before the first attempt, if an earlier process may have sent the same change: `submission.since` of its
+   * Where the ledger was before the first attempt, if an earlier process may have sent the same change: `submission.since` of its
    * `OutcomeUnknownError`, or `ledgerEnd()` that it stored before. The change is then found, and not repeated. The request must
-   * have the same `commandId`, `actAs` and `userId` as then. Default: the subscriptions of this Observable are the first to
-   * send the change.
+   * have the same `commandId`, `actAs` and `userId` as then. A position, `submission.position` of the error, also shows whether the
+   * ledger was replaced or restored meanwhile. Default: the subscriptions of this Observable are the first to send the change.
    */
-  readonly since?: Offset;
+  readonly since?: Offset | LedgerPosition;
 }
 
 /** The default time to determine an outcome, in milliseconds: the ledger itself may take more than 2 minutes to decide. */
@@ -41,11 +43,12 @@ export function commandSubmitter(
   ledgerRetry: RetryPolicy | undefined,
 ): (request: CommandsRequest, options?: CommandsOptions) => (client: Client) => Observable<SubmittedTransaction> {
   return (request, { since, recover = { withinMs: recoverWithinMs } } = {}) => {
-    if (since !== undefined && !Offset.is(since)) throw new TypeError('since must be an offset');
+    if (since !== undefined && !Offset.is(since) && !LedgerPosition.is(since))
+      throw new TypeError('since must be an offset or a position');
     const retry = submissionRetry(ledgerRetry, recoveryTimeMs({ recover }));
     // JavaScript may pass no request: subscribing then fails
     const { commandId } = { ...request };
-    const given = since === undefined ? undefined : { since, isGiven: true };
+    const given = since === undefined ? undefined : startOf(since);
     const create = (id: string): Change => new Change(startsOf, id, given);
     const changes = new Changes(create, commandId ?? undefined);
     const kept = keepRequest(request, (its) => validateCommands(its, since));
@@ -63,8 +66,12 @@ export function commandSubmitter(
   };
 }
 
+/** The start that a caller names. */
+const startOf = (since: Offset | LedgerPosition): LedgerStart =>
+  typeof since === 'number' ? { ...bareOffset(since), isGiven: true, isBare: true } : { ...since, isGiven: true };
+
 /** Validates the request of commands. Throws an {@link InvalidRequestError}. */
-export function validateCommands(request: CommandsRequest, since: Offset | undefined): CommandsRequest {
+export function validateCommands(request: CommandsRequest, since: CommandsOptions['since']): CommandsRequest {
   const validated = validateRequest(CommandsRequest, request);
   if (validated.minLedgerTimeAbs != null && validated.minLedgerTimeRel != null)
     throw new InvalidRequestError([{ path: 'minLedgerTimeRel', expected: 'not together with minLedgerTimeAbs' }]);
@@ -121,7 +128,7 @@ const hosted = (request: CommandsRequest): Strategy => ({
   canSettle: true,
   body: (run, attempt) => commandsBody(request, run, attempt),
   // what an earlier attempt may have archived is disclosed
-  prepareResend: (run) => concat(proveStart(run), readContracts(run, contractIdsOf(request))),
+  prepareResend: (run) => findBeforeResend(run, contractIdsOf(request)),
   lookUp: () => of(),
   finish: (run, named, isResent, transaction, withinMs) =>
     request.transactionFormat == null || usesFormat(request, isResent)
@@ -170,12 +177,12 @@ const hasNames = ({ transactionFormat }: CommandsRequest): boolean =>
 function periodOf(request: CommandsRequest, run: Run, isLater: boolean): DeduplicationPeriod {
   const { deduplicationPeriod: requested } = request;
   const { start, client } = run;
-  const { since, isGiven = false } = start;
+  const { offset, isGiven = false } = start;
   // no earlier attempt was before the start
   const isSinceStart = requested == null || 'Empty' in requested || (isGiven && 'DeduplicationDuration' in requested);
   return deduplicationPeriod({
-    requested: isSinceStart ? { DeduplicationOffset: { value: since } } : requested,
-    since,
+    requested: isSinceStart ? { DeduplicationOffset: { value: offset } } : requested,
+    since: offset,
     isLater,
     ageMs: run.ageMs(),
     // also without recovery: another subscription, call or process may commit the change before this attempt is checked

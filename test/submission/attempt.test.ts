@@ -104,7 +104,7 @@ const delayed = (ms: number, reply: Reply): Observable<Reply> => of(reply).pipe(
 describe('before a submission is sent', () => {
   it('the ledger end is read, and errors show it', () => {
     const { seen, requests } = play({ execute: [[errorReply(400, errorBody('INVALID_ARGUMENT', 8))]] });
-    expect(requests.map(({ path }) => path)).toEqual([endPath, participantPath, executePath]);
+    expect(requests.map(({ path }) => path)).toEqual([participantPath, endPath, participantPath, executePath]);
     expect(seen.error).toMatchObject({ submission: { since: 10, sentAt: 0, attempts: 1 } });
   });
 
@@ -393,7 +393,7 @@ describe('a submission whose response was lost, and whose hash is known', () => 
   });
 
   it.each<[string, (asked: number) => Reply]>([
-    ['another participant answers now', (asked) => ok({ participantId: asked === 1 ? 'p::1220' : 'q::1220' })],
+    ['another participant answers now', (asked) => ok({ participantId: asked <= 2 ? 'p::1220' : 'q::1220' })],
     ['the participant does not report its id', () => notFound],
   ])('stays unknown although its contract is archived if %s', (_, participantId) => {
     const contractId = `00${'cd'.repeat(32)}`;
@@ -458,7 +458,11 @@ describe('a submission that was certainly not committed', () => {
     ],
   ])('fails with an UnauthorizedError when %s', (_, token, sent) => {
     const refused = errorReply(401, '');
-    const { seen, attempts } = play({ execute: [[refused]], end: [refused] }, {}, { token: token() });
+    const { seen, attempts } = play(
+      { execute: [[refused]], end: [refused], participant: [refused] },
+      {},
+      { token: token() },
+    );
     expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', path: executePath, tokenChanged: sent > 1 });
     expect(attempts).toHaveLength(sent);
   });
@@ -492,7 +496,7 @@ describe('a submission that was certainly not committed', () => {
       { token: () => `token-${(tokens += 1)}` },
     );
     expect(seen.values).toMatchObject([{ offset: 11 }]);
-    expect(attempts.map(({ token }) => token)).toEqual(['token-3', 'token-4']);
+    expect(attempts.map(({ token }) => token)).toEqual(['token-4', 'token-5']);
   });
 
   it('is sent again while the service is busy, and rejected when the time is used up', () => {

@@ -34,8 +34,8 @@ const lost = { kind: 'lost', isReceived: true, how: 'reset', afterMs: 300 } as c
 describe('the diagnostics of a submission', () => {
   it('report that it was sent and committed', () => {
     expect(diagnosticsOf({})).toMatchObject([
-      { _tag: 'SubmissionSent', submissionId, attempt: 1, at: 30 },
-      { _tag: 'SubmissionCommitted', submissionId, updateId: '122011', offset: 11, at: 240 },
+      { _tag: 'SubmissionSent', submissionId, attempt: 1, at: 50 },
+      { _tag: 'SubmissionCommitted', submissionId, updateId: '122011', offset: 11, at: 260 },
     ]);
   });
 

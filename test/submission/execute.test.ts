@@ -14,7 +14,7 @@ import { observe } from '../helpers/observe.js';
 import { scriptedService } from '../helpers/scripted.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { notFound } from '../helpers/wire.js';
-import { byOffsetPath, endPath } from '../helpers/submissionPlan.js';
+import { byOffsetPath, endPath, participantPath } from '../helpers/submissionPlan.js';
 
 const start = sandboxes();
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
@@ -194,14 +194,14 @@ describe('an invalid submission', () => {
   ];
 
   it.each(invalid)('is refused before anything is sent, and the error names the field: %s', (field, request) => {
-    const service = scriptedService((sent) => (sent.path === endPath ? [notFound] : NEVER));
+    const service = scriptedService((sent) => (sent.path === path ? NEVER : [notFound]));
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
     const seen = observe(ledger.executeAndWaitForTransaction(request));
     expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: field }] });
     expect(service.requests).toEqual([]);
     // the valid request is sent
     const second = observe(ledger.executeAndWaitForTransaction(valid));
-    expect(service.requests.map((sent) => sent.path)).toEqual([endPath, path]);
+    expect(service.requests.map((sent) => sent.path)).toEqual([participantPath, endPath, path]);
     second.subscription.unsubscribe();
   });
 });

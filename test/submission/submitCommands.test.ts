@@ -190,7 +190,9 @@ describe('an attempt', () => {
     expect(service.requests.map(({ path }) => path).sort()).toEqual([
       ...Array.from({ length: 4 }, () => submitPath),
       '/v2/parties/participant-id',
+      '/v2/parties/participant-id',
       '/v2/state/ledger-end',
+      '/v2/updates/flats',
     ]);
   });
 
@@ -220,7 +222,7 @@ describe('an attempt', () => {
       const service = scriptedService((request, count) => {
         // the participant does not find the names, before or after the commit
         const isNamed = request.path === '/v2/updates/update-by-offset' && JSON.stringify(request.body).includes('#q');
-        const isUnknown = count === 3 || isNamed;
+        const isUnknown = count === 5 || isNamed;
         return isUnknown ? [errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11))] : node.reply(request);
       });
       const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
@@ -380,7 +382,7 @@ describe('an attempt whose response is lost', () => {
   });
 
   it('is unknown if its deduplication data are pruned: the next one does not begin later (G61)', () => {
-    const { node, seen } = submit([lost], { at: { 50: prune } });
+    const { node, seen } = submit([lost], { at: { 70: prune } });
     expect(node.commits).toHaveLength(1);
     expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'PrunedError' } });
   });
@@ -412,7 +414,7 @@ describe('an attempt whose response is lost', () => {
     expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
     expect(node.attempts).toHaveLength(1);
     // with the start of the ledger
-    expect(service.requests).toHaveLength(3);
+    expect(service.requests).toHaveLength(5);
   });
 });
 

@@ -56,6 +56,8 @@ export interface Completion {
   readonly synchronizerId: string;
   readonly recordTime: string;
   readonly paidTrafficCost: number;
+  /** Whether the participant no longer recognizes a repetition, because it was restored. */
+  readonly isForgotten?: boolean;
   /** The hash of the committed transaction, in base64. */
   readonly hash?: string;
   /** The time of the completion, in milliseconds since the epoch. */
@@ -120,9 +122,9 @@ export class Completions {
   }
 
   private keep(completion: Completion): void {
-    const { outcome, deduplicationOffset, submission, hash } = completion;
+    const { outcome, deduplicationOffset, submission, hash, isForgotten = false } = completion;
     this.#all.push(completion);
-    if (typeof outcome !== 'string' || deduplicationOffset === undefined) return;
+    if (typeof outcome !== 'string' || deduplicationOffset === undefined || isForgotten) return;
     this.#accepted.set(changeIdOf(submission), completion);
     if (hash !== undefined) this.#byHash.set(hash, completion);
   }

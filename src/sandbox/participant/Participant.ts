@@ -81,12 +81,16 @@ export class Participant {
   }
 
   /** Goes back to an earlier end, and reads the rest again, at other offsets or at the same ones. */
-  restoreAndRead(ledgerEnd: number, offsets: 'other' | 'same'): void {
+  restoreAndRead(ledgerEnd: number, offsets: 'other' | 'same', forgetsCommands: boolean): void {
     const { ledger, completions, inbox } = this;
     const { end, restores } = ledger;
     const rest = ledger.restore(ledgerEnd, { returns: true });
     ledger.salt = [...ledger.salt, 'restored', restores];
-    const removed = new Map(completions.restore(ledgerEnd).map((completion) => [completion.offset, completion]));
+    const removed = new Map(
+      completions
+        .restore(ledgerEnd)
+        .map((each) => [each.offset, { ...each, isForgotten: forgetsCommands || each.isForgotten === true }]),
+    );
     const arrivals = rest.map((entry) => {
       const { offset } = updateValue(entry.update);
       const completion = removed.get(offset);

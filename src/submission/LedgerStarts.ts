@@ -1,0 +1,149 @@
+import {
+  catchError,
+  concatMap,
+  defer,
+  map,
+  type Observable,
+  of,
+  share,
+  takeUntil,
+  tap,
+  throwIfEmpty,
+  timer,
+} from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import { LedgerResetError } from '../errors/feed.js';
+import { bareOffset, type LedgerPosition } from '../codecs/LedgerPosition.js';
+import { advance } from '../history/advance.js';
+import { seenParticipantId } from '../history/participant.js';
+import type { Client } from '../client/Client.js';
+import { type LedgerStart, readStart, startAgain } from './LedgerStart.js';
+
+/** How long to wait for the start, in milliseconds. It must not delay a submission for long. */
+const startTimeoutMs = 5_000;
+
+/**
+ * The start of all changes that a ledger submits for some parties. It is read once, and again after an attempt whose outcome
+ * was unknown, because another ledger may have taken the place of the first. If it is still the same, its start is kept, so that
+ * a change that is submitted again is found.
+ */
+export class LedgerStarts {
+  #shared$: Observable<LedgerPosition> | undefined;
+  #last: LedgerPosition | undefined;
+  /** The last commit that is known, and the start before there is one. */
+  #latest: LedgerPosition | undefined;
+  /** The start is not after this offset: since then, changes were committed. */
+  #atMost = Infinity;
+
+  /** @param parties - those whose updates show that the ledger is the same; none for signed changes */
+  constructor(private readonly parties: readonly string[]) {}
+
+  /**
+   * Emits the start of a new change. Without a ledger end, it is the beginning of the ledger. Fails with a `LedgerResetError` if
+   * another participant answers than the one that feeds and submissions had seen when the change began.
+   */
+  read(client: Client): Observable<LedgerStart> {
+    return defer(() => {
+      const participantId = seenParticipantId(client);
+      // a feed has noticed another participant since then
+      if (areDifferent(this.#last?.participantId, participantId)) this.forget();
+      return (this.#shared$ ??= this.#read(client)).pipe(
+        map((start): LedgerStart => ({ ...start, latest: this.#latest })),
+        catchError(() => [{ ...bareOffset(0), isUnread: true, participantId }]),
+        tap((start) => {
+          if (!areDifferent(start.participantId, participantId)) return;
+          const difference = `the participant is ${start.participantId}, not ${participantId}`;
+          throw new LedgerResetError(start.offset, undefined, difference);
+        }),
+      );
+    });
+  }
+
+  /** Reads the start again for the next change. */
+  forget(): void {
+    this.#shared$ = undefined;
+  }
+
+  /** Begins later, because the participant has pruned the start. */
+  prunedTo(offset: Offset): void {
+    if (this.#last === undefined || this.#last.offset >= offset) return;
+    this.#keep({ ...this.#last, offset });
+  }
+
+  /** A change was committed. It shows later changes that the ledger is the same. */
+  committed(transaction: SubmittedTransaction): void {
+    if (this.#latest !== undefined && this.#latest.offset < transaction.offset)
+      this.#latest = advance(this.#latest, [transaction]);
+  }
+
+  /**
+   * Begins before a commit that is not after the start: the start belongs to a ledger that was restored or replaced, and its
+   * offset protects nothing. The commits of the present ledger are found from here on.
+   */
+  contradictedBy(offset: Offset, client: Client): void {
+    if (this.#last !== undefined && this.#last.offset < offset) return;
+    this.#atMost = Math.min(this.#atMost, offset - 1);
+    this.#last = undefined;
+    this.#shared$ = this.#read(client);
+  }
+
+  /** Begins before a commit of this ledger whose change had another start, so that a later call finds it. */
+  precede(offset: Offset): void {
+    if (this.#last === undefined) this.#atMost = Math.min(this.#atMost, offset - 1);
+    else if (this.#last.offset >= offset) this.#keep(atMost(this.#last, offset - 1));
+  }
+
+  #keep(start: LedgerPosition): void {
+    this.#last = start;
+    if (this.#shared$ !== undefined) this.#shared$ = of(start);
+  }
+
+  /** Reads the start once for all changes that need it meanwhile or later, unless that fails. */
+  #read(client: Client): Observable<LedgerPosition> {
+    const shared$ = readStart(client, this.parties).pipe(
+      concatMap((now) => {
+        const last = this.#last;
+        return (last === undefined ? of(now) : startAgain(client, this.parties, last, now)).pipe(
+          tap((start) => {
+            // a later commit is only known of the same ledger
+            if (start !== last) this.#latest = now;
+          }),
+        );
+      }),
+      map((start) => atMost(start, this.#atMost)),
+      tap((start) => {
+        this.#last = start;
+        this.#atMost = Infinity;
+        // unless it was forgotten while it was read
+        if (this.#shared$ === shared$) this.#shared$ = of(start);
+      }),
+      takeUntil(timer(startTimeoutMs)),
+      throwIfEmpty(),
+      share(),
+    );
+    return shared$;
+  }
+}
+
+/** Whether two participants are known, and not the same. */
+const areDifferent = (one: string | undefined, other: string | undefined): boolean =>
+  one !== undefined && other !== undefined && one !== other;
+
+/** A position that is not after an offset. What was read after that offset proves nothing of it. */
+const atMost = (position: LedgerPosition, offset: Offset): LedgerPosition =>
+  position.offset <= offset ? position : { ...bareOffset(offset), participantId: position.participantId };
+
+/** Returns the starts of the changes of some parties at a participant. */
+export type StartsOf = (client: Client, parties: readonly string[]) => LedgerStarts;
+
+/** The starts of the participants of a ledger. Those of one participant mean nothing at another one. */
+export function ledgerStarts(): StartsOf {
+  const all = new Map<string, LedgerStarts>();
+  return ({ address = '' }, parties) => {
+    const key = JSON.stringify([address, ...parties]);
+    const starts = all.get(key) ?? new LedgerStarts(parties);
+    all.set(key, starts);
+    return starts;
+  };
+}
