@@ -100,7 +100,7 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     sandbox.generate(3);
     const [next] = await lastValueFrom(outbox.submitAll(spying, soon).pipe(take(1), toArray()));
     expect(next).toMatchObject({ _tag: 'Committed', commandId: 'one' });
-    expect(seen[2]).toEqual({ since });
+    expect(seen[2]).toMatchObject({ since: { offset: since, participantId: sandbox.participantId } });
     await inTransaction((tx) => outbox.enqueue(tx, create('two')));
     await send(1);
     expect(committedIds(sandbox).filter((id) => ['one', 'two'].includes(id))).toEqual(['one', 'two']);
@@ -256,6 +256,25 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     expect(committedIds(sandbox)).not.toContain('one');
   });
 
+  it.each([0, 2, 4, 6])(
+    'commits a command once whose participant is restored at %d and forgets it (G62)',
+    async (end) => {
+      const { sandbox, outbox, create, inTransaction, send } = await world({
+        sandbox: { synchronizers: ['one::1220', 'two::1220', 'three::1220'] },
+      });
+      await inTransaction((tx) => outbox.enqueue(tx, create('before')));
+      await send(1);
+      sandbox.generate(6, { seed: end });
+      await inTransaction((tx) => outbox.enqueue(tx, create('one')));
+      sandbox.fault({ kind: 'reset', when: 'after' }, { ...submissions, times: 1 });
+      expect((await send(1, { recover: false })).submitted).toMatchObject([{ _tag: 'Unknown' }]);
+      sandbox.restore(end, { readAgain: true, offsets: 'other', forgetsCommands: true });
+      const { submitted } = await send(1);
+      expect(committedIds(sandbox).filter((id) => id === 'one')).toHaveLength(1);
+      expect(submitted).toMatchObject([{ _tag: 'Committed', isRepeated: true }]);
+    },
+  );
+
   it('gives a refused command another start if the participant has pruned the first', async () => {
     const { sandbox, outbox, create, inTransaction, send } = await world();
     await inTransaction((tx) => outbox.enqueue(tx, create('one')));
@@ -300,8 +319,8 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     await until(() => sandbox.requests.filter(({ path }) => path === transactionPath).length === 12);
     await database.pool.query('UPDATE canton_rx_cursors SET fence = fence + 1');
     await until(() => got.length === 12);
-    // its record was refused, and the command was looked for
-    expect(sandbox.requests.filter(({ path }) => path === transactionPath).length).toBeGreaterThan(12);
+    // its record was refused, and the command was found without sending it again
+    expect(sandbox.requests.filter(({ path }) => path === transactionPath)).toHaveLength(12);
     expect(committedIds(sandbox)).toHaveLength(12);
     expect(new Set(committedIds(sandbox)).size).toBe(12);
   });

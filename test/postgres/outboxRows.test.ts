@@ -24,7 +24,7 @@ describeWithPostgres('the rows of an outbox', () => {
     rows = new OutboxRows({ client, tables, name: 'o', lockName: 'outbox o', fence: '7', timeoutMs: 5_000 });
   });
 
-  const here = { since: 50, participantId: 'p' };
+  const here = { offset: 50, participantId: 'p', recordTimes: {} };
   const run = <A>(result$: Observable<A>): Promise<A> => lastValueFrom(result$);
 
   /** Adds a command, and emits what is due: that alone. */
@@ -47,7 +47,9 @@ describeWithPostgres('the rows of an outbox', () => {
     ['one that may be committed', { since: 90, participant: 'q', may_be_committed: true }, 90, 'q'],
   ])('begin where %s began', async (_, columns, since, participant) => {
     const row = await add({ reason: 'unknown', error: 'e', ...columns });
-    expect(await run(rows.begin([row], here))).toEqual([{ ...row, since, participant }]);
+    const position = 'may_be_committed' in columns ? undefined : here;
+    const begun = { ...row, since, participant, position };
+    expect(await run(rows.begin([{ row, position: here }]))).toEqual([{ row: begun, position: here }]);
     const isOpen = 'may_be_committed' in columns;
     expect(await read()).toMatchObject([
       {
@@ -70,7 +72,7 @@ describeWithPostgres('the rows of an outbox', () => {
     const row = await add(columns);
     await set(change);
     const before = await read();
-    expect(await run(rows.begin([row], here))).toEqual([]);
+    expect(await run(rows.begin([{ row, position: here }]))).toEqual([]);
     expect(await read()).toEqual(before);
   });
 
@@ -78,7 +80,7 @@ describeWithPostgres('the rows of an outbox', () => {
     const row = await add();
     await database.pool.query('UPDATE canton_rx_cursors SET fence = 8');
     const before = await read();
-    expect(await run(rows.begin([row], here))).toEqual([]);
+    expect(await run(rows.begin([{ row, position: here }]))).toEqual([]);
     await expect(run(rows.record(row, { state: 'committed', mayBeCommitted: false }))).rejects.toMatchObject({
       _tag: 'StoreError',
       operation: 'hold',

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { defer, map, type Observable, timeout } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
+import type { LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { WorkCounts } from '../../diagnostics/Diagnostic.js';
 import { StoreError, type StoreOperation } from '../../errors/process.js';
@@ -26,14 +27,16 @@ export interface OutboxRow<R = CommandsRequest | DecideRequest> {
   readonly since: Offset;
   /** The participant to which that belongs, if it is known. */
   readonly participant: string | undefined;
+  /** The position before the first attempt that may be committed, if there was one. */
+  readonly position: LedgerPosition | undefined;
   /** The number of failures in a row. */
   readonly failures: number;
 }
 
-/** The present end of a ledger, and its participant, if that is known. */
-export interface LedgerPosition {
-  readonly since: Offset;
-  readonly participantId: string | undefined;
+/** A command whose content is decided, and the position of the ledger before it is sent. */
+export interface BegunCommand {
+  readonly row: OutboxRow<CommandsRequest>;
+  readonly position: LedgerPosition;
 }
 
 /** What an attempt changes in its row. */
@@ -44,6 +47,8 @@ export interface RowChange {
   readonly error?: string;
   readonly updateId?: string | undefined;
   readonly offset?: Offset;
+  /** Where the first attempt was sent, if it may be committed: a ledger of several addresses may have chosen another one. */
+  readonly sentAfter?: LedgerPosition | undefined;
   /** After which time a pending command is sent again, in milliseconds. */
   readonly delayMs?: number;
   /** Whether the deduplication period gets another start, because the participant has pruned this one. */
@@ -91,7 +96,7 @@ export class OutboxRows {
   due(limit: number, sending: readonly number[], maxDelayMs: number): Observable<readonly OutboxRow[]> {
     const { commands } = this.holder.tables;
     const sql = `SELECT id::text AS id, command_id AS "commandId", key, decide,
-        coalesce(CASE WHEN may_be_committed THEN decided END, request)::text AS request, may_be_committed AS "mayBeCommitted", since::text AS since, participant, failures
+        coalesce(CASE WHEN may_be_committed THEN decided END, request)::text AS request, may_be_committed AS "mayBeCommitted", since::text AS since, participant, position::text AS position, failures
       FROM ${commands} AS c
       WHERE name = $1 AND state = 'pending' AND id <> ALL ($2::bigint[])
         AND (retry_at IS NULL OR retry_at NOT BETWEEN now() AND now() + $4 * interval '1 millisecond')
@@ -104,36 +109,38 @@ export class OutboxRows {
   }
 
   /**
-   * Saves that commands may be committed after an offset, and what was decided for them, before any of them is sent. Emits those
+   * Saves that commands may be committed after a position, and what was decided for them, before any of them is sent. Emits those
    * to send. A start that was saved before is kept, as long as it belongs to this ledger.
    */
-  begin(
-    due: readonly OutboxRow<CommandsRequest>[],
-    { since, participantId }: LedgerPosition,
-  ): Observable<readonly OutboxRow<CommandsRequest>[]> {
-    const isKept = `(c.may_be_committed OR (c.since <= $4 AND c.participant IS NOT DISTINCT FROM $5))`;
+  begin(due: readonly BegunCommand[]): Observable<readonly BegunCommand[]> {
+    const isKept = `(c.may_be_committed OR (c.since <= now.since AND c.participant IS NOT DISTINCT FROM now.participant))`;
     const sql = `WITH ${this.#held}
       UPDATE ${this.holder.tables.commands} AS c SET
-        since = CASE WHEN ${isKept} THEN c.since ELSE $4 END,
-        participant = CASE WHEN ${isKept} THEN c.participant ELSE $5 END,
+        since = CASE WHEN ${isKept} THEN c.since ELSE now.since END,
+        participant = CASE WHEN ${isKept} THEN c.participant ELSE now.participant END,
+        position = CASE WHEN c.may_be_committed THEN c.position ELSE now.position::json END,
         reason = CASE WHEN c.may_be_committed THEN c.reason END,
         error = CASE WHEN c.may_be_committed THEN c.error END,
-        decided = ($7::text[])[array_position($3::bigint[], c.id)]::json,
+        decided = now.decided::json,
         may_be_committed = true, retry_at = NULL, changed_at = now()
-      FROM held
-      WHERE c.id = ANY ($3::bigint[]) AND c.state = 'pending' AND c.may_be_committed = (c.id = ANY ($6::bigint[]))
-      RETURNING c.id::text AS id, c.since::text AS since, c.participant`;
-    const open = due.filter(({ mayBeCommitted }) => mayBeCommitted);
-    const decided = due.map(({ decide, request }) => (decide === undefined ? null : JSON.stringify(request)));
-    const values = [due.map(({ id }) => id), since, participantId, open.map(({ id }) => id), decided];
+      FROM held, unnest($3::bigint[], $4::boolean[], $5::text[], $6::bigint[], $7::text[], $8::text[])
+        AS now (id, may_be_committed, decided, since, participant, position)
+      WHERE c.id = now.id AND c.state = 'pending' AND c.may_be_committed = now.may_be_committed
+      RETURNING c.id::text AS id, c.since::text AS since, c.participant, c.position::text AS position`;
+    const values = [
+      due.map(({ row }) => row.id),
+      due.map(({ row }) => row.mayBeCommitted),
+      due.map(({ row }) => (row.decide === undefined ? null : JSON.stringify(row.request))),
+      due.map(({ position }) => position.offset),
+      due.map(({ position }) => position.participantId ?? null),
+      due.map(({ position }) => JSON.stringify(position)),
+    ];
     return this.#runHeld(sql, values).pipe(
       map((rows) => {
         const begun = new Map(rows.map((row) => [Number(row['id']), row]));
-        return due.flatMap((row) => {
+        return due.flatMap(({ row, position }) => {
           const now = begun.get(row.id);
-          return now === undefined
-            ? []
-            : [{ ...row, since: Number(now['since']), participant: textOf(now['participant']) }];
+          return now === undefined ? [] : [{ row: { ...row, ...startIn(now) }, position }];
         });
       }),
     );
@@ -151,16 +158,32 @@ export class OutboxRows {
       delayMs,
       forgetsSince = false,
       concernsAll,
+      sentAfter,
     } = change;
     const sql = `WITH ${this.#held}, changed AS (
         UPDATE ${this.holder.tables.commands} SET state = $4, may_be_committed = $5, reason = $6, error = $7,
           update_id = $8, "offset" = $9, failures = $10, retry_at = now() + $11 * interval '1 millisecond',
-          since = CASE WHEN $12 THEN NULL ELSE since END, changed_at = now()
+          since = CASE WHEN $12 THEN NULL ELSE coalesce($13, since) END,
+          participant = CASE WHEN $13::bigint IS NULL THEN participant ELSE $14 END,
+          position = coalesce($15::json, position), changed_at = now()
         WHERE id = $3 AND EXISTS (SELECT FROM held)
           AND (state IN ('pending', 'parked') OR (state = 'dropped' AND $4 = 'committed')))
       SELECT EXISTS (SELECT FROM held) AS "isHeld"`;
     const nextFailures = state === 'committed' ? 0 : failures + (concernsAll === true ? 0 : 1);
-    const values = [id, state, mayBeCommitted, reason, error, updateId, offset, nextFailures, delayMs, forgetsSince];
+    const start = sentAfter && [sentAfter.offset, sentAfter.participantId, JSON.stringify(sentAfter)];
+    const outcomeValues = [
+      id,
+      state,
+      mayBeCommitted,
+      reason,
+      error,
+      updateId,
+      offset,
+      nextFailures,
+      delayMs,
+      forgetsSince,
+    ];
+    const values = [...outcomeValues, ...(start ?? [undefined, undefined, undefined])];
     return this.#runHeld(sql, values).pipe(
       map(([row]) => {
         if (row?.['isHeld'] !== true)
@@ -203,6 +226,15 @@ export class OutboxRows {
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
+const startIn = (row: Readonly<Record<string, unknown>>): Pick<OutboxRow, 'since' | 'participant' | 'position'> => {
+  const position = textOf(row['position']);
+  return {
+    since: Number(row['since'] ?? 0),
+    participant: textOf(row['participant']),
+    position: position === undefined ? undefined : (JSON.parse(position) as LedgerPosition),
+  };
+};
+
 const toRow = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
   id: Number(row['id']),
   commandId: String(row['commandId']),
@@ -210,8 +242,7 @@ const toRow = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
   request: JSON.parse(String(row['request'])) as OutboxRow['request'],
   decide: textOf(row['decide']),
   mayBeCommitted: row['mayBeCommitted'] === true,
-  since: Number(row['since'] ?? 0),
-  participant: textOf(row['participant']),
+  ...startIn(row),
   failures: Number(row['failures']),
 });
 
@@ -261,6 +292,7 @@ CREATE TABLE IF NOT EXISTS ${commands} (
   may_be_committed boolean NOT NULL DEFAULT false,
   since bigint,
   participant text,
+  position json,
   failures int NOT NULL DEFAULT 0,
   retry_at timestamptz,
   reason text,

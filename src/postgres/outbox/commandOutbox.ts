@@ -244,7 +244,7 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
         concatMap((rows) => rows.map((row) => row['command'] as ParkedCommand)),
       ),
     retry: (id, { forget = false } = {}) => {
-      const reset = forget ? ', may_be_committed = false, since = NULL, participant = NULL' : '';
+      const reset = forget ? ', may_be_committed = false, since = NULL, participant = NULL, position = NULL' : '';
       return change(id, `'parked'`, `state = 'pending', retry_at = now(), failures = 0${reset}`);
     },
     drop: (id) => change(id, `'pending', 'parked'`, `state = 'dropped'`),

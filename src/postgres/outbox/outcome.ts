@@ -1,5 +1,6 @@
 import { asyncScheduler, catchError, defer, map, type Observable, of, take, throwIfEmpty } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
+import type { LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
 import type { DiagnosticBody } from '../../diagnostics/Diagnostic.js';
@@ -10,7 +11,7 @@ import type { Client } from '../../client/Client.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { submittedBy } from '../../submission/submitter.js';
-import type { LedgerPosition, OutboxRow, RowChange } from './OutboxRows.js';
+import type { OutboxRow, RowChange } from './OutboxRows.js';
 
 /**
  * The command of a {@link Submitted}.
@@ -88,10 +89,10 @@ export function attempt(
   open.delete(row.id);
   const replaced = replacementOf(row, position);
   if (replaced !== undefined) return of(replaced);
-  const { id, commandId, mayBeCommitted, since } = row;
+  const { id, commandId, mayBeCommitted } = row;
   const deduplicationPeriod = { DeduplicationOffset: { value: periodStart(row) } };
   const request = { ...row.request, commandId, deduplicationPeriod };
-  const options = { ...(mayBeCommitted && { since }), ...(recover !== undefined && { recover }) };
+  const options = { ...(mayBeCommitted && { since: startOf(row) }), ...(recover !== undefined && { recover }) };
   // a person may have made it forget that it was sent, and it may be decided again
   let transaction$ = mayBeCommitted ? kept$ : undefined;
   // called once: subscribing again continues it, and knows of the attempts so far
@@ -137,7 +138,8 @@ function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outcome {
     case 'unknown': {
       // time does not bring back what is pruned
       const state = verdict.isReset || verdict.prunedTo !== undefined ? 'parked' : 'pending';
-      return { ...failed, state, mayBeCommitted: true, reason: verdict.isReset ? 'replaced' : 'unknown' };
+      const reason = verdict.isReset ? 'replaced' : 'unknown';
+      return { ...failed, state, mayBeCommitted: true, reason, sentAfter: sentAfter(error, row) };
     }
     case 'refused': {
       const { reason, concernsAll } = verdict;
@@ -163,6 +165,16 @@ function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outcome {
  * quarter of an hour. A function that always chooses archived contracts must not hold up the later commands of its key indefinitely.
  */
 const maxFailures = 20;
+
+/** Where a command begins that an earlier process, or an earlier attempt, may have sent. */
+const startOf = ({ since, position }: OutboxRow): Offset | LedgerPosition =>
+  position === undefined ? since : { ...position, offset: since };
+
+/** Where the first attempt of a command was sent, if that is known now. */
+const sentAfter = (error: unknown, { mayBeCommitted }: OutboxRow): LedgerPosition | undefined => {
+  if (mayBeCommitted || !isLedgerError(error, 'OutcomeUnknownError')) return undefined;
+  return error.submission.position;
+};
 
 /** The start of the deduplication period of a command: before every attempt, and not after the one in its request. */
 function periodStart({ request, since }: OutboxRow<CommandsRequest>): Offset {

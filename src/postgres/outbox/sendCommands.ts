@@ -1,13 +1,13 @@
 import {
   catchError,
   concat,
+  concatAll,
   concatMap,
   defer,
   EMPTY,
   exhaustMap,
   filter,
   finalize,
-  forkJoin,
   from,
   map,
   merge,
@@ -18,22 +18,24 @@ import {
   takeUntil,
   tap,
   timer,
+  toArray,
 } from 'rxjs';
+import type { LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
 import { dispatch } from '../../dispatch/dispatch.js';
 import { delayAfter, type Place, type Places } from '../../dispatch/Places.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
 import type { Client } from '../../client/Client.js';
-import { readParticipantId } from '../../history/participant.js';
 import { monotonicNow } from '../../http/clock.js';
 import type { CompleteRetryPolicy } from '../../http/retry.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { Stop } from '../../process/Stop.js';
+import { readStart } from '../../submission/LedgerStart.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { decideRow, type Deciding } from './decide.js';
 import { attempt, type Outcome, type Submitted, toDiagnostic, toSubmitted } from './outcome.js';
-import type { LedgerPosition, OutboxRow, OutboxRows } from './OutboxRows.js';
+import type { BegunCommand, OutboxRow, OutboxRows } from './OutboxRows.js';
 import { isUndecided } from './requests.js';
 
 /** What the process that holds an outbox's name works with. */
@@ -67,15 +69,7 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
     const running = new Set<number>();
     /** The submissions whose outcome is unknown. Subscribing to one again continues it. */
     const open = new Map<number, Observable<SubmittedTransaction>>();
-    const position$ = positions(sending).pipe(
-      catchError((cause: unknown) => {
-        if (!isLedgerError(cause)) throw cause;
-        const delayMs = places.beginPause(retry);
-        const failures = places.pauses;
-        client.report(() => ({ _tag: 'RetryScheduled', outbox: name, cause, delayMs, failures, spentMs: 0 }));
-        return EMPTY;
-      }),
-    );
+    const positionFor = positions(client);
     const looks$ = timer(pollMs, pollMs).pipe(
       filter(() => running.size > 0),
       takeUntil(stop$),
@@ -86,12 +80,18 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
     );
     /** Saves the intent of commands, and emits them. */
     const begin = (decided: readonly OutboxRow<CommandsRequest>[]): Observable<BegunCommand> =>
-      position$.pipe(
-        concatMap((position) =>
-          isStopped()
-            ? []
-            : rows.begin(decided, position).pipe(concatMap((begun) => begun.map((row) => ({ row, position })))),
-        ),
+      from(decided).pipe(
+        concatMap((row) => positionFor(row.request.actAs).pipe(map((position) => ({ row, position })))),
+        toArray(),
+        catchError((cause: unknown) => {
+          if (!isLedgerError(cause)) throw cause;
+          const delayMs = places.beginPause(retry);
+          const failures = places.pauses;
+          client.report(() => ({ _tag: 'RetryScheduled', outbox: name, cause, delayMs, failures, spentMs: 0 }));
+          return EMPTY;
+        }),
+        concatMap((due) => (isStopped() ? [] : rows.begin(due))),
+        concatAll(),
       );
     /** Decides what a command does, and sends it. */
     const decideAndSend = (row: OutboxRow): Observable<Outcome> => {
@@ -158,28 +158,25 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
     return merge(sent$, answered$);
   });
 
-/** A command whose intent is saved, and the position of the ledger before it is sent. */
-interface BegunCommand {
-  readonly row: OutboxRow<CommandsRequest>;
-  readonly position: LedgerPosition;
-}
-
 /** A command that is due. */
 type DueCommand = BegunCommand | { readonly row: OutboxRow; readonly position: undefined };
 
 const isDecided = (row: OutboxRow): row is OutboxRow<CommandsRequest> => !isUndecided(row.request);
 
-/** Emits the position of the ledger once, read a short time ago at most. */
-function positions({ ledger, client }: Sending): Observable<LedgerPosition> {
-  let last: { readonly position: LedgerPosition; readonly at: number } | undefined;
-  const read$ = forkJoin({ since: ledger.ledgerEnd(), participantId: readParticipantId(client) });
-  return defer(() => {
-    const at = monotonicNow();
-    if (last !== undefined && at - last.at < positionMs) return of(last.position);
-    return read$.pipe(
-      tap((position) => {
-        last = { position, at };
-      }),
-    );
-  });
+/** Returns the position of the ledger with what some parties see, read a short time ago at most. */
+function positions(client: Client): (parties: readonly string[]) => Observable<LedgerPosition> {
+  let last: readonly { readonly key: string; readonly position: LedgerPosition; readonly at: number }[] = [];
+  return (parties) =>
+    defer(() => {
+      const at = monotonicNow();
+      const key = JSON.stringify(parties);
+      last = last.filter((each) => at - each.at < positionMs);
+      const known = last.find((each) => each.key === key);
+      if (known !== undefined) return of(known.position);
+      return readStart(client, parties).pipe(
+        tap((position) => {
+          last = [...last, { key, position, at }];
+        }),
+      );
+    });
 }

@@ -70,7 +70,7 @@ class MemoryRows implements Pick<OutboxRows, 'due' | 'begin' | 'record' | 'dropp
     const { commandId, ...rest } = request;
     this.row = {
       ...{ id: 1, commandId: commandId ?? '', key: undefined, request: rest, decide: undefined },
-      ...{ mayBeCommitted: false, since: NaN, participant: undefined, failures: 0 },
+      ...{ mayBeCommitted: false, since: NaN, participant: undefined, position: undefined, failures: 0 },
     };
   }
 
@@ -79,17 +79,23 @@ class MemoryRows implements Pick<OutboxRows, 'due' | 'begin' | 'record' | 'dropp
     return of(isDue ? [this.row] : []);
   }
 
-  begin: OutboxRows['begin'] = (_due, { since, participantId }) => {
+  begin: OutboxRows['begin'] = ([begun]) => {
     const { row } = this;
-    const isKept = row.mayBeCommitted || (row.since <= since && row.participant === participantId);
-    this.row = { ...row, ...(!isKept && { since, participant: participantId }), mayBeCommitted: true };
-    return of([{ ...this.row, mayBeCommitted: row.mayBeCommitted }]);
+    if (begun === undefined) return of([]);
+    const { offset: since, participantId: participant } = begun.position;
+    const isKept = row.mayBeCommitted || (row.since <= since && row.participant === participant);
+    const position = row.mayBeCommitted ? row.position : begun.position;
+    this.row = { ...row, ...(!isKept && { since, participant }), position, mayBeCommitted: true };
+    return of([{ ...begun, row: { ...this.row, mayBeCommitted: row.mayBeCommitted } }]);
   };
 
   record(_row: OutboxRow, change: RowChange): Observable<unknown> {
-    const { state, mayBeCommitted, delayMs = 0, forgetsSince = false, concernsAll = false } = change;
+    const { state, mayBeCommitted, delayMs = 0, forgetsSince = false, concernsAll = false, sentAfter } = change;
     const failures = this.row.failures + (concernsAll ? 0 : 1);
-    this.row = { ...this.row, mayBeCommitted, failures, ...(forgetsSince && { since: NaN }) };
+    const start = sentAfter && {
+      ...{ since: sentAfter.offset, participant: sentAfter.participantId, position: sentAfter },
+    };
+    this.row = { ...this.row, ...start, mayBeCommitted, failures, ...(forgetsSince && { since: NaN }) };
     this.state = state;
     this.retryAt = queueScheduler.now() + delayMs;
     return of(true);
