@@ -1,4 +1,4 @@
-import { asyncScheduler } from 'rxjs';
+import { asyncScheduler, isObservable } from 'rxjs';
 import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
@@ -34,6 +34,8 @@ export class Agenda {
   readonly #entries = new Map<string, Entry>();
   readonly #queue = new DueQueue<Entry>();
   readonly #waiting = new Set<Entry>();
+  /** Contracts that were acted on and then archived, until that is saved. Only if the parties of the view come and go. */
+  readonly #archived = new Set<string>();
   #known: NonNullable<View<AnyContract>['known']> | undefined;
   #moves = 0;
   #isLive = false;
@@ -80,7 +82,12 @@ export class Agenda {
     }
     for (const change of isWhole ? [] : known.items) {
       if (change._tag !== 'ContractsChanged') continue;
-      for (const { contractId } of change.removed) remove(contractId);
+      // otherwise, a party has left, which may come back
+      const isArchived = change.reason === undefined;
+      for (const { contractId } of change.removed) {
+        if (isArchived) this.#noteArchived(contractId);
+        remove(contractId);
+      }
       for (const contract of change.added) this.#admit(contract, change.update?.traceContext);
       for (const { contract } of change.moved) this.#admit(contract);
     }
@@ -120,6 +127,20 @@ export class Agenda {
     }
     entry.dueTime = dueTime;
     return true;
+  }
+
+  /**
+   * Whether nothing acts on a contract again. One that the view no longer has was archived. If the parties of the view come and go,
+   * it may only be hidden: then its archival must have been seen, which is returned once.
+   */
+  isGone(contractId: string): boolean {
+    const { contracts } = this;
+    if (contracts === undefined || contracts.has(contractId)) return false;
+    return !this.#maySeeAgain || this.#archived.delete(contractId);
+  }
+
+  get #maySeeAgain(): boolean {
+    return isObservable(this.rule.query.parties);
   }
 
   /** There is nothing to do for the contract in this round until the contracts are others than those of the decision. */
@@ -223,6 +244,12 @@ export class Agenda {
     const added = new Entry(contract, traceContext);
     this.#entries.set(contractId, added);
     this.reconsider(added);
+  }
+
+  #noteArchived(contractId: string): void {
+    const entry = this.#entries.get(contractId);
+    if (this.#maySeeAgain && entry !== undefined && (entry.isOpen || entry.endedRounds.size > 0))
+      this.#archived.add(contractId);
   }
 
   #remove(contractId: string): Acted[] {

@@ -37,8 +37,14 @@ import type { Acted, Rule } from './Rule.js';
 
 /** What a rule remembers of its actions beyond the life of its process. */
 export interface Memory {
-  /** Completes when it is saved that an action may have been submitted after an offset. */
-  begin(commandId: string, after: Offset): Observable<never>;
+  /**
+   * Completes when it is saved that an action may have been submitted after an offset.
+   *
+   * @param moves - how often the participant has got other offsets in this run
+   */
+  begin(commandId: string, after: Offset, moves: number): Observable<never>;
+  /** Notes that the last submission of an action has committed nothing, and will not. Earlier ones may have. */
+  refused(commandId: string): void;
   /** Notes that an action is committed. Its transaction may be unreadable. */
   end(commandId: string, transaction?: SubmittedTransaction): void;
   /** Whether an action is known to be committed. */
@@ -46,16 +52,17 @@ export interface Memory {
   /** Saves what is not saved yet. */
   flush(): Observable<never>;
   /**
-   * Whether no earlier run can have committed an action before an offset.
+   * Whether no submission can have committed an action before an offset: of earlier runs, and of this one.
    *
-   * @param hasMoved - whether the participant has other offsets now than in earlier runs
+   * @param moves - how often the participant has got other offsets in this run
    */
-  excludes(commandId: string, earliest: Offset, hasMoved: boolean): boolean;
+  excludes(commandId: string, earliest: Offset, moves: number): boolean;
 }
 
 /** The memory of a rule without a store. */
 export const noMemory: Memory = {
   begin: () => EMPTY,
+  refused: () => undefined,
   end: () => undefined,
   has: () => false,
   flush: () => EMPTY,
@@ -63,7 +70,7 @@ export const noMemory: Memory = {
 };
 
 /** Works with a memory until the rule is stopped or the ledger is replaced. */
-export type Work = (memoryOf: (isActive: (contractId: string) => boolean) => Memory) => Observable<Acted>;
+export type Work = (memoryOf: (isGone: (contractId: string) => boolean) => Memory) => Observable<Acted>;
 
 /** What is known of a store. */
 export interface StoreState {
@@ -117,7 +124,7 @@ export function whileElected(
         concatMap(({ cursor }) => {
           const saveRecord = (record: Cursor): Observable<unknown> =>
             transactions.transact((tx) => save(record, tx).pipe(answered()));
-          return workWith((isActive) => new StoredMemory(name, cursor, saveRecord, isActive));
+          return workWith((isGone) => new StoredMemory(name, cursor, saveRecord, isGone));
         }),
       ),
     ).pipe(
@@ -137,6 +144,15 @@ interface SavedAction {
   readonly after?: Offset | undefined;
 }
 
+/** An action that this run, or an earlier one, may have submitted. */
+interface BegunAction {
+  readonly after: Offset;
+  /** How often the participant had got other offsets in this run. */
+  readonly moves: number;
+  /** Whether an earlier submission of it may be committed, whatever became of the last one. */
+  readonly isRepeated: boolean;
+}
+
 interface SavedActions {
   readonly actions?: readonly SavedAction[] | undefined;
 }
@@ -152,12 +168,12 @@ const SavedActions: t.Type<SavedActions, unknown> = message<SavedActions>('Saved
 
 /**
  * The memory of a rule with a store. Actions that do not archive their contract are saved before they are submitted, so that an
- * action which was not saved was never submitted. The record has those of the contracts that are still active.
+ * action which was not saved was never submitted. The record has those of the contracts that may be acted on again.
  */
 class StoredMemory implements Memory {
   readonly #actions: Map<string, SavedAction>;
-  /** The actions of earlier runs that may have been committed. */
-  readonly #inherited: ReadonlyMap<string, Offset>;
+  /** The actions that may have been committed, also those of which that is known. */
+  readonly #begun: Map<string, BegunAction>;
   #cursor: Cursor;
   #isSaved = true;
   #saving$: Observable<never> = EMPTY;
@@ -167,29 +183,37 @@ class StoredMemory implements Memory {
   /**
    * @param cursor - the saved record
    * @param save - saves a record
-   * @param isActive - whether a contract is active, as far as it is known
+   * @param isGone - whether a contract was archived, so that nothing acts on it again
    */
   constructor(
     rule: string,
     cursor: Cursor,
     private readonly save: (cursor: Cursor) => Observable<unknown>,
-    private readonly isActive: (contractId: string) => boolean,
+    private readonly isGone: (contractId: string) => boolean,
   ) {
     const { actions = [] } = decodeRecord(SavedActions, rule, cursor);
     this.#cursor = cursor;
     this.#actions = new Map(actions.map((action) => [action.commandId, action]));
-    this.#inherited = new Map(
-      actions.flatMap(({ commandId, after }) => (after === undefined ? [] : [[commandId, after] as const])),
+    this.#begun = new Map(
+      actions.flatMap(({ commandId, after }) =>
+        after === undefined ? [] : [[commandId, { after, moves: 0, isRepeated: true }] as const],
+      ),
     );
   }
 
-  begin(commandId: string, after: Offset): Observable<never> {
+  begin(commandId: string, after: Offset, moves: number): Observable<never> {
     return defer(() => {
+      const begun = this.#begun.get(commandId);
+      this.#begun.set(commandId, begun ? { ...begun, isRepeated: true } : { after, moves, isRepeated: false });
       if (this.#actions.has(commandId)) return EMPTY;
       this.#actions.set(commandId, { commandId, after });
       this.#isSaved = false;
       return this.flush();
     });
+  }
+
+  refused(commandId: string): void {
+    if (this.#begun.get(commandId)?.isRepeated === false) this.#begun.delete(commandId);
   }
 
   end(commandId: string, transaction?: SubmittedTransaction): void {
@@ -206,9 +230,9 @@ class StoredMemory implements Memory {
     return action !== undefined && action.after === undefined;
   }
 
-  excludes(commandId: string, earliest: Offset, hasMoved: boolean): boolean {
-    const after = this.#inherited.get(commandId);
-    return after === undefined || (!hasMoved && after >= earliest);
+  excludes(commandId: string, earliest: Offset, moves: number): boolean {
+    const begun = this.#begun.get(commandId);
+    return begun === undefined || (begun.moves === moves && begun.after >= earliest);
   }
 
   /** Saves what is noted. Several callers share one save. */
@@ -226,8 +250,13 @@ class StoredMemory implements Memory {
   }
 
   #record(): Cursor {
-    for (const commandId of this.#actions.keys())
-      if (!this.isActive(contractIdOf(commandId))) this.#actions.delete(commandId);
+    const contractIds = [...new Set([...this.#actions.keys()].map(contractIdOf))];
+    const gone = new Set(contractIds.filter((contractId) => this.isGone(contractId)));
+    for (const commandId of this.#actions.keys()) {
+      if (!gone.has(contractIdOf(commandId))) continue;
+      this.#actions.delete(commandId);
+      this.#begun.delete(commandId);
+    }
     const record: Cursor & SavedActions = { ...this.#cursor, actions: [...this.#actions.values()] };
     return record;
   }
@@ -295,7 +324,7 @@ export class Effects {
     const { earliest } = this;
     if (this.rule.done !== undefined && submission.decidedAt >= earliest) return true;
     if ((entry.createdOffset ?? -1) >= earliest) return true;
-    return this.memory.excludes(submission.request.commandId, earliest, this.movesOf() > 0);
+    return this.memory.excludes(submission.request.commandId, earliest, this.movesOf());
   }
 }
 

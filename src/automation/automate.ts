@@ -135,7 +135,7 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
     const workWith: Work = (memoryOf) =>
       defer(() => {
         const agenda = (state.agenda = new Agenda(rule, new Places(concurrency)));
-        const memory = memoryOf((contractId) => agenda.contracts?.has(contractId) !== false);
+        const memory = memoryOf((contractId) => agenda.isGone(contractId));
         const run: RuleRun = {
           ...{
             rule,

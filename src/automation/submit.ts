@@ -64,7 +64,9 @@ function send({ agenda, memory, effects, ...run }: RuleRun, entry: Entry, submis
   submission.since ??= effects.isSafe(entry, submission) ? effects.earliest : 0;
   const deduplicationPeriod = { DeduplicationOffset: { value: submission.since } };
   submission.transaction$ ??= run.submit({ ...request, deduplicationPeriod }, entry);
-  const begun$ = effects.consumes(entry, submission) ? EMPTY : memory.begin(request.commandId, agenda.offset);
+  const begun$ = effects.consumes(entry, submission)
+    ? EMPTY
+    : memory.begin(request.commandId, agenda.offset, agenda.moves);
   return concat(begun$, submission.transaction$.pipe(throwIfEmpty(), take(1)));
 }
 
@@ -109,6 +111,7 @@ function refuse(run: RuleRun, entry: Entry, submission: Submission, error: unkno
     case 'unknown':
       return [unclear(run, entry, submission, error, verdict)];
     case 'refused':
+      run.memory.refused(submission.request.commandId);
       if (verdict.earliest !== undefined && verdict.earliest < Infinity && verdict.earliest > (submission.since ?? 0))
         return prune(run, entry, submission, verdict.earliest);
   }

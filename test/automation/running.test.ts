@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   asyncScheduler,
+  concat,
   concatMap,
   defer,
   delay,
@@ -38,9 +39,12 @@ import {
   run,
   type TaskRule,
   touchIt,
+  types,
   type VirtualRun,
   virtually,
 } from './support.js';
+
+const alice = 'alice::1220ab';
 
 /** A signal, and how to abort it at a time. */
 function stopAt(ms: number) {
@@ -351,6 +355,97 @@ describe('a rule on a participant that was pruned', () => {
 });
 
 describe('a rule on contracts that were moved', () => {
+  /** A view without its party from 10 to 70 s. An action that is sent before that is known to be committed within that time. */
+  const hiding = {
+    act: touchIt,
+    query: {
+      types,
+      parties: concat(of([alice]), timer(10_000).pipe(map(() => [])), timer(60_000).pipe(map(() => [alice])), NEVER),
+    },
+    faultOf: (commandId: string, attempt: number) =>
+      commandId === 'rule:b' && attempt === 1
+        ? ({ kind: 'lostResponse', how: 'silence', afterMs: 1 } as const)
+        : undefined,
+  };
+
+  it('does not act again on contracts that its view has not shown for a while (G70)', () => {
+    const store = memoryStore();
+    const { commits } = run(['a'], {
+      ...hiding,
+      store,
+      forMs: 5 * minute,
+      later: [
+        [9_500, 'create', 'b'],
+        [9_600, 'create', 'c'],
+        [15_000, 'prune'],
+        [2 * minute, 'archive', 'c'],
+        [2 * minute + 1_000, 'create', 'd'],
+      ],
+    });
+    expect(commits).toEqual(['rule:a', 'rule:b', 'rule:c', 'rule:d']);
+    // what was archived will not come back
+    const [record] = [...(store.load('rule') as readonly unknown[])];
+    expect(record).toMatchObject({ actions: ['a', 'b', 'd'].map((id) => ({ commandId: `rule:${id}` })) });
+  });
+
+  it('does not act again on them after a restart either (G70)', () => {
+    const store = memoryStore();
+    const { commits } = run(['a'], {
+      ...hiding,
+      store,
+      forMs: 5 * minute,
+      later: [
+        [9_500, 'create', 'b'],
+        [65_000, restart({ ...hiding, query: { types, parties: [alice] }, store })],
+      ],
+    });
+    expect(commits).toEqual(['rule:a', 'rule:b']);
+  });
+
+  it('does not act again after its own function has failed and the participant was pruned', () => {
+    const submitted: string[] = [];
+    const { commits } = virtually(10 * minute, ({ tasks, ledger, start, at }) => {
+      tasks.create('a');
+      start({
+        act: touchIt,
+        store: memoryStore(),
+        retry: { baseDelayMs: minute },
+        submit: (request) =>
+          ledger.submitAndWaitForTransaction(request).pipe(
+            map((transaction) => {
+              submitted.push(request.commandId);
+              if (submitted.length === 1) throw new Error('after the commit');
+              return transaction;
+            }),
+          ),
+      });
+      at(5_000, () => {
+        tasks.create('b');
+        tasks.prune();
+      });
+      return tasks;
+    });
+    expect(commits.map(({ commandId }) => commandId)).toEqual(['rule:a', 'rule:b']);
+  });
+
+  it('acts after all if its first attempts were refused and the participant was pruned', () => {
+    const refused = { kind: 'refused', code: 'DAML_FAILURE' } as const;
+    const { commits, acted } = run(['a'], {
+      act: touchIt,
+      store: memoryStore(),
+      retry: { baseDelayMs: minute },
+      forMs: 10 * minute,
+      faultOf: (_, attempt) => (attempt === 1 ? refused : undefined),
+      where: ({ contractId }) => contractId === 'a',
+      later: [
+        [5_000, 'create', 'b'],
+        [6_000, 'prune'],
+      ],
+    });
+    expect(commits).toEqual(['rule:a']);
+    expect(acted.at(-1)).toBe('Committed a');
+  });
+
   it('acts if they were created after the pruned offset, as the ledger says', () => {
     const { acted, commits } = run(['old'], {
       act: touchIt,
