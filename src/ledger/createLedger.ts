@@ -24,7 +24,7 @@ import { decodeWith, exchange } from '../client/exchange.js';
 import { type Token, TokenSource } from '../client/TokenSource.js';
 import { offsetAt, type SearchedLedger, toTimestamp } from '../history/offsetAt.js';
 import { checkNotNegative, checkPositive, type RetryPolicy, retryTransient } from '../http/retry.js';
-import { executor } from '../submission/execute.js';
+import { execution } from '../submission/execute.js';
 import { ledgerStarts } from '../submission/LedgerStarts.js';
 import { prepare, submit } from '../submission/submit.js';
 import { submissionCall } from '../submission/submitter.js';
@@ -102,9 +102,8 @@ function bindLedger(client: Client, { transport }: LedgerOptions): Ledger {
       return interceptSubmission(client, call, submitCommands(request, options));
     },
     executeAndWaitForTransaction: (request, options = {}) => {
-      const execute = executor(startsOf, options, retry);
       const call = () => submissionCall(client, 'executeAndWaitForTransaction');
-      return interceptSubmission(client, call, (its) => execute(its, request));
+      return interceptSubmission(client, call, execution(startsOf, request, options, retry));
     },
     submit: (request, signer, options) => {
       const { commandId } = request;

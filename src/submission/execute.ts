@@ -11,6 +11,7 @@ import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
 import { proveStart } from './LedgerStart.js';
 import type { StartsOf } from './LedgerStarts.js';
 import { type AttemptKey, nextId, randomUuid, type Run, type Strategy } from './Run.js';
+import { keepRequest } from './send.js';
 import { submissionReport } from './submitter.js';
 import { noContracts } from './usedContracts.js';
 
@@ -45,6 +46,19 @@ export interface ExecuteOptions {
   readonly transactionHash?: Base64 | undefined;
 }
 
+/** Returns the function that executes a signed submission as it is now, and determines its outcome. */
+export function execution(
+  startsOf: StartsOf,
+  request: ExecuteRequest,
+  options: ExecuteOptions,
+  ledgerRetry: RetryPolicy | undefined,
+): (client: Client) => Observable<SubmittedTransaction> {
+  const execute = executor(startsOf, options, ledgerRetry);
+  const { transactionHash } = options;
+  const kept = keepRequest(request, (its) => validateRequest(ExecuteRequest, its));
+  return (client) => execute(client, kept, transactionHash);
+}
+
 /**
  * Returns the function that executes signed submissions of one change, and determines their outcome.
  *
@@ -52,20 +66,20 @@ export interface ExecuteOptions {
  */
 export function executor(
   startsOf: StartsOf,
-  options: ExecuteOptions,
+  options: Pick<ExecuteOptions, 'recover'>,
   ledgerRetry: RetryPolicy | undefined,
   commandId?: string,
-): (client: Client, request: ExecuteRequest, transactionHash?: Base64) => Observable<SubmittedTransaction> {
+): (client: Client, request: () => ExecuteRequest, transactionHash?: Base64) => Observable<SubmittedTransaction> {
   const retry = submissionRetry(ledgerRetry, recoveryTimeMs(options));
   const change = new Change(startsOf, commandId);
-  return (client, request, transactionHash = options.transactionHash) =>
+  return (client, request, transactionHash) =>
     defer(() => {
-      const submissionId = request.submissionId ?? randomUuid();
-      return defer(() => [validateRequest(ExecuteRequest, request)]).pipe(
-        reportFailure(submissionReport(client, commandId), submissionId),
+      const id = randomUuid();
+      return defer(() => [validateRequest(ExecuteRequest, request())]).pipe(
+        reportFailure(submissionReport(client, commandId), id),
         concatMap((validated) => {
           const named = {
-            submissionId,
+            submissionId: validated.submissionId ?? id,
             userId: validated.userId ?? '',
             actAs: validated.partySignatures.signatures.map(({ party }) => party),
             ...(transactionHash !== undefined && { transactionHash }),

@@ -108,7 +108,7 @@ export function submit(
     defer(() => (signed === undefined ? signed$(client, randomUuid()) : [signed])).pipe(
       concatMap((ready) => {
         signed = ready;
-        return execute(client, ready.request, ready.hash).pipe(
+        return execute(client, () => ready.request, ready.hash).pipe(
           tap({
             error: (error: unknown) => {
               // another subscription may have replaced it

@@ -143,6 +143,20 @@ describe('executeAndWaitForTransaction', () => {
     expect(sandbox.updates).toHaveLength(1);
   });
 
+  it('executes what the request was at the call, also again, and for the hash of the call', async () => {
+    const { sandbox, ledger, alice, request: first } = await setUp('first');
+    const prepared = await firstValueFrom(ledger.prepare(creation(alice, 'second')));
+    sandbox.fault({ kind: 'reset', when: 'before' }, { path });
+    const request = { ...first };
+    const options = { recover: false, transactionHash: 'AAAA' } as const;
+    const transaction$ = ledger.executeAndWaitForTransaction(request, options);
+    expect(await failureOf(transaction$)).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    // a caller that uses one object for all submissions
+    Object.assign(request, sign(alice, prepared));
+    expect(await lastValueFrom(transaction$)).toMatchObject({ commandId: 'first', offset: 1 });
+    expect(await lastValueFrom(ledger.executeAndWaitForTransaction(request))).toMatchObject({ commandId: 'second' });
+  });
+
   it('fails with the error of the ledger for a signature by another key', async () => {
     const { sandbox, ledger, request } = await setUp();
     const mallory = sandbox.externalParty('mallory');
