@@ -22,6 +22,7 @@ import {
 } from 'rxjs';
 import { StoreError } from '../errors/process.js';
 import type { Transactions } from '../process/CheckpointStore.js';
+import { clampTimer } from '../http/retry.js';
 import { trackOpen } from '../process/heldStore.js';
 import { randomUuid } from '../submission/Run.js';
 import { checkSession } from './checkSession.js';
@@ -143,7 +144,7 @@ class Holder {
         tap((attempt) => {
           if (typeof attempt === 'string') standBy?.(attempt === 'paused' ? attempt : undefined);
         }),
-        repeat({ delay: () => timer(expired === undefined ? pollMs : confirmMs) }),
+        repeat({ delay: () => timer(expired === undefined ? clampTimer(pollMs) : confirmMs) }),
         filter((attempt) => typeof attempt !== 'string'),
         map(({ fence }) => fence),
         take(1),

@@ -20,7 +20,7 @@ import {
 } from 'rxjs';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { StoreError } from '../errors/process.js';
-import { mapError } from '../http/retry.js';
+import { clampTimer, mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Transactions } from '../process/CheckpointStore.js';
 import { isRuleViolation, mustRepeat, reasonOf, withoutValues } from './databaseErrors.js';
@@ -33,6 +33,9 @@ export interface Connection {
   /** Sets a last statement, which runs before the connection is closed. */
   readonly setLast: (last$: Observable<unknown>) => void;
 }
+
+/** The longest period that is computed with, in milliseconds: a hundred years. A database has no time that is far beyond it. */
+export const maxPeriodMs = 36_525 * 86_400_000;
 
 /** The time limit of the last statement of a connection, in milliseconds. */
 const lastMs = 2_000;
@@ -74,7 +77,7 @@ export const connect = (pool: Pool, timeoutMs: number): Observable<Connection> =
       close();
     };
   }).pipe(
-    timeout({ first: timeoutMs }),
+    timeout({ first: clampTimer(timeoutMs) }),
     mapError((error) =>
       error instanceof TimeoutError && isExhausted(pool) ? noConnection(pool, timeoutMs, error) : error,
     ),
@@ -133,7 +136,7 @@ export const query = (
   timeoutMs: number,
   sql: string,
   values: readonly unknown[],
-): Observable<readonly QueryResultRow[]> => run(db, sql, values).pipe(timeout(timeoutMs));
+): Observable<readonly QueryResultRow[]> => run(db, sql, values).pipe(timeout(clampTimer(timeoutMs)));
 
 /** The statements that begin transactions. */
 interface TransactionOptions {
@@ -168,7 +171,8 @@ export function transactionsOn(
     const reason = cause === undefined ? text : `${text}: ${reasonOf(cause)}`;
     return new StoreError('commit', processor, reason, withoutValues(cause));
   };
-  const send = (sql: string): Observable<unknown> => inTurn(client, () => client.query(sql)).pipe(timeout(timeoutMs));
+  const send = (sql: string): Observable<unknown> =>
+    inTurn(client, () => client.query(sql)).pipe(timeout(clampTimer(timeoutMs)));
   const begin$ = send(begin).pipe(mapError((error) => commitError('a transaction could not be started', error)));
   const commit$ = send('COMMIT').pipe(
     map((result) => {

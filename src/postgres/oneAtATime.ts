@@ -1,4 +1,5 @@
 import { defer, exhaustMap, finalize, forkJoin, type Observable, Subject, take, throttle, timer } from 'rxjs';
+import { clampTimer } from '../http/retry.js';
 
 /**
  * Runs work on each change, one run at a time. Changes during a run, and within an interval after it began, cause one more run:
@@ -12,7 +13,7 @@ export const oneAtATime =
     defer(() => {
       const ended$ = new Subject<void>();
       // both have one value: when the run has ended, and when the interval is over
-      const free$ = defer(() => forkJoin([ended$.pipe(take(1)), timer(minIntervalMs)]));
+      const free$ = defer(() => forkJoin([ended$.pipe(take(1)), timer(clampTimer(minIntervalMs))]));
       return changes$.pipe(
         throttle(() => (minIntervalMs === 0 ? ended$ : free$), { leading: true, trailing: true }),
         exhaustMap(() =>

@@ -17,7 +17,7 @@ import {
   timeout,
 } from 'rxjs';
 import { StoreError } from '../errors/process.js';
-import { checkPositive, mapError } from '../http/retry.js';
+import { checkPositive, clampTimer, mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Cursor, TransactionalStore } from '../process/CheckpointStore.js';
 import { parkedConflict } from '../process/checkParked.js';
@@ -297,7 +297,7 @@ const ensureTables = (
         throw new DatabaseError(`the tables ${row['missing']} are missing`, 'create them with postgresStoreSql()');
       // locked, because one of two processes that create the same table at the same time would fail
       const create = `SELECT pg_advisory_xact_lock(hashtextextended('${id}', 1));${postgresStoreSql(schema)}`;
-      return defer(() => db.query(create)).pipe(timeout(timeoutMs), ignoreElements());
+      return defer(() => db.query(create)).pipe(timeout(clampTimer(timeoutMs)), ignoreElements());
     }),
   );
   // fails for other tables of these names

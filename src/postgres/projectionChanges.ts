@@ -16,6 +16,7 @@ import {
   switchMap,
   timer,
 } from 'rxjs';
+import { clampTimer } from '../http/retry.js';
 import { processIdOf } from './checkSession.js';
 import { connect, query } from './connection.js';
 import { quoteSchema } from './postgresStore.js';
@@ -81,7 +82,9 @@ const noticed = (client: PoolClient, { schema, pollMs, timeoutMs }: ChangesOptio
     concatMap((version) =>
       run(canListen, [processIdOf(client), state]).pipe(
         concatMap(([row]) =>
-          row?.['canListen'] === true ? listened : repeated(pollMs).pipe(startWith(version), distinctUntilChanged()),
+          row?.['canListen'] === true
+            ? listened
+            : repeated(clampTimer(pollMs)).pipe(startWith(version), distinctUntilChanged()),
         ),
       ),
     ),

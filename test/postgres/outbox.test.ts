@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
-import { firstValueFrom, lastValueFrom, NEVER, take, timer, toArray } from 'rxjs';
+import { firstValueFrom, lastValueFrom, NEVER, of, take, timeout, timer, toArray } from 'rxjs';
 import { type CommandsRequest, createLedger, isLedgerError } from '../../src/index.js';
 import { commandOutbox, outboxSql, postgresStore } from '../../src/postgres/index.js';
 import { processFeed, updatesFeed } from '../../src/process/index.js';
@@ -215,6 +215,23 @@ describeWithPostgres('commandOutbox', () => {
     await inTransaction((tx) => outbox.enqueue(tx, create('three')));
     await send(1, { keepMs: 1 });
     expect((await rows()).map(({ command_id }) => command_id)).toEqual(['three']);
+  });
+
+  it.each([Infinity, Number.MAX_SAFE_INTEGER])('waits and keeps for ever: %p ms', async (ever) => {
+    const { sandbox, ledger, create, inTransaction, rows } = await world();
+    const outbox = commandOutbox({ pool: database.pool, timeoutMs: ever });
+    await inTransaction((tx) => outbox.enqueue(tx, create('one')));
+    sandbox.fault({ kind: 'reject', code: 'DAML_FAILURE' }, { path: transactionPath });
+    const options = { retry: { baseDelayMs: ever, maxDelayMs: ever }, keepMs: ever, pollMs: ever, stopWithinMs: ever };
+    expect(await firstValueFrom(outbox.submitAll(ledger, options))).toMatchObject({ _tag: 'Rejected' });
+    expect(await firstValueFrom(outbox.retry((await rows())[0]?.id ?? 0))).toBe(true);
+    sandbox.fault({ kind: 'reject', code: 'NO_SYNCHRONIZER_FOR_SUBMISSION' }, { path: transactionPath });
+    expect(await firstValueFrom(outbox.submitAll(ledger, options))).toMatchObject({ _tag: 'Rejected' });
+    // a century is not over
+    expect(
+      await firstValueFrom(outbox.submitAll(ledger, options).pipe(timeout({ first: 300, with: () => of(0) }))),
+    ).toBe(0);
+    expect(await rows()).toMatchObject([{ state: 'pending', failures: 1 }]);
   });
 
   it('completes when it is stopped and what is being sent has ended, and begins nothing after that', async () => {

@@ -295,6 +295,8 @@ describeWithPostgres("a projection's functions", () => {
     expect(await ids('contracts.archives()')).toEqual(['007']);
     expect(await ids('contracts.active()')).toEqual(['008']);
     await expect(read('SELECT contracts.prune_archived_to_offset(99)')).rejects.toThrow('offset 99 is not reached');
+    await project(changes.slice(8), { keepArchivedMs: Number.MAX_SAFE_INTEGER });
+    expect(await ids('contracts.archives()')).toEqual(['007', '008']);
     for (const keepArchivedMs of [-1, NaN])
       expect(() => contractsProjection({ pool: database.pool, query: { parties: 'any' }, keepArchivedMs })).toThrow(
         TypeError,

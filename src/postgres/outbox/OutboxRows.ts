@@ -5,7 +5,7 @@ import type { LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { WorkCounts } from '../../diagnostics/Diagnostic.js';
 import { StoreError, type StoreOperation } from '../../errors/process.js';
-import { mapError } from '../../http/retry.js';
+import { clampTimer, mapError } from '../../http/retry.js';
 import { asStoreError } from '../../process/heldStore.js';
 import { query } from '../connection.js';
 import { postgresStoreSql, quoteSchema, tablesIn } from '../postgresStore.js';
@@ -337,4 +337,4 @@ END $outbox$`;
 
 /** Creates the tables if one is missing. */
 export const ensureOutbox = (pool: Pool, schema: string, timeoutMs: number): Observable<unknown> =>
-  defer(() => pool.query(ensureOutboxSql(schema))).pipe(timeout(timeoutMs));
+  defer(() => pool.query(ensureOutboxSql(schema))).pipe(timeout(clampTimer(timeoutMs)));

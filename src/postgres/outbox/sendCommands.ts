@@ -28,11 +28,12 @@ import { delayAfter, type Place, type Places } from '../../dispatch/Places.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
 import type { Client } from '../../client/Client.js';
 import { monotonicNow } from '../../http/clock.js';
-import type { CompleteRetryPolicy } from '../../http/retry.js';
+import { clampTimer, type CompleteRetryPolicy } from '../../http/retry.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { Stop } from '../../process/Stop.js';
 import { readStart } from '../../submission/LedgerStart.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
+import { maxPeriodMs } from '../connection.js';
 import { decideRow, type Deciding } from './decide.js';
 import { attempt, type Outcome, type Submitted, toDiagnostic, toSubmitted } from './outcome.js';
 import type { BegunCommand, OutboxRow, OutboxRows } from './OutboxRows.js';
@@ -70,7 +71,7 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
     /** The submissions whose outcome is unknown. Subscribing to one again continues it. */
     const open = new Map<number, Observable<SubmittedTransaction>>();
     const positionFor = positions(client);
-    const looks$ = timer(pollMs, pollMs).pipe(
+    const looks$ = timer(clampTimer(pollMs), clampTimer(pollMs)).pipe(
       filter(() => running.size > 0),
       takeUntil(stop$),
     );
@@ -152,7 +153,7 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
     });
     const deletions$ = timer(0, deleteEveryMs).pipe(takeUntil(stop$));
     const answered$ = deletions$.pipe(
-      exhaustMap(() => (keepMs === Infinity ? rows.dropped([]) : rows.deleteOld(keepMs))),
+      exhaustMap(() => (keepMs > maxPeriodMs ? rows.dropped([]) : rows.deleteOld(keepMs))),
       map(() => undefined),
     );
     return merge(sent$, answered$);

@@ -17,6 +17,7 @@ import { endAtStop, Stopper } from '../../process/Stop.js';
 import { withStatus } from '../../process/withStatus.js';
 import { recoveryTimeMs } from '../../submission/execute.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
+import { maxPeriodMs } from '../connection.js';
 import { asStoreError as asDatabaseError } from '../databaseErrors.js';
 import { holdLease, type Lease } from '../Lease.js';
 import { tablesIn } from '../postgresStore.js';
@@ -101,7 +102,8 @@ export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAll
     if (typeof fn !== 'function') throw new TypeError(`decide.${each} must be a function`);
   checkNotNegative({ stopWithinMs });
   recoveryTimeMs({ recover });
-  const retry = retryPolicy({ baseDelayMs: 1_000, maxDelayMs: 60_000 }, options.retry);
+  const policy = retryPolicy({ baseDelayMs: 1_000, maxDelayMs: 60_000 }, options.retry);
+  const retry = { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, maxPeriodMs) };
   const client = clientOf(ledger);
   const tables = outboxTablesIn(schema);
   const lockName = `outbox ${name}`;

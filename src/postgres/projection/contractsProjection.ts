@@ -16,7 +16,7 @@ import {
 import type { ContractQuery } from '../../contracts/ContractQuery.js';
 import type { ContractsReconciled, ContractsUpdated } from '../../contracts/ContractChange.js';
 import type { Report } from '../../diagnostics/Diagnostic.js';
-import { mapError, checkPositive } from '../../http/retry.js';
+import { checkPositive, clampTimer, mapError } from '../../http/retry.js';
 import type { StoreOperation } from '../../errors/process.js';
 import type { ContractsWork, ResetBatch } from '../../process/contractsFeed.js';
 import { connect, query } from '../connection.js';
@@ -296,7 +296,7 @@ const migrate = (db: ClientBase | Pool, names: ProjectionSchema, timeoutMs = mig
       // one got the lock
       const sql = `SET TRANSACTION ISOLATION LEVEL READ COMMITTED;${projectionSql(names.name)}`;
       return defer(() => db.query(sql)).pipe(
-        timeout(timeoutMs),
+        timeout(clampTimer(timeoutMs)),
         map(() => currentVersion),
       );
     }),

@@ -1,7 +1,7 @@
 import { concatMap, defer, EMPTY, type Observable, tap } from 'rxjs';
 import { startAge } from '../../http/clock.js';
 import { checkNotNegative } from '../../http/retry.js';
-import { run } from '../connection.js';
+import { maxPeriodMs, run } from '../connection.js';
 import { ixOfContract, ixOfExercise, ixOfUpdate, type ProjectionSchema } from './tables.js';
 import type { Writing } from './templates.js';
 
@@ -39,7 +39,7 @@ const maxPauseMs = 60_000;
  */
 export function retainFor(keepMs: number): Retain {
   checkNotNegative({ keepArchivedMs: keepMs });
-  if (keepMs === Infinity) return () => EMPTY;
+  if (keepMs > maxPeriodMs) return () => EMPTY;
   const pauseMs = Math.min(maxPauseMs, keepMs / 10);
   let sinceLastMs = (): number => Infinity;
   return ({ tx, names }, recordTime) =>
