@@ -1,5 +1,6 @@
 import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
 import type { Offset } from '../codecs/scalars.js';
+import { clampTimer } from '../http/retry.js';
 
 /** What the deduplication period of an attempt depends on. */
 interface Reach {
@@ -59,8 +60,11 @@ const durationPeriod = (seconds: number): DeduplicationPeriod => ({
  */
 const timeoutsPerAttempt = 4;
 
-/** Returns the maximum duration of an attempt, in milliseconds, if the participant does not hold it. */
-export const attemptMs = (requestTimeoutMs: number): number => timeoutsPerAttempt * requestTimeoutMs;
+/**
+ * Returns the maximum duration of an attempt, in milliseconds, if the participant does not hold it. A timeout is at most as long as
+ * a timer: a participant refuses a period that begins before its calendar.
+ */
+export const attemptMs = (requestTimeoutMs: number): number => timeoutsPerAttempt * clampTimer(requestTimeoutMs);
 
 /** Whether a caller leaves the period to the library. */
 export const isLongest = (requested: DeduplicationPeriod | null | undefined): boolean =>

@@ -140,6 +140,17 @@ describe('the deduplication period of an attempt', () => {
   });
 });
 
+describe('the longest time that an attempt takes', () => {
+  it('is short enough for a period of it, also if requests have no limit of time', () => {
+    const signed = { requested: { Empty: {} }, isLater: true, ageMs: 0, attemptMs: attemptMs(Infinity) };
+    const period = deduplicationPeriod(signed);
+    const seconds = 'DeduplicationDuration' in period ? period.DeduplicationDuration.value.seconds : NaN;
+    // a ledger refuses a period from before the year 1; requests end when their timer does
+    expect(seconds).toBe(1 + Math.ceil((4 * (2 ** 31 - 1)) / 1_000));
+    expect(attemptMs(30_000)).toBe(120_000);
+  });
+});
+
 describe('randomUuid', () => {
   it('is a UUID of version 4, another each time, and a valid LedgerString', () => {
     const all = Array.from({ length: 1_000 }, randomUuid);
