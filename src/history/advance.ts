@@ -89,7 +89,8 @@ function contentOf(read: object): Readonly<Record<string, unknown>> | undefined 
 export function pointsOf(read: Read): readonly { readonly synchronizerId: string; readonly recordTime: Timestamp }[] {
   const { synchronizerId, recordTime } = read;
   if (synchronizerId !== undefined && recordTime !== undefined) return [{ synchronizerId, recordTime }];
-  if (read._tag === 'OffsetCheckpoint' || recordTime !== undefined) return timesOf(read as Update);
+  // in 3.3, only its events name the synchronizer; of an update that does not decode, one of the two may be readable
+  if (read._tag === 'OffsetCheckpoint' || read._tag === 'Reassignment') return timesOf(read as Update);
   const content = contentOf(read);
   const [id, time] = [content?.['synchronizerId'], content?.['recordTime']];
   return typeof id === 'string' && Timestamp.is(time) ? [{ synchronizerId: id, recordTime: time }] : [];

@@ -1,12 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { map, NEVER, type Observable, take, takeUntil, timer } from 'rxjs';
 import type { Update } from '../../src/codecs/Update.js';
+import { positions } from '../../src/history/positions.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { type Reply, scriptedService } from '../helpers/scripted.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
-import { checkpoint, invalid, ok, transaction, unknownVariant } from '../helpers/wire.js';
+import {
+  checkpoint,
+  invalid,
+  ok,
+  reassignmentWith,
+  transaction,
+  transactionWith,
+  unknownVariant,
+} from '../helpers/wire.js';
 import { fill, updateFormat, upTo, world, type World } from '../helpers/world.js';
 import { append, isEnd, isPage, play } from './worlds.js';
 
@@ -349,6 +358,28 @@ describe('an update that does not decode', () => {
       ['UnknownUpdate', 4],
     ]);
     expect(seen.error).toBeUndefined();
+  });
+
+  it.each([
+    ['a transaction without a readable synchronizer', transactionWith(2, { synchronizerId: 7 })],
+    ['a transaction without a readable record time', transactionWith(2, { recordTime: 7 })],
+    ['a reassignment of 3.3, which names no synchronizer', reassignmentWith(2, { synchronizerId: null, events: [{}] })],
+  ])('is emitted however little of it is readable: %s (G10)', (_, element) => {
+    marbles(({ flush }) => {
+      const its = world({ latencyMs: 5 });
+      append(1)(its);
+      add(() => element, 2)(its);
+      append(3)(its);
+      const request = { beginExclusive: 0, endInclusive: 3, updateFormat };
+      const seen = observe(its.client.updates(request, { onUndecodable: 'emit' }).pipe(positions()));
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(seen.values.map(([{ _tag, offset }, position]) => [_tag, offset, position.lastUpdate?.updateId])).toEqual([
+        ['Transaction', 1, '12201'],
+        ['UndecodedUpdate', 2, '12202'],
+        ['Transaction', 3, '12203'],
+      ]);
+    });
   });
 
   const noOffset = { update: { Novelty: { value: { noOffset: true } } } };
