@@ -202,6 +202,7 @@ const handleGap =
 function resumeAfterGap(feed: AnyFeed, { cursor, phase }: Position, error: Gap['error']): Observable<Turn<never>> {
   const { request, onGap, report, history, client } = feed;
   const isDownward = request.descendingOrder === true;
+  const known = history.position.participantId;
   const reportGap = (): void => {
     report(() => ({ _tag: 'GapFound', cursor, cause: error }));
   };
@@ -215,23 +216,25 @@ function resumeAfterGap(feed: AnyFeed, { cursor, phase }: Position, error: Gap['
     if (error._tag === 'PrunedError') return offset <= (phase._tag === 'ReadDownward' ? phase.floor : cursor);
     return error.reason === 'endBeforeCursor' && !isDownward && offset >= cursor;
   };
+  // the positions after it name the participant from the start: what a feed in doubt needs, another one may have pruned
+  const participantId$ =
+    error._tag === 'PrunedError' && !history.isDoubtful
+      ? of(undefined)
+      : readParticipantId(client).pipe(catchError(() => of(undefined)));
   return defer(() => onGap({ cursor, error })).pipe(
     take(1),
     tap({ error: reportGap }),
     throwIfEmpty(fail),
     concatMap((offset) => {
       if (!Offset.is(offset)) throw new TypeError('onGap must return an offset');
-      if (isSameGap(offset)) return fail();
-      if (error._tag === 'PrunedError') return of({ offset, participantId: undefined });
-      // the positions on the other ledger name its participant from the start
-      return readParticipantId(client).pipe(
-        catchError(() => of(undefined)),
-        map((participantId) => ({ offset, participantId })),
-      );
+      return participantId$.pipe(map((participantId) => ({ offset, participantId })));
     }),
     map(({ offset, participantId }): Turn<never> => {
+      // the cursor is an offset of the participant that was known
+      const isElsewhere = error._tag === 'PrunedError' && known !== undefined && (participantId ?? known) !== known;
+      if (!isElsewhere && isSameGap(offset)) fail();
       if (error._tag === 'LedgerResetError') history.restartAt(offset, participantId);
-      else history.skipTo(offset);
+      else history.skipTo(offset, participantId);
       report(() => ({ _tag: 'GapFound', cursor, cause: error, resumesFrom: offset }));
       const range = { ...request, beginExclusive: offset };
       const position = startPosition(isDownward ? { ...range, endInclusive: cursor - 1 } : range);

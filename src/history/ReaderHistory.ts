@@ -251,9 +251,10 @@ export class ReaderHistory {
   /**
    * Forgets the last update: the feed continues at an offset of the participant that answers now, and leaves out what is before
    * it.
+   *
+   * @param participantId - that participant; by default the one that was read last
    */
-  skipTo(offset: Offset): void {
-    const { participantId } = this.#move ?? this.#position;
+  skipTo(offset: Offset, participantId = (this.#move ?? this.#position).participantId): void {
     this.#cursor = offset;
     this.#proof = undefined;
     this.#witness = undefined;

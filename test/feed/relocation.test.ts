@@ -6,7 +6,7 @@ import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import type { Entry } from '../helpers/virtualLedger.js';
 import { transactionWith } from '../helpers/wire.js';
-import { updateFormat, world, type World } from '../helpers/world.js';
+import { updateFormat, upTo, world, type World } from '../helpers/world.js';
 
 /** The update with a number, which every participant has, at an offset of one of them. */
 const at = (offset: number, synchronizerId: string, n: number): Entry => {
@@ -63,5 +63,45 @@ describe('a feed that reads another participant, which lags,', () => {
     });
     expect(gaps).toMatchObject([{ cursor: 2, error: { earliestOffset: 4 } }]);
     expect(read.map(({ id }) => id)).toEqual(['update1', 'update2', 'update3', 'update5', 'update6']);
+  });
+});
+
+describe('a participant that has pruned what follows', () => {
+  /** Reads a participant, and then another one, with the same history at other offsets, that is pruned. */
+  const relocatedTo = (offsetOf: (n: number) => number) =>
+    marbles(({ flush }) => {
+      const { ledger, client } = world({ latencyMs: 5, participantId: 'first::1220' });
+      for (const n of upTo(9)) ledger.append(100 + n, at(100 + n, 'one::1220', n).element);
+      const gaps: Gap[] = [];
+      const onGap = (gap: Gap): number[] => {
+        gaps.push(gap);
+        return gap.error._tag === 'PrunedError' ? [gap.error.earliestOffset ?? 0] : [];
+      };
+      const feed$ = client.updates({ beginExclusive: 0, updateFormat }, { onOtherNode: 'relocate', onGap });
+      const seen = observe(feed$.pipe(positions(), takeUntil(timer(200_000))));
+      timer(20_000).subscribe(() => {
+        const entries = upTo(14).map((n) => at(offsetOf(n), 'one::1220', n));
+        ledger.replace(entries, offsetOf(14), 'second::1220');
+        ledger.pruned = offsetOf(12);
+      });
+      timer(150_000).subscribe(() => {
+        ledger.append(offsetOf(15), at(offsetOf(15), 'one::1220', 15).element);
+      });
+      flush();
+      return { seen, gaps };
+    });
+
+  it.each<[string, (n: number) => number]>([
+    ['greater', (n) => 200 + n],
+    ['smaller', (n) => n],
+  ])('is continued at where onGap says, although its offsets are %s', (_, offsetOf) => {
+    const { seen, gaps } = relocatedTo(offsetOf);
+    expect(seen.error).toBeUndefined();
+    expect(gaps).toMatchObject([{ cursor: 109, error: { _tag: 'PrunedError', earliestOffset: offsetOf(12) } }]);
+    expect(seen.values.map(([{ offset }]) => offset)).toEqual([
+      ...upTo(9).map((n) => 100 + n),
+      ...[13, 14, 15].map(offsetOf),
+    ]);
+    expect(seen.values.slice(9).map(([, { participantId }]) => participantId)).toEqual(Array(3).fill('second::1220'));
   });
 });
