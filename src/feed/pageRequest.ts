@@ -1,4 +1,16 @@
-import { catchError, concatMap, defer, type MonoTypeOperatorFunction, type Observable, of, tap } from 'rxjs';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  ignoreElements,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  tap,
+  throwError,
+} from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { DiagnosticBody, DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import type { ApiError } from '../errors/ApiError.js';
@@ -9,6 +21,7 @@ import { type Call, exchange, type Summary } from '../client/exchange.js';
 import { type FeedPath, minPollMs } from '../client/Learned.js';
 import { mapError, retryTransient } from '../http/retry.js';
 import type { LastUpdate } from '../codecs/LedgerPosition.js';
+import { readParticipantId } from '../history/participant.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
 import {
   checkProof,
@@ -126,7 +139,7 @@ export const requestPage = <A extends FeedElement>(
         if (proof !== undefined && isLedgerError(error, 'PrunedError')) {
           // the last update is pruned; what follows the cursor need not be
           history.forgetProof();
-          return requestPage(feed, wanted, size);
+          return requestPage(feed, wanted, size).pipe(checkParticipant(feed));
         }
         if (adaptRequest(feed, error, { range, path, limit, idleTimeoutMs, tookMs }))
           return requestPage(feed, wanted, size);
@@ -134,6 +147,33 @@ export const requestPage = <A extends FeedElement>(
       }),
     );
   });
+
+/**
+ * Reads the ID of the participant after a page that could not begin with the last update, because that is pruned: another
+ * participant may have pruned it. Then the feed is in doubt.
+ */
+const checkParticipant =
+  <A>(feed: AnyFeed): MonoTypeOperatorFunction<A> =>
+  (source) => {
+    const { history, client } = feed;
+    const check$ = defer(() => (history.position.participantId === undefined ? EMPTY : readParticipantId(client))).pipe(
+      noteOutage(feed),
+      tap((participantId) => {
+        history.participantIs(participantId);
+      }),
+      ignoreElements(),
+      catchError(() => EMPTY),
+    );
+    return source.pipe(
+      catchError((error: unknown) =>
+        concat(
+          isLedgerError(error, 'PrunedError') ? check$ : EMPTY,
+          throwError(() => error),
+        ),
+      ),
+      concatMap((page) => concat(check$, of(page))),
+    );
+  };
 
 /** What interceptors see of a page. The last update, with which it may begin, was sent, too. */
 const summaryOf = ({ count, proves, failure, last }: Page<FeedElement>): Summary => {

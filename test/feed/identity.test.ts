@@ -462,6 +462,22 @@ describe('a switch to a participant that has the last update at the same offset,
   });
 });
 
+describe('a switch to a participant that has pruned the last update, without a failed request,', () => {
+  it('is noticed before anything of that one is emitted (G19)', () => {
+    const { seen } = outageOf(
+      { participantId: 'first::1220' },
+      ({ ledger }) => {
+        ledger.replaceQuietly(others(...upTo(21)), 21);
+        ledger.reconfigure({ participantId: 'second::1220' });
+        ledger.pruned = 15;
+      },
+      { at: { 0: ({ ledger }) => (ledger.end = 20) } },
+    );
+    expect(offsets(seen.values)).toEqual(upTo(9));
+    expect(seen.error).toMatchObject({ ...another, difference: 'the participant is second::1220, not first::1220' });
+  });
+});
+
 describe('a feed that has read ahead before an outage', () => {
   it('emits nothing of the ledger before together with what another ledger has', () => {
     let isHeld = false;
