@@ -5,6 +5,7 @@ import {
   defer,
   EMPTY,
   ignoreElements,
+  map,
   type MonoTypeOperatorFunction,
   type Observable,
   of,
@@ -17,10 +18,12 @@ import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
 import { LedgerResetError, PageLimitError } from '../errors/feed.js';
 import { monotonicNow } from '../http/clock.js';
+import { reportWithout } from '../client/Client.js';
 import { type Call, exchange, type Summary } from '../client/exchange.js';
 import { type FeedPath, minPollMs } from '../client/Learned.js';
 import { mapError, retryTransient } from '../http/retry.js';
 import type { LastUpdate } from '../codecs/LedgerPosition.js';
+import { idOf } from '../history/advance.js';
 import { readParticipantId } from '../history/participant.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
 import {
@@ -145,8 +148,38 @@ export const requestPage = <A extends FeedElement>(
           return requestPage(feed, wanted, size);
         throw error;
       }),
+      concatMap((page) => {
+        // an empty poll has nothing to prove, and would be one of two requests each time
+        const isNews = endInclusive !== undefined || page.last > wanted.beginExclusive;
+        return near !== undefined && proof === undefined && isNews ? proveApart(feed, near, page) : of(page);
+      }),
     );
   });
+
+/**
+ * Emits a page that had no room for the last update once that was requested separately: afterwards, so that the participant was
+ * still the same when it sent the page. If it is not there, nothing of the page is used.
+ */
+function proveApart<A extends FeedElement>(
+  feed: LedgerFeed<A>,
+  { offset, updateId }: LastUpdate,
+  page: Page<A>,
+): Observable<Page<A>> {
+  const range = { beginExclusive: offset - 1, endInclusive: offset };
+  const report = reportWithout(feed.report, 'PollSent', 'PageReceived');
+  const shown = { ...feed, request: range, report, onUndecodable: 'emit' } as const;
+  return requestPage(shown, range, { limit: 1, isProof: true }).pipe(
+    map(({ updates }): Page<A> => {
+      const isThere = updates.some((update) => update.offset === offset && idOf(update) === updateId);
+      return isThere ? page : { ...page, updates: [], proves: 'no' };
+    }),
+    catchError((error: unknown) => {
+      if (!isLedgerError(error, 'PrunedError')) throw error;
+      feed.history.forgetProof();
+      return of(page).pipe(checkParticipant(feed));
+    }),
+  );
+}
 
 /**
  * Reads the ID of the participant after a page that could not begin with the last update, because that is pruned: another

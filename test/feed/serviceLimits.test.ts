@@ -5,9 +5,10 @@ import { ResponseTooLargeError } from '../../src/errors/request.js';
 import type { Range } from '../../src/feed/Page.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
-import { errorBody, errorReply, notFound } from '../helpers/wire.js';
-import { fill, upTo, world, type WorldOptions } from '../helpers/world.js';
-import { isEnd, isPage, play } from './worlds.js';
+import type { Entry } from '../helpers/virtualLedger.js';
+import { errorBody, errorReply, notFound, transactionWithId } from '../helpers/wire.js';
+import { fill, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
+import { append, isEnd, isPage, play } from './worlds.js';
 
 type Fault = NonNullable<WorldOptions['fault']>;
 
@@ -137,6 +138,57 @@ describe('the limit of pages after large updates', () => {
     );
     expect(offsets(seen.values)).toEqual(upTo(lastOffset));
     expect(Number(service.requests.filter(isPage).at(-1)?.query['limit'])).toBeLessThan(3);
+  });
+});
+
+describe('a participant that sends one update in a page', () => {
+  const oneAtMost: Fault = (request) =>
+    isPage(request) && Number(request.query['limit']) > 1
+      ? errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2))
+      : undefined;
+  const others = (offset: number): Entry => ({ offset, element: transactionWithId(offset, `other${offset}`) });
+  const replace = ({ ledger }: World): void => {
+    ledger.replaceQuietly(upTo(30).map(others), 30);
+  };
+
+  it.each<[string, boolean]>([
+    ['while a feed follows', true],
+    ['of which the ledger end is not served', false],
+  ])(
+    'is noticed to have another ledger, with the same ID and without a failed request, %s (G19)',
+    (_, hasLedgerEnd) => {
+      const { seen } = play(
+        { fault: oneAtMost, participantId: 'first::1220', hasLedgerEnd },
+        { updates: upTo(9), forMs: 60_000, at: { 20_000: replace } },
+      );
+      expect(offsets(seen.values)).toEqual(upTo(9));
+      expect(seen.values.every((update) => 'updateId' in update && update.updateId.startsWith('1220'))).toBe(true);
+      expect(seen.error).toMatchObject({ _tag: 'LedgerResetError', reason: 'anotherLedger' });
+    },
+  );
+
+  it('is noticed to have another ledger while a feed catches up (G19)', () => {
+    const { seen } = play(
+      (its) => ({
+        fault: (request, n) => {
+          if (request.body['beginExclusive'] === 5) replace(its());
+          return oneAtMost(request, n);
+        },
+      }),
+      { updates: upTo(9), request: { endInclusive: 9 }, options: { parallelRanges: 1 } },
+    );
+    expect(seen.values.every((update) => 'updateId' in update && update.updateId.startsWith('1220'))).toBe(true);
+    expect(seen.error).toMatchObject({ _tag: 'LedgerResetError', reason: 'anotherLedger' });
+  });
+
+  it('is read, and followed, with two requests for each page', () => {
+    const { seen, service } = play(
+      { fault: oneAtMost },
+      { updates: upTo(9), forMs: 60_000, at: { 20_000: append(10, 11), 40_000: ({ ledger }) => (ledger.pruned = 11) } },
+    );
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual(upTo(11));
+    expect(service.requests.length).toBeLessThan(60);
   });
 });
 
