@@ -59,7 +59,10 @@ interface CompletionFields {
   readonly submissionId?: string;
   /** The id of the committed update; absent after a rejection. */
   readonly updateId?: string;
-  /** The period that the participant has searched for the same change; absent for a reassignment. */
+  /**
+   * The period that the participant has searched for the same change; absent for a reassignment. One of a kind that only a newer
+   * ledger has stays as it is.
+   */
   readonly deduplicationPeriod?: DeduplicationPeriod;
   /** The trace context of the submission. */
   readonly traceContext?: TraceContext;
@@ -121,7 +124,7 @@ export type Completion = CompletionFields &
 const filled = adapt(optional(text), (u) => (u === '' ? undefined : u));
 
 /** A request's period is closed, and would refuse what a newer ledger adds. An empty one is none. */
-const period = adapt(
+const knownPeriod = adapt(
   optional(
     oneOfKeys<DeduplicationPeriod>('DeduplicationPeriod', {
       DeduplicationDuration: message('DeduplicationDuration', {
@@ -132,6 +135,21 @@ const period = adapt(
     }),
   ),
   (u) => (isRecord(u) && 'Empty' in u ? undefined : u),
+);
+
+/** Whether a period is of a kind that this version does not know. It is kept as it is. */
+const isOther = (u: unknown): u is DeduplicationPeriod =>
+  isRecord(u) &&
+  Object.keys(u).length === 1 &&
+  !Object.keys(u).some((key) => ['DeduplicationDuration', 'DeduplicationOffset', 'Empty'].includes(key));
+
+const readPeriod = readerOf(knownPeriod);
+
+const period: t.Type<DeduplicationPeriod | undefined, unknown> = new Codec<DeduplicationPeriod | undefined>(
+  knownPeriod.name,
+  (u): u is DeduplicationPeriod | undefined => isOther(u) || knownPeriod.is(u),
+  (u, sink) => (isOther(u) ? u : readPeriod(u, sink)),
+  (a) => (isOther(a) ? a : knownPeriod.encode(a)),
 );
 
 const fields = message<CompletionFields>('Completion', {

@@ -49,6 +49,22 @@ describe('a completion', () => {
     });
   });
 
+  it('keeps a period of a kind that a newer ledger adds: it is one of a transaction', () => {
+    const deduplicationPeriod = { DeduplicationSince: { value: 'yesterday' } };
+    expect(decode(CompletionElement, completion(7, { deduplicationPeriod }))).toMatchObject({
+      outcome: 'committed',
+      deduplicationPeriod,
+    });
+    expect(decode(CompletionElement, rejection(7, { deduplicationPeriod }))).toMatchObject({ outcome: 'rejected' });
+  });
+
+  it.each([{}, { DeduplicationOffset: { value: -1 } }, { DeduplicationOffset: { value: 1 }, Other: {} }])(
+    'has no period that is invalid: %j',
+    (deduplicationPeriod) => {
+      expect(problemsIn(CompletionElement, completion(7, { deduplicationPeriod }))).toHaveLength(1);
+    },
+  );
+
   it.each([
     ['its message', { message }, ['LOCAL_VERDICT_LOCKED_CONTRACTS', 2]],
     [
@@ -84,7 +100,7 @@ describe('a completion', () => {
       submissionId: texts,
       transactionHash: texts,
       traceContext: fc.constantFrom(null, { traceparent: '00-1', tracestate: null }),
-      deduplicationPeriod: fc.constantFrom(null, { Empty: {} }, { DeduplicationOffset: { value: 9 } }),
+      deduplicationPeriod: fc.constantFrom(null, { Empty: {} }, { DeduplicationOffset: { value: 9 } }, { Later: 7 }),
       paidTrafficCost: fc.constantFrom(null, 0, 7),
       novelty: fc.jsonValue(),
     });
