@@ -49,17 +49,24 @@ export const proveSteps =
           const { history } = feed;
           const isEnd = isEndBeforeCursor(error);
           if (isEnd) history.interrupted();
-          if (!isEnd && !(history.isDoubtful && isLedgerError(error, 'PrunedError'))) throw error;
+          if (!isEnd && !(history.isDoubtful && isLedgerError(error, 'PrunedError')))
+            return passPruned(feed, current, error);
           return findPlace(feed).pipe(
             concatMap((place): Observable<Step<A>> => {
               const resumed = resumeAt(feed, current, place);
               if (resumed !== undefined) return afterMove(feed, resumed);
-              return isEnd ? askAgain(feed, current) : throwError(() => error);
+              return isEnd ? askAgain(feed, current) : passPruned(feed, current, error);
             }),
           );
         }),
       );
     });
+
+/** Continues after what was pruned while a feed read again what it had read. Otherwise, fails with the error. */
+const passPruned = (feed: AnyFeed, position: Position, error: unknown): Observable<Step<never>> =>
+  isLedgerError(error, 'PrunedError') && feed.history.passPruned(error.earliestOffset)
+    ? of(startAgain(feed, position, feed.history.cursor, 'back'))
+    : throwError(() => error);
 
 function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> {
   const { history } = feed;

@@ -45,6 +45,8 @@ export class ReaderHistory {
   #floors: Floors | undefined;
   /** The address of the last response; `undefined` before the first. */
   #address: string | undefined;
+  /** Up to where the participant was read before the feed went back to its last update; 0 if it did not. */
+  #readTo: Offset = 0;
   #hasRead: boolean;
   #isDoubtful: boolean;
   #outages = 0;
@@ -208,10 +210,22 @@ export class ReaderHistory {
 
   /** Continues after the last update: what is there after it was not read, whatever was there before. */
   goOnAfter(offset: Offset): void {
+    this.#readTo = Math.max(this.#readTo, this.#position.offset);
     this.#cursor = offset;
     this.#move = undefined;
     this.#proof = this.#position.lastUpdate;
     this.#position = { ...this.#position, offset };
+  }
+
+  /**
+   * Continues after what was pruned since the feed went back, if it had read that before. Returns whether it had: otherwise, there
+   * is a gap.
+   */
+  passPruned(earliestOffset: Offset = Infinity): boolean {
+    if (earliestOffset <= this.#cursor || earliestOffset > this.#readTo) return false;
+    this.goOnAfter(earliestOffset);
+    this.forgetProof();
+    return true;
   }
 
   /** Leaves out what was read of each synchronizer: a restore may have changed their order. */
@@ -226,6 +240,7 @@ export class ReaderHistory {
 
   /** Continues at other offsets of the same history. */
   moveTo({ start, proof, participantId, floors }: Elsewhere): void {
+    this.#readTo = 0;
     this.#cursor = start;
     this.#proof = proof;
     this.#move = { participantId };
@@ -255,6 +270,7 @@ export class ReaderHistory {
    * @param participantId - that participant; by default the one that was read last
    */
   skipTo(offset: Offset, participantId = (this.#move ?? this.#position).participantId): void {
+    this.#readTo = 0;
     this.#cursor = offset;
     this.#proof = undefined;
     this.#witness = undefined;
@@ -264,6 +280,7 @@ export class ReaderHistory {
 
   /** Forgets the ledger: the feed continues at an offset of another one. */
   restartAt(offset: Offset, participantId: string | undefined): void {
+    this.#readTo = 0;
     this.#cursor = offset;
     this.#proof = undefined;
     this.#witness = undefined;

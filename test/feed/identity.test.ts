@@ -366,6 +366,34 @@ describe('a feed after a position', () => {
     expect(offsets(since({ offset: 18, updateId: '122018' }).seen.values)).toEqual(upTo(30).slice(18));
   });
 
+  it.each([
+    [15, undefined],
+    [20, undefined],
+    [21, { _tag: 'PrunedError', earliestOffset: 21 }],
+  ])(
+    'passes what is pruned up to %d while it reads that again, and finds a gap only after its position',
+    (to, error) => {
+      marbles(({ flush }) => {
+        const { ledger, client } = world({
+          latencyMs: 5,
+          participantId: 'first::1220',
+          fault: (request) => {
+            if (isPage(request) && Number(request.body['endInclusive']) > 20) ledger.pruned = to;
+            return undefined;
+          },
+        });
+        fill(ledger, ...upTo(9), 22);
+        const lastUpdate = { offset: 9, updateId: '12209' };
+        const after = { offset: 20, participantId: 'first::1220', lastUpdate, recordTimes: {} };
+        const seen = observe(client.updates({ after, updateFormat }).pipe(takeUntil(timer(30_000))));
+        flush();
+        if (error === undefined) expect(seen.error).toBeUndefined();
+        else expect(seen.error).toMatchObject(error);
+        expect(offsets(seen.values)).toEqual(error === undefined ? [22] : []);
+      });
+    },
+  );
+
   it('emits what follows if it is pruned', () => {
     expect(since({ offset: 20, updateId: '122020' }, 20).seen).toMatchObject({ completed: true });
   });
