@@ -23,22 +23,19 @@ export class Tabs {
   constructor(private readonly name: string) {}
 
   /** Emits what other tabs say, while it has subscribers. */
-  readonly message$: Observable<TabMessage> = defer(() => {
-    if (typeof BroadcastChannel !== 'function') return EMPTY;
-    return using(
-      () => {
-        const channel = this.#open();
-        this.#channel = channel;
-        return {
-          unsubscribe: () => {
-            channel.close();
-            this.#channel = undefined;
-          },
-        };
-      },
-      () => fromEvent<MessageEvent<unknown>>(this.#channel ?? new EventTarget(), 'message'),
-    );
-  }).pipe(
+  readonly message$: Observable<TabMessage> = using(
+    () => {
+      const channel = this.#open();
+      this.#channel = channel;
+      return {
+        unsubscribe: () => {
+          channel?.close();
+          this.#channel = undefined;
+        },
+      };
+    },
+    () => (this.#channel === undefined ? EMPTY : fromEvent<MessageEvent<unknown>>(this.#channel, 'message')),
+  ).pipe(
     map(({ data }) => data),
     filter(isTabMessage),
     share(),
@@ -46,17 +43,22 @@ export class Tabs {
 
   /** Says something to the other tabs. */
   post(message: TabMessage): void {
-    if (typeof BroadcastChannel !== 'function') return;
     const channel = this.#channel ?? this.#open();
-    channel.postMessage(message);
-    if (channel !== this.#channel) channel.close();
+    channel?.postMessage(message);
+    if (channel !== this.#channel) channel?.close();
   }
 
-  #open(): BroadcastChannel {
-    const channel = new BroadcastChannel(this.name);
-    // in Node.js, it would keep the process running
-    (channel as { unref?: () => void }).unref?.();
-    return channel;
+  /** Returns `undefined` where tabs cannot speak to each other: some browsers throw while the user allows pages no storage. */
+  #open(): BroadcastChannel | undefined {
+    if (typeof BroadcastChannel !== 'function') return undefined;
+    try {
+      const channel = new BroadcastChannel(this.name);
+      // in Node.js, it would keep the process running
+      (channel as { unref?: () => void }).unref?.();
+      return channel;
+    } catch {
+      return undefined;
+    }
   }
 }
 
