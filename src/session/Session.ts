@@ -17,6 +17,7 @@ import {
   type Observable,
   of,
   share,
+  startWith,
   Subject,
   switchMap,
   take,
@@ -79,7 +80,11 @@ export class Session implements LedgerSession {
   /** Follows the page and the other tabs, while there is a subscriber. */
   readonly #surroundings$: Observable<never> = defer(() =>
     merge(
-      this.#tabs.message$.pipe(switchMap((message) => this.#hear(message))),
+      this.#tabs.message$.pipe(
+        // the sign-in that it waited for when its last subscriber left
+        startWith(...(this.#isForeign ? (['signingIn'] as const) : [])),
+        switchMap((message) => this.#hear(message)),
+      ),
       return$.pipe(
         tap(() => {
           this.#retryNow();

@@ -7,7 +7,7 @@ import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
 import { isSignedOutError, ledgerSession, type SessionOptions, type SessionState } from '../../src/session/index.js';
 import { briefState } from '../contracts/brief.js';
 import { archive, create, marbles as query } from '../contracts/joinSupport.js';
-import { observe } from '../helpers/observe.js';
+import { observe, type Observed } from '../helpers/observe.js';
 import { marbles, until } from '../helpers/time.js';
 import { contractsWorld } from '../helpers/virtualContracts.js';
 import { LocalChannel } from './channels.js';
@@ -668,6 +668,49 @@ describe('the tabs of a session', () => {
       expect(logins).toEqual([0, 1]);
     });
   });
+
+  it.each([
+    ['nothing has happened', undefined],
+    ['the sign-in has ended unheard', 'signedIn'],
+  ] as const)(
+    'wait for a minute at most also after nothing has watched the session for a while, where %s',
+    (_, said) => {
+      marbles(({ flush }) => {
+        const { session, client, user, name } = world();
+        user.token = undefined;
+        const first = observe(session.state$);
+        const other = new LocalChannel(name);
+        at(1_000, () => {
+          other.postMessage('signingIn');
+        });
+        at(2_000, () => {
+          expect(session.state).toBe('signingIn');
+          first.subscription.unsubscribe();
+        });
+        at(3_000, () => {
+          if (said === undefined) return;
+          user.token = 'a';
+          other.postMessage(said);
+        });
+        const later: { states?: Observed<SessionState>; end?: Observed<number> } = {};
+        at(4_000, () => {
+          later.states = observe(session.state$);
+        });
+        at(70_000, () => {
+          later.end = observe(client.ledgerEnd());
+        });
+        at(71_000, () => {
+          later.states?.subscription.unsubscribe();
+          later.end?.subscription.unsubscribe();
+          other.close();
+        });
+        flush();
+        expect(later.states?.values).toEqual(['signingIn', 'signedOut', ...(said === undefined ? [] : ['active'])]);
+        expect(later.states?.times[1]).toBe(60_000);
+        expect(later.end?.values).toEqual(said === undefined ? [] : [1]);
+      });
+    },
+  );
 });
 
 describe('a page that returns', () => {
