@@ -1,0 +1,131 @@
+import { BehaviorSubject, concatMap, defaultIfEmpty, defer, from, type Observable, of, Subject, take } from 'rxjs';
+import type { SessionOptions, SessionState } from './SessionState.js';
+import { isOnline } from './page.js';
+import { SessionUser } from './SessionUser.js';
+
+/** The state of the user, whether or not there is a network. */
+export type Phase = Exclude<SessionState, 'offline'>;
+
+/** The phases of the users of a session, one user after the other: who is there, and what begins and ends with each of them. */
+export class Phases {
+  readonly #phase$ = new BehaviorSubject<Phase>('signedOut');
+  readonly phase$ = this.#phase$.asObservable();
+  /** What it was before the sign-in. */
+  #before: { readonly phase: Phase; readonly hasSignedOut: boolean } = { phase: 'signedOut', hasSignedOut: false };
+  /** Whether another tab signs in. */
+  isForeign = false;
+  /** Whether another tab has signed in, and its token was not found. */
+  isTokenMissing = false;
+  /** Whether the user has signed out, and not in again. */
+  hasSignedOut = false;
+  /** Whose token it has. */
+  readonly user = new SessionUser();
+  /** Emits when the user has left: after a sign-out, when the sign-in after one has failed, and when another user is there. */
+  readonly #ended$ = new Subject<'signedOut' | 'failed' | 'replaced'>();
+  readonly ended$ = this.#ended$.asObservable();
+  /** How many users have left. */
+  left = 0;
+  /** The tokens that the participant has refused since it accepted one. */
+  readonly refused = new Set<string>();
+
+  /**
+   * @param token - the token function of the app
+   * @param onActive - is called after a sign-in
+   */
+  constructor(
+    private readonly token: SessionOptions['token'],
+    private readonly onActive: () => void,
+  ) {}
+
+  get phase(): Phase {
+    return this.#phase$.value;
+  }
+
+  get state(): SessionState {
+    return stateOf(this.hasSignedOut ? 'signedOut' : this.phase, isOnline());
+  }
+
+  /**
+   * Calls the token function of the app. If the user leaves before it answers, the token belongs to that user: it is dropped,
+   * and the function is called again, for the next user.
+   */
+  provide(refused?: string): Observable<string | undefined> {
+    return defer(() => {
+      const { left } = this;
+      const token = this.token(refused);
+      return (typeof token === 'object' ? from(token) : of(token)).pipe(
+        take(1),
+        defaultIfEmpty(undefined),
+        concatMap((found) => (left === this.left ? of(found) : this.provide())),
+      );
+    });
+  }
+
+  /** Whether a token is of another user than the one before. All that is of that one ends then, as after a sign-out. */
+  replaces(token: string | undefined): boolean {
+    const isReplaced = this.user.isReplacedBy(token);
+    if (isReplaced) this.end('replaced');
+    return isReplaced;
+  }
+
+  /** There is a token of the user. */
+  meet(token: string): void {
+    this.user.meet(token);
+    if (this.phase === 'signedOut') this.#phase$.next('active');
+  }
+
+  /** There is no token that the participant accepts. */
+  expire(): void {
+    if (this.phase === 'active') this.#phase$.next('expired');
+  }
+
+  /** A sign-in begins. */
+  begin(): void {
+    this.isTokenMissing = false;
+    const phase = this.phase;
+    if (phase !== 'signingIn' || this.hasSignedOut) this.#before = { phase, hasSignedOut: this.hasSignedOut };
+    // what begins now waits for the sign-in
+    this.hasSignedOut = false;
+    this.#phase$.next('signingIn');
+  }
+
+  /** A sign-in has failed. */
+  fail(): void {
+    this.isForeign = false;
+    if (this.phase !== 'signingIn') return;
+    if (this.#before.hasSignedOut) this.end('failed');
+    else this.#phase$.next(this.#before.phase);
+  }
+
+  /** A sign-in has brought a token. */
+  activate(token: string): void {
+    this.user.meet(token);
+    this.isForeign = false;
+    this.isTokenMissing = false;
+    this.hasSignedOut = false;
+    this.refused.clear();
+    this.#phase$.next('active');
+    this.onActive();
+  }
+
+  /** The user has left. */
+  end(how: 'signedOut' | 'failed' | 'replaced'): void {
+    this.isForeign = false;
+    this.isTokenMissing = false;
+    this.hasSignedOut = true;
+    this.refused.clear();
+    this.user.forget();
+    if (how !== 'failed') this.left += 1;
+    // before the state, so that what waits for a token does not end with the error of the token
+    this.#ended$.next(how);
+    // what has ended may have begun the next sign-in
+    if (this.state !== 'signedOut') return;
+    // the token of the next user is there already
+    this.hasSignedOut = how !== 'replaced';
+    this.#phase$.next('signedOut');
+  }
+}
+
+/** Returns the state of a session in a phase. */
+export const stateOf = (phase: Phase, online: boolean): SessionState =>
+  online || phase === 'signedOut' ? phase : 'offline';
