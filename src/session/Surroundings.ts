@@ -15,7 +15,7 @@ import {
   timer,
 } from 'rxjs';
 import { lateToken } from './lateToken.js';
-import { return$, type TabMessage, type Tabs } from './page.js';
+import { restored$, return$, type TabMessage, type Tabs } from './page.js';
 import type { Phases } from './Phases.js';
 
 /** How long a tab waits for the sign-in of another one, in milliseconds: that tab may be closed. */
@@ -40,6 +40,7 @@ export class Surroundings {
         startWith(...(this.phases.isForeign ? (['signingIn'] as const) : [])),
         switchMap((message) => this.#hear(message)),
       ),
+      restored$.pipe(switchMap(() => this.#catchUp())),
       return$.pipe(
         tap(() => {
           this.retryNow();
@@ -74,6 +75,24 @@ export class Surroundings {
         this.phases.end('signedOut');
         return EMPTY;
     }
+  }
+
+  /**
+   * Takes what it has not heard while the browser kept the page. Without a token, the user may have signed out meanwhile, and
+   * whoever goes back to the page must not see what it shows.
+   */
+  #catchUp(): Observable<unknown> {
+    if (!['active', 'expired'].includes(this.phases.phase)) return EMPTY;
+    return this.phases.provide().pipe(
+      tap((token) => {
+        if (token === undefined) this.phases.end('signedOut');
+        else if (!this.phases.replaces(token) && this.phases.phase === 'expired' && !this.phases.refused.has(token))
+          this.phases.activate(token);
+      }),
+      // the error is that of the next request, too
+      catchError(() => EMPTY),
+      takeUntil(merge(this.phases.ended$, this.phases.phase$.pipe(filter((phase) => phase === 'signingIn')))),
+    );
   }
 
   /** Takes the token of the sign-in of another tab. If there is none, looks again when the page is shown again. */

@@ -86,9 +86,14 @@ export const return$: Observable<unknown> = defer(() => {
   return merge(
     eventsOf(globalThis, 'online'),
     eventsOf(document, 'visibilitychange').pipe(filter(() => document?.visibilityState === 'visible')),
-    eventsOf(globalThis, 'pageshow').pipe(filter((event) => 'persisted' in event && event.persisted === true)),
+    restored$,
   ).pipe(switchMap(() => timer(Math.random() * maxReturnMs)));
 });
+
+/** Emits when the browser takes the page out of its back/forward cache, at once. A page in it hears nothing of other tabs. */
+export const restored$: Observable<unknown> = defer(() =>
+  eventsOf(globalThis, 'pageshow').pipe(filter((event) => 'persisted' in event && event.persisted === true)),
+);
 
 const eventsOf = (target: object | undefined, name: string): Observable<Event> =>
   target !== undefined && 'addEventListener' in target ? fromEvent<Event>(target as EventTarget, name) : EMPTY;

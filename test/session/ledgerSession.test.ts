@@ -805,6 +805,71 @@ describe('a page that returns', () => {
     });
   });
 
+  describe('out of the back/forward cache, where it has heard nothing of other tabs', () => {
+    /** The states from 5,000 ms, when the page is restored, and its view. */
+    function restoreWith(token: () => string | undefined, isExpired = false, first = 'a') {
+      const page = openPage();
+      return marbles(({ flush }) => {
+        const store: { token: () => string | undefined } = { token: () => first };
+        const { session, client, accepted } = world({ accepted: [first], token: () => store.token() });
+        const states = observe(session.state$);
+        const view = observe(liveContracts(client, { ...query }).state$.pipe(map(briefState)));
+        let shown: number | undefined;
+        if (isExpired) at(1_000, () => accepted.splice(0, 1, 'b'));
+        at(99_999, () => {
+          shown = states.values.length;
+          store.token = token;
+          page.restore(false);
+          expect(states.values).toHaveLength(shown);
+        });
+        at(100_000, () => {
+          page.restore(true);
+        });
+        at(103_000, () => {
+          for (const { subscription } of [states, view]) subscription.unsubscribe();
+        });
+        flush();
+        const [at0] = states.times;
+        const later = states.times.slice(shown).map((time) => time - (at0 ?? NaN) - 100_000);
+        return { states: states.values.slice((shown ?? 0) - 1), times: later, view };
+      });
+    }
+
+    it.each([false, true])('ends what a user had who has signed out, at once; expired: %s', (isExpired) => {
+      const { states, times, view } = restoreWith(() => undefined, isExpired);
+      expect([states, times]).toEqual([[isExpired ? 'expired' : 'active', 'signedOut'], [0]]);
+      expect(isSignedOutError(view.error)).toBe(true);
+    });
+
+    it('ends what a user had whom another one has replaced', () => {
+      const tokenOf = (user: string): string => `header.${btoa(JSON.stringify({ sub: user }))}.signature`;
+      const { states, view } = restoreWith(() => tokenOf('bob'), false, tokenOf('alice'));
+      expect(states).toEqual(['active', 'signedOut', 'active']);
+      expect(isSignedOutError(view.error)).toBe(true);
+    });
+
+    it('goes on with the token of a sign-in', () => {
+      const { states, view } = restoreWith(() => 'b', true);
+      expect(states).toEqual(['expired', 'active']);
+      expect(view.values.at(-1)).toBe('live/open 1 x');
+    });
+
+    it.each<[string, () => string, boolean]>([
+      ['the token is the same', () => 'a', false],
+      ['the token is the one that was refused', () => 'a', true],
+      [
+        'there is no answer',
+        () => {
+          throw new Error('no network');
+        },
+        false,
+      ],
+    ])('is as before where %s', (_, token, isExpired) => {
+      const { states, view } = restoreWith(token, isExpired);
+      expect([states, view.error]).toEqual([[isExpired ? 'expired' : 'active'], undefined]);
+    });
+  });
+
   it('has a state for it', () => {
     const page = openPage();
     const session = ledgerSession({ token: () => 'a', name: newName() });
