@@ -1,4 +1,4 @@
-import { asyncScheduler, defer, map, type Observable, type ObservableInput, take } from 'rxjs';
+import { asyncScheduler, defer, map, NEVER, type Observable, type ObservableInput, take } from 'rxjs';
 import { TokenError, tokenProblem } from '../errors/request.js';
 import { mapError, timeoutWith } from '../http/retry.js';
 import { SharedCall } from './SharedCall.js';
@@ -11,6 +11,17 @@ import { SharedCall } from './SharedCall.js';
  * @category Ledger
  */
 export type Token = string | ((refused?: string) => string | ObservableInput<string>);
+
+/** The token function of a session. It knows when its user leaves. */
+export interface UserToken {
+  (refused?: string): Observable<string>;
+  /** Fails when the user leaves, and before the next one signs in. */
+  readonly left$: Observable<never>;
+}
+
+/** Fails when the user of tokens leaves, if they are those of a session. */
+export const userLeft = (token: Token | UserToken | undefined): Observable<never> =>
+  typeof token === 'function' && 'left$' in token ? token.left$ : NEVER;
 
 /** Where the requests of a ledger get their tokens. All of them share one call of the provider at a time. */
 export class TokenSource {

@@ -22,6 +22,7 @@ import {
   timer,
 } from 'rxjs';
 import type { LedgerInfo, OperationInterception, SubmissionCall } from '../client/Interceptor.js';
+import type { UserToken } from '../client/TokenSource.js';
 import { TokenError } from '../errors/request.js';
 import type { LedgerSession, SessionOptions, SessionState } from './SessionState.js';
 import { isOnline$, Tabs } from './page.js';
@@ -92,13 +93,16 @@ export class Session implements LedgerSession {
     return this.#phases.left > 0;
   }
 
-  readonly token = (refused?: string): Observable<string> =>
-    defer(() => {
-      // without the ledger, it is not known when a token is accepted
-      if (refused !== undefined && this.#ledgers.size > 0) this.#phases.refused.add(refused);
-      if (['signingIn', 'expired'].includes(this.#phases.phase)) return this.#afterSignIn$;
-      return this.#phases.provide(refused).pipe(concatMap((token) => this.#take(token, refused)));
-    });
+  readonly token: UserToken = Object.assign(
+    (refused?: string): Observable<string> =>
+      defer(() => {
+        // without the ledger, it is not known when a token is accepted
+        if (refused !== undefined && this.#ledgers.size > 0) this.#phases.refused.add(refused);
+        if (['signingIn', 'expired'].includes(this.#phases.phase)) return this.#afterSignIn$;
+        return this.#phases.provide(refused).pipe(concatMap((token) => this.#take(token, refused)));
+      }),
+    { left$: this.#leftWith(() => new SignedOutError()) },
+  );
 
   readonly signIn = async (): Promise<SessionState> => {
     await lastValueFrom(this.#signIn$, { defaultValue: undefined });
@@ -140,13 +144,8 @@ export class Session implements LedgerSession {
 
   /** Ends an operation when the user signs out, and notes what the participant accepts. */
   #intercept(submission?: OpenSubmission): OperationInterception<never> {
-    const ended$ = defer(() => (this.#phases.hasSignedOut ? of(undefined) : this.#phases.ended$));
     return {
-      until$: merge(ended$, this.#surroundings$).pipe(
-        map(() => {
-          throw new SignedOutError(submission && toAborted(submission));
-        }),
-      ),
+      until$: this.#leftWith(() => new SignedOutError(submission && toAborted(submission))),
       request: ({ path }) => {
         if (submission !== undefined && /\/(?:submit|execute)/.test(path)) submission.isSent = true;
         return {
@@ -156,6 +155,17 @@ export class Session implements LedgerSession {
         };
       },
     };
+  }
+
+  /** Fails when the user leaves, and at once before the next sign-in. */
+  #leftWith(error: () => SignedOutError): Observable<never> {
+    return defer(() =>
+      merge(this.#phases.hasSignedOut ? of(undefined) : this.#phases.ended$, this.#surroundings$),
+    ).pipe(
+      map(() => {
+        throw error();
+      }),
+    );
   }
 
   /** Takes a token of the app; waits for the next sign-in if it cannot be accepted. */

@@ -1,5 +1,5 @@
-import { asyncScheduler, BehaviorSubject, defer, filter, map, type Observable, share, Subject } from 'rxjs';
-import { TokenSource, type Token } from '../client/TokenSource.js';
+import { asyncScheduler, BehaviorSubject, defer, filter, map, type Observable, share, Subject, takeUntil } from 'rxjs';
+import { TokenSource, type Token, userLeft } from '../client/TokenSource.js';
 import { makeContract, type AnyContract, type ContractOf, type ContractTypes } from '../contracts/Contract.js';
 import { contractsFor } from '../contracts/contractsFor.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
@@ -37,7 +37,10 @@ export interface RemoteQuery<M extends ContractTypes = ContractTypes> {
  * @category Server-sent events
  */
 export interface RemoteOptions {
-  /** A bearer token, or a function that provides one, as for `createLedger`. Default: none, for a session with cookies. */
+  /**
+   * A bearer token, or a function that provides one, as for `createLedger`. With `session.token` of `canton-rx/session` itself, the
+   * views end with a `SignedOutError` when the user leaves. Default: none, for a session with cookies.
+   */
   readonly token?: Token | undefined;
   /** Further headers of the requests. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -184,7 +187,7 @@ function openRemote(
       retryTransient({ retry, report }),
     );
     return viewOf(batches$, diagnostics$);
-  });
+  }).pipe(takeUntil(userLeft(token)));
   if (parties === 'any' || ('length' in parties && parties.length === 0)) return view$;
   return contractsFor(toLiveContracts(view$), parties).view$;
 }
