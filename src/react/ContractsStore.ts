@@ -173,7 +173,11 @@ function waitFor(started: Started): Promise<unknown> {
     timer(maxWaitMs).pipe(map(() => loading)),
   ).pipe(take(1));
   const over$ = known$.pipe(
-    switchMap(({ status }) => timer(status === 'error' ? errorHeldMs : heldMs)),
+    // the view may also end after it is known
+    switchMap((known) => started.reading$.pipe(startWith(known))),
+    map(({ status }) => (status === 'error' ? errorHeldMs : heldMs)),
+    distinctUntilChanged(),
+    switchMap((ms) => timer(ms)),
     map(() => undefined),
   );
   merge(started.reading$, over$)

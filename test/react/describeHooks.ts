@@ -367,6 +367,28 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       });
     });
 
+    it('begins again a second after the error of a view whose contracts it has just shown', async () => {
+      const Boundary = boundary();
+      const { provide, trouble, participant } = world();
+      const { Component } = shows(suspended);
+      let reset: () => void = () => undefined;
+      const onError = (its: () => void): void => {
+        reset = its;
+      };
+      const { text, until } = await show(provide(h(Boundary, { onError }, suspense(h(Component)))));
+      await until('live x');
+      trouble.reply = refusal;
+      await commit(participant, create(2, 'y'));
+      await loaded.until(() => text().includes('403'));
+      trouble.reply = undefined;
+      const failedAt = performance.now();
+      await loaded.until(() => {
+        if (text().includes('403')) reset();
+        return text() === 'live xy';
+      });
+      expect(performance.now() - failedAt).toBeLessThan(3_000);
+    });
+
     it('renders any number of queries that differ in an Observable alone', async () => {
       const { provide } = world();
       const components = Array.from({ length: 8 }, () => {
