@@ -1,10 +1,28 @@
-import { BehaviorSubject, concatMap, defaultIfEmpty, defer, from, type Observable, of, Subject, take } from 'rxjs';
+import {
+  asyncScheduler,
+  BehaviorSubject,
+  concatMap,
+  defaultIfEmpty,
+  defer,
+  from,
+  type Observable,
+  of,
+  Subject,
+  take,
+  timer,
+} from 'rxjs';
 import type { SessionOptions, SessionState } from './SessionState.js';
 import { isOnline } from './page.js';
 import { SessionUser } from './SessionUser.js';
 
 /** The state of the user, whether or not there is a network. */
 export type Phase = Exclude<SessionState, 'offline'>;
+
+/**
+ * How long a page shows that there is no user before one who replaces another one begins, in milliseconds. A framework may render
+ * some time after a change, once for all changes until then: at the next frame, or in a timer.
+ */
+const momentMs = 50;
 
 /** The phases of the users of a session, one user after the other: who is there, and what begins and ends with each of them. */
 export class Phases {
@@ -25,6 +43,14 @@ export class Phases {
   readonly ended$ = this.#ended$.asObservable();
   /** How many users have left. */
   left = 0;
+  /** When a user was replaced, in milliseconds since the epoch. */
+  #replacedAt = -Infinity;
+  /** Emits as soon as the page has had the time to show that the former user has left. */
+  readonly shown$: Observable<unknown> = defer(() => {
+    const waitMs = this.#replacedAt + momentMs - asyncScheduler.now();
+    // the clock may have been set
+    return waitMs > 0 && waitMs <= momentMs ? timer(waitMs) : of(0);
+  });
   /** The tokens that the participant has refused since it accepted one. */
   readonly refused = new Set<string>();
 
@@ -116,6 +142,7 @@ export class Phases {
     this.refused.clear();
     this.user.forget();
     if (how !== 'failed') this.left += 1;
+    if (how === 'replaced') this.#replacedAt = asyncScheduler.now();
     // before the state, so that what waits for a token does not end with the error of the token
     this.#ended$.next(how);
     // what has ended may have begun the next sign-in

@@ -72,7 +72,7 @@ export class Session implements LedgerSession {
     const replaced$ = this.#phases.ended$.pipe(
       filter((how) => how === 'replaced'),
       // a page first shows that there is no user, and so begins again
-      switchMap(() => timer(0)),
+      switchMap(() => this.#phases.shown$),
     );
     return merge(replaced$, of(0)).pipe(switchMap(() => known$));
   }).pipe(ignoreElements(), share());
@@ -99,7 +99,10 @@ export class Session implements LedgerSession {
         // without the ledger, it is not known when a token is accepted
         if (refused !== undefined && this.#ledgers.size > 0) this.#phases.refused.add(refused);
         if (['signingIn', 'expired'].includes(this.#phases.phase)) return this.#afterSignIn$;
-        return this.#phases.provide(refused).pipe(concatMap((token) => this.#take(token, refused)));
+        return this.#phases.shown$.pipe(
+          concatMap(() => this.#phases.provide(refused)),
+          concatMap((token) => this.#take(token, refused)),
+        );
       }),
     { left$: this.#leftWith(() => new SignedOutError()) },
   );
@@ -221,7 +224,8 @@ export class Session implements LedgerSession {
     );
     const token$ = (mayHaveToken ? this.#phases.provide() : of(undefined)).pipe(
       concatMap((token) => (token === undefined ? asked$ : of(token))),
-      concatMap((token) => (this.#phases.replaces(token) ? timer(0) : of(0)).pipe(map(() => token))),
+      tap((token) => this.#phases.replaces(token)),
+      concatMap((token) => this.#phases.shown$.pipe(map(() => token))),
       // after a sign-out in any tab, a late token may belong to the user who has left
       takeUntil(merge(this.#phases.ended$.pipe(filter((how) => how === 'signedOut')), this.#surroundings$)),
     );

@@ -1,9 +1,9 @@
 import '@angular/compiler';
-import { effect, Injector, provideZonelessChangeDetection, signal, TransferState } from '@angular/core';
+import { ApplicationRef, effect, Injector, provideZonelessChangeDetection, signal, TransferState } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import { defer, EMPTY, of, Subject } from 'rxjs';
+import { defer, EMPTY, lastValueFrom, of, Subject } from 'rxjs';
 import {
   injectContract,
   injectContracts,
@@ -18,7 +18,7 @@ import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../../src/codecs/Transaction.js';
 import { create } from '../../src/index.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
-import { ledgerSession } from '../../src/session/index.js';
+import { ledgerSession, type LedgerSession } from '../../src/session/index.js';
 import { create as created, marbles } from '../contracts/joinSupport.js';
 import { until } from '../helpers/time.js';
 import { contractsWorld } from '../helpers/virtualContracts.js';
@@ -181,5 +181,26 @@ describe('injectSession', () => {
     injector.destroy();
     await signOut();
     expect(state()).toBe('active');
+  });
+
+  it.each<[string, (session: LedgerSession) => unknown]>([
+    ['a sign-in', (session) => session.signIn()],
+    ['a request', (session) => lastValueFrom(session.token()).catch(() => undefined)],
+  ])('renders that the user has left when another one is there without a sign-out, as %s shows', async (_, meet) => {
+    TestBed.configureTestingModule({ providers: [provideZonelessChangeDetection()] });
+    let user = 'alice';
+    const token = () => `header.${btoa(JSON.stringify({ sub: user }))}.signature`;
+    const session = ledgerSession({ token, name: 'angular, next user' });
+    const rendered: string[] = [];
+    inject(() => {
+      const { state } = injectSession(session);
+      effect(() => rendered.push(state()));
+    });
+    await until(() => rendered.at(-1) === 'active');
+    user = 'bob';
+    await meet(session);
+    await until(() => session.state === 'active');
+    await TestBed.inject(ApplicationRef).whenStable();
+    expect(rendered.slice(-2)).toEqual(['signedOut', 'active']);
   });
 });

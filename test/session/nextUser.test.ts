@@ -16,7 +16,7 @@ import { shareContracts } from '../../src/contracts/shareContracts.js';
 import { isSignedOutError, ledgerSession } from '../../src/session/index.js';
 import { briefState } from '../contracts/brief.js';
 import { create, marbles as query } from '../contracts/joinSupport.js';
-import { observe } from '../helpers/observe.js';
+import { observe, type Observed } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { contractsWorld } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
@@ -183,6 +183,29 @@ describe('the sign-in of another user', () => {
     });
   });
 
+  it('begins only after the page has had the time to show that the former one has left, whatever else begins', () => {
+    marbles(({ flush }) => {
+      const { store, tab } = world('alice');
+      const { client, session, states, used, close } = tab();
+      const began: Observed<unknown>[] = [];
+      at(5_000, () => {
+        store.token = tokenOf('bob');
+        began.push(observe(client.ledgerEnd()));
+        // as in a component that reads again after each error, and in a request of the app
+        began.push(observe(client.ledgerEnd()), observe(session.token()));
+        expect([session.state, used.includes(tokenOf('bob'))]).toEqual(['signedOut', false]);
+      });
+      at(5_100, () => {
+        expect(states.values).toEqual(['signedOut', 'active', 'signedOut', 'active']);
+        const [left, back] = states.times.slice(-2);
+        expect((back ?? 0) - (left ?? 0)).toBeGreaterThan(16);
+        expect(began.map(({ values }) => values)).toEqual([[], [1], [tokenOf('bob')]]);
+        close();
+      });
+      flush();
+    });
+  });
+
   it('leaves no shared view of the former one, and needs no subscription to the state', () => {
     marbles(({ flush }) => {
       const { store, tab } = world('alice');
@@ -206,7 +229,7 @@ describe('the sign-in of another user', () => {
         observe(client.ledgerEnd());
       });
       at(5_100, () => {
-        expect([state, session.state]).toEqual(['active', 'active']);
+        expect([state, session.state]).toEqual(['signedOut', 'active']);
       });
       flush();
     });

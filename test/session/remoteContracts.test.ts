@@ -101,7 +101,7 @@ describe.each(['remoteContracts', 'shareRemoteContracts'] as const)('%s with the
     await settle();
     expect(isSignedOutError(first.error)).toBe(true);
     expect(server.requests).toHaveLength(1);
-    await advance(1);
+    await advance(100);
     expect(states.values).toEqual(['signedOut', 'active', 'signedOut', 'active']);
     const second = statesOf(view);
     await settle();
