@@ -201,7 +201,10 @@ export class Session implements LedgerSession {
   });
 
   readonly #signIn$: Observable<SessionState> = defer(() =>
-    this.#phases.isForeign ? this.#afterOther$ : this.#ownSignIn$,
+    (this.#phases.isForeign ? this.#afterOther$ : this.#ownSignIn$).pipe(
+      // after a sign-out in any tab, a late token may belong to the user who has left
+      takeUntil(merge(this.#phases.ended$.pipe(filter((how) => how === 'signedOut')), this.#surroundings$)),
+    ),
   ).pipe(share());
 
   /** Waits for the sign-in of another tab. */
@@ -226,8 +229,6 @@ export class Session implements LedgerSession {
       concatMap((token) => (token === undefined ? asked$ : of(token))),
       tap((token) => this.#phases.replaces(token)),
       concatMap((token) => this.#phases.shown$.pipe(map(() => token))),
-      // after a sign-out in any tab, a late token may belong to the user who has left
-      takeUntil(merge(this.#phases.ended$.pipe(filter((how) => how === 'signedOut')), this.#surroundings$)),
     );
     this.#phases.begin();
     this.#tabs.post('signingIn');

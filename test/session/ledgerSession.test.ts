@@ -645,6 +645,34 @@ describe('the tabs of a session', () => {
     });
   });
 
+  it.each(['this tab', 'the other tab'])(
+    'begin no login after a sign-out in %s that ends their wait for a sign-in',
+    (where) => {
+      marbles(({ flush }) => {
+        const { session, user, name } = world();
+        user.token = undefined;
+        const other = new LocalChannel(name);
+        const states = observe(session.state$);
+        at(1_000, () => {
+          other.postMessage('signingIn');
+        });
+        at(2_000, () => {
+          void session.signIn();
+        });
+        at(3_000, () => {
+          if (where === 'this tab') void session.signOut();
+          else other.postMessage('signedOut');
+        });
+        at(200_000, () => {
+          states.subscription.unsubscribe();
+          other.close();
+        });
+        flush();
+        expect([user.logins, states.values]).toEqual([0, ['signedOut', 'signingIn', 'signedOut']]);
+      });
+    },
+  );
+
   it('wait for a minute at most for one that was closed while its user signed in', () => {
     marbles(({ flush }) => {
       const { session, user, name } = world();
