@@ -19,7 +19,7 @@ import { SessionUser } from './SessionUser.js';
 export type Phase = Exclude<SessionState, 'offline'>;
 
 /**
- * How long a page shows that there is no user before one who replaces another one begins, in milliseconds. A framework may render
+ * How long a page shows that there is no user before the next one begins, in milliseconds. A framework may render
  * some time after a change, once for all changes until then: at the next frame, or in a timer.
  */
 const momentMs = 50;
@@ -43,11 +43,11 @@ export class Phases {
   readonly ended$ = this.#ended$.asObservable();
   /** How many users have left. */
   left = 0;
-  /** When a user was replaced, in milliseconds since the epoch. */
-  #replacedAt = -Infinity;
+  /** When the last user has left, in milliseconds since the epoch. */
+  #leftAt = -Infinity;
   /** Emits as soon as the page has had the time to show that the former user has left. */
   readonly shown$: Observable<unknown> = defer(() => {
-    const waitMs = this.#replacedAt + momentMs - asyncScheduler.now();
+    const waitMs = this.#leftAt + momentMs - asyncScheduler.now();
     // the clock may have been set
     return waitMs > 0 && waitMs <= momentMs ? timer(waitMs) : of(0);
   });
@@ -141,8 +141,10 @@ export class Phases {
     this.hasSignedOut = true;
     this.refused.clear();
     this.user.forget();
-    if (how !== 'failed') this.left += 1;
-    if (how === 'replaced') this.#replacedAt = asyncScheduler.now();
+    if (how !== 'failed') {
+      this.left += 1;
+      this.#leftAt = asyncScheduler.now();
+    }
     // before the state, so that what waits for a token does not end with the error of the token
     this.#ended$.next(how);
     // what has ended may have begun the next sign-in

@@ -79,7 +79,10 @@ export class Session implements LedgerSession {
 
   readonly state$ = defer(() =>
     merge(
-      combineLatest([this.#phases.phase$, isOnline$]).pipe(map(([phase, online]) => stateOf(phase, online))),
+      combineLatest([this.#phases.phase$, isOnline$]).pipe(
+        map(([phase, online]) => stateOf(phase, online)),
+        concatMap((state) => (state === 'signedOut' ? of(0) : this.#phases.shown$).pipe(map(() => state))),
+      ),
       this.#surroundings$,
       this.#known$,
     ),
@@ -99,7 +102,7 @@ export class Session implements LedgerSession {
         // without the ledger, it is not known when a token is accepted
         if (refused !== undefined && this.#ledgers.size > 0) this.#phases.refused.add(refused);
         if (['signingIn', 'expired'].includes(this.#phases.phase)) return this.#afterSignIn$;
-        return this.#phases.shown$.pipe(
+        return (this.#phases.hasSignedOut ? of(0) : this.#phases.shown$).pipe(
           concatMap(() => this.#phases.provide(refused)),
           concatMap((token) => this.#take(token, refused)),
         );

@@ -47,7 +47,7 @@ export interface SessionOptions {
  * @category Session
  */
 export interface LedgerSession extends Interceptor {
-  /** Emits the state: at once, and whenever it changes. */
+  /** Emits the state: at once, and whenever it changes. That a user has left is the state for 50 ms at least, so that a page shows it. */
   readonly state$: Observable<SessionState>;
   /** The state now. */
   readonly state: SessionState;

@@ -184,9 +184,10 @@ describe('injectSession', () => {
   });
 
   it.each<[string, (session: LedgerSession) => unknown]>([
-    ['a sign-in', (session) => session.signIn()],
-    ['a request', (session) => lastValueFrom(session.token()).catch(() => undefined)],
-  ])('renders that the user has left when another one is there without a sign-out, as %s shows', async (_, meet) => {
+    ['a sign-in of another one', (session) => session.signIn()],
+    ['a request with the token of another one', (session) => lastValueFrom(session.token()).catch(() => undefined)],
+    ['a sign-out, and a sign-in at once', (session) => session.signOut().then(() => session.signIn())],
+  ])('renders that the user has left before the next one is there: after %s', async (_, meet) => {
     TestBed.configureTestingModule({ providers: [provideZonelessChangeDetection()] });
     let user = 'alice';
     const token = () => `header.${btoa(JSON.stringify({ sub: user }))}.signature`;
@@ -201,6 +202,7 @@ describe('injectSession', () => {
     await meet(session);
     await until(() => session.state === 'active');
     await TestBed.inject(ApplicationRef).whenStable();
-    expect(rendered.slice(-2)).toEqual(['signedOut', 'active']);
+    const [left, ...next] = rendered.slice(rendered.lastIndexOf('signedOut'));
+    expect([rendered[0], left, next.at(-1)]).toEqual(['active', 'signedOut', 'active']);
   });
 });
