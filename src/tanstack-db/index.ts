@@ -18,6 +18,7 @@
  * @module canton-rx/tanstack-db
  */
 
+import { tap } from 'rxjs';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractChange } from '../contracts/ContractChange.js';
 import type { LiveContracts } from '../contracts/liveContracts.js';
@@ -37,7 +38,8 @@ export interface ContractsCollectionOptions<C extends AnyContract = AnyContract,
   readonly id?: string | undefined;
   /**
    * Selects contracts, and must always return the same result for the same contract. It is called again for a contract that was
-   * moved. A type guard narrows them, so that queries know their payload.
+   * moved. A type guard narrows them, so that queries know their payload. If it throws, the collection ends with that error: a
+   * contract that cannot be decoded has no payload.
    *
    * @defaultValue all
    */
@@ -139,14 +141,18 @@ export const contractsCollection = <C extends AnyContract, S extends C = C>(
     sync: (collection) => {
       const isSelected = (select ?? (() => true)) as (contract: C) => contract is S;
       const shown = new Set<string>();
-      const subscription = live.changes$.subscribe({
-        next: (change) => {
-          apply(change, { isSelected, shown }, collection);
-        },
-        error: (error: unknown) => {
-          fail(error, collection);
-        },
-      });
+      const subscription = live.changes$
+        .pipe(
+          // what throws ends it: without one change, the collection would be another one than the view
+          tap((change) => {
+            apply(change, { isSelected, shown }, collection);
+          }),
+        )
+        .subscribe({
+          error: (error: unknown) => {
+            fail(error, collection);
+          },
+        });
       return () => {
         subscription.unsubscribe();
       };
@@ -170,31 +176,39 @@ function apply<C extends AnyContract, S extends C>(
   const remove = (key: string): void => {
     if (shown.delete(key)) write({ type: 'delete', key });
   };
-  const put = (value: C): void => {
+  const put = (value: S): void => {
     const { contractId } = value;
-    // a contract that was moved may decode only now, or not any more
-    if (!isSelected(value)) {
-      remove(contractId);
-      return;
-    }
     write({ type: shown.has(contractId) ? 'update' : 'insert', value });
     shown.add(contractId);
   };
+  // before the transaction begins, because it may throw
+  const toWrite = (value: C): (() => void) =>
+    isSelected(value)
+      ? () => {
+          put(value);
+        }
+      : () => {
+          // a contract that was moved may decode only now, or not any more
+          remove(value.contractId);
+        };
   switch (change._tag) {
-    case 'Reset':
+    case 'Reset': {
+      const selected = change.contracts.filter(isSelected);
       begin();
       truncate();
       shown.clear();
-      change.contracts.forEach(put);
+      selected.forEach(put);
       commit();
       markReady();
       return;
-    case 'ContractsChanged':
+    }
+    case 'ContractsChanged': {
+      const writes = [...change.added, ...change.moved.map(({ contract }) => contract)].map(toWrite);
       begin();
       for (const { contractId } of change.removed) remove(contractId);
-      change.added.forEach(put);
-      for (const { contract } of change.moved) put(contract);
+      for (const writeOne of writes) writeOne();
       commit();
+    }
   }
 }
 

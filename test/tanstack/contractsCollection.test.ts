@@ -94,6 +94,20 @@ describe('contractsCollection', () => {
     expect(contracts.toArray.map(({ contractId }) => contractId)).toEqual(['c', 'b', 'a']);
   });
 
+  it.each(['the first contracts', 'a later change'])('fails with the error of a select that throws for %s', (when) => {
+    const view = new ServerView();
+    const select = ({ contractId }: AnyContract): boolean => {
+      if (contractId === 'b') throw new TypeError('no payload');
+      return true;
+    };
+    const contracts = createCollection({ ...contractsCollection(view.live, { select }), startSync: true });
+    opened.push(contracts);
+    if (when === 'a later change') view.reset([contract('a')]);
+    if (when === 'a later change') view.change({ add: [contract('b'), contract('c')] });
+    else view.reset([contract('a'), contract('b'), contract('c')]);
+    expect([contracts.status, contracts.size, view.subscriptions]).toEqual(['error', 0, 0]);
+  });
+
   it('has the contracts that select chooses', () => {
     const view = new ServerView();
     view.reset([contract('x'), contract('y', [bob]), contract('z', [bob])]);
