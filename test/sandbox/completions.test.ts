@@ -7,12 +7,13 @@ import {
   completionsOf,
   completionsPath,
   createAsset,
+  disclosureOf,
   exerciseAsset,
   submit,
   submitPath,
   withParties,
 } from './commands.js';
-import { execute, forParty, prepareAndSign } from './requests.js';
+import { execute, forParty, prepare, prepareAndSign } from './requests.js';
 
 const newerPath = '/v2/commands/command-completions';
 
@@ -160,6 +161,33 @@ describe('reassignment commands', () => {
     expect(await assign(contractId)).toMatchObject(failure(404, 'REASSIGNMENT_VALIDATION_FAILED'));
     await assign(id);
     expect(await assign(id)).toMatchObject(failure(409, 'ASSIGNMENT_ALREADY_COMPLETED'));
+  });
+
+  // as recorded of 3.5.10: who takes the contract for archived gives up what can be done in a moment
+  it('leave a contract in flight, which other commands must not take for archived', async () => {
+    const { sandbox, alice, contractId, unassigned, assign } = await reassignable();
+    const id = await unassigned();
+    const inFlight = failure(400, 'UNKNOWN_CONTRACT_SYNCHRONIZERS', {
+      cause: expect.stringContaining(`(${contractId}) are currently unknown due to ongoing contract reassignments`),
+      context: expect.objectContaining({ archived: 'Map()', notFound: `List(${contractId})` }),
+      resources: [['ErrorResource(CONTRACT_IDS)', `[${contractId}]`]],
+    });
+    for (const choice of ['Archive', 'Touch'])
+      expect(await submit(sandbox, alice, exerciseAsset(contractId, choice))).toMatchObject(inFlight);
+    sandbox.configure({ automaticReassignments: true });
+    expect(await submit(sandbox, alice, exerciseAsset(contractId))).toMatchObject(inFlight);
+    expect(await prepare(sandbox, alice, exerciseAsset(contractId))).toMatchObject(inFlight);
+    // other parties do not see it
+    expect(await submit(sandbox, sandbox.hostedParty('bob'), exerciseAsset(contractId))).toMatchObject(
+      failure(404, 'CONTRACT_NOT_FOUND'),
+    );
+    const disclosedContracts = [await disclosureOf(sandbox, alice, contractId)];
+    expect(await submit(sandbox, alice, exerciseAsset(contractId), { disclosedContracts })).toMatchObject(
+      failure(404, 'LOCAL_VERDICT_INACTIVE_CONTRACTS'),
+    );
+    await assign(id);
+    expect((await submit(sandbox, alice, exerciseAsset(contractId))).status).toBe(200);
+    expect(await submit(sandbox, alice, exerciseAsset(contractId))).toMatchObject(failure(404, 'CONTRACT_NOT_FOUND'));
   });
 
   it('can be sent without waiting', async () => {

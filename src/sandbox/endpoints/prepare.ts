@@ -10,7 +10,7 @@ import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
 import type { EncodedTransaction } from '../prepared/PreparedEncoding.js';
 import { decode, parseBody, readMinLedgerTime, readTime, requireFields } from '../requests/decode.js';
-import { inputsFor, readDisclosed } from '../submission/inputs.js';
+import { checkSynchronizers, inputsFor, readDisclosed } from '../submission/inputs.js';
 import { interpret } from '../submission/interpret.js';
 import { formatMicros, trafficCost } from '../wire/values.js';
 import { checkHashingScheme } from './execute.js';
@@ -77,13 +77,15 @@ function prepareTransaction(request: PrepareRequest, participant: Participant): 
     throw notSupported('CreateCommand and ExerciseCommand are');
   const { packages } = ledger;
   const preparationTime = Math.floor(ledger.now()) * 1000;
-  const visible = inputsFor([party, ...(request.readAs ?? [])], readDisclosed(request, participant), participant);
+  const disclosed = readDisclosed(request, participant);
+  const visible = inputsFor([party, ...(request.readAs ?? [])], disclosed, participant);
   const preferred = request.packageIdSelectionPreference ?? [];
   checkPreference(packages, preferred);
   const context = { actAs: [party], packages, models, preferred, time: formatMicros(preparationTime), ...visible };
   const { effects, inputs } = interpret([command], context);
   const [effect] = effects;
   if (effect === undefined) throw new Error('each command has an effect');
+  checkSynchronizers(inputs, disclosed, ledger);
   const synchronizerId = chooseSynchronizer(request.synchronizerId ?? '', inputs, settings);
   const submission = { commandId, party, synchronizerId, effect, preparationTime, ...times };
   return encoding.encode(

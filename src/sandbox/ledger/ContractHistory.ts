@@ -71,6 +71,17 @@ export class ContractHistory {
     return state.active.find(({ reassignmentCounter }) => reassignmentCounter === state.counter);
   }
 
+  /** Returns a contract that is in flight, with the synchronizer that it leaves. */
+  inFlight(contractId: string): Contract | undefined {
+    const { phase, created, counter, incomplete } = this.#states.get(contractId) ?? unknownState;
+    const left = incomplete.find(
+      ({ half, reassignmentCounter }) => 'unassigned' in half && reassignmentCounter === counter,
+    );
+    if (phase !== 'inFlight' || created === undefined || left === undefined || !('unassigned' in left.half))
+      return undefined;
+    return { created, synchronizerId: left.half.unassigned.source, reassignmentCounter: counter };
+  }
+
   /** The active contracts with a key, by its hash: the newest one first. Several may have the same key. */
   *withKey(keyHash: string): Generator<Contract, void> {
     for (let index = this.activations.length - 1; index >= 0; index--) {

@@ -1,6 +1,7 @@
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import { invalidArgument, requestError } from '../errors.js';
 import type { Contract } from '../ledger/ContractHistory.js';
+import type { Ledger } from '../ledger/Ledger.js';
 import type { Participant } from '../participant/Participant.js';
 import { parseMicros } from '../wire/values.js';
 import { stakeholdersOf, updateValue } from '../wire/WireUpdate.js';
@@ -63,9 +64,31 @@ export function inputsFor(
   };
 }
 
-/** Finds an active contract. For a while, the index still has archived contracts. */
+/**
+ * Rejects a submission with a contract that is on no synchronizer: it is in flight, or archived for a while already. A disclosed
+ * contract passes.
+ */
+export function checkSynchronizers(inputs: readonly Contract[], disclosed: Disclosed, { contracts }: Ledger): void {
+  const unknown = inputs
+    .map(({ created }) => created.contractId)
+    .filter((id) => contracts.get(id) === undefined && !disclosed.has(id));
+  const inFlight = unknown.filter((id) => contracts.inFlight(id) !== undefined);
+  const archived = unknown.filter((id) => !inFlight.includes(id));
+  const code = 'UNKNOWN_CONTRACT_SYNCHRONIZERS';
+  if (archived.length > 0)
+    throw requestError(code, `The following contracts have been archived: List(${archived.join(', ')})`);
+  if (inFlight.length === 0) return;
+  const ids = inFlight.join(', ');
+  const reason = 'are currently unknown due to ongoing contract reassignments or disconnected synchronizers.';
+  throw requestError(code, `The synchronizers for the contracts (${ids}) ${reason}`, {
+    context: { archived: 'Map()', notFound: `List(${ids})` },
+    resources: [['ErrorResource(CONTRACT_IDS)', `[${ids}]`]],
+  });
+}
+
+/** Finds a contract that is active or in flight. For a while, the index still has archived contracts. */
 function findKnown(contractId: string, { ledger, settings }: Participant): Contract | undefined {
-  const found = ledger.contracts.get(contractId);
+  const found = ledger.contracts.get(contractId) ?? ledger.contracts.inFlight(contractId);
   if (found !== undefined || settings.archiveLagMs === 0) return found;
   const archived = ledger.contracts.activations.findLast(({ created }) => created.contractId === contractId);
   const archive = archived && ledger.at(archived.endedAt);

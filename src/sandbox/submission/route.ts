@@ -8,7 +8,7 @@ import { invalidField } from '../requests/decode.js';
 import { trafficCost } from '../wire/values.js';
 import { stakeholdersOf, type WireReassignment, type WireReassignmentEventInput } from '../wire/WireUpdate.js';
 import { creationsIn, type Effect } from './effects.js';
-import type { Disclosed } from './inputs.js';
+import { checkSynchronizers, type Disclosed } from './inputs.js';
 
 /** A submission that has been interpreted, but not routed. */
 interface Unrouted extends SubmissionIds {
@@ -30,12 +30,7 @@ export function route(submission: Unrouted, participant: Participant): string {
     const cause = `This participant cannot submit for ${foreign.join(', ')}`;
     throw requestError('NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT', cause);
   }
-  const archived = inputs.map(({ created }) => created.contractId).filter((id) => !ledger.contracts.get(id));
-  const stale = archived.filter((id) => !disclosed.has(id));
-  if (stale.length > 0) {
-    const cause = `The following contracts have been archived: List(${stale.join(', ')})`;
-    throw requestError('UNKNOWN_CONTRACT_SYNCHRONIZERS', cause);
-  }
+  checkSynchronizers(inputs, disclosed, ledger);
   const isConnected = prescribed === '' || settings.synchronizers.includes(prescribed);
   // a request names a logical synchronizer: the id of a physical one has a third part
   if (!isConnected && !/^[\w-]+::[\w-]+$/.test(prescribed))
@@ -50,7 +45,8 @@ export function route(submission: Unrouted, participant: Participant): string {
   }
   for (const { created, synchronizerId: source } of elsewhere) {
     const { contractId } = created;
-    if (archived.includes(contractId)) continue;
+    // it is disclosed, and archived or in flight
+    if (ledger.contracts.get(contractId) === undefined) continue;
     const route = { source, target };
     reassign([{ JsUnassignedEvent: { value: { contractId, ...route } } }], source, submission, participant);
     reassign([{ JsAssignmentEvent: { createdEvent: { contractId }, ...route } }], target, submission, participant);
