@@ -74,8 +74,8 @@ export interface Sandbox {
   resume(count?: number): number;
   /**
    * Restores the ledger to an earlier end, as restoring a backup does. Streaming WebSockets are closed with code
-   * 1011, instead of sending their next message or ending. What came after the backup is lost, and the sandbox shares
-   * its history with no other one from then on, unless `readAgain` is set.
+   * 1011, instead of sending their next message or ending. What came after the backup is lost, also submissions that are
+   * not committed yet, and the sandbox shares its history with no other one from then on, unless `readAgain` is set.
    */
   restore(ledgerEnd: number, options?: RestoreOptions): void;
   /**

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { createServer, Server } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
-import { type Sandbox, startSandbox, type WireUpdate } from '../../src/sandbox/index.js';
+import { type Fault, type Sandbox, startSandbox, type WireUpdate } from '../../src/sandbox/index.js';
 import { updateValue } from '../../src/sandbox/wire/WireUpdate.js';
 import { stopClock, until } from '../helpers/time.js';
 import { connectTo, endPath, failure, get, listAt, offsets, post, requestReceived, sandboxWith } from './client.js';
+import { createAsset, submit, submitPath, withParties } from './commands.js';
 import { creation, creationsOf, execute, prepareAndSign, readUpdates, tail, updatesPath, upTo } from './requests.js';
 
 const idOf = (update: WireUpdate): string => updateValue(update).updateId;
@@ -63,6 +64,29 @@ describe('a restart', () => {
     expect(after.slice(2).some((id) => before.includes(id))).toBe(false);
     expect((await get(sandbox, '/v2/parties/participant-id')).json).toEqual({ participantId: 'other::1220ab' });
   });
+
+  it.each<[string, object, Fault | undefined]>([
+    ['its late commit', {}, { kind: 'commitLate', ms: 500, how: 'reset' }],
+    ['its late registration', {}, { kind: 'commitLate', before: 'registration', ms: 500, how: 'reset' }],
+    ['its ledger time', { minLedgerTimeRel: { seconds: 1, nanos: 0 } }, undefined],
+  ])(
+    'commits nothing on another ledger that the one before has received, but not committed until %s',
+    async (_, fields, fault) => {
+      const clock = stopClock();
+      const { sandbox, alice } = await withParties();
+      if (fault !== undefined) sandbox.fault(fault, { path: submitPath });
+      const lost = expect(submit(sandbox, alice, createAsset(alice), fields)).rejects.toThrow('fetch failed');
+      await clock.hasTimer();
+      const whileDown = () => {
+        sandbox.restore(0);
+      };
+      await sandbox.restart({ participantId: 'other::1220ab', whileDown });
+      await lost;
+      await clock.advance(2_000);
+      expect(sandbox.updates).toEqual([]);
+      expect((await submit(sandbox, alice, createAsset(alice))).status).toBe(200);
+    },
+  );
 
   it('stays down if what it calls meanwhile throws, until the next one', async () => {
     const sandbox = await sandboxWith();

@@ -69,7 +69,9 @@ export class Participant {
 
   /** Goes back to an earlier end, and loses the rest: from now on, this participant has its own history. */
   restore(ledgerEnd: number): void {
-    const { ledger, completions, inbox } = this;
+    const { ledger, completions, inbox, pending } = this;
+    // they are submissions to the ledger of before
+    pending.clear();
     if (this.network.isShared) this.traffic = this.traffic.copy();
     ledger.restore(ledgerEnd, { returns: false });
     completions.restore(ledgerEnd);
