@@ -160,7 +160,29 @@ describe('reassignment commands', () => {
     expect(await unassign()).toMatchObject(failure(404, 'UNASSIGNMENT_ACTIVENESS_CHECK_FAILED'));
     expect(await assign(contractId)).toMatchObject(failure(404, 'REASSIGNMENT_VALIDATION_FAILED'));
     await assign(id);
-    expect(await assign(id)).toMatchObject(failure(409, 'ASSIGNMENT_ALREADY_COMPLETED'));
+    // as recorded of 3.5.10
+    const cause = expect.stringContaining('reassignment already completed');
+    expect(await assign(id)).toMatchObject(failure(400, 'INVALID_ARGUMENT', { cause }));
+  });
+
+  it('move no contract to a synchronizer that does not exist, and none twice or by several routes at once', async () => {
+    const { sandbox, alice, contractId, source, target, unassign } = await reassignable();
+    const other = await assetOf(sandbox, alice, { commandId: 'other' });
+    const refused = failure(400, 'INVALID_ARGUMENT');
+    for (const fields of [{ target: 'nowhere::1220ab' }, { source: 'nowhere::1220ab' }])
+      expect(await unassign(fields)).toMatchObject(refused);
+    const moves = (...values: readonly object[]) =>
+      post(sandbox, '/v2/commands/submit-and-wait-for-reassignment', {
+        reassignmentCommands: {
+          ...{ commandId: 'moves', userId: 'app', submitter: alice },
+          commands: values.map((value) => ({ command: { UnassignCommand: { value } } })),
+        },
+      });
+    const there = { contractId, source, target };
+    expect(await moves(there, there)).toMatchObject(refused);
+    expect(await moves(there, { contractId: other, source: target, target: source })).toMatchObject(refused);
+    expect(sandbox.updates).toHaveLength(2);
+    expect((await moves(there, { ...there, contractId: other })).status).toBe(200);
   });
 
   // as recorded of 3.5.10: who takes the contract for archived gives up what can be done in a moment

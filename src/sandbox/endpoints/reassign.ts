@@ -6,11 +6,12 @@ import { valueField } from '../../codecs/internal/message.js';
 import { oneOfKeys } from '../../codecs/internal/variant.js';
 import { LedgerString, Party, UserId } from '../../codecs/scalars.js';
 import { EventFormat } from '../../codecs/UpdateFormat.js';
-import { requestError } from '../errors.js';
+import { invalidArgument, requestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { checkFilters } from '../ledger/checkPackages.js';
 import { EventView, visibleReassignment } from '../ledger/visible.js';
+import type { Settings } from '../participant/Settings.js';
 import { decodeBody, readUser } from '../requests/decode.js';
 import { selectEvents } from '../requests/selections.js';
 import { reassign } from '../submission/route.js';
@@ -70,12 +71,28 @@ function submitReassignment({ participant, body, trace }: Call, answer: AnswerRe
     if (!hosted.isLocal(submitter))
       throw requestError('SUBMITTERS_NOT_ACTIVE', `This participant cannot submit for ${submitter}`);
     const moves = commands.map(({ command }) => command);
+    checkMoves(moves, settings);
     const events = moves.map((move) => eventOf(move, submitter, ledger));
     const [synchronizerId = ''] = moves.map(synchronizerOf);
     const workflowId = reassignmentCommands.workflowId ?? '';
     const ids = { commandId, userId, submissionId, actAs: [submitter], trace, workflowId, size: body.length };
     return of(answer(reassign(events, synchronizerId, ids, participant), eventFormat));
   });
+}
+
+/** Rejects moves that cannot be one update: each contract once, and all by the same route between connected synchronizers. */
+function checkMoves(moves: readonly Move[], { synchronizers }: Settings): void {
+  const routes = moves.map((move) => {
+    const { source, target } = 'AssignCommand' in move ? move.AssignCommand.value : move.UnassignCommand.value;
+    const unknown = [source, target].find((synchronizerId) => !synchronizers.includes(synchronizerId));
+    if (unknown !== undefined) throw invalidArgument(`This participant is not connected to ${unknown}`);
+    return JSON.stringify(['AssignCommand' in move, source, target]);
+  });
+  const subjects = moves.map((move) =>
+    'AssignCommand' in move ? move.AssignCommand.value.reassignmentId : move.UnassignCommand.value.contractId,
+  );
+  if (new Set(routes).size > 1) throw invalidArgument('The reassignment commands have different routes');
+  if (new Set(subjects).size < subjects.length) throw invalidArgument('A reassignment command is repeated');
 }
 
 /** The synchronizer that records a move. */
@@ -91,8 +108,10 @@ function eventOf(move: Move, submitter: string, { contracts }: Ledger): WireReas
     );
     if (begun === undefined || !('unassigned' in begun.half) || begun.half.unassigned.target !== target)
       throw requestError('REASSIGNMENT_VALIDATION_FAILED', `Reassignment ${reassignmentId} is unknown`);
-    if (begun.endedAt !== Infinity)
-      throw requestError('ASSIGNMENT_ALREADY_COMPLETED', `Reassignment ${reassignmentId} is already completed`);
+    if (begun.endedAt !== Infinity) {
+      const cause = `Cannot find reassignment data for reassignment \`ReassignmentId(${reassignmentId})\``;
+      throw invalidArgument(`${cause}: reassignment already completed`);
+    }
     const { reassignmentCounter } = begun;
     const createdEvent = { contractId: begun.half.unassigned.contractId };
     return { JsAssignmentEvent: { source, target, reassignmentId, reassignmentCounter, submitter, createdEvent } };
