@@ -45,8 +45,8 @@ export interface SandboxChanges {
    */
   readonly ledgerTimeToleranceMs?: number;
   /**
-   * The deduplication period of commands without one, in milliseconds. When the sandbox is pruned, it forgets older
-   * commits of commands. Not for transactions that their parties sign: their default is seven days.
+   * The deduplication period of commands without one, and of signed transactions with the period `Empty`, in milliseconds.
+   * When the sandbox is pruned, it forgets older commits. A request may have a longer period.
    *
    * @defaultValue 30000, as on Canton Network
    */

@@ -161,13 +161,26 @@ describe('executing', () => {
     expect(json).toMatchObject({ transaction: { events: [], offset: 1 } });
   });
 
-  it('has a deduplication period of at most seven days, per user', async () => {
+  // Canton Network sets 30 seconds for both, and no participant refuses a longer period
+  it('has the default deduplication period of commands, if it is empty', async () => {
+    const clock = stopClock();
+    const { sandbox, eve } = await withParties({ defaultDeduplicationMs: 30_000 });
+    const again = async () => execute(sandbox, await prepareAndSign(sandbox, eve, createAsset(eve.party)));
+    expect((await again()).status).toBe(200);
+    await clock.advance(29_000);
+    expect(await again()).toMatchObject(failure(409, 'DUPLICATE_COMMAND'));
+    await clock.advance(2_000);
+    expect((await again()).status).toBe(200);
+  });
+
+  it('has a deduplication period of any length, per user', async () => {
     const { sandbox, body } = await withSigned();
-    const deduplicationPeriod = { DeduplicationDuration: { value: { seconds: 700_000, nanos: 0 } } };
-    const context = { longest_duration: 'PT168H' };
-    const tooLong = failure(400, 'INVALID_DEDUPLICATION_PERIOD', { context });
-    expect(await execute(sandbox, body, { deduplicationPeriod })).toMatchObject(tooLong);
     for (const userId of ['one', 'other']) expect((await execute(sandbox, body, { userId })).status).toBe(200);
+    const deduplicationPeriod = { DeduplicationDuration: { value: { seconds: 31_536_000, nanos: 0 } } };
+    expect(await execute(sandbox, body, { deduplicationPeriod, userId: 'third' })).toMatchObject({ status: 200 });
+    expect(await execute(sandbox, body, { deduplicationPeriod, userId: 'third' })).toMatchObject(
+      failure(409, 'DUPLICATE_COMMAND'),
+    );
   });
 
   it.each(['preparedTransaction', 'partySignatures', 'deduplicationPeriod', 'submissionId', 'hashingSchemeVersion'])(

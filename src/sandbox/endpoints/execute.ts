@@ -15,7 +15,6 @@ import type { HostedParties, PartyKeys } from '../participant/parties.js';
 import type { DecodedTransaction } from '../prepared/PreparedEncoding.js';
 import {
   decodeBody,
-  type DeduplicationPeriod,
   invalidField,
   missingField,
   readBase64,
@@ -51,7 +50,7 @@ export function execute({ body, participant, trace, fault, timeoutAnswer }: Call
   const bytes = readBase64(request.preparedTransaction, 'preparedTransaction');
   const submissionId = request.submissionId === '' ? randomUUID() : request.submissionId;
   if (!LedgerString.is(submissionId)) throw invalidField('submissionId');
-  const period = checkPeriod(readPeriod(request.deduplicationPeriod, maxDeduplicationMs));
+  const period = readPeriod(request.deduplicationPeriod, participant.settings.defaultDeduplicationMs);
   const minLedgerTime = readMinLedgerTime(request.minLedgerTime, participant.ledger.now());
   const selection = transactionFormat && selectTransactions(transactionFormat, participant.settings.profile);
   const submitted = ({ prepared, hash }: DecodedTransaction): Observable<Answer> => {
@@ -90,15 +89,6 @@ export function execute({ body, participant, trace, fault, timeoutAnswer }: Call
   return withSubmissionId(submissionId, () =>
     participant.pending.run(participant.encoding.decode(bytes).pipe(concatMap(submitted))),
   );
-}
-
-const maxDeduplicationMs = 7 * 24 * 3600 * 1000;
-
-/** Rejects a deduplication period that is longer than the maximum. */
-function checkPeriod(period: DeduplicationPeriod): DeduplicationPeriod {
-  if ('afterOffset' in period || period.ms <= maxDeduplicationMs) return period;
-  const cause = 'The deduplication period is longer than the maximum';
-  throw requestError('INVALID_DEDUPLICATION_PERIOD', cause, { context: { longest_duration: 'PT168H' } });
 }
 
 const CompletionByHashBody = t.type({ transactionHash: text });
