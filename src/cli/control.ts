@@ -9,7 +9,7 @@ import { reportError } from './failure.js';
 import { participantId } from './participant.js';
 import { firstAnswer, openSession } from './Session.js';
 import { readTime } from './start.js';
-import { refusal, required, type Result, type Store } from './store.js';
+import { pasted, refusal, required, type Result, type Store } from './store.js';
 import { escapeText } from './terminal.js';
 
 /** Lets no process hold the name of a processor: the running one ends its transaction, and begins none. */
@@ -48,7 +48,8 @@ export function resume({ pool, schema, values }: Store): Result {
     [name],
   ).pipe(
     map((rows) => {
-      if (rows.length === 0) throw refusal(`the processor ${name} is not paused`, 'see canton-rx processors list');
+      if (rows.length === 0)
+        throw refusal(`the processor ${name} is not paused`, `see ${pasted('processors list', schema)}`);
       return [`the processor ${escapeText(name)} works again: a process that waits takes over within seconds`];
     }),
   );
@@ -65,7 +66,7 @@ export function rewind(store: Store): Result {
       return inTransaction(pool, (db) =>
         lockedCursor(db, schema, name).pipe(
           concatMap((cursor) => {
-            const moved = movedBack(name, cursor, target);
+            const moved = movedBack(store, name, cursor, target);
             // a pause may end before its holder notices it: without the lease, the holder begins again at the cursor
             const release = `UPDATE "${schema}".canton_rx_leases SET holder = NULL WHERE name = $1`;
             // the fencing token ends a transaction that a paused processor still has open
@@ -80,7 +81,9 @@ export function rewind(store: Store): Result {
             `the processor ${escapeText(name)} continues after offset ${target.offset}, and handles later updates again`,
             ...(parked === 0
               ? []
-              : [`${parked} of them are parked: drop those that are handled now, see canton-rx parked list`]),
+              : [
+                  `${parked} of them are parked: drop those that are handled now, see ${pasted('parked list', schema)}`,
+                ]),
           ]),
         ),
       );
@@ -125,7 +128,7 @@ const lockedCursor = (db: Queryable, schema: string, name: string): Observable<R
       if (lease?.['isRunning'] === true)
         throw refusal(
           `the processor ${name} is running`,
-          `canton-rx processors pause --name ${escapeText(name)} first, or stop all its replicas`,
+          `${pasted('processors pause', schema, name)} first, or stop all its replicas`,
         );
       return rowsOf(db, `SELECT cursor::text AS cursor FROM "${schema}".canton_rx_cursors WHERE name = $1 FOR UPDATE`, [
         name,
@@ -149,7 +152,13 @@ const cursorFields = ['version', 'offset', 'participantId', 'lastUpdate', 'recor
  * Returns a cursor at an earlier offset. Which updates were read up to there is not known: it has no record times and no later
  * update, as that of a processor which begins there. The position of before shows at the start that the ledger is the same.
  */
-function movedBack(name: string, stored: Readonly<Record<string, unknown>>, target: Target): RewoundCursor {
+function movedBack(
+  { schema }: Pick<Store, 'schema'>,
+  name: string,
+  stored: Readonly<Record<string, unknown>>,
+  target: Target,
+): RewoundCursor {
+  const reset = pasted('processors reset', schema, name);
   const cursor = stored as unknown as RewoundCursor;
   const { offset, participantId: foundAt = cursor.participantId } = target;
   if ((cursor.participantId ?? foundAt) !== foundAt)
@@ -160,12 +169,12 @@ function movedBack(name: string, stored: Readonly<Record<string, unknown>>, targ
   if (cursor.selection.startsWith('contracts'))
     throw refusal(
       `the processor ${name} follows contracts, and its rows would be doubled`,
-      `canton-rx processors reset --name ${escapeText(name)} loads them again`,
+      `${reset} loads them again`,
     );
   if ('seen' in stored && stored['seen'] !== null)
     throw refusal(
       `the cursor of the processor ${name} has the selections of its backfills, which a rewind would make wrong`,
-      `canton-rx processors reset --name ${escapeText(name)} begins again`,
+      `${reset} begins again`,
     );
   const isOfUpdates =
     cursor.selection.startsWith('fnv1a:') && Object.keys(stored).every((key) => cursorFields.includes(key));
@@ -177,7 +186,7 @@ function movedBack(name: string, stored: Readonly<Record<string, unknown>>, targ
   if (offset >= cursor.offset)
     throw refusal(
       `the cursor is at offset ${cursor.offset}, which is not after ${offset}`,
-      'rewind moves it back only, canton-rx processors skip moves it on',
+      `rewind moves it back only, ${pasted('processors skip', schema, name)} moves it on`,
     );
   const { version, participantId, selection, lastUpdate, recordTimes } = cursor;
   const rewoundFrom = cursor.rewoundFrom ?? { offset: cursor.offset, participantId, lastUpdate, recordTimes };
@@ -194,4 +203,4 @@ const parkedAfter = (db: Queryable, schema: string, name: string, offset: number
   ]).pipe(map(([row]) => Number(row?.['count'])));
 
 const unknownProcessor = (schema: string, name: string): Error =>
-  refusal(`the schema ${schema} has no cursor of the processor ${name}`, 'see canton-rx processors list');
+  refusal(`the schema ${schema} has no cursor of the processor ${name}`, `see ${pasted('processors list', schema)}`);

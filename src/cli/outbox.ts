@@ -1,7 +1,7 @@
 import { map } from 'rxjs';
 import { commandOutbox } from '../postgres/index.js';
 import { readInteger } from './arguments.js';
-import { refusal, required, type Result, type Store, storeCommand, tableOf } from './store.js';
+import { pasted, refusal, required, type Result, type Store, storeCommand, tableOf } from './store.js';
 import { escapeText } from './terminal.js';
 
 /** `canton-rx outbox list | retry | drop`; emits the exit code, once. */
@@ -38,7 +38,9 @@ function retry(store: Store): Result {
   return outbox
     .retry(id, { forget })
     .pipe(
-      map((isDone) => done(isDone, `command ${id} of ${name} is sent again`, `command ${id} of ${name} is not parked`)),
+      map((isDone) =>
+        done(store, isDone, `command ${id} of ${name} is sent again`, `command ${id} of ${name} is not parked`),
+      ),
     );
 }
 
@@ -46,7 +48,11 @@ function drop(store: Store): Result {
   const { id, name, outbox } = one(store);
   return outbox
     .drop(id)
-    .pipe(map((isDone) => done(isDone, `dropped command ${id} of ${name}`, `${name} has no command ${id} that waits`)));
+    .pipe(
+      map((isDone) =>
+        done(store, isDone, `dropped command ${id} of ${name}`, `${name} has no command ${id} that waits`),
+      ),
+    );
 }
 
 /** The outbox and the number of one command of it. */
@@ -56,7 +62,7 @@ function one({ pool, schema, values }: Store) {
   return { id, name: escapeText(name), outbox: commandOutbox({ pool, schema, name, createTables: false }) };
 }
 
-function done(isDone: boolean, text: string, reason: string): readonly string[] {
-  if (!isDone) throw refusal(reason, 'see canton-rx outbox list');
+function done({ schema }: Store, isDone: boolean, text: string, reason: string): readonly string[] {
+  if (!isDone) throw refusal(reason, `see ${pasted('outbox list', schema)}`);
   return [text];
 }

@@ -5,7 +5,7 @@ import { readConnection } from './Connection.js';
 import { pause, resume, rewind } from './control.js';
 import { holderText, inTransaction, type Queryable, rowsOf } from './database.js';
 import { openLedger } from './Session.js';
-import { refusal, required, requiredOffset, type Result, type Store, storeCommand, tableOf } from './store.js';
+import { pasted, refusal, required, requiredOffset, type Result, type Store, storeCommand, tableOf } from './store.js';
 import { escapeText } from './terminal.js';
 import type { World } from './World.js';
 
@@ -98,7 +98,7 @@ const changeStopped = (
       if (row?.['isChanged'] !== true)
         throw refusal(
           `the schema ${schema} has no such cursor of the processor ${name}`,
-          'see canton-rx processors list',
+          `see ${pasted('processors list', schema)}`,
         );
     }),
   );
@@ -165,7 +165,7 @@ function skip({ pool, schema, values }: Store): Result {
       if (after !== Number(row?.['offset']))
         throw refusal(
           `the cursor is at offset ${String(row?.['offset'])}, not at that of --after`,
-          'compare it with canton-rx processors list: all updates between --after and --offset are left out',
+          `compare it with ${pasted('processors list', schema)}: all updates between --after and --offset are left out`,
         );
       if (offset <= after) throw refusal(`the cursor is already at offset ${after}`, 'use the offset of the error');
       // a replica that started meanwhile must not be moved back
@@ -195,7 +195,7 @@ function drop({ pool, schema, values }: Store): Result {
   ).pipe(
     map((rows) => {
       if (rows.length === 0)
-        throw refusal(`no update of ${name} is parked at offset ${offset}`, 'see canton-rx parked list');
+        throw refusal(`no update of ${name} is parked at offset ${offset}`, `see ${pasted('parked list', schema)}`);
       return [`dropped the parked update of ${escapeText(name)} at offset ${offset}`];
     }),
   );

@@ -11,6 +11,7 @@ import {
   withPool,
 } from './database.js';
 import { databaseOptions, type Options, type Values } from './options.js';
+import { quoteOption } from './shell.js';
 import { showText } from './terminal.js';
 import { toolCommands } from './toolCommands.js';
 import { type World, writeAll } from './World.js';
@@ -55,7 +56,7 @@ export const storeCommand =
       names.some((name) => form.split(' ')[0] === `--${name}`),
     );
     const values = parseOptions<Options>(args, { ...databaseOptions, ...Object.fromEntries(own) }) as StoreValues;
-    const { database, schema } = readDatabase(values, world.env, 'public');
+    const { database, schema } = readDatabase(values, world.env, defaultSchema);
     return withPool(database, (pool) => work({ pool, schema, values, world })).pipe(
       concatMap((result) =>
         typeof result === 'number' ? of(result) : writeAll(world.stdout, [[...result, ''].join('\n')]).pipe(endWith(0)),
@@ -64,6 +65,21 @@ export const storeCommand =
       reportDatabase(schema, world),
     );
   };
+
+/** The schema of the commands for a store without `--schema`. */
+const defaultSchema = 'public';
+
+/**
+ * A command for the same schema as a person pastes it into a shell. Without the schema, it would change the processor of this
+ * name in another one.
+ */
+export const pasted = (words: string, schema: string, name?: string): string => {
+  const options = [
+    ...(schema === defaultSchema ? [] : [`--schema ${schema}`]),
+    ...(name === undefined ? [] : [quoteOption('name', name)]),
+  ];
+  return ['canton-rx', words, ...options].join(' ');
+};
 
 /** The value of an option that an action requires. Throws a {@link UsageError}. */
 export function required(

@@ -231,6 +231,27 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
     expect(await moved()).not.toHaveProperty('lastUpdate');
   });
 
+  // pasted without the schema, the advice would start over the processor of the same name in the default schema
+  it('advises commands for the same schema and the same name, as a person pastes them', async () => {
+    await pool.query('CREATE SCHEMA IF NOT EXISTS app');
+    const name = "the shop's rows";
+    const query = { parties: 'any' } as const;
+    const store = postgresStore({ pool, schema: 'app' });
+    const rows = observe(
+      processFeed(contractsFeed(createLedger({ baseUrl: world.sandbox.url }), query), () => undefined, { name, store }),
+    );
+    await until(() => rows.values.at(-1)?.isCaughtUp === true);
+    const pasted = String.raw`--schema app --name 'the shop'\''s rows'`;
+    const to = ['rewind', '--schema', 'app', '--name', name, '--to', '1'];
+    expect((await cli(...to))[1]).toContain(`; canton-rx processors pause ${pasted} first`);
+    rows.subscription.unsubscribe();
+    await until(async () => (await cli('list', '--schema', 'app'))[1].includes('\tstopped'));
+    expect((await cli(...to))[1]).toContain(`; canton-rx processors reset ${pasted} loads them again`);
+    expect((await cli('resume', '--schema', 'app', '--name', name))[1]).toContain(
+      '; see canton-rx processors list --schema app\n',
+    );
+  });
+
   it('refuses a projection, a rule and what does not exist', async () => {
     world.sandbox.generate(5, { seed: 9 });
     const query = { parties: 'any' } as const;
