@@ -17,7 +17,7 @@ type Token = PayloadOf<typeof Token>;
 
 export const token = template(Token, {
   signatories: ({ payload }) => [payload.instrumentId.admin, payload.owner, ...(payload.lock?.holders ?? [])],
-  ensure: ({ payload }) => compareDecimals(payload.amount, '0.0') > 0,
+  ensure: ({ payload }) => isNumeric(payload.amount) && compareDecimals(payload.amount, '0.0') > 0,
   interfaces: [
     interfaceInstance(Holding, {
       view: ({ payload: { owner, instrumentId: instrument, amount: size, lock: locked, meta } }) => ({
@@ -30,6 +30,9 @@ export const token = template(Token, {
     }),
   ],
 });
+
+/** Whether a decimal is one of the standard, a `Decimal` of Daml. A participant rounds none that has more digits, but refuses it. */
+const isNumeric = (size: string): boolean => /^[+-]?\d{1,28}(?:\.\d{1,10})?$/.test(size);
 
 /** No metadata. */
 export const none = { values: {} };
@@ -56,6 +59,7 @@ interface Payment {
 
 /** Archives the holdings that pay for something, and returns the ids of the holdings with the change: one or none. */
 export function spend({ owner, instrument, size, inputs }: Payment, ledger: TemplateLedger): readonly string[] {
+  if (!isNumeric(size)) fail('the amount must have at most 28 digits, and 10 after its point');
   if (compareDecimals(size, '0.0') <= 0) fail('the amount must be positive');
   if (inputs.length === 0) fail('there are no input holdings');
   const amounts = inputs.map((contractId) => {

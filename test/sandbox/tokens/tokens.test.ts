@@ -114,6 +114,9 @@ describe('a transfer', () => {
     ): Promise<void> =>
       refused(submit(tokens.transfer(transferOf({ inputHoldingCids: [holding], ...fields })), ...actAs), message);
     await refuses({ amount: '10.0000000001' }, 'not enough');
+    // a participant refuses what is not a Decimal, so that a share that nobody has rounded is no payment
+    for (const amount of ['3.33333333333', '0.00000000001', `${'9'.repeat(29)}.0`])
+      await refuses({ amount }, '28 digits');
     await refuses({ amount: '0.0' }, 'positive');
     await refuses({ amount: '-1.0' }, 'positive');
     await refuses({ inputHoldingCids: [] }, 'no input holdings');
@@ -168,7 +171,8 @@ describe('a holding', () => {
       );
     const rejected = (reason: SubmissionRejectedError['reason']) => ({ _tag: 'SubmissionRejectedError', reason });
     await expect(creates('1.0', alice)).rejects.toMatchObject(rejected('authorization'));
-    await expect(creates('0.0', admin, alice)).rejects.toMatchObject({ _tag: 'SubmissionRejectedError' });
+    for (const amount of ['0.0', '0.00000000001', `${'9'.repeat(29)}.0`])
+      await expect(creates(amount, admin, alice)).rejects.toMatchObject({ _tag: 'SubmissionRejectedError' });
     await creates('1.0', admin, alice);
   });
 });
