@@ -73,8 +73,8 @@ export interface Sandbox {
    */
   resume(count?: number): number;
   /**
-   * Restores the ledger to an earlier end, as restoring a backup does. Streaming WebSockets are closed with code
-   * 1011, instead of sending their next message or ending. What came after the backup is lost, also submissions that are
+   * Restores the ledger to an earlier end, as restoring a backup does. Requests that wait lose their connections, and
+   * streaming WebSockets are closed with code 1011. What came after the backup is lost, also submissions that are
    * not committed yet, and the sandbox shares its history with no other one from then on, unless `readAgain` is set.
    */
   restore(ledgerEnd: number, options?: RestoreOptions): void;

@@ -30,6 +30,20 @@ async function pendingRequest(sandbox: Sandbox): Promise<{ readonly lost: Promis
   return { lost };
 }
 
+describe('a restore', () => {
+  it.each([false, true])(
+    'ends requests that wait, which else got updates of another ledger: readAgain %s',
+    async (readAgain) => {
+      const sandbox = await sandboxWith();
+      sandbox.generate(20, { seed: 1 });
+      const { lost } = await pendingRequest(sandbox);
+      sandbox.restore(0, { readAgain });
+      sandbox.generate(200, { seed: 2 });
+      await lost;
+    },
+  );
+});
+
 describe('a restart', () => {
   it('loses pending requests and listens at the same URL with other settings', async () => {
     const sandbox = await sandboxWith({ maxListElements: 10 });

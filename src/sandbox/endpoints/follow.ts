@@ -1,6 +1,6 @@
-import { map, merge, NEVER, take, timer, toArray } from 'rxjs';
+import { filter, map, merge, NEVER, type Observable, take, timer, toArray } from 'rxjs';
 import { jsonLayerError, type RequestError, requestError } from '../errors.js';
-import { type Call, type Handler, jsonAnswer, type Stream } from '../http/Call.js';
+import { type Answer, type Call, type Handler, jsonAnswer, type Stream } from '../http/Call.js';
 import { elementsOf, Wait } from '../http/Wait.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { type ReadContext, type VisibleUpdate, visibleUpdate } from '../ledger/visible.js';
@@ -101,7 +101,7 @@ export const listOf =
     const { check, read } = select(call);
     if (count <= 0) return jsonAnswer([]);
     check();
-    return elementsOf(read(idleMs)).pipe(
+    const list$ = elementsOf(read(idleMs)).pipe(
       take(count),
       toArray(),
       map((elements) => {
@@ -109,7 +109,17 @@ export const listOf =
         return jsonAnswer(elements);
       }),
     );
+    return merge(brokenOff(call), list$).pipe(take(1));
   };
+
+/** Loses the response to a request that waits while the ledger is restored: what came after that would be of another ledger. */
+function brokenOff({ participant: { ledger }, timeoutAnswer }: Call): Observable<Answer> {
+  const { restores } = ledger;
+  return ledger.changes$.pipe(
+    filter(() => ledger.restores !== restores),
+    map(() => ({ ...timeoutAnswer, lost: true })),
+  );
+}
 
 /** The error of a list that is too long. Its category is retryable, but a retry does not help. */
 function listTooLong(count: number, max: number): RequestError {

@@ -80,6 +80,7 @@ export class Participant {
     this.network = new Network();
     this.network.join(inbox);
     this.traffic.restore(ledger);
+    ledger.notify();
   }
 
   /** Goes back to an earlier end, and reads the rest again, at other offsets or at the same ones. */
@@ -99,6 +100,7 @@ export class Participant {
       return { ...entry, ...(completion && { completion }), ...(offsets === 'same' && { offset }) };
     });
     inbox.readAgain(arrivals, end + 1);
+    ledger.notify();
     inbox.settle();
   }
 
