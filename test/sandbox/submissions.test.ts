@@ -46,6 +46,20 @@ describe('preparing', () => {
       expect(new Set(replies.map(({ json }) => textAt(json, field))).size).toBe(3);
   });
 
+  it('is refused for a party that no participant hosts, as a command is', async () => {
+    const { sandbox, eve, alice } = await withParties();
+    const ghost = `ghost::1220${'ab'.repeat(32)}`;
+    const offerTo = (buyer: string) =>
+      create('#sandbox-assets:Main:Offer', {
+        ...{ seller: eve.party, buyer, price: '80.0' },
+        kind: { tag: 'Fixed', value: {} },
+      });
+    expect(await prepare(sandbox, eve.party, offerTo(ghost))).toMatchObject(
+      failure(404, 'UNKNOWN_INFORMEES', { context: { unknownInformees: `Set(${ghost})` } }),
+    );
+    expect((await prepare(sandbox, eve.party, offerTo(alice))).status).toBe(200);
+  });
+
   it.each(['commandId', 'commands', 'actAs', 'synchronizerId', 'packageIdSelectionPreference'])(
     'needs %s',
     async (field) => {

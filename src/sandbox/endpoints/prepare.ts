@@ -12,6 +12,7 @@ import type { EncodedTransaction } from '../prepared/PreparedEncoding.js';
 import { decode, parseBody, readMinLedgerTime, readTime, requireFields } from '../requests/decode.js';
 import { checkSynchronizers, inputsFor, readDisclosed } from '../submission/inputs.js';
 import { interpret } from '../submission/interpret.js';
+import { checkInformees } from '../submission/route.js';
 import { formatMicros, trafficCost } from '../wire/values.js';
 import { checkHashingScheme } from './execute.js';
 
@@ -85,6 +86,7 @@ function prepareTransaction(request: PrepareRequest, participant: Participant): 
   const { effects, inputs } = interpret([command], context);
   const [effect] = effects;
   if (effect === undefined) throw new Error('each command has an effect');
+  checkInformees({ actAs: [party], effects, inputs }, hosted);
   checkSynchronizers(inputs, disclosed, ledger);
   const synchronizerId = chooseSynchronizer(request.synchronizerId ?? '', inputs, settings);
   const submission = { commandId, party, synchronizerId, effect, preparationTime, ...times };

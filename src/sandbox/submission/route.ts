@@ -55,7 +55,10 @@ export function route(submission: Unrouted, participant: Participant): string {
 }
 
 /** Rejects a submission that concerns a party which no participant hosts. The parties of its inputs are hosted. */
-function checkInformees({ actAs, effects, inputs }: Unrouted, hosted: HostedParties): void {
+export function checkInformees(
+  { actAs, effects, inputs }: Pick<Unrouted, 'actAs' | 'effects' | 'inputs'>,
+  hosted: HostedParties,
+): void {
   const known = new Set([...hosted.all, ...inputs.flatMap(({ created }) => stakeholdersOf(created))]);
   const unknown = [...actAs, ...creationsIn(effects).flatMap(stakeholdersOf)].filter((party) => !known.has(party));
   if (unknown.length === 0) return;
