@@ -131,7 +131,8 @@ export class ReceivedContracts<C extends AnyContract> {
     for (const contract of changed) contracts.set(contract.contractId, contract);
     const difference = differenceOf(before.keys(), before, contracts);
     const isOfOthers = !isDifference(difference) && sent.added.length + sent.removed.length + sent.moved.length > 0;
-    if (isOfOthers) return { _tag: 'OffsetCheckpoint', offset, synchronizerTimes: [] };
+    // that the parties have changed is of every reader: earlier updates may be of one that is gone
+    if (isOfOthers && reason !== 'selectionChanged') return { _tag: 'OffsetCheckpoint', offset, synchronizerTimes: [] };
     if (reason !== undefined) return { _tag: 'ContractsChanged', reason, offset, ...difference };
     if (update?._tag !== 'Transaction' && update?._tag !== 'Reassignment')
       return this.#fail([{ path: 'update', expected: 'a transaction, a reassignment or a reason' }]);

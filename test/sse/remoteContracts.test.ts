@@ -1,16 +1,23 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import { map } from 'rxjs';
+import { BehaviorSubject, map } from 'rxjs';
 import { contractType } from '../../src/index.js';
+import { contractsFor } from '../../src/contracts/contractsFor.js';
 import type { LiveContracts } from '../../src/contracts/liveContracts.js';
 import type { ConnectionError } from '../../src/errors/request.js';
-import { remoteContracts, type RemoteOptions, shareRemoteContracts, WireVersionError } from '../../src/sse/index.js';
+import {
+  remoteContracts,
+  type RemoteOptions,
+  shareRemoteContracts,
+  toServerSentEvents,
+  WireVersionError,
+} from '../../src/sse/index.js';
 import { eventBytes } from '../../src/sse/ServerSentEvent.js';
 import { brief, briefState } from '../contracts/brief.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { stopClock } from '../helpers/time.js';
 import { AppServer, settle, url } from './remoteSupport.js';
-import { alice, bob, contract, ServerView } from './support.js';
+import { alice, bob, briefEvent, cancelAll, contract, idOf, ServerView, StreamReader } from './support.js';
 
 const retry = { baseDelayMs: 10, maxDelayMs: 10 };
 
@@ -30,6 +37,7 @@ const watch = <A>(...[source$]: Parameters<typeof observe<A>>): Observed<A> => {
 };
 afterEach(async () => {
   for (const { subscription } of opened.splice(0)) subscription.unsubscribe();
+  await cancelAll();
   await settle(3);
 });
 
@@ -387,6 +395,32 @@ describe('remoteContracts', () => {
     view.change({ add: [contract('c', [alice], { offset: 2 })] });
     await settle();
     expect(changes.values).toEqual(['Reset 1 start', 'CaughtUp 1', 'OffsetCheckpoint 2']);
+  });
+
+  it('says that the parties of the server have changed, also if no contract of its types did', async () => {
+    const server = new ServerView();
+    const parties$ = new BehaviorSubject([alice, bob]);
+    const app = new AppServer(contractsFor(server.live, parties$));
+    const Marble = contractType('#marbles:Marbles:Marble', t.type({ payload: t.string }));
+    const remote = remoteContracts(url, { types: { marble: Marble } }, { fetch: app.fetch });
+    const changes = changesOf(remote);
+    // a server that sends on what it has received
+    const reader = new StreamReader(toServerSentEvents(remote.changes$));
+    const begun = reader.texts(1);
+    await settle();
+    server.reset([contract('a')]);
+    const lastEventId = idOf((await begun)[0]);
+    await settle();
+    const b = contract('b', [bob], { offset: 2 });
+    const createdEvent = { ...b.createdEvent, templateId: '1220aaaa:Marbles:Other' };
+    server.change({ add: [{ ...b, createdEvent }, contract('c', [alice], { offset: 2 })] });
+    await settle();
+    parties$.next([alice]);
+    await settle();
+    const all = ['Reset 1 start a', 'CaughtUp 1', 'ContractsChanged 2 +c', 'ContractsChanged 2 selectionChanged'];
+    expect(changes.values).toEqual(all);
+    const resumed = await new StreamReader(toServerSentEvents(remote.changes$, { lastEventId })).texts(1);
+    expect(resumed.map(briefEvent)).toEqual(['reset 2 start a,c']);
   });
 
   it('shows what the given parties see, of what the server sends', async () => {
