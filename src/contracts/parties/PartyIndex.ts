@@ -40,7 +40,10 @@ export class PartyIndex<C extends AnyContract> {
     const concerned = new Set<PartyReader<C>>();
     if (known !== undefined && known !== before.known) {
       if (before.known === undefined) this.#load(known.contracts, 'start', known.offset);
-      else this.#applyItems(known.items, new Former(before.known.contracts), concerned);
+      else {
+        this.#applyItems(known.items, new Former(before.known.contracts), concerned);
+        if (hasOtherParties(known)) this.#lose(known.parties, concerned);
+      }
     }
     if (!isSameConnection(before, view)) this.#addAll(concerned);
     for (const reader of concerned) this.#readers.get(reader)?.(reader.viewIn(this.#view));
@@ -80,6 +83,15 @@ export class PartyIndex<C extends AnyContract> {
 
   #addAll(concerned: Set<PartyReader<C>>): void {
     for (const reader of this.#readers.keys()) concerned.add(reader);
+  }
+
+  /** Lets readers know that a party of theirs may not be read any more. */
+  #lose(read: ContractsBatch<C>['parties'], concerned: Set<PartyReader<C>>): void {
+    if (read === 'any') return;
+    for (const reader of this.#readers.keys()) {
+      const hasAll = read !== undefined && [...reader.parties].every((party) => read.includes(party));
+      if (!hasAll && reader.lose()) concerned.add(reader);
+    }
   }
 
   #applyItems(items: ContractsBatch<C>['items'], before: Former<C>, concerned: Set<PartyReader<C>>): void {
@@ -198,6 +210,10 @@ class Former<C extends AnyContract> {
       this.#changed.set(contract.contractId, contract);
   }
 }
+
+/** Whether the contracts of other parties are read than before. A server does not say which these are. */
+const hasOtherParties = ({ parties, items }: Pick<ContractsBatch<AnyContract>, 'parties' | 'items'>): boolean =>
+  parties !== undefined || items.some((item) => item._tag === 'ContractsChanged' && item.reason === 'selectionChanged');
 
 /** Whether two views differ in nothing but the contracts. */
 const isSameConnection = <C extends AnyContract>(a: View<C>, b: View<C>): boolean =>

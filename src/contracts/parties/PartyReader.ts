@@ -117,6 +117,16 @@ export class PartyReader<C extends AnyContract> {
     this.#items.push(change);
   }
 
+  /**
+   * Notes that one of the parties may not be read any more: what is kept of earlier changes may be of it, also if none of its
+   * contracts is left. Returns whether the parties are known.
+   */
+  lose(): boolean {
+    if (this.#parties === undefined) return false;
+    this.#replacedBy = [...this.#parties];
+    return true;
+  }
+
   /** Returns the view of the reader at a view of all contracts, with what has changed since the last one. */
   viewIn({ known, ...rest }: View<C>): View<C> {
     if (this.#parties === undefined || known === undefined) return { ...rest, isLive: false };

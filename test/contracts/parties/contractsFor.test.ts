@@ -239,6 +239,25 @@ describe('contractsFor', () => {
     expect(all.values).toHaveLength(1);
   });
 
+  it('says that a party is not read any more, also if none of its contracts is left (G80)', () => {
+    const script = new Script();
+    const parties$ = new BehaviorSubject<readonly string[]>([alice, bob]);
+    const read = contractsFor(script.live, parties$);
+    const [both, onlyAlice, waiting] = [[alice, bob], [alice], NEVER].map((parties) =>
+      observe(briefs(contractsFor(read, parties))),
+    );
+    script.reset(contract('a', [alice]), contract('b', [bob]));
+    script.change({ remove: ['b'] });
+    parties$.next([carol, alice]);
+    expect(both?.values.slice(2)).toEqual(['ContractsChanged 2 -b', 'ContractsChanged 2 selectionChanged']);
+    expect(onlyAlice?.values.slice(2)).toEqual([]);
+    expect(waiting?.values).toEqual([]);
+    // of a server, it is not known which parties it reads
+    const changes = observe(briefs(contractsFor(script.live, [alice])));
+    script.show(contract('c', [carol]));
+    expect(changes.values.slice(2)).toEqual(['ContractsChanged 2 selectionChanged']);
+  });
+
   it('is loading until the parties and the contracts are known, in any order', () => {
     const script = new Script();
     const parties$ = new Subject<readonly string[]>();
