@@ -81,6 +81,8 @@ class Merger<C extends AnyContract> {
   #checkpoint: OffsetCheckpoint | undefined;
   /** The parties that were selected last in the period, if others were. */
   #parties: ContractsBatch<C>['parties'];
+  /** Whether the feed has continued at other offsets in the period. */
+  #isMoved = false;
 
   /** Adds a step, unless it is the one that was added last. */
   add(known: ContractsBatch<C> | undefined): void {
@@ -88,6 +90,7 @@ class Merger<C extends AnyContract> {
     this.#added = known;
     this.#taken = undefined;
     this.#parties = known?.parties ?? this.#parties;
+    this.#isMoved ||= known?.isMoved === true;
     for (const change of known?.items ?? []) {
       // a later change covers its offset
       this.#checkpoint = change._tag === 'OffsetCheckpoint' ? change : undefined;
@@ -106,10 +109,11 @@ class Merger<C extends AnyContract> {
     if (this.#taken !== undefined) return this.#taken;
     const changed = this.#reset === undefined ? this.#toChanged(known) : resetTo(this.#reset, known);
     const items = [changed, this.#checkpoint].filter((change) => change !== undefined);
-    this.#taken = { ...known, items, parties: this.#parties };
+    this.#taken = { ...known, items, parties: this.#parties, isMoved: this.#isMoved };
     this.#before = known.contracts;
     this.#changedIds.clear();
     this.#reset = this.#changed = this.#checkpoint = this.#parties = undefined;
+    this.#isMoved = false;
     return this.#taken;
   }
 

@@ -39,14 +39,17 @@ export function inclusionOf(transaction: TransactionPlace): (known: ContractsBat
   let first: ContractsBatch<AnyContract> | undefined;
   let last: ContractsBatch<AnyContract> | undefined;
   let isIncluded = false;
+  let isMoved = false;
   return (known) => {
     if (known === last) return isIncluded;
     // the first step is from before the call: its reset may be that to the ledger of the transaction
     if (last !== undefined && resetOf(known)?.reason === 'ledgerReset')
       throw new LedgerResetError(transaction.offset, known.offset, 'the view has left the ledger of the transaction');
+    // a participant that was restored has other offsets from then on
+    isMoved ||= last !== undefined && known.isMoved === true;
     first ??= known;
     last = known;
-    isIncluded = hasReached(known, first, transaction.offset) || hasPassed(known, transaction);
+    isIncluded = (!isMoved && hasReached(known, first, transaction.offset)) || hasPassed(known, transaction);
     return isIncluded;
   };
 }

@@ -114,6 +114,23 @@ describe('after', () => {
     expect(waiting.values).toEqual(['live/open 4 xyzw']);
   });
 
+  itInVirtualTime(
+    'does not compare an offset with those after a restore, also if all that was read before is passed',
+    ({ cold, expectObservable }) => {
+      const make = new StepMaker();
+      const reached = (offset: number, second: number, isMoved = false): View<AnyContract> => {
+        const recordTimes = { a: { recordTime: at(second), updateId: `u${second}` } };
+        const step = { ...make.page({ put: [`${second}`] })(), isMoved };
+        return moved(step, { offset, participantId: 'p1', recordTimes });
+      };
+      const [a, b, c, d] = [reached(50, 4), reached(60, 5, true), reached(61, 6), reached(62, 7)];
+      const view = toLiveContracts<AnyContract>(cold('abc-----d', { a, b, c, d }));
+      const included = { d: 'live/open 4 4567' };
+      expectObservable(briefs(view.after(transaction(55, 7)))).toBe('--------(d|)', included);
+      expectObservable(briefs(conflate(view, 5).after(transaction(55, 7)))).toBe('----------(d|)', included);
+    },
+  );
+
   it('does not compare offsets of two participants; a checkpoint shows how far the other one has come', () => {
     const make = new StepMaker();
     const views$ = new BehaviorSubject(moved(make.reset(['x'])(), { participantId: 'p1' }));
