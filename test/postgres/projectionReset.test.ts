@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from '@jest/globals';
 import { lastValueFrom, takeWhile } from 'rxjs';
 import { createLedger, type Ledger } from '../../src/index.js';
 import { contractsProjection, postgresStore } from '../../src/postgres/index.js';
-import { contractsFeed, processFeed } from '../../src/process/index.js';
+import { contractsFeed, type ContractsFeedQuery, processFeed } from '../../src/process/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { archived, assigned, reassignmentOf, transactionOf, unassigned } from '../helpers/contractEvents.js';
 import { sandboxes } from '../helpers/localServers.js';
@@ -12,23 +12,23 @@ import { creates, sync, worksOf, write } from './projectionWorks.js';
 import { withDatabase } from './support.js';
 
 const sandbox = sandboxes();
-const query = { parties: 'any', includeExercises: true } as const;
+const query: ContractsFeedQuery = { parties: 'any', includeExercises: true };
 
 describeWithPostgres('a projection that is reset to an offset', () => {
   const database = withDatabase();
   beforeEach(async () => {
     await database.pool.query('DROP SCHEMA IF EXISTS contracts, other CASCADE');
   });
-  const { read } = database;
+  const { read, ids } = database;
 
-  const processorOf = (ledger: Ledger, schema: string) => {
+  const processorOf = (ledger: Ledger, schema: string, parties = query.parties) => {
     const { pool } = database;
-    const feed = contractsFeed(ledger, query);
+    const feed = contractsFeed(ledger, { ...query, parties });
     const store = postgresStore({ pool, pollMs: 20 });
     return processFeed(feed, contractsProjection({ pool, query, schema }), { name: schema, store });
   };
-  const project = async (ledger: Ledger, schema = 'contracts'): Promise<void> => {
-    await lastValueFrom(processorOf(ledger, schema).pipe(takeWhile(({ isCaughtUp }) => !isCaughtUp)), {
+  const project = async (ledger: Ledger, schema = 'contracts', parties = query.parties): Promise<void> => {
+    await lastValueFrom(processorOf(ledger, schema, parties).pipe(takeWhile(({ isCaughtUp }) => !isCaughtUp)), {
       defaultValue: undefined,
     });
   };
@@ -83,6 +83,28 @@ describeWithPostgres('a projection that is reset to an offset', () => {
     await project(ledger);
     await project(ledger, 'other');
     expect(await rowsIn('contracts')).toEqual(await rowsIn('other'));
+  });
+
+  it('says of what is not selected any more that it is not, also if the parties changed after the offset', async () => {
+    const { ledger, at } = await given();
+    const parties = await read(
+      'SELECT DISTINCT unnest(signatories || observers) AS id FROM contracts.creates() ORDER BY 1',
+    );
+    const [, ...others] = parties.map(({ id }) => String(id));
+    const reasons = (more = '') =>
+      read(`SELECT end_reason AS reason, contract_id AS id FROM contracts.archives(NULL, 0) c
+        WHERE end_reason <> 'archived' ${more} ORDER BY 2`);
+    await project(ledger, 'contracts', others);
+    const before = await reasons(`AND created_at_offset <= ${at}`);
+    expect(before.length).toBeGreaterThan(1);
+    await reset(at);
+    expect(await reasons()).toEqual(before);
+    expect(await read('SELECT FROM contracts.archives(NULL, $1)', [at + 1])).toEqual([]);
+    await project(ledger, 'contracts', others);
+    expect((await reasons()).filter(({ reason }) => reason === 'selectionChanged')).toEqual(before);
+    // as before, if they are selected again
+    await project(ledger, 'contracts');
+    expect(await ids('contracts.active()')).toEqual(await ids('other.active()'));
   });
 
   it('has the ledger of its cursor, or loads that of the address', async () => {

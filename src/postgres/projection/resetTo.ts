@@ -41,8 +41,10 @@ BEGIN
   SELECT v.affected_transactions INTO affected FROM ${schema}.validate_reset_offset(at) v;
   up_to := at + (SELECT p.shift FROM ${schema}.projection_place(NULL) p);
   DELETE FROM ${contracts} c WHERE ${created} > up_to AND ${isVisibleIn(names)};
-  UPDATE ${contracts} c SET archived_at_offset = NULL, archived_node_id = NULL, archived_effective_at = NULL,
-    archived_shift = NULL, end_reason = NULL
+  -- what ended without an archival is not read by the processor, unless the participant shows it at the offset again
+  UPDATE ${contracts} c SET archived_at_offset = CASE WHEN end_reason IS NOT NULL THEN at END,
+    archived_shift = CASE WHEN end_reason IS NOT NULL THEN nullif(up_to - at, 0) END,
+    archived_node_id = NULL, archived_effective_at = NULL
     WHERE c.archived_at_offset IS NOT NULL AND ${archived} > up_to AND ${isVisibleIn(names)};
   DELETE FROM ${exercises} e WHERE ${ixOfExercise('e.')} > up_to AND e.${visible};
   DELETE FROM ${updates} u WHERE ${ixOfUpdate('u.')} > up_to AND u.${visible};
