@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
 import { lastValueFrom, takeWhile } from 'rxjs';
-import { createLedger, type Ledger } from '../../src/index.js';
+import { contractType, createLedger, type Ledger } from '../../src/index.js';
 import { contractsProjection, postgresStore } from '../../src/postgres/index.js';
 import { contractsFeed, type ContractsFeedQuery, processFeed } from '../../src/process/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
@@ -197,5 +198,23 @@ describeWithPostgres('a projection that is reset to an offset', () => {
     expect(await summary('summary_reassignments()')).toEqual([{ r: { ...moved, unassigned: 1, assigned: 1 } }]);
     expect(await summary('summary_reassignments(5)')).toEqual([{ r: { ...moved, unassigned: 0, assigned: 1 } }]);
     expect(await summary('summary_reassignments(1, 3)')).toEqual([]);
+  });
+
+  it('counts no reassignments of contracts that a participant sends although they are not selected', async () => {
+    const types = { marble: contractType('#marbles:Marbles:Marble', t.unknown) };
+    const target = 'sync-b::1220cd';
+    const move = { source: sync, target, reassignmentCounter: 1 };
+    const other = { contractId: 'x', offset: 5, packageName: 'other', templateId: 'pkg:Other:Thing' };
+    const elements = [
+      creates('c1', 1),
+      reassignmentOf(4, sync, [unassigned('x', 4, move), unassigned('c1', 4, move)]),
+      reassignmentOf(5, target, [assigned(other, move), assigned({ contractId: 'c1', offset: 5 }, move)]),
+    ];
+    const handler = contractsProjection({ pool: database.pool, query: { parties: 'any', types } });
+    await write(database.pool, handler, worksOf(elements, types));
+    expect(await ids('contracts.active()')).toEqual(['c1']);
+    expect(await read('SELECT unassigned::int, assigned::int FROM contracts.summary_reassignments()')).toEqual([
+      { unassigned: 1, assigned: 1 },
+    ]);
   });
 });

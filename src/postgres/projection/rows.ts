@@ -1,7 +1,7 @@
 import type { ExercisedEvent } from '../../codecs/Event.js';
 import type { Reassignment } from '../../codecs/Reassignment.js';
 import type { AnyContract } from '../../contracts/Contract.js';
-import type { ContractsUpdated } from '../../contracts/ContractChange.js';
+import type { ContractsDifference, ContractsUpdated } from '../../contracts/ContractChange.js';
 import { type Row, toStorableJson } from './tables.js';
 import type { contractColumns, exerciseColumns, updateColumns } from './tables.js';
 import type { TemplateList } from './templates.js';
@@ -66,17 +66,27 @@ export const updateRow = ({ update, ...change }: ContractsUpdated): Row<typeof u
   trace_context: toStorableJson([update.traceContext]).texts[0],
   external_transaction_hash: 'externalTransactionHash' in update ? update.externalTransactionHash : undefined,
   paid_traffic_cost: update.paidTrafficCost,
-  ...(update._tag === 'Reassignment' && reassignedBy(update)),
+  ...(update._tag === 'Reassignment' && reassignedBy(update, change)),
 });
 
-/** The synchronizers of a reassignment, which all of its events have, and how many contracts it unassigned and assigned. */
-function reassignedBy({ events }: Reassignment): Partial<Row<typeof updateColumns>> {
-  const known = events.filter((event) => event._tag === 'AssignedEvent' || event._tag === 'UnassignedEvent');
-  const assigned = known.filter(({ _tag }) => _tag === 'AssignedEvent').length;
-  const [first] = known;
+/**
+ * The synchronizers of a reassignment, which all of its events have, and how many contracts it unassigned and assigned. A
+ * participant may send events of contracts that were not selected together with those that were.
+ */
+function reassignedBy(
+  { events }: Reassignment,
+  { added, removed, moved }: ContractsDifference,
+): Partial<Row<typeof updateColumns>> {
+  const contracts = [...added, ...removed, ...moved.map(({ contract }) => contract)];
+  const ids = new Set(contracts.map(({ contractId }) => contractId));
+  const own = events
+    .filter((event) => event._tag === 'AssignedEvent' || event._tag === 'UnassignedEvent')
+    .filter((event) => ids.has(event._tag === 'AssignedEvent' ? event.createdEvent.contractId : event.contractId));
+  const assigned = own.filter(({ _tag }) => _tag === 'AssignedEvent').length;
+  const [first] = own;
   return first === undefined
     ? {}
-    : { reassigned_from: first.source, reassigned_to: first.target, assigned, unassigned: known.length - assigned };
+    : { reassigned_from: first.source, reassigned_to: first.target, assigned, unassigned: own.length - assigned };
 }
 
 /** Returns the ledger time of an update. A reassignment has none; its record time is returned instead. */
