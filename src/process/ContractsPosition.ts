@@ -38,6 +38,8 @@ export interface ContractsPosition extends FeedPosition, Omit<Partial<LedgerPosi
   readonly checksum?: string | undefined;
   /** A hash of what the contracts were selected by. */
   readonly selection?: string | undefined;
+  /** The offset at which that replaced another selection; absent if the handler has had no other one since its first load. */
+  readonly selectedSince?: Offset | undefined;
   /** Whether the handler has the blobs of its contracts for explicit disclosure. */
   readonly hasBlobs?: boolean | undefined;
 }
@@ -60,6 +62,7 @@ export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<Con
   newestContractId: optional(text),
   checksum: optional(text),
   selection: optional(text),
+  selectedSince: optional(Offset),
   hasBlobs: optional(flag),
   reason: optional(
     oneOfStrings<Reset['reason'] | ReconcileReason>(
@@ -75,10 +78,19 @@ export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<Con
 /** Returns the position in a cursor. From now on the contracts have blobs, or not. */
 export const beginAt = (cursor: ContractsPosition, hasBlobs: boolean): ContractsPosition => {
   const { offset, loading, reason, notBefore, participantId, lastUpdate, recordTimes } = cursor;
-  const { newestContractId, checksum, selection } = cursor;
+  const { newestContractId, checksum, selection, selectedSince } = cursor;
   const read = { participantId, lastUpdate, recordTimes: recordTimes ?? {} };
   const state = typeof loading === 'number' ? { loading, reason, notBefore } : {};
-  return { offset, ...state, ...read, newestContractId, checksum, selection, ...(hasBlobs && { hasBlobs }) };
+  return {
+    offset,
+    ...state,
+    ...read,
+    newestContractId,
+    checksum,
+    selection,
+    selectedSince,
+    ...(hasBlobs && { hasBlobs }),
+  };
 };
 
 /** The position before the first batch, from which nothing can be resumed. */
@@ -107,6 +119,7 @@ export const loadAfter = (
         participantId: position.participantId,
         lastUpdate: position.lastUpdate,
         recordTimes: position.recordTimes ?? {},
+        selectedSince: position.selectedSince,
       };
 
 /** Returns what was read of the ledger before a position; `undefined` if nothing shows which ledger it was. */
@@ -119,7 +132,7 @@ export function readIn(position: ContractsPosition): LedgerPosition | undefined 
 
 /** Returns the position after the last batch of a load. */
 export const loadedAt = (
-  { participantId, lastUpdate, recordTimes, selection }: ContractsPosition,
+  { participantId, lastUpdate, recordTimes, selection, selectedSince }: ContractsPosition,
   offset: Offset,
   contracts: Iterable<AnyContract>,
   hasBlobs: boolean,
@@ -132,6 +145,7 @@ export const loadedAt = (
     checksum: checksumOf(contracts),
     newestContractId: newestIn(contracts),
     selection,
+    selectedSince,
   },
   ...(hasBlobs && { hasBlobs }),
 });

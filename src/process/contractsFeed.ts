@@ -196,8 +196,7 @@ function openReader(
           resumeFrom: resumeOffset(after),
           compare: compareWith(after, hasBlobs),
           others: {
-            areHad: (selected: Parties) =>
-              (after.selection ?? '').length > kind.length && after.selection !== selectionOf(selected),
+            areHad: (selected: Parties) => isOfParties(after.selection) && after.selection !== selectionOf(selected),
             movedError: () => movedError(processor),
           },
           position: readIn(after),
@@ -233,6 +232,9 @@ const requestOf = (query: ContractQuery, parties: Parties): UpdatesRequest => ({
 
 /** The beginning of each selection: cursors of an updates feed belong to no contracts. */
 const kind = 'contracts:';
+
+/** Whether a selection is that of parties, and not one from before the first list of them. */
+const isOfParties = (selection = ''): boolean => selection.length > kind.length;
 
 /** Returns a hash of a query. */
 const contractsSelection = (query: ContractQuery, parties: Parties): string =>
@@ -305,12 +307,13 @@ function batchesOf(
   { batchSize, hasBlobs, selectionOf }: Batching,
 ): readonly Batch<Entry, ContractsPosition>[] {
   const reason = reloads ?? differs ?? changes.find((change): change is Reset => change._tag === 'Reset')?.reason;
-  const after = parties === undefined ? last : { ...last, selection: selectionOf(parties) };
+  const after = parties === undefined ? last : selecting(last, selectionOf(parties), offset);
   if (reason !== undefined) {
     const begin = loadAfter(after, reason, read.participantId);
     const marker = { items: [], position: begin, isCaughtUp: false };
     if (reloads !== undefined) return [marker];
-    const end = { ...loadedAt({ ...begin, selection: after.selection }, offset, contracts, hasBlobs), ...read };
+    const { selection } = after;
+    const end = { ...loadedAt({ ...begin, selection }, offset, contracts, hasBlobs), ...read };
     const items = resetBatches({ reason, offset, contracts: contracts.toArray() }, begin, end, batchSize);
     return [marker, { items, position: end, isCaughtUp }];
   }
@@ -331,6 +334,13 @@ function batchesOf(
   const end = origin.isAddressed ? { ...reached, offset } : reached;
   return [{ items, position: end, isCaughtUp }];
 }
+
+/** Returns a position with a selection, which has an offset if it replaces another one: what was read before is not of it. */
+const selecting = (last: ContractsPosition, selection: string, offset: Offset): ContractsPosition => ({
+  ...last,
+  selection,
+  ...(isOfParties(last.selection) && last.selection !== selection && { selectedSince: offset }),
+});
 
 type Entry = FeedEntry<ContractsWork, ContractsPosition>;
 

@@ -1,11 +1,11 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import { lastValueFrom, takeWhile } from 'rxjs';
+import { lastValueFrom, of, takeWhile } from 'rxjs';
 import { contractType, createLedger, type Ledger } from '../../src/index.js';
 import { contractsProjection, postgresStore } from '../../src/postgres/index.js';
 import { contractsFeed, type ContractsFeedQuery, processFeed } from '../../src/process/index.js';
-import type { Sandbox } from '../../src/sandbox/index.js';
-import { archived, assigned, reassignmentOf, transactionOf, unassigned } from '../helpers/contractEvents.js';
+import type { Sandbox, WireUpdateInput } from '../../src/sandbox/index.js';
+import { archived, assigned, created, reassignmentOf, transactionOf, unassigned } from '../helpers/contractEvents.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { until } from '../helpers/time.js';
@@ -86,26 +86,46 @@ describeWithPostgres('a projection that is reset to an offset', () => {
     expect(await rowsIn('contracts')).toEqual(await rowsIn('other'));
   });
 
-  it('says of what is not selected any more that it is not, also if the parties changed after the offset', async () => {
+  it('keeps why a contract had ended without an archival, and has it again if the participant shows it', async () => {
     const { ledger, at } = await given();
-    const parties = await read(
-      'SELECT DISTINCT unnest(signatories || observers) AS id FROM contracts.creates() ORDER BY 1',
+    await read(
+      `UPDATE contracts.projection_contracts SET end_reason = 'notVisible', archived_at_offset = contracts.latest_offset()
+        WHERE contract_id = (SELECT min(contract_id) FROM contracts.active(NULL, $1) WHERE archived_at_offset IS NULL)`,
+      [at],
     );
-    const [, ...others] = parties.map(({ id }) => String(id));
-    const reasons = (more = '') =>
-      read(`SELECT end_reason AS reason, contract_id AS id FROM contracts.archives(NULL, 0) c
-        WHERE end_reason <> 'archived' ${more} ORDER BY 2`);
-    await project(ledger, 'contracts', others);
-    const before = await reasons(`AND created_at_offset <= ${at}`);
-    expect(before.length).toBeGreaterThan(1);
     await reset(at);
-    expect(await reasons()).toEqual(before);
-    expect(await read('SELECT FROM contracts.archives(NULL, $1)', [at + 1])).toEqual([]);
-    await project(ledger, 'contracts', others);
-    expect((await reasons()).filter(({ reason }) => reason === 'selectionChanged')).toEqual(before);
-    // as before, if they are selected again
-    await project(ledger, 'contracts');
-    expect(await ids('contracts.active()')).toEqual(await ids('other.active()'));
+    const ended = `SELECT archived_at_offset::int AS at FROM contracts.archives() WHERE end_reason = 'notVisible'`;
+    expect(await read(ended)).toEqual([{ at }]);
+    await project(ledger);
+    expect(await rowsIn('contracts')).toEqual(await rowsIn('other'));
+  });
+
+  it('is refused at an offset at which other parties were selected, also if that ended no contract', async () => {
+    const service = await sandbox();
+    const ledger = createLedger({ baseUrl: service.url, retry: { baseDelayMs: 5, maxDelayMs: 50 } });
+    const [alice, bob] = [service.hostedParty('alice'), service.hostedParty('bob')];
+    const show = (party: string, ...events: readonly object[]): void => {
+      const offset = service.ledgerEnd + 1;
+      const shown = JSON.stringify(transactionOf(offset, sync, events)).replaceAll('alice::1220ab', party);
+      service.append((JSON.parse(shown) as { readonly update: WireUpdateInput }).update);
+    };
+    show(alice, created({ contractId: 'a', offset: 1 }));
+    await project(ledger, 'contracts', [alice, bob]);
+    show(bob, created({ contractId: 'b', offset: 2 }));
+    show(bob, archived('b', 3));
+    await project(ledger, 'contracts', [alice, bob]);
+    const at = await latest();
+    show(alice, created({ contractId: 'a4', offset: 4 }));
+    await project(ledger, 'contracts', [alice, bob]);
+    await project(ledger, 'contracts', of([alice]));
+    show(alice, created({ contractId: 'a5', offset: 5 }));
+    await project(ledger, 'contracts', of([alice]));
+    await expect(reset(at)).rejects.toMatchObject({ code: '55000', message: /selected until offset 4/ });
+    // from where they are
+    await reset(4);
+    await project(ledger, 'contracts', [alice]);
+    expect(await ids('contracts.creates()')).toEqual(['a', 'a4', 'a5', 'b']);
+    await expect(reset(at)).rejects.toMatchObject({ code: '55000' });
   });
 
   it('has the ledger of its cursor, or loads that of the address', async () => {

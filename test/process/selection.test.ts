@@ -5,6 +5,7 @@ import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { Cursor } from '../../src/process/CheckpointStore.js';
 import { contractsFeed, type ContractsFeedOptions, type ContractsWork } from '../../src/process/contractsFeed.js';
+import type { ContractsPosition } from '../../src/process/ContractsPosition.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import { updatesFeed } from '../../src/process/updatesFeed.js';
@@ -44,7 +45,7 @@ function service(ledger: PartyWorld) {
   const table = new Table();
   return {
     table,
-    cursor: () => (store.load('table') as { readonly offset: number; readonly selection: string }[])[0],
+    cursor: () => (store.load('table') as (ContractsPosition & Pick<Cursor, 'selection'>)[])[0],
     run: (
       parties: readonly string[] | Observable<readonly string[]>,
       act: () => void = () => undefined,
@@ -83,6 +84,27 @@ describe('a processor of contracts', () => {
     expect(run([bob, alice]).error).toBeUndefined();
     expect(table.told.slice(2)).toEqual(['update@4 +b4']);
     expect(cursor()).toMatchObject({ offset: 4, selection });
+  });
+
+  it('knows since when its parties are selected, also if no contract is different, and after a restart', () => {
+    const ledger = new PartyWorld('a1');
+    const { run, cursor } = service(ledger);
+    const parties$ = new BehaviorSubject([alice, bob]);
+    run(parties$);
+    expect(cursor()?.selectedSince).toBeUndefined();
+    ledger.create('a2');
+    run(parties$, () => {
+      parties$.next([alice]);
+      later(3_000, () => {
+        ledger.create('a3');
+      });
+    });
+    expect(cursor()).toMatchObject({ offset: 3, selectedSince: 2 });
+    run([bob, alice]);
+    expect(cursor()).toMatchObject({ offset: 3, selectedSince: 3 });
+    ledger.create('b4');
+    run([alice, bob], undefined, { batchSize: 1 });
+    expect(cursor()).toMatchObject({ offset: 4, selectedSince: 3 });
   });
 
   it.each([

@@ -50,7 +50,7 @@ BEGIN
   DELETE FROM ${updates} u WHERE ${ixOfUpdate('u.')} > up_to AND u.${visible};
   UPDATE ${state} SET latest_offset = at;
   saved := jsonb_strip_nulls(jsonb_build_object('version', saved -> 'version', 'offset', at, 'selection', saved -> 'selection',
-    'hasBlobs', saved -> 'hasBlobs', 'participantId', saved -> 'participantId', 'checksum', '-1:0',
+    'selectedSince', saved -> 'selectedSince', 'hasBlobs', saved -> 'hasBlobs', 'participantId', saved -> 'participantId', 'checksum', '-1:0',
     'lastUpdate', (SELECT jsonb_build_object('offset', u."offset", 'updateId', u.update_id) FROM ${updates} u
       WHERE u.${visible} AND ${ixOfUpdate('u.')} >= (SELECT max(l.first_ix) FROM ${epochs} l) ORDER BY ${ixOfUpdate('u.')} DESC LIMIT 1),
     'recordTimes', coalesce((SELECT jsonb_object_agg(r.synchronizer_id, r.point) FROM (
@@ -76,6 +76,8 @@ DECLARE
   place record := ${schema}.projection_place(NULL);
   visible int[] := (SELECT s.visible FROM ${state} s);
   up_to bigint := at + place.shift;
+  owner json := (SELECT s.cursor_at FROM ${state} s);
+  selected_since bigint;
 BEGIN
   IF at IS NULL THEN
     RAISE EXCEPTION 'an offset is required' USING ERRCODE = 'null_value_not_allowed';
@@ -87,7 +89,14 @@ BEGIN
       ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Try again after the next change.';
   END IF;
   PERFORM ${schema}.projection_check(up_to, place.epoch, place.shift, place.first_ix, place.last_ix, place.is_past);
-  IF EXISTS (SELECT FROM ${gaps} g WHERE g.generation = ANY (visible) AND g.until_ix > up_to) THEN
+  EXECUTE pg_catalog.format('SELECT (cursor ->> ''selectedSince'')::bigint FROM %I.%I WHERE name = $1',
+    split_part(owner ->> 0, '.', 1), split_part(owner ->> 0, '.', 2)) INTO selected_since USING owner ->> 1;
+  -- the processor would not read again what only the former query has selected, and may not see the last update before.
+  -- one that is not reached is of an earlier epoch
+  IF selected_since > at AND selected_since <= ${schema}.projection_saved(false) THEN
+    RAISE EXCEPTION 'other parties or types were selected until offset %', selected_since USING
+      ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Choose this offset or a later one.';
+  ELSIF EXISTS (SELECT FROM ${gaps} g WHERE g.generation = ANY (visible) AND g.until_ix > up_to) THEN
     RAISE EXCEPTION 'there is a gap after offset %: the ledger was pruned before it was read', at USING
       ERRCODE = 'numeric_value_out_of_range';
   ELSIF EXISTS (SELECT FROM ${contracts} c WHERE c.redaction_id IS NOT NULL AND c.generation = ANY (visible)
