@@ -23,13 +23,13 @@ export function matchId(id: TemplateId): (wireId: string, packageName?: string) 
 }
 
 /**
- * Throws a TypeError for two interfaces whose ids differ in the name of the package alone. The wire has the name of no
- * interface's package, so that a view of one would be taken for that of the other.
+ * Throws a TypeError for two interfaces whose ids differ in the package alone, if one has the name of its package. The wire has
+ * the name of no interface's package, so that a view of the other would be taken for one of it.
  */
 export function checkDistinct(types: readonly ContractType[]): void {
   const ids = types.filter(isInterfaceType).map(({ templateId }) => templateId);
   for (const id of ids) {
-    const other = ids.find((one) => one !== id && one.startsWith('#') && matchId(id)(one));
+    const other = ids.find((one) => one !== id && matchId(id)(one));
     if (other !== undefined)
       throw new TypeError(`the interfaces ${id} and ${other} cannot be distinguished: read them separately`);
   }

@@ -52,6 +52,14 @@ describe('makeContract: types', () => {
     const message =
       'the interfaces #toys:Toys:Toy and #other-toys:Toys:Toy cannot be distinguished: read them separately';
     expect(() => made({ toy: Toy, other: Other }, { interfaceViews: [toyView] })).toThrow(new TypeError(message));
+    const byId = interfaceType(`${'ab'.repeat(32)}:Toys:Toy`, t.type({ label: t.string }));
+    for (const types of [
+      { toy: Toy, byId },
+      { byId, toy: Toy },
+    ])
+      expect(() => made(types, {})).toThrow(/^the interfaces #toys:Toys:Toy and abab.* cannot be distinguished/);
+    const otherId = interfaceType(`${'cd'.repeat(32)}:Toys:Toy`, t.type({ label: t.string }));
+    expect(made({ byId, otherId, marble: Marble }, {})?.type).toBe('marble');
     const Doll = interfaceType('#other-toys:Toys:Doll', t.type({ label: t.string }));
     expect(made({ doll: Doll, toy: Toy, same: Toy }, { interfaceViews: [toyView] })?.type).toBe('toy');
   });
