@@ -19,9 +19,12 @@ export const UserRights: t.Type<UserRights, unknown> = /* @__PURE__ */ (() =>
     rights: repeated(message<Right>('Right', { kind: mapOf(text, json) })),
   }))();
 
-/** Returns the parties that a user may read, each once and in order; `'any'` for the right to read any party. */
+/**
+ * Returns the parties that a user may read, each once and in order; `'any'` for the right to read any party, or to act as any,
+ * which 3.6 has and which includes it.
+ */
 export function readableParties({ rights }: UserRights): readonly string[] | 'any' {
-  if (rights.some(({ kind }) => 'CanReadAsAnyParty' in kind)) return 'any';
+  if (rights.some(({ kind }) => 'CanReadAsAnyParty' in kind || 'CanActAsAnyParty' in kind)) return 'any';
   const parties = rights.flatMap(({ kind }) => partyOf(kind['CanActAs']) ?? partyOf(kind['CanReadAs']) ?? []);
   return [...new Set(parties)].sort();
 }

@@ -16,7 +16,7 @@ import { isSameSelection } from './selection/Selection.js';
  */
 export interface PartiesOfOptions {
   /**
-   * The user whose rights select the parties: those as which it can act or read. If it can read as any party, they are
+   * The user whose rights select the parties: those as which it can act or read. If it can act or read as any party, they are
    * those that the participant hosts. A user may read its own rights; those of others require the right of an administrator.
    *
    * @defaultValue none: the parties that the participant hosts, which requires the right of an administrator

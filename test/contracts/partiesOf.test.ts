@@ -58,15 +58,18 @@ describe('partiesOf', () => {
     expect(paths).toEqual(Array.from({ length: 4 }, () => rightsPath));
   });
 
-  it('emits the parties that the participant hosts, for a user that can read all of them, too', () => {
-    const pages = ({ path, query }: ServiceRequest): Reply => {
-      if (path === rightsPath) return ok({ rights: [right('CanReadAsAnyParty'), right('CanActAs', 'zoe')] });
-      return query['pageToken'] === undefined
-        ? ok({ partyDetails: [hosted('bob'), hosted('remote', false)], nextPageToken: 'next' })
-        : ok({ partyDetails: [hosted('alice')] });
-    };
-    expect(play(pages, {}, 1_000).seen.values).toEqual([['alice', 'bob']]);
-    expect(play(pages, { userId: 'onboarding/one' }, 1_000).seen.values).toEqual([['alice', 'bob']]);
+  it('emits the parties that the participant hosts, for a user that can read or act as all of them, too', () => {
+    const pagesWith =
+      (kind: string) =>
+      ({ path, query }: ServiceRequest): Reply => {
+        if (path === rightsPath) return ok({ rights: [right(kind), right('CanActAs', 'zoe')] });
+        return query['pageToken'] === undefined
+          ? ok({ partyDetails: [hosted('bob'), hosted('remote', false)], nextPageToken: 'next' })
+          : ok({ partyDetails: [hosted('alice')] });
+      };
+    expect(play(pagesWith(''), {}, 1_000).seen.values).toEqual([['alice', 'bob']]);
+    for (const kind of ['CanReadAsAnyParty', 'CanActAsAnyParty'])
+      expect(play(pagesWith(kind), { userId: 'onboarding/one' }, 1_000).seen.values).toEqual([['alice', 'bob']]);
   });
 
   it('emits an empty list for a user without rights', () => {
