@@ -157,6 +157,18 @@ describeWithPostgres('a projection whose contracts are read again', () => {
     expect(await ids('contracts.active(NULL, 6)')).toEqual(['a', 'b', 'x']);
   });
 
+  it('has the parties that see a contract also if the ledger was pruned before those were read', async () => {
+    const y = contract('y', 6);
+    await project([...worksOf(history), reconciled(7, { added: [y] })]);
+    const { createdEvent } = y;
+    const ofBob = { ...y, createdEvent: { ...createdEvent, witnessParties: ['bob'] } };
+    await project(batchesOf('pruned', 12, [ofBob, contract('n', 11, { witnessParties: ['bob'] })]));
+    expect(await witnesses()).toEqual([
+      { contract_id: 'n', witnesses: ['bob'] },
+      { contract_id: 'y', witnesses: ['bob'] },
+    ]);
+  });
+
   it('has the contracts of a party that comes back at another participant at the place of their creation', async () => {
     const x = contract('x', 3, { createdEventBlob: 'YmxvYg==' });
     await project([...worksOf(history), reconciled(7, { added: [x] }), selection(7, { removed: [x] })]);

@@ -25,7 +25,7 @@ export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unkn
           batch.contracts.length === 0
             ? EMPTY
             : loadContracts(writing, { ...state, offset: batch.offset }, batch.contracts),
-          batch.reason === 'selectionChanged' ? updateWitnesses(writing, batch.contracts) : EMPTY,
+          mayBeOfOthers(batch) ? updateWitnesses(writing, batch.contracts) : EMPTY,
           batch.isLast ? concat(endLoad(writing, state, batch), analyze(writing)) : EMPTY,
         ),
       ),
@@ -148,6 +148,9 @@ const beginLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Obse
 
 /** Whether the ledger is the same, so that the rows and their history remain. */
 const keepsRows = (reason: ResetBatch['reason']): boolean => reason !== 'start' && reason !== 'ledgerReset';
+
+/** Whether the contracts may be those of other parties than before. They are, too, if the ledger was pruned before these were read. */
+const mayBeOfOthers = ({ reason }: ResetBatch): boolean => reason === 'selectionChanged' || reason === 'pruned';
 
 const endLoad = (writing: Writing, { replaces }: LoadState, batch: ResetBatch): Observable<unknown> =>
   replaces ? replace(writing, batch) : extend(writing, batch);
