@@ -22,6 +22,7 @@ import {
   timer,
 } from 'rxjs';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
+import { clampTimer } from '../http/retry.js';
 import { messageOf } from '../process/withStatus.js';
 
 /**
@@ -119,7 +120,7 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
         const abandoned$ = merge(signals(signal), onFailure === 'stop' ? failure$ : NEVER).pipe(
           take(1),
           tap(stop),
-          delay(drainWithinMs),
+          delay(clampTimer(drainWithinMs)),
           tap(() => {
             log(`the service aborts what has not ended within ${drainWithinMs} ms`);
           }),

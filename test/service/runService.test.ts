@@ -326,6 +326,25 @@ describe('a service', () => {
     expect(service.state.error).toBeUndefined();
   });
 
+  it.each([2 ** 31, Infinity])('finishes what is in flight if it may take %d ms', async (drainWithinMs) => {
+    const gate$ = new Subject<void>();
+    let isAborted = false;
+    const slow = partOf(gate$.pipe(finalize(() => (isAborted = true))), true);
+    const stopping = new AbortController();
+    const service = run({ rules: [slow] }, { signal: stopping.signal, drainWithinMs });
+    await service.url();
+    stopping.abort();
+    // a time that a timer does not support would be over at once
+    await firstValueFrom(timer(20));
+    expect(isAborted).toBe(false);
+    gate$.complete();
+    await service.over();
+    expect(service.lines.slice(1)).toEqual([
+      'the service stops: its signal was aborted',
+      'the service has ended: its signal was aborted',
+    ]);
+  });
+
   it('ends when every part has ended, whatever becomes of its flush', async () => {
     const service = run({ rules: [partOf(timer(1))] }, { flush: () => Promise.reject(new Error('no collector')) });
     await service.over();
