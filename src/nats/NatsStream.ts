@@ -20,7 +20,7 @@ import {
 import { isLedgerError } from '../errors/LedgerError.js';
 import { quotable } from '../errors/internal/message.js';
 import { ConnectionError } from '../errors/request.js';
-import { mapError, type RetrySettings, retryTransient } from '../http/retry.js';
+import { clampTimer, mapError, type RetrySettings, retryTransient } from '../http/retry.js';
 import {
   closedError,
   isRelayError,
@@ -46,7 +46,7 @@ export interface NatsStream {
 /** Returns the stream over a connection. */
 export const natsStream = (options: Omit<NatsStream, 'js'>): NatsStream => ({
   ...options,
-  js: jetstream(options.connection, { timeout: options.timeoutMs }),
+  js: jetstream(options.connection, { timeout: clampTimer(options.timeoutMs) }),
 });
 
 /** Calls the server, and retries if it does not respond: it may be restarting. */
@@ -253,7 +253,7 @@ export const pull = (
     void subscription.closed.then(() => {
       if (!subscriber.closed) subscriber.error(new Error('the connection is closed'));
     });
-    endAfter(waitMs + timeoutMs);
+    endAfter(clampTimer(waitMs + timeoutMs));
     const request = {
       batch: maxMessages,
       no_wait: true,

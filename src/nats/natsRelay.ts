@@ -2,7 +2,7 @@ import { jetstream, type JetStreamClient, type PubAck } from '@nats-io/jetstream
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { Update } from '../codecs/Update.js';
 import { CursorError, type StoreOperation } from '../errors/process.js';
-import { checkPositive } from '../http/retry.js';
+import { checkPositive, clampTimer } from '../http/retry.js';
 import { type CheckpointStore, Cursor } from '../process/CheckpointStore.js';
 import { holdName } from '../process/memoryStore.js';
 import type { BatchHandler, Work } from '../process/ProcessOptions.js';
@@ -132,7 +132,7 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
   const { maxAgeMs = Infinity, maxBytes = Infinity, maxMessages = Infinity } = limits;
   checkPositive({ maxAgeMs, maxBytes, maxMessages });
   const target = { stream, subject, replicas, limits };
-  const js = jetstream(connection, { timeout: timeoutMs });
+  const js = jetstream(connection, { timeout: clampTimer(timeoutMs) });
   const bucket = cursorBucket({ connection, js, stream }, () => Promise.resolve(replicas));
   const readRecord = async (): Promise<RelayRecord | undefined> => {
     const record = RelayRecord.decode((await bucket.get('relay'))?.record);

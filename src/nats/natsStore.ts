@@ -21,6 +21,7 @@ import { optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { CursorError, StoreError, type StoreOperation } from '../errors/process.js';
+import { clampTimer } from '../http/retry.js';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
 import { holdName } from '../process/memoryStore.js';
 import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
@@ -50,7 +51,7 @@ export function natsStore(
     });
   /** Renews the record. A failure other than the loss is left to the next renewal, and to the next save. */
   const renewals = (lease: Lease): Observable<never> =>
-    interval(ackWaitMs / 3).pipe(
+    interval(clampTimer(ackWaitMs / 3)).pipe(
       exhaustMap(() =>
         defer(() => lease.write(lease.cursor)).pipe(
           catchError((error: unknown) => {

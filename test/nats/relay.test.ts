@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from '@jest/globals';
 import { nanos } from '@nats-io/nats-core';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { firstValueFrom, from, lastValueFrom, NEVER, type ObservableInput } from 'rxjs';
-import { isRelayError, natsRelay } from '../../src/nats/index.js';
+import { isRelayError, natsFeed, natsRelay } from '../../src/nats/index.js';
 import { processFeed, type Work } from '../../src/process/index.js';
 import { effort } from '../helpers/effort.js';
 import { describeWithNats } from '../helpers/natsServer.js';
@@ -13,6 +13,7 @@ import {
   cursorAt,
   feedOfPages,
   generateUpdates,
+  handle,
   publishAll,
   readStream,
   runRelay,
@@ -60,6 +61,17 @@ describeWithNats('a relay', () => {
     }
     await runRelay(natsRelay({ connection, stream }), updates);
     expect(await readStream(jsm, stream)).toEqual(updates);
+  });
+
+  it('publishes, and is read, with times that are longer than a timer supports', async () => {
+    const { connection, stream } = await nats.target();
+    const times = { timeoutMs: Infinity, ackWaitMs: 2 ** 33 };
+    await runRelay(natsRelay({ connection, stream, ...times }), updates);
+    const feed = natsFeed({ connection, stream, durable: 'reader', retry: { giveUpAfterMs: 0 }, ...times });
+    expect(await handle(feed, updates.length)).toEqual(updates);
+    // a timer that fires at once would have renewed the record many times
+    const bucket = await (await jetstreamManager(connection)).streams.info(`KV_${stream}-cursors`);
+    expect(bucket.state.last_seq).toBeLessThan(30);
   });
 
   it('publishes only what is new of updates that it gets again, in any batches', async () => {
