@@ -141,7 +141,7 @@ function textIn(traceContext: unknown, key: 'traceparent' | 'tracestate'): strin
 /**
  * Wraps a handler so that each call runs in a span. The span starts a new trace, with links to the trace in which each
  * update was submitted and to the span that is active when the handler is called. The results and errors of the handler
- * are unchanged.
+ * are unchanged, and so is its function `prepare`.
  *
  * A ledger with {@link openTelemetry} does this for the handlers of `processFeed`. Use this function for
  * `handleParked` and for updates from other sources.
@@ -172,11 +172,16 @@ export function traceHandler<Tx = unknown>(handler: Handler<Tx>, telemetry?: Tel
 export function traceHandler<Tx = unknown>(handler: BatchHandler<Tx>, telemetry?: Telemetry): BatchHandler<Tx>;
 
 export function traceHandler(
-  handler: (work: never, tx: never) => unknown,
+  handler: ((work: never, tx: never) => unknown) & Pick<Handler, 'prepare'>,
   telemetry: Telemetry = {},
 ): (work: never, tx: never) => unknown {
   const recorder = new Recorder(telemetry);
-  return handlerWithin((call) => [traceHandlerCall(call(), context.active(), {}, recorder)], handler as AnyHandler);
+  const { prepare } = handler;
+  const traced = handlerWithin(
+    (call) => [traceHandlerCall(call(), context.active(), {}, recorder)],
+    handler as AnyHandler,
+  );
+  return Object.assign(traced, prepare && { prepare });
 }
 
 /** Starts the span of a call: in a separate trace, linked to the traces of its updates and to that of the processor. */

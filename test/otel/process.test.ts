@@ -5,6 +5,7 @@ import { ledgerEffects } from '../../src/index.js';
 import { linkTo, type Telemetry, traceHandler } from '../../src/otel/index.js';
 import {
   type CheckpointStore,
+  type Handler,
   handleParked,
   memoryStore,
   processFeed,
@@ -292,6 +293,18 @@ describe('traceHandler', () => {
     );
     expect(spans.map(({ status }) => status.code)).toEqual([SpanStatusCode.UNSET, SpanStatusCode.ERROR]);
     expect(active.map((one) => one?.spanContext().spanId)).toEqual(spans.map((one) => one.spanContext().spanId));
+  });
+
+  it('keeps the preparation of the handler, which the processor waits for', async () => {
+    const { feed } = await setUp(2);
+    const calls: unknown[] = [];
+    const own: Handler = Object.assign((update: Work) => void calls.push(update.offset), {
+      prepare: () => of('table').pipe(tap((name) => calls.push(name))),
+    });
+    const options = { name: 'balances', store: memoryStore() };
+    await lastValueFrom(processFeed(feed, traceHandler(own), options));
+    expect(calls).toEqual(['table', 1, 2]);
+    expect(traceHandler(() => undefined)).not.toHaveProperty('prepare');
   });
 });
 
