@@ -41,8 +41,8 @@ export function natsStore(
   bucket: CursorBucket,
   ackWaitMs: number,
 ): Required<Pick<CheckpointStore, 'hold' | 'load' | 'save'>> {
-  // the same for all runs of this store, of which one at a time gets as far as the server
-  const holder = nuid.next();
+  /** The IDs under which this store has taken names: each run has another one, so that nothing of an earlier run passes for it. */
+  const own = new Set<string>();
   const leases = new Map<string, Lease>();
   const withLease = <A>(operation: StoreOperation, name: string, work: (lease: Lease) => Promise<A>): Promise<A> =>
     callStore(server, operation, name, () => {
@@ -81,7 +81,7 @@ export function natsStore(
     save: (name, cursor) => withLease('save', name, (lease) => lease.write(() => cursor)),
     hold: (name, standBy) =>
       holdName(leases, name, standBy).pipe(
-        switchMap(() => acquire(server, bucket, { name, holder, ackWaitMs, standBy })),
+        switchMap(() => acquire(server, bucket, { name, own, ackWaitMs, standBy })),
         switchMap((lease) => holdLease(name, lease)),
       ),
   };
@@ -112,7 +112,8 @@ const maxPollMs = 1_000;
 /** The events that a replica waits for. */
 interface Wanted {
   readonly name: string;
-  readonly holder: string;
+  /** The IDs of this replica, to which that of each attempt is added. */
+  readonly own: Set<string>;
   readonly ackWaitMs: number;
   /** Called each time that another replica is found to hold the name. */
   readonly standBy: (() => void) | undefined;
@@ -122,9 +123,10 @@ interface Wanted {
 const acquire = (
   server: StoreServer,
   bucket: CursorBucket,
-  { name, holder, ackWaitMs, standBy }: Wanted,
+  { name, own, ackWaitMs, standBy }: Wanted,
 ): Observable<Lease> =>
   defer(() => {
+    const holder = nuid.next();
     let seen: { readonly revision: number | undefined; readonly at: number; readonly since: number } | undefined;
     const isFree = (stored: StoredRecord | undefined): boolean => {
       const at = performance.now();
@@ -133,11 +135,12 @@ const acquire = (
       const isSame = isSeenInTime && seen?.revision === stored?.revision;
       seen = { revision: stored?.revision, at, since: isSame ? (seen?.since ?? at) : at };
       const { holder: other } = recordOf(name, stored);
-      // the response to an earlier attempt of this replica may have been lost
-      return other === undefined || other === holder || at - seen.since >= ackWaitMs;
+      // an earlier run of this replica has ended; the response to its attempt, or its release, may have been lost
+      return other === undefined || own.has(other) || at - seen.since >= ackWaitMs;
     };
     const takeRecord = async (stored: StoredRecord | undefined): Promise<Lease | undefined> => {
       const { cursor } = recordOf(name, stored);
+      own.add(holder);
       const revision = await bucket.put(keyOf(name), { holder, cursor }, stored?.revision ?? 0);
       return revision === undefined ? undefined : openLease(bucket, name, { holder, cursor, revision });
     };

@@ -185,6 +185,27 @@ describe('the store of a NATS server', () => {
     expect(written).toHaveLength(2);
   });
 
+  it('neither moves the cursor back nor releases the name of a later run after a save that was given up', async () => {
+    const { bucket, written, begun, close } = gatedBucket();
+    const store = open(bucket, 600_000);
+    const first = hold(store);
+    await until(() => isHeld(first));
+    const resume = close('put');
+    const late = lastValue(store.save('reader', cursorAt(1), undefined));
+    await until(() => begun.put === 2);
+    first.subscription.unsubscribe();
+    // later calls do not wait
+    close('put')();
+    const second = hold(store);
+    await until(() => isHeld(second));
+    for (const offset of [2, 3]) await lastValue(store.save('reader', cursorAt(offset), undefined));
+    resume();
+    await expect(late).rejects.toMatchObject({ _tag: 'StoreError', operation: 'hold' });
+    await lastValue(store.save('reader', cursorAt(4), undefined));
+    expect(written.map(({ cursor }) => cursor?.offset)).toEqual([undefined, undefined, 2, 3, 4]);
+    expect(written.at(-1)).toHaveProperty('holder');
+  });
+
   it('releases a name that it takes after it was unsubscribed', async () => {
     const { bucket, written, begun, close } = gatedBucket();
     const resume = close('put');
