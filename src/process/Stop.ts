@@ -93,9 +93,11 @@ export interface LastCalls {
   /** Notes the result of a call of the store, and returns it. */
   readonly stored: <A>(result: A) => A;
   /**
-   * Emits once when both calls have ended. A Promise cannot be cancelled, so a handler that was abandoned may still
-   * work. A call of the store counts as failed after its time limit, and is then not waited for.
+   * Emits once when both calls have ended, at once if there are none. A Promise cannot be cancelled, so a handler that was abandoned
+   * may still work. A call of the store counts as failed after its time limit, and is then not waited for.
    */
+  readonly settled$: Observable<unknown>;
+  /** Emits after that, and after the teardown of the run. */
   readonly ended$: Observable<unknown>;
   /** Gives up waiting for the handler. */
   readonly abandonHandler: () => void;
@@ -105,6 +107,12 @@ export interface LastCalls {
 export function lastCalls(storeTimeoutMs: number): LastCalls {
   let handling: PromiseLike<unknown> | undefined;
   let storing: PromiseLike<unknown> | undefined;
+  const areNone = (): boolean => handling === undefined && storing === undefined;
+  const settled$ = defer((): Observable<unknown> => {
+    if (areNone()) return of(true);
+    const stored$ = settled(storing).pipe(timeout({ first: clampTimer(storeTimeoutMs), with: () => of(true) }));
+    return forkJoin([settled(handling), stored$]);
+  });
   /** Reads the same values. They have ended when their source has, or when it was returned from. */
   const readNoted = async function* (values: AsyncIterable<unknown>): AsyncGenerator {
     let end = (): void => undefined;
@@ -129,13 +137,9 @@ export function lastCalls(storeTimeoutMs: number): LastCalls {
     abandonHandler: () => {
       handling = undefined;
     },
-    ended$: defer(() => {
-      if (handling === undefined && storing === undefined)
-        // after the teardown of the run, which also ends Observables
-        return scheduled([true], asapScheduler);
-      const stored$ = settled(storing).pipe(timeout({ first: clampTimer(storeTimeoutMs), with: () => of(true) }));
-      return forkJoin([settled(handling), stored$]);
-    }),
+    settled$,
+    // the teardown of the run also ends Observables
+    ended$: defer(() => (areNone() ? scheduled([true], asapScheduler) : settled$)),
   };
 }
 

@@ -99,11 +99,39 @@ export function acquireStore(
     return hold((standBy) => store.hold(name, standBy)).pipe(
       map((held) => (isWait(held) ? heldStore(noTransactions, true, held) : heldStore(held, true))),
     );
-  return hold((standBy) => store.hold?.(name, standBy) ?? holdName(store, name, standBy)).pipe(
+  // a name that was lost is not held again while this run may still work
+  const held$ = defer(() => calls.settled$).pipe(
+    concatMap(() => hold((standBy) => store.hold?.(name, standBy) ?? holdName(store, name, standBy))),
+  );
+  return held$.pipe(
+    afterFormerRun(store, name, calls),
     map((held) => heldStore(noTransactions, false, isWait(held) ? held : undefined)),
     share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => calls.ended$ }),
   );
 }
+
+/** The calls of the run of this process that last held a name, by store and name. */
+const formerCalls = new WeakMap<object, Map<string, LastCalls>>();
+
+/** Waits with a name that is held until the run has ended its calls that held the name before, and may have lost it meanwhile. */
+const afterFormerRun =
+  (store: object, name: string, calls: LastCalls): MonoTypeOperatorFunction<unknown> =>
+  (held$) =>
+    defer(() => {
+      const former = formerCalls.get(store) ?? new Map<string, LastCalls>();
+      formerCalls.set(store, former);
+      return held$.pipe(
+        concatMap((held) => {
+          if (isWait(held)) return of(held);
+          return (former.get(name)?.settled$ ?? of(true)).pipe(
+            map(() => {
+              former.set(name, calls);
+              return held;
+            }),
+          );
+        }),
+      );
+    });
 
 /** Why a processor waits for its name: another one holds it, or none may. */
 type Wait = 'standby' | 'paused';

@@ -6,9 +6,12 @@ import {
   finalize,
   firstValueFrom,
   lastValueFrom,
+  map,
+  merge,
   mergeMap,
   NEVER,
   type Observable,
+  of,
   Subject,
   switchMap,
   take,
@@ -16,6 +19,7 @@ import {
   throwError,
   timer,
 } from 'rxjs';
+import { StoreError } from '../../src/errors/process.js';
 import { fileStore } from '../../src/file/index.js';
 import { indexedDbStore } from '../../src/indexeddb/index.js';
 import { handleParked, memoryStore } from '../../src/process/index.js';
@@ -212,6 +216,51 @@ describe('a run that is abandoned after stopWithinMs', () => {
       flush();
       expect(second.values.at(-1)).toMatchObject({ offset: 2 });
     });
+  });
+});
+
+describe('a run that has lost its name while a Promise of its handler works', () => {
+  /** A store that gives a name at once, also that of a holder which has lost it: another process had it for a moment. */
+  function losingStore() {
+    const lost$ = new Subject<void>();
+    const memory = memoryStore();
+    const lost = lost$.pipe(
+      map(() => {
+        throw new StoreError('hold', name, 'another processor holds the name now');
+      }),
+    );
+    const hold: CheckpointStore['hold'] = () => merge(of(true), lost);
+    const { load, save } = memory;
+    return { store: { load, save, hold }, lost$ };
+  }
+
+  it.each(['itself', 'the next run'])('does not let %s begin before it has ended (G37)', async (who) => {
+    const { process } = processWorld(2);
+    const { store, lost$ } = losingStore();
+    const gate$ = new Subject<void>();
+    const calls: string[] = [];
+    const handle = async ({ offset }: Work): Promise<void> => {
+      calls.push(`begin ${offset}`);
+      if (calls.length === 1) await firstValueFrom(gate$);
+      calls.push(`end ${offset}`);
+    };
+    const isSame = who === 'itself';
+    const first = observe(
+      process(handle, { store, name, storeRetry: isSame ? { baseDelayMs: 1 } : { giveUpAfterMs: 0 } }),
+    );
+    await eventually(() => calls.length === 1);
+    lost$.next();
+    if (!isSame) await eventually(() => first.error !== undefined);
+    // one in between that does nothing does not count as the one before
+    process(handle, { store, name }).subscribe().unsubscribe();
+    const next = isSame ? first : observe(process(handle, { store, name }));
+    // a run that does not wait has handled everything by then
+    await lastValueFrom(process(() => timer(20), {}, { endInclusive: 2 }));
+    expect(calls).toEqual(['begin 1']);
+    gate$.next();
+    await eventually(() => calls.at(-1) === 'end 2');
+    next.subscription.unsubscribe();
+    expect(calls).toEqual(['begin 1', 'end 1', 'begin 1', 'end 1', 'begin 2', 'end 2']);
   });
 });
 
