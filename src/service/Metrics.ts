@@ -20,7 +20,11 @@ const ofStatus = {
   'part.ready': ['Gauge', '{part}', '1 if the processor, rule or outbox is ready, otherwise 0'],
   'part.failed': ['Gauge', '{part}', '1 if the processor, rule or outbox has ended with an error, otherwise 0'],
   'lag.offsets': ['Gauge', '{offset}', 'Offsets between the processor and the last known ledger end'],
-  'lag.record_time': ['Gauge', 's', 'Age of the newest record time that the processor has handled'],
+  'lag.record_time': [
+    'Gauge',
+    's',
+    'Age of the newest record time that the processor which holds its name has handled',
+  ],
   'commit.age': ['Gauge', 's', 'Time since the last commit of the processor that holds its name'],
   'updates.waiting': ['Gauge', '{update}', 'Updates that are parked now'],
 } as const satisfies Readonly<Record<string, Definition>>;
@@ -80,17 +84,23 @@ function seriesOf(all: Map<string, Map<string, Series>>, name: string, labels: L
 /** The gauges that follow from a status. */
 function readStatus(status: ServiceStatus): ReadonlyMap<string, Map<string, Series>> {
   const all = new Map<string, Map<string, Series>>();
-  const gauge = (name: keyof typeof ofStatus, labels: Labels, value: number | undefined): void => {
-    if (value !== undefined) seriesOf(all, name, labels).value = value;
+  /** Parts with stores of different schemas may have the same name: their series has the worst value. */
+  const gauge = (name: keyof typeof ofStatus, labels: Labels, value: number | undefined, worst = Math.max): void => {
+    if (value === undefined) return;
+    const isFirst = all.get(name)?.has(writeLabels(labels)) !== true;
+    const series = seriesOf(all, name, labels);
+    series.value = isFirst ? value : worst(series.value, value);
   };
   gauge('ready', {}, Number(status.isReady));
   status.processors.forEach((part, index) => {
     const labels = { 'canton_rx.processor.name': part.processor ?? String(index) };
     notePart(labels, part);
     gauge('lag.offsets', labels, part.lagOffsets);
-    gauge('lag.record_time', labels, seconds(part.recordTimeLagMs));
-    if (part.role === 'leader' && part.committedAt !== undefined)
-      gauge('commit.age', labels, seconds(part.at - part.committedAt));
+    // what a processor that has lost its name handled before says nothing about the one that works now
+    if (part.role === 'leader') {
+      gauge('lag.record_time', labels, seconds(part.recordTimeLagMs));
+      if (part.committedAt !== undefined) gauge('commit.age', labels, seconds(part.at - part.committedAt));
+    }
     gauge('updates.waiting', labels, part.parked);
   });
   for (const part of status.rules) notePart({ 'canton_rx.rule.name': part.rule ?? '' }, part);
@@ -101,7 +111,7 @@ function readStatus(status: ServiceStatus): ReadonlyMap<string, Map<string, Seri
     labels: Labels,
     part: { readonly isReady: boolean; readonly state: string; readonly error?: string },
   ) {
-    gauge('part.ready', labels, Number(part.isReady));
+    gauge('part.ready', labels, Number(part.isReady), Math.min);
     gauge('part.failed', labels, Number(part.state === 'ended' && part.error !== undefined));
   }
 }

@@ -9,6 +9,7 @@ import {
   map,
   NEVER,
   Observable,
+  of,
   Subject,
   takeUntil,
   throwError,
@@ -21,6 +22,7 @@ import {
   memoryStore,
   type ProcessOptions,
   processFeed,
+  type ProcessStatus,
   updatesFeed,
 } from '../../src/process/index.js';
 import {
@@ -175,6 +177,51 @@ describe('a service', () => {
       waitsFor: isReady ? [] : [{ name: 'rule part', notReady }],
     });
     expect(service.state.last?.rules[0]).toMatchObject({ isReady, ...(!isReady && { notReady }) });
+  });
+
+  it('has the lag and the last commit of processors that work, and the worst of those with the same name', async () => {
+    const seen = { ledgerEnd: 20, seenAt: Date.now(), at: Date.now(), handled: 0, updatesPerSecond: 0 };
+    const working = { role: 'leader', state: 'catchingUp', offset: 13, recordTimeLagMs: 3_000, lagOffsets: 7 } as const;
+    const processorWith = (processor: string, status: object) =>
+      Object.assign(new Observable<never>(), {
+        status$: of({ ...seen, processor, ...working, committedAt: seen.at - 5_000, ...status } as ProcessStatus),
+        stop: () => undefined,
+      });
+    const ended = { role: 'starting', state: 'ended', lagOffsets: undefined } as const;
+    const service = run({
+      processors: [
+        // of two ledgers, with two stores
+        processorWith('twin', { ...ended, error: 'pruned' }),
+        processorWith('twin', { state: 'caughtUp', offset: 20, lagOffsets: 0, recordTimeLagMs: 4_000 }),
+        processorWith('slow', {}),
+        processorWith('slow', { recordTimeLagMs: 1_000, lagOffsets: 2, committedAt: seen.at }),
+        // they have led before
+        processorWith('replica', { role: 'standby', state: 'waiting', lagOffsets: undefined }),
+        processorWith('paused', { role: 'standby', state: 'paused', lagOffsets: undefined }),
+        processorWith('ended', ended),
+      ],
+    });
+    const page = (await service.read('/metrics')).text;
+    const valuesOf = (name: string): readonly string[] =>
+      [...page.matchAll(/^(?:canton_rx_)(\w+)\{canton_rx_processor_name="(\w+)"\} (.*)$/gm)]
+        .filter(([, , processor]) => processor === name)
+        .map(([, metric, , value]) => `${metric} ${value}`);
+    expect(valuesOf('twin')).toEqual([
+      'part_ready 0',
+      'part_failed 1',
+      'lag_offsets 0',
+      'lag_record_time_seconds 4',
+      'commit_age_seconds 5',
+    ]);
+    expect(valuesOf('slow')).toEqual([
+      'part_ready 0',
+      'part_failed 0',
+      'lag_offsets 7',
+      'lag_record_time_seconds 3',
+      'commit_age_seconds 5',
+    ]);
+    for (const name of ['replica', 'paused', 'ended'])
+      expect(valuesOf(name)).toEqual(['part_ready 1', 'part_failed 0']);
   });
 
   it('finishes what is in flight at SIGTERM, flushes, and completes', async () => {
