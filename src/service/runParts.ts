@@ -117,9 +117,11 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
       }),
       connect((failed$) => {
         const failure$ = failed$.pipe(map(({ part }) => `${part} failed`));
-        const abandoned$ = merge(signals(signal), onFailure === 'stop' ? failure$ : NEVER).pipe(
-          take(1),
-          tap(stop),
+        // the first signal after a failure is awaited, too: without a listener, it would end the process
+        const abandoned$ = merge(signals(signal).pipe(take(1)), onFailure === 'stop' ? failure$ : NEVER).pipe(
+          tap((reason) => {
+            if (!isStopped) stop(reason);
+          }),
           delay(clampTimer(drainWithinMs)),
           tap(() => {
             log(`the service aborts what has not ended within ${drainWithinMs} ms`);

@@ -359,6 +359,25 @@ describe('a service', () => {
     expect(begun).toBe(0);
   });
 
+  it('still finishes what is in flight at the first signal after a part has failed and stopped it', async () => {
+    const gate$ = new Subject<void>();
+    let isAborted = false;
+    const slow = partOf(gate$.pipe(finalize(() => (isAborted = true))), true);
+    const bad = partOf(throwError(() => new Error('no')));
+    const service = run({ rules: [slow, bad] }, { onFailure: 'stop', drainWithinMs: 60_000 });
+    await until(() => service.lines.includes('the service stops: rule part failed'));
+    // a signal without a listener ends a process
+    expect(process.emit('SIGTERM')).toBe(true);
+    expect(process.listenerCount('SIGTERM')).toBe(0);
+    expect(isAborted).toBe(false);
+    gate$.complete();
+    await service.over();
+    expect(service.state.error).toMatchObject({ failures: [{ part: 'rule part' }] });
+    expect(service.lines.filter((line) => line.startsWith('the service stops'))).toEqual([
+      'the service stops: rule part failed',
+    ]);
+  });
+
   it('aborts what does not end in time', async () => {
     let isAborted = false;
     const endless = partOf(NEVER.pipe(finalize(() => (isAborted = true))), true);
