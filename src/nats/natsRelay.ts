@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import type { Update } from '../codecs/Update.js';
 import { CursorError, type StoreOperation } from '../errors/process.js';
 import { checkPositive, clampTimer } from '../http/retry.js';
-import { type CheckpointStore, Cursor } from '../process/CheckpointStore.js';
+import { type CheckpointStore, Cursor, decodeRecord } from '../process/CheckpointStore.js';
 import { holdName } from '../process/memoryStore.js';
 import type { BatchHandler, Work } from '../process/ProcessOptions.js';
 import { checkName } from './natsFeed.js';
@@ -134,9 +134,11 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
   const target = { stream, subject, replicas, limits };
   const js = jetstream(connection, { timeout: clampTimer(timeoutMs) });
   const bucket = cursorBucket({ connection, js, stream }, () => Promise.resolve(replicas));
+  /** The name of the processor that has loaded its cursor. */
+  let processor = '';
   const readRecord = async (): Promise<RelayRecord | undefined> => {
-    const record = RelayRecord.decode((await bucket.get('relay'))?.record);
-    return record._tag === 'Right' ? record.right : undefined;
+    const stored = (await bucket.get('relay'))?.record;
+    return stored === undefined ? undefined : decodeRecord(RelayRecord, processor, stored);
   };
   const readEnd = async (record: RelayRecord | undefined): Promise<StreamEnd> => {
     const jsm = await js.jetstreamManager(false);
@@ -144,8 +146,6 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     const info = await ensureStream(jsm, target, hasExisted);
     return readStreamEnd(jsm, target, info, record?.end);
   };
-  /** The name of the processor that has loaded its cursor. */
-  let processor = '';
   /** The end of the stream after the last publish; `undefined` during a publish, and after a failed one. */
   let knownEnd: StreamEnd | undefined;
   /** The sequence of the last message that the server has acknowledged or reported. */

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { nanos } from '@nats-io/nats-core';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
 import { firstValueFrom, from, lastValueFrom, NEVER, type ObservableInput } from 'rxjs';
 import { isRelayError, natsFeed, natsRelay } from '../../src/nats/index.js';
 import { processFeed, type Work } from '../../src/process/index.js';
@@ -234,6 +235,23 @@ describeWithNats('a relay', () => {
     const stream = nats.newName();
     await runRelay(natsRelay({ connection, stream }), updates.slice(0, 1));
     await expect(failure(natsRelay({ connection, stream }).store.load('other'))).rejects.toThrow('processor relay');
+  });
+
+  it('refuses a record that it cannot read, and neither publishes nor creates a stream', async () => {
+    const { connection, stream } = await nats.target();
+    const jsm = await jetstreamManager(connection);
+    await runRelay(natsRelay({ connection, stream }), updates.slice(0, 50));
+    const js = jetstream(connection);
+    await js.publish(`$KV.${stream}-cursors.relay`, JSON.stringify({ name: 'relay', endOfLaterRelease: {} }));
+    const isUnreadable = { _tag: 'CursorError', reason: 'unreadable' };
+    const load = (name: string) => failure(natsRelay({ connection, stream }).store.load(name));
+    for (const name of ['relay', 'another']) await expect(load(name)).rejects.toMatchObject(isUnreadable);
+    await jsm.streams.delete(stream);
+    await expect(load('relay')).rejects.toMatchObject(isUnreadable);
+    await expect(jsm.streams.info(stream)).rejects.toThrow('stream not found');
+    // an operator has deleted the record
+    await (await new Kvm(js).open(`${stream}-cursors`)).delete('relay');
+    expect(await load('relay')).toBeUndefined();
   });
 
   it('fails when another client publishes to the stream', async () => {
