@@ -67,6 +67,19 @@ describeWithPostgres('runHandler', () => {
     await isIdle();
   });
 
+  it('shows what the last attempt has done if the database requires a repetition', async () => {
+    const store = postgresStore({ pool: database.pool });
+    let attempts = 0;
+    const conflict = `DO $$ BEGIN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END $$`;
+    const handler: Handler<PoolClient> = ({ offset }, tx, report) => {
+      report?.(() => ({ _tag: 'UpdateSkipped', offset, attempts: (attempts += 1), cause: undefined }));
+      return tx.query(attempts === 1 ? conflict : 'SELECT 1');
+    };
+    const { emitted, reports } = await lastValueFrom(runHandler(handler, [update(1)], { store }));
+    expect(emitted).toHaveLength(1);
+    expect(reports).toMatchObject([{ offset: 1, attempts: 2 }]);
+  });
+
   it('shows what each call emitted and reported, in order', async () => {
     const handler: Handler = ({ offset }, _, report) => {
       report?.(() => ({ _tag: 'UpdateSkipped', offset, attempts: 1, cause: undefined }));

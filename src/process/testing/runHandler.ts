@@ -87,20 +87,23 @@ export function runHandler<W, Tx = void, R = undefined>(
   { store, find }: RunHandlerOptions<NoInfer<Tx>, R> = {},
 ): Observable<HandlerRun<R>> {
   return defer(() => {
-    const reports: DiagnosticBody[] = [];
-    const report: Report = (make) => {
-      reports.push(make());
-    };
+    // the store repeats a transaction that conflicts with another one
     const callAll = (tx: Tx): Observable<HandlerRun<R>> =>
-      from(items).pipe(
-        concatMap((item) => valuesOf(() => handler(item, tx, report))),
-        reduce((all: readonly (readonly unknown[])[], values) => [...all, values], []),
-        concatMap((emitted) => {
-          const found$ =
-            find === undefined ? of(undefined) : defer(() => find(tx)).pipe(takeLast(1), defaultIfEmpty(undefined));
-          return found$.pipe(map((found) => ({ emitted, reports, found: found as R })));
-        }),
-      );
+      defer(() => {
+        const reports: DiagnosticBody[] = [];
+        const report: Report = (make) => {
+          reports.push(make());
+        };
+        return from(items).pipe(
+          concatMap((item) => valuesOf(() => handler(item, tx, report))),
+          reduce((all: readonly (readonly unknown[])[], values) => [...all, values], []),
+          concatMap((emitted) => {
+            const found$ =
+              find === undefined ? of(undefined) : defer(() => find(tx)).pipe(takeLast(1), defaultIfEmpty(undefined));
+            return found$.pipe(map((found) => ({ emitted, reports, found: found as R })));
+          }),
+        );
+      });
     const run$ = store === undefined ? callAll(undefined as Tx) : rolledBack(store, callAll);
     return concat(defer(() => handler.prepare?.() ?? []).pipe(ignoreElements()), run$);
   });
