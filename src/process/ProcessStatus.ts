@@ -167,7 +167,8 @@ export function whyNotReady(
   if (role === 'starting') return 'it starts: its store or the ledger has not answered';
   if (seenAt === undefined) return 'the ledger end has not been read';
   if (isOld(seenAt, maxAgeMs)) return `the ledger end has not been read for more than ${maxAgeMs} ms`;
-  if (role === 'standby') return isStandbyReady ? undefined : 'another processor is the leader';
+  if (role === 'standby' && isStandbyReady) return undefined;
+  if (role === 'standby') return state === 'paused' ? 'it is paused' : 'another processor is the leader';
   if (ledgerEnd - offset <= maxLagOffsets) return undefined;
   if (state !== 'caughtUp') return 'it has not caught up';
   return behindSince !== undefined && isOld(behindSince, maxBehindMs)

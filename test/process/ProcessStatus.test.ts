@@ -294,6 +294,7 @@ describe('isReady', () => {
     [{ state: 'ended' }, {}, 'it has ended'],
     [{ role: 'starting', state: 'waiting' }, {}, 'it starts: its store or the ledger has not answered'],
     [{ role: 'standby', state: 'waiting' }, { isStandbyReady: false }, 'another processor is the leader'],
+    [{ role: 'standby', state: 'paused' }, { isStandbyReady: false }, 'it is paused'],
     [{ seenAt: now - 2_000 }, { maxAgeMs: 1_000 }, 'the ledger end has not been read for more than 1000 ms'],
     [{ state: 'catchingUp', ...lag(11) }, { maxLagOffsets: 10 }, 'it has not caught up'],
     [
