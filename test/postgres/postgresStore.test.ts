@@ -4,7 +4,13 @@ import { Pool, type PoolClient } from 'pg';
 import { concatMap, filter, firstValueFrom, from, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
 import { isLedgerError } from '../../src/index.js';
 import { handleParked, type Handler } from '../../src/process/index.js';
-import { postgresStore, postgresStoreSql } from '../../src/postgres/index.js';
+import {
+  commandOutbox,
+  liveQuery,
+  migrateProjection,
+  postgresStore,
+  postgresStoreSql,
+} from '../../src/postgres/index.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { observe } from '../helpers/observe.js';
 import { until } from '../helpers/time.js';
@@ -35,6 +41,40 @@ describeWithPostgres('postgresStore', () => {
     expect(await seen()).toEqual(all);
     await database.pool.query(postgresStoreSql('user'));
     await database.pool.query('DROP SCHEMA "user" CASCADE');
+  });
+
+  it('waits as long as its times say, also if they are longer than a timer supports', async () => {
+    const { all, work } = await world(20);
+    const { pool } = database;
+    const store = postgresStore({ pool, timeoutMs: Infinity, pollMs: Infinity });
+    await work(insert(), { store });
+    expect(await seen()).toEqual(all);
+
+    const held = observe(store.hold('polled'));
+    await until(() => held.values.length > 0);
+    let standbys = 0;
+    const waiting = store.hold('polled', () => (standbys += 1)).subscribe();
+    await until(() => standbys > 0);
+    // a timer that fires at once would read the lease again and again
+    await pool.query('SELECT pg_sleep(0.1)');
+    expect(standbys).toBe(1);
+    for (const subscription of [waiting, held.subscription]) subscription.unsubscribe();
+
+    const never = { timeoutMs: Infinity, pollMs: 2 ** 31, minIntervalMs: 2 ** 31 };
+    expect(
+      await lastValueFrom(
+        commandOutbox({ pool, ...never })
+          .parked()
+          .pipe(toArray()),
+      ),
+    ).toEqual([]);
+    expect(await lastValueFrom(migrateProjection({ pool, ...never }))).toEqual({ version: 1 });
+    const rows = observe(liveQuery(pool, 'SELECT 7 AS n', [], never));
+    await until(() => rows.values.length > 0);
+    await pool.query('UPDATE contracts.projection_state SET cursor_at = cursor_at');
+    await pool.query('SELECT pg_sleep(0.1)');
+    expect(rows.values).toEqual([[{ n: 7 }]]);
+    rows.subscription.unsubscribe();
   });
 
   it('rolls back the effects of a handler that fails, and keeps those of earlier updates', async () => {
