@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
-import { itInChromium } from '../../helpers/browser.js';
+import { itInChromium, launchChromium } from '../../helpers/browser.js';
 import { httpServer } from '../../helpers/localServers.js';
 import { project, root } from '../package/project.js';
 
@@ -132,10 +132,8 @@ async function blockWith(text: string): Promise<string> {
 
 /** Runs a script on a page. */
 async function show<A>(script: string, path: string, use: (page: Page) => Promise<A>): Promise<A> {
-  browser ??= await chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync'],
-  });
+  browser ??= await launchChromium();
+  if (browser === undefined) throw new Error('there is no browser');
   const server = await httpServer(({ url }, response) => {
     if (url === '/main.js') response.setHeader('content-type', 'text/javascript').end(script);
     else response.setHeader('content-type', 'text/html').end(html);
