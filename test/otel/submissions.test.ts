@@ -88,6 +88,7 @@ describe('a submission', () => {
     expect(submission?.links.map((link) => link.context.spanId)).toEqual([execution?.spanContext().spanId]);
     expect(telemetry.spans().map(({ name }) => name)).toEqual([
       'POST /v2/interactive-submission/prepare',
+      'GET /v2/parties/participant-id',
       'GET /v2/state/ledger-end',
       'GET /v2/parties/participant-id',
       `POST ${execute}`,
@@ -239,7 +240,7 @@ describe('a submission', () => {
     const transaction = await lastValueFrom(submission());
     const [one] = telemetry.spans('submit');
     const children = telemetry.spans().filter(({ name }) => name !== 'submit');
-    expect(children).toHaveLength(4);
+    expect(children).toHaveLength(5);
     expect(new Set(children.map(({ parentSpanContext }) => parentSpanContext?.spanId))).toEqual(
       new Set([one?.spanContext().spanId]),
     );
