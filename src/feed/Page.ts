@@ -42,8 +42,20 @@ export interface Page<A extends FeedElement = Update> {
    * that does not decode any more. Absent if the request did not begin with it.
    */
   readonly proves?: 'yes' | 'no' | 'unreadable';
+  /** What the participant has right before the range, if the request had an overlap. It is not emitted. */
+  readonly overlap?: Overlap;
   /** The updates that the feed has read before, at other offsets. They are not emitted. */
   readonly repeated?: ReadonlySet<FeedElement>;
+}
+
+/** Offsets before a range that were read together with it. */
+export interface Overlap {
+  /** They begin after this offset. */
+  readonly beginExclusive: Offset;
+  /** The number of elements there. */
+  readonly count: number;
+  /** The last update there; `undefined` if there is none. */
+  readonly lastUpdate: { readonly offset: Offset; readonly updateId: string | undefined } | undefined;
 }
 
 /**
@@ -84,6 +96,8 @@ export interface PageSize {
   readonly limit: number;
   /** Whether the page itself is to prove the ledger. Default: it begins with the last update, to prove itself. */
   readonly isProof?: boolean;
+  /** How many offsets before the range to read, too, so that the page can be compared with what was read there. Default: 0. */
+  readonly overlap?: number;
 }
 
 /** A page without what is known of its request. */
@@ -201,6 +215,27 @@ function checkProgress(
   if (endInclusive === undefined || count === 0) return undefined;
   const start = descendingOrder === true ? endInclusive + 1 : beginExclusive;
   return last === start ? new OrderError(last, start) : undefined;
+}
+
+/** Takes what is before a range out of a page. */
+export function cutOverlap<A extends FeedElement>(
+  page: DecodedPage<A>,
+  beginExclusive: Offset,
+  rangeStart: Offset,
+): DecodedPage<A> {
+  const before = page.updates.filter(({ offset }) => offset <= rangeStart);
+  const last = before.findLast(({ _tag }) => _tag !== 'OffsetCheckpoint');
+  return {
+    ...page,
+    updates: page.updates.slice(before.length),
+    count: page.count - before.length,
+    last: Math.max(page.last, rangeStart),
+    overlap: {
+      beginExclusive,
+      count: before.length,
+      lastUpdate: last && { offset: last.offset, updateId: idOf(last) },
+    },
+  };
 }
 
 /**

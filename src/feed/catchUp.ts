@@ -68,13 +68,16 @@ function rangesToRead(
   let room = Math.max(isDueRequested ? 0 : 1, maxRanges - prefetched.length);
   let begin = cursor;
   // the first page begins with the last update
-  const widthAt = (start: Offset): number =>
-    start === cursor && proofNear(feed) !== undefined ? Math.max(1, width - 1) : width;
+  const widthAt = (start: Offset): number => {
+    const before = start === cursor ? Number(proofNear(feed) !== undefined) : overlapAt(feed, position);
+    return Math.max(1, width - before);
+  };
   const fill = (gapEnd: Offset): void => {
     for (; begin < gapEnd && room > 0; room -= 1) {
       // a single range spans the entire gap: less would only be slower
       const end = room === 1 && begin === cursor ? gapEnd : Math.min(begin + widthAt(begin), gapEnd);
-      ranges.push(prefetch(feed, begin, end, end === target));
+      const overlap = begin === cursor ? 0 : overlapAt(feed, position);
+      ranges.push(prefetch(feed, { beginExclusive: begin, endInclusive: end }, end === target, overlap));
       begin = end;
     }
   };
@@ -101,6 +104,18 @@ function rangeWidth({ maxPageSize, client }: LedgerFeed, { pages: { elements, of
   return aim < limit / 4 ? Infinity : Math.max(1, Math.floor(aim / density));
 }
 
+/** The least limit of pages that are worth it to begin a few updates before their range. */
+const minOverlapLimit = 40;
+
+/**
+ * The number of offsets before a range to read with it. Most likely, the last update before the range is among them: it proves that
+ * the same participant sent the range.
+ */
+function overlapAt({ maxPageSize, client }: LedgerFeed, { pages: { elements, offsets } }: Position): number {
+  const limit = Math.min(maxPageSize, client.learned.nextPageLimit);
+  return elements === 0 || limit < minOverlapLimit ? 0 : Math.min(limit / 2, Math.ceil((2 * offsets) / elements));
+}
+
 /** The minimum time that a page waits for the proof that its range has no more updates, in milliseconds. */
 const minProofMs = 500;
 
@@ -110,11 +125,16 @@ const minProofMs = 500;
  * Only an empty response proves that a range has no more updates, because a participant may send less than the limit.
  * If other ranges follow, the proof is requested together with the page, so that they need not wait for it.
  */
-function prefetch(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): PrefetchedRange {
+function prefetch(
+  feed: LedgerFeed,
+  { beginExclusive, endInclusive }: Pick<PrefetchedRange, 'beginExclusive' | 'endInclusive'>,
+  isLast: boolean,
+  overlap = 0,
+): PrefetchedRange {
   const result$ = defer(() => {
     const { client } = feed;
     const end = Math.min(endInclusive, beginExclusive + client.learned.maxRange);
-    return readRange(feed, { beginExclusive, endInclusive: end }, { limit: feed.maxPageSize }).pipe(
+    return readRange(feed, { beginExclusive, endInclusive: end }, { limit: feed.maxPageSize, overlap }).pipe(
       concatMap((page) => {
         client.learned.rangeAnswered();
         const result = { page, requests: 1 };
@@ -159,6 +179,7 @@ const concatPages = (page: Page, rest: Page): Page => ({
   ...rest,
   outages: page.outages,
   ...(page.proves !== undefined && { proves: page.proves }),
+  ...(page.overlap !== undefined && { overlap: page.overlap }),
   updates: [...page.updates, ...rest.updates],
   count: page.count + rest.count,
 });
@@ -182,7 +203,7 @@ const readDueRange = (
 ): Observable<Step> => {
   let current = position;
   return range.result$.pipe(
-    concatMap((result) => confirmOrReadAgain(feed, position, range, result)),
+    concatMap((result) => confirmOrReadAgain(feed, position, range, compareOverlap(feed, result))),
     map((result): Step => ({ page: result.page, position: positionAfterRange(feed, current, result) })),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isBeyondEnd(error)) throw error;
@@ -196,6 +217,19 @@ const readDueRange = (
   );
 };
 
+/** Compares what is right before a range with what the feed has read there. Nothing is used of a range of another ledger. */
+function compareOverlap({ history }: LedgerFeed, result: RangeResult): RangeResult {
+  const { overlap, proves } = result.page;
+  const { proof } = history;
+  if (overlap === undefined || proves !== undefined || proof === undefined) return result;
+  const { beginExclusive, lastUpdate } = overlap;
+  const isSame =
+    proof.offset > beginExclusive
+      ? lastUpdate?.offset === proof.offset && lastUpdate.updateId === proof.updateId
+      : lastUpdate === undefined;
+  return isSame ? result : { ...result, page: { ...result.page, updates: [], proves: 'no' } };
+}
+
 /**
  * Emits the result of a range. If there was an outage after its request, it may be of another ledger than what the feed reads
  * now: then reads the range again, unless its last update is there.
@@ -208,7 +242,7 @@ const confirmOrReadAgain = (
 ): ObservableInput<RangeResult> => {
   if (result.page.outages === feed.history.outages) return [result];
   const readAgain = (): ObservableInput<RangeResult> =>
-    prefetch(feed, beginExclusive, endInclusive, endInclusive === target).result$;
+    prefetch(feed, { beginExclusive, endInclusive }, endInclusive === target).result$;
   const last = result.page.updates.findLast((update) => idOf(update) !== undefined);
   const updateId = last && idOf(last);
   if (last === undefined || updateId === undefined) return readAgain();

@@ -28,6 +28,7 @@ import { readParticipantId } from '../history/participant.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
 import {
   checkProof,
+  cutOverlap,
   type DecodedPage,
   type FeedElement,
   type Page,
@@ -86,7 +87,9 @@ export const requestPage = <A extends FeedElement>(
     const limit = Math.max(minLimitOf(wanted), client.learned.takePageLimit(most));
     // a page of one element would have nothing else
     const proof = limit > 1 ? near : undefined;
-    const begin = proof === undefined ? wanted.beginExclusive : proof.offset - 1;
+    // not so many that they could fill the page
+    const overlap = Math.min(size.overlap ?? 0, Math.floor(limit / 2), wanted.beginExclusive);
+    const begin = proof === undefined ? wanted.beginExclusive - overlap : proof.offset - 1;
     const range = { ...wanted, beginExclusive: begin };
     // after an outage, a poll is short: the ledger must be proven before a long one begins
     const maxIdleMs = history.isDoubtful ? client.learned.drainMs : client.learned.maxPollMs;
@@ -111,7 +114,8 @@ export const requestPage = <A extends FeedElement>(
       range: { beginExclusive: begin, endInclusive, limit, idleTimeoutMs },
     };
     const read = (json: unknown): Page<A> => {
-      const page = toPage({ form: source, path, json, range, limit, onUndecodable });
+      const all = toPage({ form: source, path, json, range, limit, onUndecodable });
+      const page = overlap > 0 ? cutOverlap(all, begin, wanted.beginExclusive) : all;
       const known = { tookMs: monotonicNow() - sentAt, outages };
       return { ...dropBeyond(request.endInclusive ?? Infinity, checkProof(page, proof, wanted)), ...known };
     };
@@ -127,14 +131,15 @@ export const requestPage = <A extends FeedElement>(
       // what a proof finds beyond the ledger end is an answer
       noteOutage(feed, size.isProof === true ? isBeyondEnd : mayEndBefore(feed, range)),
       concatMap((page) => {
+        if (overlap > 0 && isBefore(page.failure, wanted)) return requestPage(feed, wanted, { ...size, overlap: 0 });
         if (page.proves !== 'unreadable') return of(page);
         history.forgetProof();
         return requestPage(feed, wanted, size);
       }),
       tap((page) => {
         report(() => pageReceived(page, path));
-        // the last update, too, was sent
-        const sent = page.proves === 'yes' ? page.count + 1 : page.count;
+        // what was read before, too, was sent
+        const sent = page.count + Number(page.proves === 'yes') + (page.overlap?.count ?? 0);
         reportChange(feed, client.learned.pageArrived(limit, sent));
       }),
       catchError((error: unknown) => {
@@ -144,6 +149,9 @@ export const requestPage = <A extends FeedElement>(
           history.forgetProof();
           return requestPage(feed, wanted, size).pipe(checkParticipant(feed));
         }
+        // only what is before the range may be pruned
+        if (overlap > 0 && isLedgerError(error, 'PrunedError'))
+          return requestPage(feed, wanted, { ...size, overlap: 0 });
         if (adaptRequest(feed, error, { range, path, limit, idleTimeoutMs, tookMs }))
           return requestPage(feed, wanted, size);
         throw error;
@@ -155,6 +163,10 @@ export const requestPage = <A extends FeedElement>(
       }),
     );
   });
+
+/** Whether a page could not be read because of what is before its range. */
+const isBefore = (failure: LedgerError | undefined, { beginExclusive }: Range): boolean =>
+  isLedgerError(failure, 'DecodeError') && (failure.offset ?? Infinity) <= beginExclusive;
 
 /**
  * Emits a page that had no room for the last update once that was requested separately: afterwards, so that the participant was
