@@ -4,7 +4,7 @@ import { problemsOf } from '../codecs/Problem.js';
 import type { AnsweredBefore } from '../errors/ApiError.js';
 import { connectionTrouble } from '../errors/connectionTrouble.js';
 import { DecodeError } from '../errors/feed.js';
-import { missingRight, readAnswer } from '../errors/readAnswer.js';
+import { hasForm, missingRight, readAnswer } from '../errors/readAnswer.js';
 import {
   ResponseTooLargeError,
   ConnectionError,
@@ -112,7 +112,7 @@ const exchangeAt = <A>(
           },
           error: (error: unknown) => {
             client.ended(sentAt + idleMs, error);
-            if (isOfParticipant(error)) client.refused(call.path);
+            if (isOfParticipant(error, call.path)) client.refused(call.path);
           },
         }),
       );
@@ -120,8 +120,9 @@ const exchangeAt = <A>(
   });
 
 /** Whether an error shows that a participant has answered. Any server may refuse a method in the words of its HTTP layer. */
-const isOfParticipant = (error: unknown): boolean =>
-  isLedgerError(error, 'DecodeError', 'PrunedError') ||
+const isOfParticipant = (error: unknown, path: string): boolean =>
+  isLedgerError(error, 'PrunedError') ||
+  (isLedgerError(error, 'DecodeError') && hasForm(path)) ||
   (isLedgerError(error, 'ApiError') && error.answeredBy === 'ledger' && error.status !== 405);
 
 /** How long a response may take before that is reported, in milliseconds, in addition to the idle timeout of a poll. */

@@ -61,6 +61,9 @@ const unreadable = (
 ): ConnectionError =>
   new ConnectionError(path, `the response ${fact}`, undefined, host, hint, isPermanent, retryAfterMs);
 
+/** Whether JSON that does not decode at an endpoint is still that of a ledger. Where responses have no known form, it may be any. */
+export const hasForm = (endpoint: string): boolean => forms[endpoint] !== undefined;
+
 /**
  * Whether JSON has the form of an endpoint's responses: an object with one of the fields, or a list of such objects. Of a list,
  * one element suffices, or an error of the ledger in its place: an element that cannot be decoded is still the ledger's. JSON of
@@ -106,7 +109,6 @@ const forms: Readonly<Partial<Record<string, Form>>> = {
   '/v2/state/connected-synchronizers': { fields: ['connectedSynchronizers'] },
   '/v2/events/events-by-contract-id': { fields: ['created', 'archived'] },
   '/v2/parties': { fields: ['partyDetails'] },
-  '/v2/parties/participant-id': { fields: ['participantId'] },
 };
 
 /** The error of a response that is not a success, from the ledger or from anything in front of it. */
