@@ -292,7 +292,8 @@ const feedAt = (
     source.retry,
     // the changes may continue after a gap
     reportOutages(reportWithout(source.report, 'GapFound', 'FeedEnded'), progress.packages),
-    { ...known, hasRead: true },
+    // what has only become visible is compared with the contracts, and not read again
+    { ...known, hasRead: true, completeAfter: Infinity },
   );
 
 /** A separate function, because its closure must not retain the contracts, either. */

@@ -12,6 +12,7 @@ import { type Client, reportWithout } from '../client/Client.js';
 /** What a participant shows of its history without a selection: which one it is, and where its ledger ends. */
 export const bareHistory = (client: Client): HistoryReader => ({
   isSearchable: false,
+  completeAfter: 0,
   searched: new Map(),
   participantId$: readParticipantId(client),
   ledgerEnd$: ledgerEnd(client).pipe(
@@ -31,6 +32,8 @@ export function historyOf(feed: AnyFeed): HistoryReader {
   return {
     ...bareHistory(client),
     isSearchable: source.lookUp !== undefined,
+    // in descending order, what is before the last update is not read yet
+    completeAfter: feed.request.descendingOrder === true ? Infinity : history.completeAfter,
     read: (range, limit) => {
       // the range may be after the end of the request; a participant that was upgraded may send what does not decode
       const request = { ...feed.request, endInclusive: range.endInclusive, descendingOrder: false };

@@ -124,7 +124,8 @@ function resumeAt(feed: AnyFeed, position: Position, place: Place): Step<never> 
     return startAgain(feed, position, after, moved);
   }
   // its end is an offset of before
-  if (isBounded) throw new LedgerResetError(cursor, undefined, 'its updates are at other offsets now');
+  if (isBounded && place.isReordered !== true)
+    throw new LedgerResetError(cursor, undefined, 'its updates are at other offsets now');
   history.moveTo(place);
   const reason = participantId === place.participantId ? 'restored' : 'relocated';
   const to = addressOf(place.start, place.participantId);
@@ -200,7 +201,7 @@ export const placeOf = (feed: AnyFeed, position: LedgerPosition, onAttempt?: () 
  * see is not missing: then only the participant's ID shows the ledger, which must have reached the position.
  */
 export const placeOfOthers = (feed: AnyFeed, position: LedgerPosition): Observable<Place> => {
-  const reader = historyOf(feed);
+  const reader = { ...historyOf(feed), completeAfter: Infinity };
   const { offset, participantId } = position;
   return defer(() => locate(reader, position, feed.onOtherNode === 'relocate')).pipe(
     catchError((error: unknown) => {

@@ -20,6 +20,11 @@ export interface HistoryReader {
   readonly read: (range: HistoryRange, limit: number) => Observable<readonly Read[]>;
   /** Looks up an update by its ID. Emits `undefined` if it is not there, not visible or pruned, or if that is not served. */
   readonly offsetOf: (updateId: string) => Observable<Offset | undefined>;
+  /**
+   * After which offset everything up to a position was read, if the position was read with this selection. What is unread before
+   * it is not to be read.
+   */
+  readonly completeAfter: Offset;
   /** Whether ranges have an end, so that the history can be searched. */
   readonly isSearchable: boolean;
   /** What the last search of a synchronizer has found up to a ledger end, so that it is not searched again before that grows. */

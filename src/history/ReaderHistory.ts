@@ -16,6 +16,8 @@ export interface KnownHistory {
   readonly hasRead?: boolean;
   /** Where the position is on the participant that answers, if it was just found at other offsets. */
   readonly place?: Elsewhere | undefined;
+  /** After which offset everything up to the position was read, by the same selection. Default: 0. */
+  readonly completeAfter?: Offset;
 }
 
 /** How long a participant may be silent without an outage, in milliseconds, in addition to the idle timeout of a poll. */
@@ -47,6 +49,9 @@ export class ReaderHistory {
   #address: string | undefined;
   /** Up to where the participant was read before the feed went back to its last update; 0 if it did not. */
   #readTo: Offset = 0;
+  /** What is unread before this offset was skipped. */
+  #skippedTo: Offset = 0;
+  readonly #completeAfter: Offset;
   #hasRead: boolean;
   #isDoubtful: boolean;
   #outages = 0;
@@ -59,7 +64,8 @@ export class ReaderHistory {
   readonly #maxSilenceMs: number;
 
   /** @param idleTimeoutMs - how long a poll may take without an outage, in milliseconds */
-  constructor({ position, mustProve = false, hasRead, place }: KnownHistory, idleTimeoutMs: number) {
+  constructor({ position, mustProve = false, hasRead, place, completeAfter = 0 }: KnownHistory, idleTimeoutMs: number) {
+    this.#completeAfter = completeAfter;
     this.#position = position;
     this.#cursor = position.offset;
     this.#proof = position.lastUpdate;
@@ -81,6 +87,11 @@ export class ReaderHistory {
   /** The position to look for: what was read last may have no ID, but not what was read before. */
   get sought(): LedgerPosition {
     return { ...this.#position, lastUpdate: this.#position.lastUpdate ?? this.#witness };
+  }
+
+  /** After which offset everything up to the position was read. */
+  get completeAfter(): Offset {
+    return Math.max(this.#completeAfter, this.#skippedTo);
   }
 
   /** Whether the offsets of the position are those of the participant that is read now. */
@@ -241,6 +252,7 @@ export class ReaderHistory {
   /** Continues at other offsets of the same history. */
   moveTo({ start, proof, participantId, floors }: Elsewhere): void {
     this.#readTo = 0;
+    this.#skippedTo = 0;
     this.#cursor = start;
     this.#proof = proof;
     this.#move = { participantId };
@@ -271,6 +283,7 @@ export class ReaderHistory {
    */
   skipTo(offset: Offset, participantId = (this.#move ?? this.#position).participantId): void {
     this.#readTo = 0;
+    this.#skippedTo = offset;
     this.#cursor = offset;
     this.#proof = undefined;
     this.#witness = undefined;
@@ -281,6 +294,7 @@ export class ReaderHistory {
   /** Forgets the ledger: the feed continues at an offset of another one. */
   restartAt(offset: Offset, participantId: string | undefined): void {
     this.#readTo = 0;
+    this.#skippedTo = offset;
     this.#cursor = offset;
     this.#proof = undefined;
     this.#witness = undefined;

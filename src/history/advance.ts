@@ -28,15 +28,19 @@ export function advance(position: LedgerPosition, read: readonly Read[], isAddre
     : { ...position, offset, recordTimes, lastUpdate };
 }
 
-/** Returns how far each synchronizer has been read by two readers, of which each has read up to the same offset. */
+/**
+ * Returns how far each synchronizer has been read by two readers, of which each has read up to the same offset. An update of
+ * one is not the last one if the other has read further.
+ */
 export const joinTimes = (
   one: LedgerPosition['recordTimes'],
   other: LedgerPosition['recordTimes'],
 ): LedgerPosition['recordTimes'] =>
-  Object.entries(other).reduce(
-    (times, [id, { recordTime, updateId }]) => ({ ...times, [id]: later(times[id], recordTime, updateId) }),
-    one,
-  );
+  Object.entries(other).reduce((times, [id, { recordTime, updateId }]) => {
+    const before = times[id];
+    const isPassed = before !== undefined && isLater(before.recordTime, recordTime);
+    return isPassed ? times : { ...times, [id]: later(before, recordTime, updateId) };
+  }, one);
 
 function timesAfter(before: LedgerPosition['recordTimes'], read: readonly Read[]): LedgerPosition['recordTimes'] {
   const times = { ...before };

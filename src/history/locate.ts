@@ -20,6 +20,7 @@ import { isLedgerError } from '../errors/LedgerError.js';
 import { isLater } from '../operators/recordTimes.js';
 import type { Around } from './bisect.js';
 import type { Floor } from './Floors.js';
+import { hasUnread } from './hasUnread.js';
 import { type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
 import type { LastUpdate, LedgerPosition } from '../codecs/LedgerPosition.js';
 import { idOf, type Read } from './advance.js';
@@ -50,11 +51,13 @@ export interface Elsewhere {
   readonly proof: LastUpdate | undefined;
   /** What was read of each synchronizer already, of which some may be after the start. */
   readonly floors: readonly Floor[];
+  /** Whether the last update is at its offset nevertheless, and only updates before it have changed their order. */
+  readonly isReordered?: boolean;
 }
 
 /**
- * Finds a position on the participant that answers now. The last update at its offset proves that nothing has changed.
- * Otherwise, the last update of each synchronizer is looked up by its ID, or by its record time.
+ * Finds a position on the participant that answers now. The last update at its offset proves that nothing has changed, if
+ * nothing unread is before it. Otherwise, the last update of each synchronizer is looked up by its ID, or by its record time.
  *
  * Fails with a `LedgerResetError` if the ledger ends before the position, which may pass, or is another one; with a
  * `PrunedError` if another participant has pruned what would show it.
@@ -78,7 +81,10 @@ export const locate = (reader: HistoryReader, position: LedgerPosition, mayReloc
         concatMap((found): Observable<Place> => {
           // a completion that was rejected has no ID, and would be emitted again
           const after = reader.isSearchable ? { after: lastUpdate.offset } : {};
-          if (found === 'there') return of({ _tag: 'Here', ...after, isProven: true });
+          if (found === 'there')
+            return unlessUnread(reader, position, { _tag: 'Here', ...after, isProven: true }, () =>
+              findReordered(reader, position, participantId ?? expected).pipe(onlyOn(reader, position, participantId)),
+            );
           const place$ =
             found === 'unknown' || typeof found === 'number'
               ? atEnd(reader, position, isSame).pipe(map((here) => afterPruned(here, position, after, found)))
@@ -193,21 +199,65 @@ const findAgain = (
   return reader.offsetOf(updateId).pipe(
     concatMap((found): Observable<Place> => {
       // a participant may leave out an update from a page
-      if (found === offset) return of({ _tag: 'Here', after: offset, isProven: true });
+      if (found === offset)
+        return unlessUnread(reader, position, { _tag: 'Here', after: offset, isProven: true }, () =>
+          findReordered(reader, position, participantId),
+        );
       const { recordTimes } = position;
       const isTimed = Object.values(recordTimes).some((point) => point.updateId === updateId);
       // an update of an unknown variant may have no record time: where it is not found, no other one proves the ledger
       if (found === undefined && !isTimed) return isGone(reader, position, gone, isBeyond);
       return findElsewhere(reader, position, participantId, gone, isBeyond).pipe(
-        map((place): Place => {
+        concatMap((place): Observable<Place> => {
           // it was only left out before
           const isThere = place.floors.some((floor) => floor.updateId === updateId && floor.upTo === offset);
-          return isThere ? { _tag: 'Here', after: offset, isProven: true } : place;
+          if (!isThere) return of(place);
+          return unlessUnread(reader, position, { _tag: 'Here', after: offset, isProven: true }, () =>
+            of({ ...place, isReordered: true }),
+          );
         }),
       );
     }),
   );
 };
+
+/** Emits that the participant is the same, unless something before the last update is unread. */
+const unlessUnread = (
+  reader: HistoryReader,
+  position: LedgerPosition,
+  here: Here,
+  findElse: () => Observable<Place>,
+): Observable<Place> =>
+  hasUnread(reader, position, position.lastUpdate?.offset ?? 0).pipe(
+    concatMap((isUnread) => (isUnread ? findElse() : of(here))),
+  );
+
+/**
+ * Finds where the first of the last updates of all synchronizers is, if only their order has changed. Where it is pruned, that is
+ * after what is pruned: something may only have become visible, and then nothing is lost.
+ */
+const findReordered = (
+  reader: HistoryReader,
+  position: LedgerPosition,
+  participantId: string | undefined,
+): Observable<Elsewhere> =>
+  findElsewhere(reader, position, participantId, 'its synchronizers are in another order', false).pipe(
+    catchError((error: unknown) => {
+      const start = isLedgerError(error, 'PrunedError') ? error.earliestOffset : undefined;
+      if (start === undefined) throw error;
+      return from(Object.entries(position.recordTimes)).pipe(
+        concatMap(([synchronizerId, { recordTime, updateId }]) =>
+          (updateId === undefined ? of(undefined) : reader.offsetOf(updateId)).pipe(
+            // one that is pruned does not come again
+            map((upTo): Floor => ({ synchronizerId, recordTime, upTo, ...(upTo !== undefined && { updateId }) })),
+          ),
+        ),
+        toArray(),
+        map((floors): Elsewhere => ({ _tag: 'Elsewhere', participantId, start, proof: undefined, floors })),
+      );
+    }),
+    map((place) => ({ ...place, isReordered: true })),
+  );
 
 /** Fails: the ledger is another one, unless it ends before the position, which may pass. */
 const isGone = (

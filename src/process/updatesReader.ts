@@ -1,4 +1,5 @@
 import { concat, defer, map, type Observable, tap } from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
 import { updatesBody, UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { CursorError } from '../errors/process.js';
 import { InvalidRequestError } from '../errors/request.js';
@@ -41,7 +42,7 @@ export function openUpdatesReader(
     onUndecodable: emitUndecoded ? 'emit' : 'fail',
   } as const;
   const report = client.reportForNewFeed(name);
-  const feedFrom = (position: LedgerPosition) => {
+  const feedFrom = (position: LedgerPosition, completeAfter?: Offset) => {
     const { endInclusive } = range;
     const { offset: beginExclusive } = position;
     const rest = {
@@ -51,7 +52,8 @@ export function openUpdatesReader(
     };
     // the processor reports the end of the run
     const ownReport = reportWithout(report, 'FeedEnded');
-    return createLedgerFeed(client, rest, feedOptions, undefined, ownReport, { position, mustProve: true });
+    const known = { position, mustProve: true, ...(completeAfter !== undefined && { completeAfter }) };
+    return createLedgerFeed(client, rest, feedOptions, undefined, ownReport, known);
   };
   const pastFeed: PastFeed = (updateFormat, position, endInclusive, use) =>
     createLedgerFeed(
@@ -60,12 +62,14 @@ export function openUpdatesReader(
       use === 'handle' ? feedOptions : { ...feedOptions, onGap: 'fail', onUndecodable: 'emit' },
       undefined,
       reportWithout(report, 'FeedStarted', 'FeedEnded', 'CaughtUp', 'FellBehind'),
-      { position, mustProve: true },
+      // offsets say what was handled, so a past is not read again from an earlier one
+      { position, mustProve: true, completeAfter: Infinity },
     );
   const updateFormat = updatesBody(range, { beginExclusive: 0 }, '/v2/updates').updateFormat ?? {};
   const own: SeenSelection = { updateFormat, after: range.beginExclusive };
   const start: UpdatesPosition = { ...bareOffset(range.beginExclusive), ...(backfill && { seen: [own] }) };
-  const feed = feedFrom(start);
+  // it proves positions that another selection may have read
+  const feed = feedFrom(start, Infinity);
   const prove = ({ position, updateFormat: by }: Proof) =>
     placeOf(by === undefined ? feed : pastFeed(by, position, position.offset, 'compare'), position);
   /** Reads what is after a position, of which the past is complete. */

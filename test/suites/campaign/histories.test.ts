@@ -11,6 +11,8 @@ import {
   describeSchedule,
   type HistorySchedule,
   historySchedules,
+  restoresToFormerOffsets,
+  type Sights,
   type Variety,
 } from './history/Schedule.js';
 import { campaignRuns, campaignSeed, formatCounts, increase } from './runs.js';
@@ -18,12 +20,16 @@ import { campaignRuns, campaignSeed, formatCounts, increase } from './runs.js';
 const hours = 3_600_000;
 
 /** Plays schedules, and expects no flaw in any of them. A failure is reduced to few steps. */
-function campaign(full: number, variety: Variety, makeReader?: MakeReader): void {
+const campaign = (full: number, variety: Variety, makeReader?: MakeReader): void => {
+  campaignOf(full, historySchedules(variety), makeReader);
+};
+
+function campaignOf(full: number, schedules: fc.Arbitrary<HistorySchedule>, makeReader?: MakeReader): void {
   const { seed, numRuns } = campaignRuns(Math.ceil(full / 50), full);
   const startedAt = Date.now();
   const counts = new Map<string, number>();
   fc.assert(
-    fc.property(historySchedules(variety), (schedule) => {
+    fc.property(schedules, (schedule) => {
       const outcome = check(schedule, makeReader);
       for (const name of happenedIn(outcome)) increase(counts, name);
     }),
@@ -85,6 +91,19 @@ describe('a log emits the history of its selection, and no other (G19)', () => {
     '%s',
     (_, full, variety) => {
       campaign(full, variety);
+    },
+    hours,
+  );
+});
+
+describe('a log after a restore in which other updates have the offsets of before (G19)', () => {
+  it.each<[string, number, Sights]>([
+    ['emits what was not read', 1_500, ['always']],
+    ['also while updates become visible', 500, ['always', 'always', 'uploaded', 'granted']],
+  ])(
+    '%s',
+    (_, full, sights) => {
+      campaignOf(full, restoresToFormerOffsets(logs.readers, sights));
     },
     hours,
   );

@@ -144,6 +144,53 @@ function isBeyondPromise(steps: readonly Action[]): boolean {
   return isMixed || isLostAndPruned || (has('lose') && has('prune'));
 }
 
+/** What the events of a schedule may be. */
+export type Sights = readonly Sight[];
+
+/**
+ * Schedules of a participant that is restored while the reader is stopped or gets no answers, and has not read the last updates.
+ * What is read again may come in another order, and still get offsets that something else had before.
+ */
+export const restoresToFormerOffsets = (
+  readers: readonly ReaderKind[],
+  sights: Sights,
+): fc.Arbitrary<HistorySchedule> => {
+  const update = wanted(sights);
+  const outage = fc.constantFrom<Action>({ does: 'stop', forMs: 20_000 }, { does: 'fail', how: 'cut', forMs: 20_000 });
+  const seen = fc.constantFrom(...sights.filter((sight) => sight !== 'always'), undefined);
+  const restored = fc
+    .record({
+      prunes: fc.constantFrom(false, false, true),
+      outage,
+      unread: fc.array(update, { minLength: 1, maxLength: 8 }),
+      seen,
+      place: fc.constantFrom<Place>('before', 'start', 'at'),
+      everyMs: fc.constantFrom(0, 0, 300),
+      news: fc.array(update, { maxLength: 3 }),
+    })
+    .map(({ prunes, outage, unread, seen, place, everyMs, news }): HistorySchedule['steps'] => [
+      ...(prunes ? [{ does: 'prune', node: 0, to: 'before', afterMs: 30_000 } as const] : []),
+      { ...outage, afterMs: 14_000 },
+      ...unread.map((fields) => ({ does: 'commit', ...fields, afterMs: 0 }) as const),
+      ...(seen === undefined ? [] : [{ does: 'see', sight: seen, afterMs: 700 } as const]),
+      { does: 'restore', node: 0, to: place, isSame: false, everyMs, downMs: 15_000, afterMs: 3_000 },
+      ...news.map((fields) => ({ does: 'commit', ...fields, afterMs: 30_000 }) as const),
+    ]);
+  return fc.record<HistorySchedule>({
+    reader: fc.constantFrom(...readers),
+    onOtherNode: fc.constant('fail'),
+    nodes: fc.tuple(fc.record({ firstOffset: fc.constant(0), seed: fc.nat(10_000) })),
+    synchronizers: fc.integer({ min: 2, max: 3 }),
+    knowsAll: fc.constant(true),
+    isApart: fc.constant(false),
+    latencyMs: fc.constant(5),
+    checkpointMs: fc.option(fc.constant(450)),
+    maxPageSize: fc.constantFrom(200, 200, 3, 1),
+    known: fc.array(update, { maxLength: 8 }),
+    steps: fc.array(restored, { minLength: 1, maxLength: 2 }).map((all) => all.flat()),
+  });
+};
+
 /** Actions of a kind. */
 const of = <D extends Action['does']>(
   does: D,

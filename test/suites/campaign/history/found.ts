@@ -91,6 +91,22 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
     { ...plain, isApart: false, steps: [restore] },
   ],
   [
+    'the last update is back at its offset, and something that was not read is before it',
+    {
+      ...plain,
+      isApart: false,
+      nodes: [{ firstOffset: 0, seed: 8079 }],
+      latencyMs: 5,
+      checkpointMs: 450,
+      steps: [
+        { does: 'stop', forMs: 20_000, afterMs: 14_000 },
+        { ...create(0), afterMs: 0 },
+        { ...create(1), afterMs: 0 },
+        { ...restore, downMs: 15_000, afterMs: 3_000 },
+      ],
+    },
+  ],
+  [
     'two participants answer in turn, and requests are not repeated without a pause',
     {
       ...plain,
