@@ -49,7 +49,7 @@ export interface Page<A extends FeedElement = Update> {
 }
 
 /** Offsets before a range that were read together with it. */
-export interface Overlap {
+interface Overlap {
   /** They begin after this offset. */
   readonly beginExclusive: Offset;
   /** The number of elements there. */

@@ -16,7 +16,7 @@ import { isOnline } from './page.js';
 import { SessionUser } from './SessionUser.js';
 
 /** The state of the user, whether or not there is a network. */
-export type Phase = Exclude<SessionState, 'offline'>;
+type Phase = Exclude<SessionState, 'offline'>;
 
 /**
  * How long a page shows that there is no user before the next one begins, in milliseconds. A framework may render
