@@ -1,20 +1,8 @@
-import {
-  catchError,
-  concat,
-  concatMap,
-  defaultIfEmpty,
-  defer,
-  EMPTY,
-  forkJoin,
-  ignoreElements,
-  type Observable,
-  of,
-  tap,
-  timeout,
-} from 'rxjs';
+import { catchError, concat, concatMap, defer, EMPTY, ignoreElements, type Observable, of, tap } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { ledgerEffects } from '../codecs/UpdateFormat.js';
 import { LedgerResetError } from '../errors/feed.js';
+import { RequestTimeoutError } from '../errors/request.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { bareHistory, historyOf } from '../feed/historyOf.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
@@ -25,6 +13,7 @@ import type { LedgerPosition } from '../codecs/LedgerPosition.js';
 import { locate, type Place } from '../history/locate.js';
 import { isUnavailable, readParticipantId, seenParticipantId } from '../history/participant.js';
 import type { Client } from '../client/Client.js';
+import { timeoutWith } from '../http/retry.js';
 import type { Kind } from './codes.js';
 
 /** A position before all attempts to submit a change. Attempts that were committed have a later offset. */
@@ -50,10 +39,12 @@ export const readStart = (client: Client, parties: readonly string[]): Observabl
   }).pipe(
     concatMap((participantId) =>
       ledgerEnd(client).pipe(
-        concatMap((offset) =>
-          forkJoin({ start: readAt(client, parties, offset, participantId), now: readParticipantId(client) }),
+        concatMap((offset) => readAt(client, parties, offset, participantId)),
+        concatMap((start) =>
+          readParticipantId(client).pipe(
+            concatMap((now = participantId) => (now === participantId ? of(start) : readStart(client, parties))),
+          ),
         ),
-        concatMap(({ start, now = participantId }) => (now === participantId ? of(start) : readStart(client, parties))),
       ),
     ),
   );
@@ -153,10 +144,10 @@ const readAt = (
   const none: LedgerPosition = { offset, participantId, recordTimes: {} };
   if (parties.length === 0) return of(none);
   const feed = feedOf(client, parties, offset);
+  const path = feed.source.path(client);
   return positionAt(feed, { offset, participantId, begin: Math.max(0, offset - 1), maxUpdates }).pipe(
-    catchError(() => EMPTY),
-    defaultIfEmpty(none),
-    timeout({ first: readTimeoutMs, with: () => of(none) }),
+    timeoutWith(readTimeoutMs, () => new RequestTimeoutError(path, readTimeoutMs, client.host)),
+    catchError(() => of(none)),
   );
 };
 

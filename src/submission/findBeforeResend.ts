@@ -1,4 +1,16 @@
-import { catchError, concat, concatMap, EMPTY, filter, map, type Observable, take, throwError, timeout } from 'rxjs';
+import {
+  catchError,
+  concat,
+  concatMap,
+  EMPTY,
+  filter,
+  map,
+  type Observable,
+  take,
+  takeUntil,
+  throwError,
+  timer,
+} from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { Place } from '../history/locate.js';
@@ -40,12 +52,12 @@ const findAfterRestore = (run: Run, place: Place | undefined): Observable<Offset
   return ledgerEnd(client).pipe(
     concatMap((endInclusive) => findBetween(run, beginExclusive, endInclusive)),
     filter((found) => found !== 'unclear'),
-    timeout({ first: lookUpTimeoutMs, with: () => EMPTY }),
     catchError((error: unknown) => {
       // sending the commands again decides, too
       if (isMoved) throw error;
       return EMPTY;
     }),
+    takeUntil(timer(lookUpTimeoutMs)),
   );
 };
 
