@@ -27,7 +27,7 @@ export const hasUnread = (
   const down = (beginExclusive: Offset): Observable<boolean> =>
     reader
       .read({ beginExclusive, endInclusive, descendingOrder: true }, maxUpdates)
-      .pipe(map((page) => isLaterThan(recordTimes, page)));
+      .pipe(map((page) => isLaterThan(recordTimes, page, endInclusive)));
   return down(completeAfter).pipe(
     catchError((error: unknown) => {
       const earliest = isLedgerError(error, 'PrunedError') ? error.earliestOffset : undefined;
@@ -42,7 +42,7 @@ export const hasUnread = (
 };
 
 /** Whether the first update of a synchronizer on a page is later than the last one that was read. */
-function isLaterThan(recordTimes: LedgerPosition['recordTimes'], page: readonly Read[]): boolean {
+function isLaterThan(recordTimes: LedgerPosition['recordTimes'], page: readonly Read[], lastOffset: Offset): boolean {
   const met = new Set<string>();
   for (const read of page) {
     // without an ID, it does not advance the position either
@@ -51,7 +51,9 @@ function isLaterThan(recordTimes: LedgerPosition['recordTimes'], page: readonly 
       const last = recordTimes[synchronizerId];
       const isFirst = !met.has(synchronizerId);
       met.add(synchronizerId);
-      if (isFirst && last?.updateId !== undefined && isLater(recordTime, last.recordTime)) return true;
+      // the last update itself was read, or a person has skipped it
+      if (!isFirst || read.offset === lastOffset) continue;
+      if (last?.updateId !== undefined && isLater(recordTime, last.recordTime)) return true;
     }
   }
   return false;

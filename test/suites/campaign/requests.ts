@@ -21,6 +21,10 @@ export const boundOf = ({ body }: ServiceRequest): number =>
 export const isBeyondEnd = (reply: Reply): boolean =>
   !(reply instanceof Error) && reply.status === 400 && reply.text.includes('OFFSET_AFTER_LEDGER_END');
 
+/** Whether a request looks for what a feed has not read before its last update. */
+const isLookBack = (request: ServiceRequest): boolean =>
+  isBounded(request) && request.body['descendingOrder'] === true;
+
 /** What is wrong with a request, whatever the service. */
 export function findRequestFlaws(request: ServiceRequest, isFeedDownward: boolean): readonly string[] {
   const { query, body, path } = request;
@@ -33,8 +37,11 @@ export function findRequestFlaws(request: ServiceRequest, isFeedDownward: boolea
     [!isBounded(request) && !isPositiveInteger(idleMs), `an idle timeout of ${String(idleMs)}`],
     [isBounded(request) && Number(endInclusive) <= Number(beginExclusive), 'an empty range'],
     [![beginExclusive, endInclusive ?? 0].every(Number.isSafeInteger), 'an invalid offset'],
-    // after an outage, a feed in descending order requests the last update alone
-    [body['descendingOrder'] !== isFeedDownward && !isForLastUpdate(request), 'the wrong order'],
+    // after an outage, a feed in descending order requests the last update alone, and another one looks downward from there
+    [
+      body['descendingOrder'] !== isFeedDownward && !isForLastUpdate(request) && !isLookBack(request),
+      'the wrong order',
+    ],
     [path === '/v2/updates' && 'filter' in body, 'a filter, which 3.6 does not accept'],
     ['filter' in body === 'updateFormat' in body, 'both a filter and a format, or neither'],
   ];
