@@ -256,24 +256,21 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     expect(committedIds(sandbox)).not.toContain('one');
   });
 
-  it.each([0, 2, 4, 6])(
-    'commits a command once whose participant is restored at %d and forgets it (G62)',
-    async (end) => {
-      const { sandbox, outbox, create, inTransaction, send } = await world({
-        sandbox: { synchronizers: ['one::1220', 'two::1220', 'three::1220'] },
-      });
-      await inTransaction((tx) => outbox.enqueue(tx, create('before')));
-      await send(1);
-      sandbox.generate(6, { seed: end });
-      await inTransaction((tx) => outbox.enqueue(tx, create('one')));
-      sandbox.fault({ kind: 'reset', when: 'after' }, { ...submissions, times: 1 });
-      expect((await send(1, { recover: false })).submitted).toMatchObject([{ _tag: 'Unknown' }]);
-      sandbox.restore(end, { readAgain: true, offsets: 'other', forgetsCommands: true });
-      const { submitted } = await send(1);
-      expect(committedIds(sandbox).filter((id) => id === 'one')).toHaveLength(1);
-      expect(submitted).toMatchObject([{ _tag: 'Committed', isRepeated: true }]);
-    },
-  );
+  it.each([0, 2, 4, 6])('commits a command once whose participant is restored at %d and forgets it', async (end) => {
+    const { sandbox, outbox, create, inTransaction, send } = await world({
+      sandbox: { synchronizers: ['one::1220', 'two::1220', 'three::1220'] },
+    });
+    await inTransaction((tx) => outbox.enqueue(tx, create('before')));
+    await send(1);
+    sandbox.generate(6, { seed: end });
+    await inTransaction((tx) => outbox.enqueue(tx, create('one')));
+    sandbox.fault({ kind: 'reset', when: 'after' }, { ...submissions, times: 1 });
+    expect((await send(1, { recover: false })).submitted).toMatchObject([{ _tag: 'Unknown' }]);
+    sandbox.restore(end, { readAgain: true, offsets: 'other', forgetsCommands: true });
+    const { submitted } = await send(1);
+    expect(committedIds(sandbox).filter((id) => id === 'one')).toHaveLength(1);
+    expect(submitted).toMatchObject([{ _tag: 'Committed', isRepeated: true }]);
+  });
 
   it('gives a refused command another start if the participant has pruned the first', async () => {
     const { sandbox, outbox, create, inTransaction, send } = await world();

@@ -144,7 +144,7 @@ function play(plan: Restore): Outcome {
 }
 
 describe('a command whose participant is restored from a backup before its answer', () => {
-  it('is not sent again while the participant does not show it, and has moved what was before it', () => {
+  it('is not sent again while the participant does not show it, and has moved what was before it (G61)', () => {
     const own = 2;
     const { seen, commits } = play({
       ...{ seed: 1, before: 3, own, backup: 0, offsets: 'other', atOnce: 3 + own, downMs: 10_000 },
@@ -157,7 +157,7 @@ describe('a command whose participant is restored from a backup before its answe
     });
   });
 
-  it('is committed once at most, and found or reported as unknown', () => {
+  it('is committed once at most, and found or reported as unknown (G62)', () => {
     fc.assert(
       fc.property(restores, (plan) => {
         const { seen, commits } = play(plan);
