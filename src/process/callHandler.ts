@@ -177,13 +177,16 @@ export function toObservable(result: unknown): Observable<unknown> {
 
 /**
  * Whether the result of a handler is awaited. Throws for an array of Promises, because their failures would remain
- * unnoticed.
+ * unnoticed, and for a generator, which has not run.
  */
 function isAwaited(result: unknown): result is ObservableInput<unknown> {
   if (Array.isArray(result) && result.some(isAwaitable))
     throw new TypeError('the handler returned an array of Promises: return Promise.all(…) instead');
+  if (isGenerator(result)) throw new TypeError('the handler is a generator, which runs nothing: use async function*');
   return isAwaitable(result);
 }
+
+const isGenerator = (u: unknown): boolean => Object.prototype.toString.call(u) === '[object Generator]';
 
 const isAwaitable = (u: unknown): u is ObservableInput<unknown> =>
   isObservable(u) || isPromise(u) || isAsyncIterable(u);

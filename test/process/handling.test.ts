@@ -29,6 +29,11 @@ const timed = (offset: number, recordTime: string, synchronizerId: string): obje
       .replace(/"synchronizerId":"[^"]*"/, `"synchronizerId":"${synchronizerId}"`),
   ) as object;
 
+/** What a handler in JavaScript may be. */
+function* generate() {
+  yield 'nothing of this runs';
+}
+
 describe('a handler', () => {
   it('may return something else each time: the next call comes after the one before is finalized', async () => {
     const { process } = processWorld(40, { latencyMs: 0 });
@@ -70,6 +75,19 @@ describe('a handler', () => {
     const result = (): HandlerResult => Object.assign(of('one', 'two'), { then: () => undefined });
     await lastValueFrom(processBatches(result, { store, name, batch: { size: 2, withinMs: 0 } }, { endInclusive: 6 }));
     expect(offsets(store.saves)).toEqual([0, 2, 4, 6]);
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['a generator, which has not run', () => generate(), /generator/],
+    ['an array of Promises', () => [Promise.resolve()], /array of Promises/],
+  ])('fails if it returns %s', (_, result, message) => {
+    const { error } = marbles(({ flush }) => {
+      const { process } = processWorld(3);
+      const seen = observe(process(() => result() as HandlerResult, { onHandlerFailure: 'stop' }));
+      flush();
+      return seen;
+    });
+    expect(String((error as { readonly cause?: unknown } | undefined)?.cause ?? error)).toMatch(message);
   });
 
   it('that returns Promises is stopped after the one that is awaited', async () => {
