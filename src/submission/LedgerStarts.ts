@@ -73,8 +73,10 @@ export class LedgerStarts {
 
   /** A change was committed. It shows later changes that the ledger is the same. */
   committed(transaction: SubmittedTransaction): void {
-    if (this.#latest !== undefined && this.#latest.offset < transaction.offset)
-      this.#latest = advance(this.#latest, [transaction]);
+    if (this.#latest === undefined || this.#latest.offset >= transaction.offset) return;
+    const { participantId } = this.#latest;
+    // of other synchronizers, what is before it was not read
+    this.#latest = advance({ ...bareOffset(transaction.offset), participantId }, [transaction]);
   }
 
   /**
