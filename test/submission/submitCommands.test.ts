@@ -341,8 +341,8 @@ describe('an attempt whose response is lost', () => {
   });
 
   it.each([
-    ['create', create, 278],
-    ['consume', exercise, 288],
+    ['create', create, 288],
+    ['consume', exercise, 298],
   ])('is found despite an outage while it is being settled: %s', (_, request, downAt) => {
     // the second attempt is refused just before that
     const { node, seen } = submit([lost, refused()], {
@@ -641,11 +641,11 @@ describe('subscriptions', () => {
     const call = ({ ledger }: Setup) =>
       seen.push(observe(ledger.submitAndWaitForTransaction(unnamed, { recover: false })));
     const { node } = play([lostRequest], call, {
-      50: (setup) => {
+      70: (setup) => {
         setup.node.ledger.replace([], 40, 'other::1220');
         call(setup);
       },
-      100: call,
+      120: call,
     });
     expect(seen[1]?.error).toMatchObject({ _tag: 'NotSentError', submission: { attempts: 0 } });
     expect(periodsOf(node).slice(1)).toEqual([since(40)]);
