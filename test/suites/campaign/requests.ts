@@ -22,8 +22,7 @@ export const isBeyondEnd = (reply: Reply): boolean =>
   !(reply instanceof Error) && reply.status === 400 && reply.text.includes('OFFSET_AFTER_LEDGER_END');
 
 /** Whether a request looks for what a feed has not read before its last update. */
-const isLookBack = (request: ServiceRequest): boolean =>
-  isBounded(request) && request.body['descendingOrder'] === true;
+const isLookBack = (request: ServiceRequest): boolean => isBounded(request) && request.body['descendingOrder'] === true;
 
 /** What is wrong with a request, whatever the service. */
 export function findRequestFlaws(request: ServiceRequest, isFeedDownward: boolean): readonly string[] {
