@@ -87,8 +87,9 @@ export const requestPage = <A extends FeedElement>(
     const limit = Math.max(minLimitOf(wanted), client.learned.takePageLimit(most));
     // a page of one element would have nothing else
     const proof = limit > 1 ? near : undefined;
-    // not so many that they could fill the page
-    const overlap = Math.min(size.overlap ?? 0, Math.floor(limit / 2), wanted.beginExclusive);
+    // not so many that they could fill the page; a range may have become due before it is requested
+    const maxOverlap = Math.min(Math.floor(limit / 2), wanted.beginExclusive);
+    const overlap = proof === undefined ? Math.min(size.overlap ?? 0, maxOverlap) : 0;
     const begin = proof === undefined ? wanted.beginExclusive - overlap : proof.offset - 1;
     const range = { ...wanted, beginExclusive: begin };
     // after an outage, a poll is short: the ledger must be proven before a long one begins

@@ -42,3 +42,27 @@ it.each(others)('a feed that catches up emits nothing of a participant %s, which
   expect(ids.length).toBeGreaterThan(1_000);
   expect(ids).toEqual(all.slice(0, ids.length));
 });
+
+it.each([1, 20])(
+  'a feed that catches up from one participant reads nothing twice, at a distance of %d ms',
+  (latencyMs) => {
+    const sandbox = createSandbox({ latencyMs });
+    sandbox.generate(5_000);
+    const ledger = createLedger({ baseUrl: 'http://ledger.example', port: sandbox.port });
+    const begins: number[] = [];
+    ledger.diagnostics$.subscribe((diagnostic) => {
+      if (diagnostic._tag === 'PollSent') begins.push(diagnostic.beginExclusive);
+    });
+    const request = {
+      beginExclusive: 0,
+      endInclusive: sandbox.ledgerEnd,
+      updateFormat: ledgerEffects({ parties: 'any' }),
+    };
+    const feeds: Observed<Update>[] = [];
+    runVirtually(() => {
+      feeds.push(observe(ledger.updates(request)));
+    });
+    expect(feeds.flatMap(({ values }) => values)).toHaveLength(5_000);
+    expect(begins).toEqual([...new Set(begins)]);
+  },
+);
