@@ -113,7 +113,9 @@ const minOverlapLimit = 40;
  */
 function overlapAt({ maxPageSize, client }: LedgerFeed, { pages: { elements, offsets } }: Position): number {
   const limit = Math.min(maxPageSize, client.learned.nextPageLimit);
-  return elements === 0 || limit < minOverlapLimit ? 0 : Math.min(limit / 2, Math.ceil((2 * offsets) / elements));
+  return elements === 0 || limit < minOverlapLimit
+    ? 0
+    : Math.min(Math.floor(limit / 2), Math.ceil((2 * offsets) / elements));
 }
 
 /** The minimum time that a page waits for the proof that its range has no more updates, in milliseconds. */

@@ -127,6 +127,15 @@ describe('ranges that are read in parallel', () => {
     expect(service.requests.length).toBeLessThan(300);
   });
 
+  it('have whole offsets if the limit of pages is odd', () => {
+    const rare = every(37, 1_000);
+    const request = { endInclusive: rare.at(-1) ?? 0 };
+    const options = { maxPageSize: 41, parallelRanges: 4 };
+    const { seen, service } = play({ latencyMs: 10 }, { updates: rare, request, options });
+    expect(offsets(seen.values)).toEqual(rare);
+    expect(rangesOf(service.requests).flat().every(Number.isSafeInteger)).toBe(true);
+  });
+
   it('are as wide as the gap before other ranges, so that no page of it is empty', () => {
     const burst = [...every(1_000, 5), ...from(5_100, 30), ...every(1_000, 20).map((n) => 10_000 + n)];
     const { seen, service } = play(
