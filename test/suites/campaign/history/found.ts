@@ -289,4 +289,47 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
       ],
     },
   ],
+  [
+    'a lost update is replaced by one of an earlier record time, and nothing comes after them',
+    {
+      ...plain,
+      onOtherNode: 'relocate',
+      nodes: [
+        { firstOffset: 0, seed: 647 },
+        { firstOffset: 0, seed: 780 },
+      ],
+      known: [create(1)],
+      steps: [
+        { does: 'move', node: 1, isFailing: false, afterMs: 0 },
+        {
+          does: 'lose',
+          to: 'at',
+          growth: [{ synchronizer: 1, events: [{ archives: 0, sight: 'always' }] }],
+          afterMs: 0,
+        },
+      ],
+    },
+  ],
+  [
+    'a lost update is replaced by one of an earlier record time, and the next one shows the loss',
+    {
+      ...plain,
+      onOtherNode: 'relocate',
+      nodes: [
+        { firstOffset: 0, seed: 647 },
+        { firstOffset: 0, seed: 780 },
+      ],
+      known: [create(1)],
+      steps: [
+        { does: 'move', node: 1, isFailing: false, afterMs: 0 },
+        {
+          does: 'lose',
+          to: 'at',
+          growth: [{ synchronizer: 1, events: [{ archives: 0, sight: 'always' }] }],
+          afterMs: 0,
+        },
+        { ...create(1), afterMs: 20_000 },
+      ],
+    },
+  ],
 ];
