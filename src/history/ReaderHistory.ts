@@ -4,7 +4,7 @@ import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerEr
 import { Floors } from './Floors.js';
 import { bareOffset, type LastUpdate, type LedgerPosition } from '../codecs/LedgerPosition.js';
 import { advance, idOf, lastAfter, type Read } from './advance.js';
-import type { Elsewhere } from './locate.js';
+import type { Elsewhere } from './findElsewhere.js';
 
 /** What is known of a ledger before a reader begins. */
 export interface KnownHistory {

@@ -42,8 +42,8 @@ describeWithPostgres('a projection that follows one history from node to node', 
     try {
       // of an empty ledger, so that the tables know everything that follows
       await until(() => reader.reasons.length > 0);
-      // before anything was read, nothing shows where another participant goes on
-      nodes.write(random);
+      // before anything of a synchronizer was read, nothing shows what of it comes next on another participant
+      while (!isOnEach(nodes.current)) nodes.write(random);
       await reader.caughtUp();
       for (let move = 0; move < moves; move++) {
         nodes.write(random);
@@ -171,6 +171,12 @@ const same = (one: readonly string[], other: readonly string[]): boolean => one.
 /** The active contracts of the ledger, folded without the library. */
 const activeIn = ({ updates, ledgerEnd }: Sandbox): readonly string[] =>
   [...new LedgerStates(updates).at(ledgerEnd).values()].map(tokenOf).sort();
+
+/** Whether each synchronizer has an active contract. */
+const isOnEach = ({ updates, ledgerEnd, synchronizers }: Sandbox): boolean => {
+  const used = new Set([...new LedgerStates(updates).at(ledgerEnd).values()].map((state) => state.synchronizerId));
+  return synchronizers.every((synchronizerId) => used.has(synchronizerId));
+};
 
 const activeRows = (pool: Pool): Promise<readonly string[]> =>
   pool.query<Record<string, unknown>>("SELECT * FROM contracts.active('')").then(
