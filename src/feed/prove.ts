@@ -72,17 +72,36 @@ function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, ste
   const { history } = feed;
   const proves = step.page?.proves;
   if (proves === 'no' || history.floors?.lacksRead(step.page?.updates ?? []) === true) history.interrupted();
-  if (!history.isDoubtful) return of(step);
+  const isNews = (step.page?.updates.length ?? 0) > 0;
+  if (!history.isDoubtful) return history.mustConfirm && isNews ? confirmStep(feed, position, step) : of(step);
   return findPlace(feed).pipe(
     concatMap((place) => {
       // a page that begins with the last update has everything after it
       const isComplete = proves === 'yes' && place._tag === 'Here' && history.isAddressed;
       const resumed = isComplete ? undefined : resumeAt(feed, position, place);
       if (resumed !== undefined) return afterMove(feed, resumed, proves === 'no');
-      return proves === 'no' ? askAgain(feed, position) : of(step);
+      if (proves === 'no') return askAgain(feed, position);
+      // another participant may have sent the page, before this one was found
+      return history.mustConfirm && isNews ? of(repeat(position)) : of(step);
     }),
   );
 }
+
+/** Emits a step if the participant is still the one on which the position was found. Otherwise, finds the position again. */
+const confirmStep = <A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> => {
+  const { history, client } = feed;
+  return readParticipantId(client).pipe(
+    noteOutage(feed),
+    // a gateway may block the path; a passing failure is an outage
+    catchError(() => of(undefined)),
+    concatMap((participantId) => {
+      history.participantIs(participantId);
+      if (history.isDoubtful) return proveStep(feed, position, step);
+      history.confirmed();
+      return of(step);
+    }),
+  );
+};
 
 /** Finds the position of a feed on the participant that answers, and records that the ledger is the same. */
 const findPlace = (feed: AnyFeed): Observable<Place> =>
@@ -95,6 +114,7 @@ const findPlace = (feed: AnyFeed): Observable<Place> =>
     return placeOf(feed, history.sought, onAttempt).pipe(
       map((place) => {
         history.proven(outages);
+        history.found();
         // in descending order, what was not read is the earlier part
         if (place._tag === 'Here' && feed.request.descendingOrder !== true) history.leaveOutRead();
         if (place._tag === 'Here' && !place.isProven && history.unproven())
@@ -155,9 +175,12 @@ const minDelayMs = 50;
 
 /** Sends a request again whose answer contradicts what the ledger has just proven. */
 const askAgain = (feed: AnyFeed, position: Position): Observable<Step<never>> =>
-  timer(delayAfterContradiction(feed, 0)).pipe(
-    map(() => ({ position: position.phase._tag === 'CatchUp' ? { ...position, phase: catchUp } : position })),
-  );
+  timer(delayAfterContradiction(feed, 0)).pipe(map(() => repeat(position)));
+
+/** Returns a step that begins again where a feed is. */
+const repeat = (position: Position): Step<never> => ({
+  position: position.phase._tag === 'CatchUp' ? { ...position, phase: catchUp } : position,
+});
 
 /**
  * Emits a step where a feed continues: at once, unless the feed has just come from other offsets, or from an answer without its

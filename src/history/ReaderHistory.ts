@@ -56,6 +56,8 @@ export class ReaderHistory {
   #isDoubtful: boolean;
   #outages = 0;
   #isUnproven = false;
+  /** Whether nothing was read since the position was found after a doubt. */
+  #isFound = false;
   /** When the ID of the participant was last read, in milliseconds. */
   #participantReadAt: number | undefined;
   /** The number of answers that contradict the ledger, without anything new between them, and when the first and the last came. */
@@ -210,6 +212,21 @@ export class ReaderHistory {
   proven(outages = this.#outages): void {
     this.#isDoubtful = outages !== this.#outages;
     this.#answeredAt = asyncScheduler.now();
+  }
+
+  /** Records that the position was found on a participant: the next page must be of that one. */
+  found(): void {
+    this.#isFound = true;
+  }
+
+  /** Whether the next page must be between two readings of the participant's ID: several participants may answer in turn. */
+  get mustConfirm(): boolean {
+    return this.#isFound && (this.#move ?? this.#position).participantId !== undefined;
+  }
+
+  /** Records that a page is of the participant on which the position was found. */
+  confirmed(): void {
+    this.#isFound = false;
   }
 
   /** Records that nothing can prove it. Returns whether that is new. */

@@ -354,8 +354,8 @@ describe('a feed after a position', () => {
   it('emits what follows if the ledger still has it', () => {
     const { seen, service } = since({ offset: 20, updateId: '122020' });
     expect([offsets(seen.values), seen.completed]).toEqual([upTo(30).slice(20), true]);
-    // the ledger end, the participant, the last update, and a page
-    expect(service.requests).toHaveLength(4);
+    // the ledger end, the participant, the last update, a page, and the participant again
+    expect(service.requests).toHaveLength(5);
   });
 
   it('emits nothing if the ledger has another one at its offset', () => {

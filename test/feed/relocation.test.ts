@@ -105,3 +105,44 @@ describe('a participant that has pruned what follows', () => {
     expect(seen.values.slice(9).map(([, { participantId }]) => participantId)).toEqual(Array(3).fill('second::1220'));
   });
 });
+
+describe('a page of another participant, which has the last update at the same offset, after an outage', () => {
+  const firstHas = [at(10, 'one::1220', 1), at(11, 'two::1220', 2), at(12, 'one::1220', 3)];
+  const next = [at(13, 'two::1220', 4), at(14, 'two::1220', 5)];
+  const others = [at(10, 'two::1220', 2), at(11, 'two::1220', 4), at(12, 'one::1220', 3), at(13, 'two::1220', 5)];
+
+  it.each([
+    ['before the ID is read', 'relocate', ['page 1']],
+    ['before the ID is read', 'fail', ['page 1']],
+    ['after that, as long as a page takes', 'relocate', ['page 2', 'id 2']],
+  ] as const)('is not read as one of the first, if it answers %s (%s)', (_, onOtherNode, ofOther) => {
+    marbles(({ flush }) => {
+      let isOut = false;
+      const counts = { page: 0, id: 0 };
+      const { ledger, client } = world({
+        latencyMs: 5,
+        participantId: 'first::1220',
+        fault: ({ path, body }) => {
+          if (!isOut) return undefined;
+          const isPage = path.startsWith('/v2/updates/flats') && body['endInclusive'] === undefined;
+          const name = isPage ? 'page' : 'id';
+          if (isPage || path === '/v2/parties/participant-id') counts[name] += 1;
+          const isOther = ofOther.some((each) => each === `${name} ${counts[name]}`);
+          ledger.replaceQuietly(isOther ? others : [...firstHas, ...next], isOther ? 13 : 14);
+          ledger.reconfigure({ participantId: isOther ? 'second::1220' : 'first::1220' });
+          return undefined;
+        },
+      });
+      for (const { offset, element } of firstHas) ledger.append(offset, element);
+      const feed$ = client.updates({ beginExclusive: 0, updateFormat }, { onOtherNode });
+      const seen = observe(feed$.pipe(takeUntil(timer(60_000))));
+      timer(10_000).subscribe(() => {
+        isOut = true;
+        ledger.disconnect();
+      });
+      flush();
+      const read = seen.values.flatMap((update) => ('updateId' in update ? [update.updateId] : []));
+      expect([read, seen.error]).toEqual([upTo(5).map((n) => `update${n}`), undefined]);
+    });
+  });
+});
