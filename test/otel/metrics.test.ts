@@ -99,6 +99,50 @@ describe('the lag', () => {
     },
   );
 
+  it.each([[[3, 10]], [[10, 3]]])(
+    'is that of the slowest feed of all ledgers at one address, such as those of two users, until it ends: %j',
+    async (cursors) => {
+      const telemetry = sdk();
+      const at = { 'server.address': 'ledger.example' };
+      const ledgers = cursors.map((cursor) => {
+        const followers = new Followers(new Recorder(telemetry, () => at));
+        const one = follower(cursor);
+        followers.ledgerEnd = 10;
+        followers.add(one);
+        return {
+          cursor,
+          end: () => {
+            followers.remove(one);
+          },
+        };
+      });
+      const values = async () => (await telemetry.measured('canton_rx.lag.offsets')).map(({ value }) => value);
+      expect(await values()).toEqual([7]);
+      for (const { end } of ledgers.filter(({ cursor }) => cursor === 10)) end();
+      expect(await values()).toEqual([7]);
+      for (const { end } of ledgers.filter(({ cursor }) => cursor === 3)) end();
+      expect(await values()).toEqual([0]);
+    },
+  );
+
+  it('is 0 at the former address of a ledger that has moved', async () => {
+    const telemetry = sdk();
+    let address = 'one.example';
+    const followers = new Followers(new Recorder(telemetry, () => ({ 'server.port': address, to: address })));
+    followers.ledgerEnd = 10;
+    followers.add(follower(3));
+    const values = async () =>
+      (await telemetry.measured('canton_rx.lag.offsets')).map(({ attributes, value }) => [attributes['to'], value]);
+    expect(await values()).toEqual([['one.example', 7]]);
+    address = 'two.example';
+    expect(new Map((await values()) as [string, number][])).toEqual(
+      new Map([
+        ['one.example', 0],
+        ['two.example', 7],
+      ]),
+    );
+  });
+
   it('is by synchronizer, from the oldest of the newest record times', async () => {
     const followers = [
       follower(1, { a: '2026-07-24T10:00:08.250Z', b: '2026-07-24T10:00:00Z' }),
