@@ -1,7 +1,7 @@
 import { jetstream, type JetStreamClient, type PubAck } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { Update } from '../codecs/Update.js';
-import { CursorError, type StoreOperation } from '../errors/process.js';
+import { CursorError, StoreError, type StoreOperation } from '../errors/process.js';
 import { checkPositive, clampTimer } from '../http/retry.js';
 import { type CheckpointStore, Cursor, decodeRecord } from '../process/CheckpointStore.js';
 import { holdName } from '../process/memoryStore.js';
@@ -17,6 +17,7 @@ import {
   ensureStream,
   idOf,
   isBefore,
+  isOfSameFeed,
   readStreamEnd,
   RelayRecord,
   type RelayStream,
@@ -136,10 +137,11 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
   const bucket = cursorBucket({ connection, js, stream }, () => Promise.resolve(replicas));
   /** The name of the processor that has loaded its cursor. */
   let processor = '';
-  const readRecord = async (): Promise<RelayRecord | undefined> => {
-    const stored = (await bucket.get('relay'))?.record;
-    return stored === undefined ? undefined : decodeRecord(RelayRecord, processor, stored);
-  };
+  /** The revision before the first record, which only one processor may write; `undefined` if there is a record. */
+  let newRevision: number | undefined;
+  const decoded = (stored: unknown): RelayRecord | undefined =>
+    stored === undefined ? undefined : decodeRecord(RelayRecord, processor, stored);
+  const readRecord = async (): Promise<RelayRecord | undefined> => decoded((await bucket.get('relay'))?.record);
   const readEnd = async (record: RelayRecord | undefined): Promise<StreamEnd> => {
     const jsm = await js.jetstreamManager(false);
     const hasExisted = record !== undefined && Math.max(acknowledgedSequence, record.end.sequence) > 0;
@@ -226,6 +228,17 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     }
   };
 
+  /**
+   * Saves a record after another relay has begun with the stream at the same time. Unless it is one of the same feed, the processor
+   * begins again, and finds that the stream is not its own.
+   */
+  const takeTurn = async (record: RelayRecord): Promise<void> => {
+    const other = await readRecord();
+    if (other !== undefined && !isOfSameFeed(other, record))
+      throw new StoreError('hold', record.name, `another processor has begun with the stream ${stream}`);
+    await bucket.put('relay', record);
+  };
+
   const call = <A>(operation: StoreOperation, work: () => Promise<A>): Promise<A> =>
     callStore({ connection, stream }, operation, processor, work);
 
@@ -233,11 +246,14 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     handler: (updates) => call('publish', () => publish(updates)),
     store: {
       // a second run waits without a check as a standby: its load would change what the first one knows of the stream
-      hold: (name) => holdName(js, name),
+      // whatever its name: what is known of the stream is that of one processor
+      hold: () => holdName(js, stream),
       load: (name) =>
         call('load', async () => {
           processor = name;
-          const record = await readRecord();
+          const stored = await bucket.get('relay');
+          const record = decoded(stored?.record);
+          newRevision = record === undefined ? (stored?.revision ?? 0) : undefined;
           if (record !== undefined && record.name !== name) {
             throw new CursorError('conflict', name, `the stream ${stream} belongs to the processor ${record.name}`);
           }
@@ -251,7 +267,8 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
       save: (name, cursor) =>
         call('save', async () => {
           const record: RelayRecord = { name, end: await currentEnd(), cursor };
-          return bucket.put('relay', record);
+          if ((await bucket.put('relay', record, newRevision)) === undefined) await takeTurn(record);
+          newRevision = undefined;
         }),
     },
   };

@@ -191,6 +191,13 @@ export const RelayRecord: t.Type<RelayRecord, unknown> = message<RelayRecord>('R
   cursor: t.unknown,
 });
 
+/** Whether two records are of relays of the same feed, which complement each other. */
+export function isOfSameFeed(one: RelayRecord, other: RelayRecord): boolean {
+  const [a, b] = [one, other].map(({ cursor }) => Cursor.decode(cursor));
+  if (one.name !== other.name || a?._tag !== 'Right' || b?._tag !== 'Right') return false;
+  return a.right.participantId === b.right.participantId && a.right.selection === b.right.selection;
+}
+
 /**
  * Returns the cursor of a record, moved to the end of the stream, with the last update of the stream: the processor then
  * verifies that the ledger still has that update. It moves forward if the relay ended after a publish and before its

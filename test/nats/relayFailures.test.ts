@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import fc from 'fast-check';
-import { filter, firstValueFrom, from, lastValueFrom, ReplaySubject, takeWhile, throwError, toArray } from 'rxjs';
+import { filter, firstValueFrom, from, lastValueFrom, of, ReplaySubject, takeWhile, throwError, toArray } from 'rxjs';
 import { acsDelta, createLedger, CursorError, isLedgerError, LedgerResetError } from '../../src/index.js';
 import { natsRelay, type NatsRelay } from '../../src/nats/index.js';
 import { type Feed, processFeed, type ProcessOptions, updatesFeed, type Work } from '../../src/process/index.js';
@@ -85,6 +85,65 @@ describeWithNats('a processor with a relay', () => {
       expect(offsets(await readStream(await jetstreamManager(connection), stream))).toEqual(offsets(updates));
     },
   );
+
+  it.each([
+    ['name', 'other', 'participant1', 'conflict'],
+    ['participant', 'relay', 'participant2', 'participant'],
+  ])(
+    'publishes nothing if one with another %s has begun with the new stream meanwhile',
+    async (_, name, participantId, reason) => {
+      const last = updates.at(-1)?.offset ?? 0;
+      // at offsets at which the stream has nothing
+      const others = (await generateUpdates(120)).filter(({ offset }) => offset > last);
+      const { connection, stream } = await nats.target();
+      const start = (as: string, participant: string, page: readonly Work[], whenLoaded: () => Promise<unknown>) => {
+        const { handler, store } = natsRelay({ connection, stream });
+        const feed = feedOfPages([page]);
+        const open: Feed['open'] = (run) => ({
+          ...feed.open(run),
+          identity$: of({ selection: 'all', participantId: participant }),
+        });
+        const load: typeof store.load = async (of) => {
+          const cursor: unknown = await lastValueFrom(from(store.load(of)), { defaultValue: undefined });
+          await whenLoaded();
+          return cursor;
+        };
+        const options = { ...settings({}), name: as, store: { ...store, load }, batch };
+        return observe(processFeed({ ...feed, open }, handler, options));
+      };
+      const loaded$ = new ReplaySubject<void>(1);
+      const published$ = new ReplaySubject<void>(1);
+      const late = start(name, participantId, others, () => {
+        loaded$.next();
+        return firstValueFrom(published$);
+      });
+      await firstValueFrom(loaded$);
+      const run = start('relay', 'participant1', updates, () => Promise.resolve());
+      await until(() => run.values.at(-1)?.offset === last);
+      published$.next();
+      await until(() => late.error !== undefined || late.values.some(({ handled }) => handled > 0));
+      run.subscription.unsubscribe();
+      late.subscription.unsubscribe();
+      expect(late.error).toMatchObject({ _tag: 'CursorError', reason });
+      expect(idsOf(await readStream(await jetstreamManager(connection), stream))).toEqual(idsOf(updates));
+    },
+  );
+
+  it('publishes nothing of a second processor with the same relay and another name', async () => {
+    const { connection, stream } = await nats.target();
+    const { handler, store } = natsRelay({ connection, stream });
+    const others = (await generateUpdates(120)).filter(({ offset }) => offset > (updates.at(-1)?.offset ?? 0));
+    const start = (name: string, page: readonly Work[]) =>
+      observe(processFeed(feedOfPages([page]), handler, { ...settings({}), name, store, batch }));
+    const first = start('relay', updates);
+    const second = start('other', others);
+    await until(() => first.values.at(-1)?.offset === updates.at(-1)?.offset);
+    first.subscription.unsubscribe();
+    await until(() => second.error !== undefined || second.values.some(({ handled }) => handled > 0));
+    second.subscription.unsubscribe();
+    expect(second.error).toMatchObject({ _tag: 'CursorError', reason: 'conflict' });
+    expect(idsOf(await readStream(await jetstreamManager(connection), stream))).toEqual(idsOf(updates));
+  });
 
   it.each(['deleted', 'created again'])(
     'ends at once with a RelayError if the stream was %s, while it runs and when it starts (G55)',
