@@ -55,19 +55,22 @@ import { destroyRefOf, outsideZone, trackPendingTask, withoutHost } from './zone
  */
 export const SHARED_CONTRACTS = new InjectionToken<(ledger: LedgerReader) => SharedContracts>('views of canton-rx', {
   providedIn: 'root',
-  factory: () => {
-    const sharedBy = new WeakMap<LedgerReader, SharedContracts>();
-    const rootDestroyRef = inject(DestroyRef);
-    // nothing may remain open after a page was rendered
-    const options = isPlatformServer(inject(PLATFORM_ID)) ? { keepMs: 0 } : {};
-    return (ledger) => {
-      const shared =
-        sharedBy.get(ledger) ?? perFrame(shareContracts(ledger, options), destroyRefOf(ledger) ?? rootDestroyRef);
-      sharedBy.set(ledger, shared);
-      return shared;
-    };
-  },
+  factory: () => viewsOfLedgers(),
 });
+
+/** Returns the views of each ledger. Must be called in an injection context. */
+function viewsOfLedgers(): (ledger: LedgerReader) => SharedContracts {
+  const sharedBy = new WeakMap<LedgerReader, SharedContracts>();
+  const rootDestroyRef = inject(DestroyRef);
+  // nothing may remain open after a page was rendered
+  const options = isPlatformServer(inject(PLATFORM_ID)) ? { keepMs: 0 } : {};
+  return (ledger) => {
+    const shared =
+      sharedBy.get(ledger) ?? perFrame(shareContracts(ledger, options), destroyRefOf(ledger) ?? rootDestroyRef);
+    sharedBy.set(ledger, shared);
+    return shared;
+  };
+}
 
 /**
  * What stands for a ledger where {@link provideContracts} provides contracts without one.
@@ -108,7 +111,10 @@ export const provideContracts = (contracts: SharedContracts | (() => SharedContr
       provide: SHARED_CONTRACTS,
       useFactory: () => {
         const shared = perFrame(typeof contracts === 'function' ? contracts() : contracts, inject(DestroyRef));
-        return () => shared;
+        const source = inject(NO_LEDGER);
+        // a resource may name a ledger
+        const sharedOf = inject(SHARED_CONTRACTS, { skipSelf: true, optional: true }) ?? viewsOfLedgers();
+        return (ledger: LedgerReader) => (ledger === source ? shared : sharedOf(ledger));
       },
     },
   ]);

@@ -1,12 +1,14 @@
-import { provideZonelessChangeDetection, TransferState } from '@angular/core';
+import { Injector, provideZonelessChangeDetection, TransferState } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { describe, expect, it } from '@jest/globals';
 import { injectClearContracts, injectContracts, provideContracts } from '../../src/angular/index.js';
 import { shareRemoteContracts } from '../../src/sse/index.js';
+import { create, marbles } from '../contracts/joinSupport.js';
 import { until } from '../helpers/time.js';
+import { contractsWorld } from '../helpers/virtualContracts.js';
 import { AppServer, url } from '../sse/remoteSupport.js';
 import { bob, contract, ServerView } from '../sse/support.js';
-import { idsOf, inject } from './support.js';
+import { childInjector, idsOf, inject } from './support.js';
 
 describe('provideContracts', () => {
   it('gives injectContracts what a server sends, without a ledger', async () => {
@@ -34,5 +36,31 @@ describe('provideContracts', () => {
     expect(server.requests).toHaveLength(4);
     TestBed.resetTestingModule();
     await until(() => view.subscriptions === 0);
+  });
+
+  it('leaves a ledger to resources that name it', async () => {
+    const view = new ServerView();
+    const server = new AppServer(view.live);
+    TestBed.configureTestingModule({
+      providers: [provideZonelessChangeDetection(), { provide: TransferState, useValue: new TransferState() }],
+    });
+    const route = childInjector(provideContracts(() => shareRemoteContracts(url, { fetch: server.fetch })));
+    const injector = route.get(Injector);
+    view.reset([contract('x')]);
+    const world = contractsWorld({ latencyMs: 1 });
+    world.participant.append(create(1, 'q'));
+    const ledger = world.client;
+    const sent = injectContracts({ parties: [] }, { injector });
+    const read = injectContracts(marbles, { ledger, injector });
+    const beside = inject(() => injectContracts(marbles, { ledger }));
+    TestBed.tick();
+    await until(() => [sent, read, beside].every(({ status }) => status() === 'resolved'));
+    expect([sent, read, beside].map(idsOf)).toEqual(['x', 'q', 'q']);
+    expect(server.requests).toHaveLength(1);
+    // the same view
+    const snapshots = world.service.requests.filter(({ path }) => path.includes('active-contracts'));
+    expect(snapshots).toHaveLength(1);
+    route.destroy();
+    TestBed.resetTestingModule();
   });
 });
