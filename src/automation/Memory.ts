@@ -97,7 +97,12 @@ export function whileElected(
   // shows whether the ledger is the one of the record: also actions that neither create nor archive
   const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: ledgerEffects({ parties: actAs }) });
   return defer(() => {
-    const reader = feed.open({ emitUndecoded: true });
+    const opened = feed.open({ emitUndecoded: true });
+    // of the same updates, but no cursor of a processor: what a rule has read, a processor has not handled
+    const identity$ = opened.identity$.pipe(
+      map((identity) => ({ ...identity, selection: `rule:${identity.selection}` })),
+    );
+    const reader = { ...opened, identity$ };
     const named = reportOf(reader.report, { rule: name });
     const report: RetrySettings['report'] = (make) => {
       const diagnostic = make();

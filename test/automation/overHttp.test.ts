@@ -12,9 +12,9 @@ import { ApiError } from '../../src/errors/ApiError.js';
 import { PrunedError } from '../../src/errors/feed.js';
 import { OutcomeUnknownError } from '../../src/errors/LedgerError.js';
 import { type Submission, SubmissionRejectedError } from '../../src/errors/submission.js';
-import type { Command, Ledger, SubmittedTransaction } from '../../src/index.js';
+import { type Command, type Ledger, ledgerEffects, type SubmittedTransaction } from '../../src/index.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
-import { type CheckpointStore, memoryStore } from '../../src/process/index.js';
+import { type CheckpointStore, memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
 import { cantonError } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { until } from '../helpers/time.js';
@@ -121,6 +121,44 @@ describe('a rule, over HTTP', () => {
     // only the contracts of this test
     expect(submitted).toBe(1);
     expect(sandbox.updates).toHaveLength(5);
+  });
+});
+
+describe('a rule with the name and the store of a processor', () => {
+  /** What a processor handles of the same updates until it has caught up, or its error. */
+  const processed = async (ledger: Ledger, store: CheckpointStore, alice: string) => {
+    const offsets: number[] = [];
+    const request = { beginExclusive: 0, updateFormat: ledgerEffects({ parties: [alice] }) };
+    const feed = updatesFeed(ledger, request, { onSelectionChange: 'continue' });
+    const handler = ({ offset }: { readonly offset: number }): void => void offsets.push(offset);
+    const run$ = processFeed(feed, handler, { name: 'touch', store });
+    const error = await firstValueFrom(run$.pipe(filter(({ isCaughtUp }) => isCaughtUp))).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    return { offsets, error };
+  };
+  const refused = { _tag: 'CursorError', reason: 'selection' };
+
+  it('does not move the cursor of the processor', async () => {
+    const { sandbox, alice, ledger, rule, submit, create } = await world(2);
+    const store = memoryStore();
+    const { offsets } = await processed(ledger, store, alice);
+    expect(offsets).toHaveLength(1);
+    await submit(create(3));
+    const acted = await first(automate(ledger, rule('Touch'), { ...options, store }), 1).catch(
+      (error: unknown) => error,
+    );
+    expect(acted).toMatchObject(refused);
+    await submit(create(4));
+    expect((await processed(ledger, store, alice)).offsets).toHaveLength(sandbox.updates.length - 1);
+  });
+
+  it('keeps its record from the processor', async () => {
+    const { alice, ledger, rule } = await world(2);
+    const store = memoryStore();
+    await first(automate(ledger, rule('Touch'), { ...options, store }), 2);
+    expect(await processed(ledger, store, alice)).toMatchObject({ offsets: [], error: refused });
   });
 });
 
