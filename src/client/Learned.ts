@@ -28,8 +28,6 @@ const ledgerEndRetryMs = 60_000;
  * has something to report returns it.
  */
 export class Learned {
-  /** The sizes of submissions. */
-  readonly bodySizes = new BodySizes();
   /** The rules and outboxes whose commands are being submitted, by command id. */
   readonly submitters = new Map<string, Submitter>();
   #updatesPath: UpdatesPath;
@@ -40,6 +38,7 @@ export class Learned {
   #drainMs = 25;
   #maxRange = Infinity;
   #ledgerEndUnavailableAt = -Infinity;
+  readonly #bodySizes = new Map<string | undefined, BodySizes>();
   readonly #answeredPaths = new Set<string>();
   readonly #others = new Map<new () => object, object>();
   #feeds = 0;
@@ -54,6 +53,13 @@ export class Learned {
     const known = (this.#others.get(kind) as A | undefined) ?? new kind();
     this.#others.set(kind, known);
     return known;
+  }
+
+  /** Returns the sizes of submissions at an address. Another one may accept others. */
+  bodySizesAt(address: string | undefined): BodySizes {
+    const sizes = this.#bodySizes.get(address) ?? new BodySizes();
+    this.#bodySizes.set(address, sizes);
+    return sizes;
   }
 
   /** Returns the number of a new feed. */

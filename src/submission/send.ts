@@ -37,7 +37,7 @@ export function sendAttempt(
   request: Required<Pick<Call, 'path' | 'makeBody' | 'checkToken'>>,
   timeoutMs: number,
 ): Observable<SubmittedTransaction> {
-  const { bodySizes } = client.learned;
+  const bodySizes = client.learned.bodySizesAt(client.address);
   const { path } = request;
   report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
   // 0 for a body that is not sent

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, delay, type Observable, of, throwError } from 'rxjs';
 import { type CommandsRequest, createLedger, type Ledger, type SubmittedTransaction } from '../../src/index.js';
+import type { HttpPort } from '../../src/http/HttpPort.js';
 import { submitPath } from '../helpers/CommandService.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { type Reply, scriptedService } from '../helpers/scripted.js';
@@ -125,6 +126,31 @@ describe('commands that are too large', () => {
         after(1_000, () => submit(110));
       }),
     ).toBe(2);
+  });
+});
+
+describe('commands that are too large at another address', () => {
+  it('are sent to this one, which may accept them', () => {
+    const answering = (answer: Reply) =>
+      scriptedService(({ path }) => {
+        if (path === submitPath) return [answer];
+        return path === '/v2/state/ledger-end' ? [ok({ offset: 10 })] : [errorReply(404, '')];
+      });
+    const [one, two] = [answering(errorReply(413, tooLarge)), answering(committed)];
+    const seen: Observed<SubmittedTransaction>[] = [];
+    marbles(({ flush }) => {
+      let baseUrl = '';
+      const port: HttpPort = (request) => (request.url.startsWith('http://one.') ? one : two).port(request);
+      const ledger = createLedger({ baseUrl: () => baseUrl, port });
+      for (const [count, address] of ['http://one.example', 'http://two.example', 'http://one.example'].entries())
+        after(count * 10_000, () => {
+          baseUrl = address;
+          seen.push(observe(ledger.submitAndWaitForTransaction(commandsOf(110), { recover: false })));
+        });
+      flush();
+    });
+    expect(seen.map(({ values }) => values.length)).toEqual([0, 1, 0]);
+    expect([one, two].map(({ requests }) => sentTo(requests, submitPath))).toEqual([1, 1]);
   });
 });
 
