@@ -14,6 +14,7 @@ import {
   concat,
   ignoreElements,
   tap,
+  throwError,
   timeout,
 } from 'rxjs';
 import { StoreError } from '../errors/process.js';
@@ -110,6 +111,7 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
   const tablesReady$ = defer(() => ensureTables(pool, schema, timeoutMs, createTables));
   return {
     hold: (name, standBy) => {
+      if (name.startsWith(outboxPrefix)) return throwError(() => nameOfOutbox(name));
       const ready = (client: PoolClient): Observable<unknown> => {
         holders.set(name, client);
         return ensureTables(client, schema, timeoutMs, createTables);
@@ -159,6 +161,19 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
       ),
   };
 }
+
+/** What the names begin with under which outboxes hold their leases, which are in the same table. */
+export const outboxPrefix = 'outbox ';
+
+/** The error of a processor that would wait for an outbox, or an outbox for it. */
+const nameOfOutbox = (name: string): StoreError =>
+  new StoreError(
+    'hold',
+    name,
+    'the name is that of an outbox',
+    undefined,
+    `give the processor a name that does not begin with "${outboxPrefix}"`,
+  );
 
 /**
  * The fencing token of this transaction. The database forgets it when the transaction ends, even if the handler ends

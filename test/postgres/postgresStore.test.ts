@@ -412,6 +412,21 @@ describeWithPostgres('postgresStore', () => {
     expect(inspect(error, { depth: Infinity, showHidden: true })).not.toMatch(/Failing row|selection/);
   });
 
+  it('refuses the name under which an outbox sends: one of them would wait for the other, without end', async () => {
+    const { ledger, work } = await world(10);
+    const outbox = commandOutbox({ pool: database.pool });
+    const sending = outbox.submitAll(ledger, { pollMs: 10 });
+    const running = observe(sending);
+    await firstValueFrom(sending.status$.pipe(filter(({ role }) => role === 'leader')));
+    const error: unknown = await work(insert(), { name: 'outbox commands' }).catch((cause: unknown) => cause);
+    running.subscription.unsubscribe();
+    expect(isLedgerError(error, 'StoreError') && error).toMatchObject({
+      processor: 'outbox commands',
+      operation: 'hold',
+    });
+    expect(String(error)).toContain('Next: give the processor a name that does not begin with "outbox "');
+  });
+
   it('creates its tables once when several processors start at the same time', async () => {
     const { all, process$ } = await world(30);
     const each = Array.from({ length: 5 }, (_, index) =>

@@ -20,7 +20,7 @@ import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { maxPeriodMs } from '../connection.js';
 import { asStoreError as asDatabaseError } from '../databaseErrors.js';
 import { holdLease, type Lease } from '../Lease.js';
-import { tablesIn } from '../postgresStore.js';
+import { outboxPrefix, tablesIn } from '../postgresStore.js';
 import type { Decide } from './decide.js';
 import type { Submitted } from './outcome.js';
 import { OutboxRows, outboxTablesIn } from './OutboxRows.js';
@@ -106,7 +106,7 @@ export function submitAll(place: OutboxPlace, ledger: Ledger, options: SubmitAll
   const retry = { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, maxPeriodMs) };
   const client = clientOf(ledger);
   const tables = outboxTablesIn(schema);
-  const lockName = `outbox ${name}`;
+  const lockName = `${outboxPrefix}${name}`;
   const state: { hasWorked: boolean; isRunning: boolean; places?: Places | undefined } = {
     hasWorked: false,
     isRunning: false,
