@@ -97,8 +97,8 @@ const IdentifierFilter: t.Type<IdentifierFilter, unknown> = oneOfKeys<Identifier
  * @inline
  */
 export interface CumulativeFilter {
-  /** The contracts that match. */
-  readonly identifierFilter: IdentifierFilter;
+  /** The contracts that match. Default: `Empty`. */
+  readonly identifierFilter?: Opt<IdentifierFilter>;
 }
 
 /**
@@ -111,7 +111,9 @@ export interface Filters {
   readonly cumulative?: Opt<readonly CumulativeFilter[]>;
 }
 
-const CumulativeFilter = exact<CumulativeFilter>('CumulativeFilter', { identifierFilter: IdentifierFilter });
+const CumulativeFilter = exact<CumulativeFilter>('CumulativeFilter', {
+  identifierFilter: withDefault(IdentifierFilter, { Empty: {} }),
+});
 
 /**
  * Codec of `Filters`.

@@ -42,8 +42,8 @@ export const Empty: t.Type<Empty, unknown> = exact<Empty>('Empty', {});
  * @inline
  */
 export interface MinLedgerTime {
-  /** The earliest time, as one of three variants. */
-  readonly time:
+  /** The earliest time, as one of three variants. Default: `Empty`. */
+  readonly time?:
     | {
         /** Not before an absolute time. */
         readonly MinLedgerTimeAbs: {
@@ -61,14 +61,21 @@ export interface MinLedgerTime {
     | {
         /** No earliest time. */
         readonly Empty: Empty;
-      };
+      }
+    | null
+    | undefined;
 }
+
+type Time = NonNullable<MinLedgerTime['time']>;
 
 /** Codec of `MinLedgerTime`. */
 export const MinLedgerTime: t.Type<MinLedgerTime, unknown> = exact<MinLedgerTime>('MinLedgerTime', {
-  time: oneOfKeys<MinLedgerTime['time']>('time', {
-    MinLedgerTimeAbs: valueField(Timestamp),
-    MinLedgerTimeRel: valueField(Duration),
-    Empty,
-  }),
+  time: withDefault(
+    oneOfKeys<Time>('time', {
+      MinLedgerTimeAbs: valueField(Timestamp),
+      MinLedgerTimeRel: valueField(Duration),
+      Empty,
+    }),
+    { Empty: {} },
+  ),
 });

@@ -36,10 +36,10 @@ import { TransactionFormat } from './UpdateFormat.js';
  * @category Submission
  */
 export interface DisclosedContract {
-  /** The contract's template. */
+  /** The contract's template. Default: that of the blob. 3.3 requires it. */
   readonly templateId?: Opt<TemplateId>;
-  /** The id of the contract. */
-  readonly contractId: string;
+  /** The id of the contract. Default: empty, that of the blob. 3.3 requires it. */
+  readonly contractId?: Opt<string>;
   /** The `createdEventBlob` of its created event, in base64. An event has it if the request sets `includeCreatedEventBlob`. */
   readonly createdEventBlob: string;
   /** The synchronizer of the contract. Default: empty, which means unknown. */
@@ -54,7 +54,7 @@ export interface DisclosedContract {
 export const DisclosedContract: t.Type<DisclosedContract, unknown> = adapt(
   exact<DisclosedContract>('DisclosedContract', {
     templateId: nullable(TemplateId),
-    contractId: text,
+    contractId: withDefault(text, ''),
     createdEventBlob: nonEmpty,
     synchronizerId: withDefault(text, ''),
   }),

@@ -149,7 +149,9 @@ function commandsBody(request: CommandsRequest, run: Run, { isResent, disclosed 
   const { submissionId, isLater } = nextId(run, () => submissionIdOf(request.actAs, randomUuid()));
   const { transactionFormat, disclosedContracts, ...rest } = request;
   const known = disclosedContracts ?? [];
-  const added = disclosed.filter(({ contractId }) => known.every((contract) => contract.contractId !== contractId));
+  const added = disclosed.filter(({ contractId, createdEventBlob }) =>
+    known.every((one) => one.contractId !== contractId && one.createdEventBlob !== createdEventBlob),
+  );
   return {
     commands: {
       ...rest,

@@ -144,7 +144,7 @@ function checkTimes(
   if (Math.abs(Number(preparationTime / 1000n) - Date.now()) > maxClockSkewMs)
     throw refusal('times', 'its preparation time is far from the local clock');
   const time = minLedgerTime?.time;
-  if (time === undefined || 'Empty' in time) return;
+  if (time == null || 'Empty' in time) return;
   const earliest = 'MinLedgerTimeAbs' in time ? parseMicros(time.MinLedgerTimeAbs.value) : 0n;
   if (earliest === undefined || minLedgerEffectiveTime === undefined || minLedgerEffectiveTime < earliest)
     throw refusal('times', 'its ledger time may be earlier than requested', 'minLedgerTime');

@@ -76,6 +76,16 @@ describe('an absent scalar', () => {
       { contractId: '00', createdEventBlob: 'AAAA', synchronizerId: '' },
     ],
     [
+      'contractId of a disclosed contract',
+      anyCodec(DisclosedContract),
+      { createdEventBlob: 'AAAA', synchronizerId: 's::1220' },
+      { createdEventBlob: 'AAAA', contractId: '', synchronizerId: 's::1220' },
+    ],
+    ['time', anyCodec(MinLedgerTime), {}, { time: { Empty: {} } }],
+    ['time that is null', anyCodec(MinLedgerTime), { time: null }, { time: { Empty: {} } }],
+    ['identifierFilter', anyCodec(Filters), { cumulative: [{}] }, filters({ Empty: {} })],
+    ['identifierFilter that is null', anyCodec(Filters), filters(null), filters({ Empty: {} })],
+    [
       'descendingOrder, but not verbose with updateFormat',
       anyCodec(UpdatesRequest),
       { beginExclusive: 0, updateFormat: {} },
@@ -347,7 +357,6 @@ describe('a one-of in a request', () => {
 
   const noOneOf: readonly unknown[] = [
     {},
-    null,
     [],
     'Empty',
     { empty: {} },
@@ -359,6 +368,10 @@ describe('a one-of in a request', () => {
     expect(problemsIn(Filters, filters(wire))).toStrictEqual([`${filterPath}: expected ${identifierFilter}`]);
     expect(problemsIn(MinLedgerTime, { time: wire })).toStrictEqual([`time: expected ${time}`]);
     expect(DeduplicationPeriod.is(wire)).toBe(false);
+  });
+
+  it('is not null itself', () => {
+    expect(problemsIn(DeduplicationPeriod, null)).toStrictEqual([`expected ${deduplicationPeriod}`]);
   });
 
   it.each([
@@ -483,7 +496,7 @@ describe('a disclosed contract', () => {
     ['createdEventBlob', undefined, 'string'],
     ['createdEventBlob', null, 'string'],
     ['createdEventBlob', '', 'a string that is not empty'],
-    ['contractId', undefined, 'string'],
+    ['contractId', 7, 'string'],
     ['contract_id', '00ab', 'no such field'],
     ['templateID', sent.templateId, 'no such field'],
     ['synchronizerId', 7, 'string'],

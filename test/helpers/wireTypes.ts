@@ -6,8 +6,10 @@ import type { TopologyEvent } from '../../src/codecs/TopologyTransaction.js';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import type { UpdatesRange, UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 
+export type { CumulativeFilter };
+
 /** The parts of messages that the library does not export by name, and the tests generate or compare. */
-export type IdentifierFilter = CumulativeFilter['identifierFilter'];
+export type IdentifierFilter = NonNullable<CumulativeFilter['identifierFilter']>;
 export type WildcardFilter = ValueOf<IdentifierFilter, 'WildcardFilter'>;
 export type TemplateFilter = ValueOf<IdentifierFilter, 'TemplateFilter'>;
 export type InterfaceFilter = ValueOf<IdentifierFilter, 'InterfaceFilter'>;

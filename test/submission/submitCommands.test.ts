@@ -970,6 +970,13 @@ describe('an attempt that may still be sequenced', () => {
     expect(result.error).toMatchObject({ _tag: tag });
   });
 
+  it('is not followed by a contract that the request itself discloses by its blob alone', () => {
+    const disclosedContracts = [{ createdEventBlob: 'AAAA' }];
+    const { node } = submit([lost], { request: { ...exercise, disclosedContracts } });
+    const sent = [{ createdEventBlob: 'AAAA', contractId: '', synchronizerId: '' }];
+    expect(commandsOf(node).map((commands) => commands['disclosedContracts'])).toEqual([sent, sent]);
+  });
+
   it('is not followed by a contract that the request itself discloses twice', () => {
     const disclosedContracts = [
       { contractId, templateId: '#p:M:T', createdEventBlob: 'BBBB', synchronizerId: 's::1220' },

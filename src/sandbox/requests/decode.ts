@@ -89,8 +89,6 @@ const isNegative = (value: unknown): boolean => Number.isSafeInteger(value) && N
 /** The zero values of fields that the codecs require. */
 const zeros: Readonly<Record<string, unknown>> = {
   seconds: 0,
-  time: { Empty: {} },
-  identifierFilter: { Empty: {} },
   choiceArgument: {},
 };
 
@@ -262,7 +260,7 @@ export function readTime(timestamp: string, field: string): number {
  */
 export function readMinLedgerTime(minLedgerTime: Opt<MinLedgerTime>, now: number): number | undefined {
   const { time } = minLedgerTime ?? {};
-  if (time === undefined || 'Empty' in time) return undefined;
+  if (time == null || 'Empty' in time) return undefined;
   if ('MinLedgerTimeAbs' in time) return readTime(time.MinLedgerTimeAbs.value, 'minLedgerTime.time');
   const micros = Math.round((now + readDuration(time.MinLedgerTimeRel.value)) * 1000);
   if (micros <= maxMicros) return micros;

@@ -90,7 +90,7 @@ function selectContracts({ cumulative }: Filters, profile: SandboxProfile): read
 type IdentifierFilter = NonNullable<Filters['cumulative']>[number]['identifierFilter'];
 
 function readFilter(filter: IdentifierFilter, profile: SandboxProfile): readonly ContractFilter[] {
-  if ('Empty' in filter) return [];
+  if (filter == null || 'Empty' in filter) return [];
   if ('WildcardFilter' in filter)
     return [{ ...wildcard, blob: filter.WildcardFilter.value.includeCreatedEventBlob ?? false }];
   if ('TemplateFilter' in filter) {

@@ -1,7 +1,7 @@
 import { concatMap, defer, map, type Observable, of, shareReplay } from 'rxjs';
 import { create } from '../../codecs/Command.js';
 import type { CreatableType } from '../../codecs/ContractType.js';
-import type { DisclosedContract } from '../../codecs/SubmissionRequest.js';
+import type { DisclosedContract as Disclosure } from '../../codecs/SubmissionRequest.js';
 import type { InstrumentId } from '../../tokens/totals.js';
 import type { Sandbox } from '../Sandbox.js';
 import { preapprovalKey, Rules, rulesKey, Token, tokenOf } from './Token.js';
@@ -158,6 +158,9 @@ const contextPath =
 interface TransferFactoryRequest {
   readonly choiceArguments: { readonly transfer: { readonly sender: string; readonly receiver: string } };
 }
+
+/** A disclosed contract, with its id. */
+type DisclosedContract = Disclosure & { readonly contractId: string };
 
 /** A created event in wire form. */
 interface Created {

@@ -33,10 +33,9 @@ export const identifierFilterArbitrary: fc.Arbitrary<Wire.IdentifierFilter> = fc
 export const filtersArbitrary = requestOf<Filters>(
   {},
   {
-    cumulative: fc.array(
-      identifierFilterArbitrary.map((identifierFilter) => ({ identifierFilter })),
-      { maxLength: 2 },
-    ),
+    cumulative: fc.array(requestOf<Wire.CumulativeFilter>({}, { identifierFilter: identifierFilterArbitrary }), {
+      maxLength: 2,
+    }),
   },
 );
 
@@ -121,10 +120,15 @@ export const deduplicationPeriodArbitrary: fc.Arbitrary<DeduplicationPeriod> = f
   scalar.offsetArbitrary.map((value) => ({ DeduplicationOffset: { value } })),
 );
 
-export const minLedgerTimeArbitrary: fc.Arbitrary<MinLedgerTime> = fc.oneof(
-  fc.constant({ time: { Empty: {} } }),
-  scalar.timestampArbitrary.map((value) => ({ time: { MinLedgerTimeAbs: { value } } })),
-  durationArbitrary.map((value) => ({ time: { MinLedgerTimeRel: { value } } })),
+export const minLedgerTimeArbitrary = requestOf<MinLedgerTime>(
+  {},
+  {
+    time: fc.oneof(
+      fc.constant({ Empty: {} }),
+      scalar.timestampArbitrary.map((value) => ({ MinLedgerTimeAbs: { value } })),
+      durationArbitrary.map((value) => ({ MinLedgerTimeRel: { value } })),
+    ),
+  },
 );
 
 export const signatureArbitrary = requestOf<Signature>(
@@ -193,8 +197,12 @@ export const commandArbitrary: fc.Arbitrary<Command> = fc
   });
 
 export const disclosedContractArbitrary = requestOf<DisclosedContract>(
-  { contractId: scalar.contractIdArbitrary, createdEventBlob: scalar.base64Arbitrary },
-  { templateId: scalar.templateIdArbitrary, synchronizerId: scalar.synchronizerIdArbitrary },
+  { createdEventBlob: scalar.base64Arbitrary },
+  {
+    contractId: scalar.contractIdArbitrary,
+    templateId: scalar.templateIdArbitrary,
+    synchronizerId: scalar.synchronizerIdArbitrary,
+  },
 );
 
 const prefetchContractKeyArbitrary = requestOf<Wire.PrefetchContractKey>(
