@@ -73,6 +73,27 @@ describe('commands of a hosted party', () => {
     expect(() => sandbox.hostedParty('a/b')).toThrow(TypeError);
   });
 
+  // as observed of 3.5.10
+  it.each<object>([{ readAs: null }, { disclosedContracts: null }, { workflowId: '' }, { submissionId: '' }])(
+    'may have fields that mean the same as none: %j',
+    async (fields) => {
+      const { sandbox, alice } = await withParties();
+      expect((await submit(sandbox, alice, createAsset(alice), fields)).status).toBe(200);
+      expect(await submit(sandbox, alice, createAsset(alice), { packageIdSelectionPreference: null })).toMatchObject({
+        status: 400,
+      });
+    },
+  );
+
+  it('may disclose a contract by its blob alone', async () => {
+    const { sandbox, alice } = await withParties();
+    const contractId = await assetOf(sandbox, alice);
+    const { createdEventBlob } = await disclosureOf(sandbox, alice, contractId);
+    const reader = sandbox.hostedParty('reader');
+    const fields = { actAs: [reader, alice], disclosedContracts: [{ createdEventBlob }] };
+    expect((await submit(sandbox, alice, exerciseAsset(contractId), fields)).status).toBe(200);
+  });
+
   it('are one atomic transaction', async () => {
     const { sandbox, alice } = await withParties();
     const bob = sandbox.hostedParty('bob');

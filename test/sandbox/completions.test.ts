@@ -117,19 +117,19 @@ describe('a stream of completions', () => {
 const hasPeriod = (completion: unknown) => at(completion, 'deduplicationPeriod') !== undefined;
 
 /** An asset of alice, and commands to reassign it. */
-async function reassignable() {
+async function reassignable(fields: object = {}) {
   const { sandbox, alice } = await withParties();
   const [source = '', target = ''] = sandbox.synchronizers;
   const contractId = await assetOf(sandbox, alice);
   const bodyOf = (command: object) => ({
-    reassignmentCommands: { commandId: 'move', userId: 'app', submitter: alice, commands: [{ command }] },
+    reassignmentCommands: { commandId: 'move', userId: 'app', submitter: alice, commands: [{ command }], ...fields },
   });
-  const move = (command: object, fields: object = {}) =>
-    post(sandbox, '/v2/commands/submit-and-wait-for-reassignment', { ...bodyOf(command), ...fields });
-  const unassignCommand = (fields: object = {}) => ({
-    UnassignCommand: { value: { contractId, source, target, ...fields } },
+  const move = (command: object, more: object = {}) =>
+    post(sandbox, '/v2/commands/submit-and-wait-for-reassignment', { ...bodyOf(command), ...more });
+  const unassignCommand = (changed: object = {}) => ({
+    UnassignCommand: { value: { contractId, source, target, ...changed } },
   });
-  const unassign = (fields?: object) => move(unassignCommand(fields), { eventFormat: forParty(alice) });
+  const unassign = (changed?: object) => move(unassignCommand(changed), { eventFormat: forParty(alice) });
   const unassigned = async () =>
     textAt((await unassign()).json, 'reassignment', 'events', 0, 'JsUnassignedEvent', 'value', 'reassignmentId');
   const assign = (reassignmentId: string) => move({ AssignCommand: { value: { reassignmentId, source, target } } });
@@ -210,6 +210,12 @@ describe('reassignment commands', () => {
     await assign(id);
     expect((await submit(sandbox, alice, exerciseAsset(contractId))).status).toBe(200);
     expect(await submit(sandbox, alice, exerciseAsset(contractId))).toMatchObject(failure(404, 'CONTRACT_NOT_FOUND'));
+  });
+
+  // as recorded of 3.5.10
+  it('may have empty ids of the workflow and of the submission', async () => {
+    const { unassign } = await reassignable({ workflowId: '', submissionId: '' });
+    expect(await unassign()).toMatchObject({ status: 200, json: { reassignment: { workflowId: '' } } });
   });
 
   it('can be sent without waiting', async () => {

@@ -20,6 +20,7 @@ import {
   readPeriod,
   readUser,
 } from '../requests/decode.js';
+import { withoutAbsent } from '../requests/withoutAbsent.js';
 import { selectParties, selectTransactions } from '../requests/selections.js';
 import { inputsFor, readDisclosed } from '../submission/inputs.js';
 import { interpret } from '../submission/interpret.js';
@@ -73,8 +74,9 @@ type Commands = ReturnType<typeof readCommands>;
 const Ids = t.type({ commandId: LedgerString, submissionId: nullable(LedgerString) });
 
 function readCommands(body: unknown, path = '') {
-  const { commandId, submissionId } = decode(Ids, body, path);
-  return { ...decode(CommandsRequest, body, path), commandId, submissionId: submissionId ?? randomUUID() };
+  const given = withoutAbsent(body);
+  const { commandId, submissionId } = decode(Ids, given, path);
+  return { ...decode(CommandsRequest, given, path), commandId, submissionId: submissionId ?? randomUUID() };
 }
 
 /** Interprets, routes and submits commands, in the participant's order of checks. */

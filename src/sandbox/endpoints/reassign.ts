@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as t from 'io-ts';
 import { type Observable, of } from 'rxjs';
+import { adapt } from '../../codecs/internal/Codec.js';
 import { list, nullable, text } from '../../codecs/internal/field.js';
 import { valueField } from '../../codecs/internal/message.js';
 import { oneOfKeys } from '../../codecs/internal/variant.js';
@@ -14,6 +15,7 @@ import { EventView, visibleReassignment } from '../ledger/visible.js';
 import type { Settings } from '../participant/Settings.js';
 import { decodeBody, readUser } from '../requests/decode.js';
 import { selectEvents } from '../requests/selections.js';
+import { withoutAbsent } from '../requests/withoutAbsent.js';
 import { reassign } from '../submission/route.js';
 import { stakeholdersOf, type WireReassignment, type WireReassignmentEventInput } from '../wire/WireUpdate.js';
 import { withSubmissionId } from './commands.js';
@@ -32,14 +34,17 @@ const Move = oneOfKeys<Move>('ReassignmentCommand', {
 });
 
 const ReassignBody = t.type({
-  reassignmentCommands: t.type({
-    commandId: LedgerString,
-    submitter: Party,
-    commands: list(t.type({ command: Move }), 1),
-    userId: nullable(UserId),
-    submissionId: nullable(LedgerString),
-    workflowId: nullable(LedgerString),
-  }),
+  reassignmentCommands: adapt(
+    t.type({
+      commandId: LedgerString,
+      submitter: Party,
+      commands: list(t.type({ command: Move }), 1),
+      userId: nullable(UserId),
+      submissionId: nullable(LedgerString),
+      workflowId: nullable(LedgerString),
+    }),
+    withoutAbsent,
+  ),
   eventFormat: nullable(EventFormat),
 });
 
