@@ -172,7 +172,7 @@ export function completionValue(
     actAs,
     submissionId,
     deduplicationPeriod:
-      deduplicationOffset === undefined ? undefined : { DeduplicationOffset: { value: deduplicationOffset } },
+      deduplicationOffset === undefined ? { Empty: {} } : { DeduplicationOffset: { value: deduplicationOffset } },
     traceContext: trace.context,
     offset,
     synchronizerTime: { synchronizerId, recordTime },
