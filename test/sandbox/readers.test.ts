@@ -134,7 +134,9 @@ describe('the updates of a WebSocket', () => {
           const body = { beginExclusive: begin, endInclusive, descendingOrder, ...formatOf(sandbox, selection) };
           const headers = { traceparent: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01` };
           const { json } = await post(sandbox, path, body, { headers });
-          expect((await streamToEnd(sandbox, body, { path, headers })).messages).toEqual([json].flat());
+          const { messages } = await streamToEnd(sandbox, body, { path, headers });
+          // an error in the middle replaces the whole list
+          expect(Array.isArray(json) ? messages : messages.at(-1)).toEqual(json);
           compared += Array.isArray(json) ? json.length : 0;
           await sandbox.close();
         },

@@ -85,6 +85,15 @@ describe('a bounded list of updates', () => {
     [{ descendingOrder: true }, 'DESCENDING_ORDER_MISSING_END', 8, undefined],
     [{ beginExclusive: 25, endInclusive: 40 }, undefined, 0, undefined],
     [{ beginExclusive: 40, endInclusive: 40 }, undefined, 0, undefined],
+    // as recorded of 3.5.10
+    [{ beginExclusive: 5, endInclusive: 5 }, undefined, 0, undefined],
+    [{ beginExclusive: 5, endInclusive: 10 }, 'PARTICIPANT_PRUNED_DATA_ACCESSED', 9, 'Updates request from 6 to 10'],
+    [
+      { beginExclusive: 5, endInclusive: 40, descendingOrder: true },
+      'PARTICIPANT_PRUNED_DATA_ACCESSED',
+      9,
+      'Updates request from 6 to 40',
+    ],
   ])('has offsets within the ledger and not pruned: %j is %s', async (range, code, errorCategory, cause) => {
     const sandbox = await sandboxWith();
     sandbox.advance(40);
@@ -103,6 +112,33 @@ describe('a bounded list of updates', () => {
       ...(isPruned && { context: { earliest_offset: '25', category: '9' } }),
     };
     expect(reply).toMatchObject(failure(400, code, fields));
+  });
+});
+
+describe('a descending range that begins before the pruned offset', () => {
+  async function prunedAtTwo() {
+    const sandbox = await sandboxWith();
+    sandbox.append(creation(), creation(), creation(), creation());
+    sandbox.prune(2);
+    const body = { beginExclusive: 0, endInclusive: 4, descendingOrder: true, updateFormat: everything };
+    return { sandbox, body };
+  }
+
+  // as recorded of 3.5.10
+  it('has the updates after it, if the limit is reached before', async () => {
+    const { sandbox, body } = await prunedAtTwo();
+    for (const [limit, expected] of [
+      [1, [4]],
+      [2, [4, 3]],
+    ] as const)
+      expect(offsets(await post(sandbox, `${updatesPath}?limit=${limit}`, body))).toEqual(expected);
+  });
+
+  it('is refused if it reaches the pruned updates', async () => {
+    const { sandbox, body } = await prunedAtTwo();
+    const refused = failure(400, 'PARTICIPANT_PRUNED_DATA_ACCESSED', { context: { earliest_offset: '2' } });
+    for (const query of ['?limit=3', '']) expect(await post(sandbox, updatesPath + query, body)).toMatchObject(refused);
+    expect(offsets(await post(sandbox, updatesPath, { ...body, beginExclusive: 2 }))).toEqual([4, 3]);
   });
 });
 

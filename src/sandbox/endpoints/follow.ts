@@ -31,10 +31,15 @@ export function* streamRange(
   const { descending, selection } = range;
   let [above, upTo] = [range.beginExclusive, endInclusive];
   for (;;) {
-    checkPruned(above, upTo, ledger);
-    const [first, end] = [ledger.indexAfter(above), ledger.indexAfter(upTo)];
+    if (above === upTo) return;
+    if (!descending) checkPruned(above, upTo, ledger);
+    // a descending range has its updates down to the pruned ones
+    const [first, end] = [ledger.indexAfter(Math.max(above, ledger.pruned)), ledger.indexAfter(upTo)];
     const update = first < end ? ledger.updates[descending ? end - 1 : first] : undefined;
-    if (update === undefined) return;
+    if (update === undefined) {
+      checkPruned(above, upTo, ledger);
+      return;
+    }
     const { offset } = updateValue(update);
     if (descending) upTo = offset - 1;
     else above = offset;

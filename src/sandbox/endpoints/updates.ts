@@ -84,7 +84,8 @@ function checkRange({ beginExclusive, endInclusive, descending, selection }: Upd
   if (endInclusive !== undefined && beginExclusive > endInclusive) {
     throw requestError('OFFSET_OUT_OF_RANGE', `End offset ${endInclusive} is before begin offset ${beginExclusive}`);
   }
-  checkPruned(beginExclusive, endInclusive, ledger);
+  // a participant checks what it reads: nothing of an empty range, and of a descending one the last updates first
+  if (!descending && beginExclusive !== endInclusive) checkPruned(beginExclusive, endInclusive, ledger);
   checkSelection(selection, ledger);
 }
 
