@@ -119,6 +119,12 @@ export const codeMeanings: Readonly<Record<string, CodeMeaning>> = {
   SEQUENCER_BACKPRESSURE: forAll(verdict('always', 'always', sequencing)),
   SEQUENCER_REQUEST_FAILED: verdict('thrice', 'thrice', `${sequencing}; may be too large, which stays`),
   SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT: forAll(verdict('whileOpen', 'never', `${sequencing}; until it is topped up`)),
+  TRAFFIC_ACCOUNT_VALIDATION_FAILED: {
+    signed: proof('refused', 'whileOpen'),
+    hosted: proof('refused', 'never'),
+    concerns: 'all',
+    source: 'the account that pays for the traffic, since 3.5.7; until it is topped up',
+  },
   SEQUENCER_MAX_SEQUENCING_TIME_TOO_FAR: verdict(
     'always',
     'always',

@@ -24,6 +24,7 @@ describe('verdictOf', () => {
     ['the ledger, for good', 400, 'DAML_FAILURE', false, false],
     ['the ledger, because of contention', 409, 'LOCAL_VERDICT_LOCKED_CONTRACTS', true, false],
     ['the ledger, because there is no traffic', 409, 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT', true, true],
+    ['the ledger, because no account pays', 400, 'TRAFFIC_ACCOUNT_VALIDATION_FAILED', true, true],
     ['the ledger, because of overload', 503, 'PARTICIPANT_BACKPRESSURE', true, true],
   ])('of a command that is refused by %s', (_, status, code, passes, concernsAll) => {
     expect(refusedBy(status, code)).toMatchObject({ kind: 'refused', passes, concernsAll });
