@@ -30,6 +30,8 @@ export class TokenSource {
   #refresh: { readonly refused: string; readonly call: SharedCall<string> } | undefined;
   /** The paths of the requests for which the participant has accepted a token. */
   readonly #served = new Set<string>();
+  /** By how many milliseconds the clock of what answers is ahead of this machine's: it decides whether a token has ended. */
+  #aheadMs = 0;
 
   readonly #token: Token | undefined;
 
@@ -71,7 +73,26 @@ export class TokenSource {
 
   /** Whether a refused token that the provider returns again may be accepted later, or is about to be replaced. */
   mayAcceptLater(refused: string | undefined): boolean {
-    return this.#served.size > 0 || (typeof this.#token === 'function' && isEnding(refused));
+    const isEnding = Math.abs(this.#msUntilEnd(refused) ?? Infinity) <= endingMs;
+    return this.#served.size > 0 || (typeof this.#token === 'function' && isEnding);
+  }
+
+  /** Records the header `Date` of an answer. */
+  answeredAt(date = ''): void {
+    const aheadMs = Date.parse(date) - asyncScheduler.now();
+    // where this machine's clock is ahead, a token counts as ended too early, which costs a call of the provider
+    if (!Number.isNaN(aheadMs)) this.#aheadMs = Math.max(0, aheadMs);
+  }
+
+  /** Whether a JWT has ended, or ends within seconds; `undefined` for a token that does not show its end. */
+  hasEnded(token: string): boolean | undefined {
+    const leftMs = this.#msUntilEnd(token);
+    return leftMs === undefined ? undefined : leftMs <= endingMs;
+  }
+
+  #msUntilEnd(token: string | undefined): number | undefined {
+    const { exp } = timesOf(token);
+    return exp === undefined ? undefined : exp * 1_000 - asyncScheduler.now() - this.#aheadMs;
   }
 
   #provide(refused?: string): Observable<string> {
@@ -101,20 +122,6 @@ function validateToken(token: unknown): string {
  * like one whose user lacks a right, and its clock may differ.
  */
 const endingMs = 15_000;
-
-/** Whether a JWT ends within seconds, or ended seconds ago. */
-const isEnding = (token: string | undefined): boolean => Math.abs(msUntilEnd(token) ?? Infinity) <= endingMs;
-
-/** Whether a JWT has ended, or ends within seconds; `undefined` for a token that does not show its end. */
-export function hasEnded(token: string): boolean | undefined {
-  const leftMs = msUntilEnd(token);
-  return leftMs === undefined ? undefined : leftMs <= endingMs;
-}
-
-function msUntilEnd(token: string | undefined): number | undefined {
-  const { exp } = timesOf(token);
-  return exp === undefined ? undefined : exp * 1_000 - asyncScheduler.now();
-}
 
 /** The times of a JWT, in seconds since the epoch. */
 interface TokenTimes {

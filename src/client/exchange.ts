@@ -92,6 +92,7 @@ const exchangeAt = <A>(
           ),
           map((response) => {
             onStatus?.(response.status);
+            client.tokens.answeredAt(response.headers['date']);
             return read(readResponse(outgoing, response, client, call));
           }),
         );

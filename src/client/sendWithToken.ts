@@ -4,7 +4,6 @@ import { isLedgerError, verdict } from '../errors/LedgerError.js';
 import { ConnectionError, UnauthorizedError } from '../errors/request.js';
 import { mapError } from '../http/retry.js';
 import type { Client } from './Client.js';
-import { hasEnded } from './TokenSource.js';
 
 /**
  * Sends a request with the client's token. If the participant refuses the token, calls the provider with the refused token,
@@ -19,7 +18,7 @@ export const sendWithToken = <A>(
     concatMap((token) =>
       sendOnce({ client, call, send }, token).pipe(
         catchError<A, Observable<A>>((error: unknown) => {
-          const refusal = refusalIn(error, call, token);
+          const refusal = refusalIn(error, client, call, token);
           if (refusal === undefined) throw error;
           return sendAfter({ client, call, send }, token, refusal);
         }),
@@ -65,13 +64,18 @@ interface Refusal {
  * Reads whether an error is about the token. The error in the second after the end of a token, and that of some gateways, is
  * a 403 like the one for a missing right. The end of the token shows which it is; if it is not known, another token does.
  */
-function refusalIn(cause: unknown, { isSubmission = false }: Call, token: string | undefined): Refusal | undefined {
+function refusalIn(
+  cause: unknown,
+  { tokens }: TokenUser,
+  { isSubmission = false }: Call,
+  token: string | undefined,
+): Refusal | undefined {
   if (!isLedgerError(cause, 'ApiError')) return undefined;
   const { status, code } = cause;
   // a token that expires while the participant processes a submission does not mean that the submission was refused
   if (status === 401 || (!isSubmission && verdict(cause) === 'refresh')) return { cause, isCertain: true };
   if (status !== 403 || token === undefined || (code !== undefined && code !== 'NA')) return undefined;
-  const isEnded = hasEnded(token);
+  const isEnded = tokens.hasEnded(token);
   if (isEnded === false || (isEnded === undefined && isSubmission && code === undefined)) return undefined;
   return { cause, isCertain: isEnded === true };
 }
@@ -93,7 +97,7 @@ function sendAfter<A>(sending: Sending<A>, refused: string | undefined, refusal:
   };
   const sendWith = (token: string | undefined): Observable<A> =>
     sendOnce(sending, token).pipe(
-      mapError((error) => (refusalIn(error, call, token)?.isCertain === true ? fail(token) : error)),
+      mapError((error) => (refusalIn(error, client, call, token)?.isCertain === true ? fail(token) : error)),
     );
   return tokens.after(refused).pipe(
     concatMap((token) => {

@@ -24,7 +24,10 @@ export interface HttpRequest {
 export interface HttpResponse {
   /** The status. 0 for a redirect that the platform neither follows nor shows, as in browsers. */
   readonly status: number;
-  /** The headers. Names are in lower case. The library reads `retry-after` and `location`, and in errors `server` and `via`. */
+  /**
+   * The headers. Names are in lower case. The library reads `retry-after`, `date` and `location`, and in errors `server` and
+   * `via`.
+   */
   readonly headers: Readonly<Record<string, string>>;
   /** The whole body. */
   readonly text: string;

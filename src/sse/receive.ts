@@ -74,6 +74,7 @@ export const endedError = ({ url, host }: Pick<RemoteServer, 'url' | 'host'>, re
 function checkHead(server: RemoteServer, { status, headers }: Extract<StreamPart, { readonly _tag: 'Head' }>): void {
   const { url, host, hasAnswered } = server;
   const path = url.pathname;
+  server.tokens.answeredAt(headers['date']);
   const retryAfterMs = parseRetryAfter(headers['retry-after']);
   const isStream = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
   if (status === 200 && isStream) {

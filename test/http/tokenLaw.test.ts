@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { asyncScheduler, concat, concatMap, defer, interval, map, of, take, takeUntil, timer } from 'rxjs';
-import type { HttpResponse } from '../../src/http/HttpPort.js';
+import type { HttpPort, HttpResponse } from '../../src/http/HttpPort.js';
 import type { Token } from '../../src/client/TokenSource.js';
 import { effort } from '../helpers/effort.js';
 import { observe, offsets } from '../helpers/observe.js';
@@ -20,6 +20,8 @@ const plan = fc.record({
   /** Whether the provider drops a token that was refused. */
   dropsRefused: fc.boolean(),
   isOpaque: fc.boolean(),
+  /** By how many milliseconds the clock of the participant, which sets the ends, is ahead of the one of the program. */
+  aheadMs: fc.oneof(fc.constant(0), fc.constantFrom(-3_600_000, -20_000, 20_000, 300_000, 3_600_000)),
   /** How the provider returns a token, and after how many milliseconds. */
   returns: fc.constantFrom('string', 'observable'),
   loginMs: fc.integer({ min: 0, max: 300 }),
@@ -32,6 +34,12 @@ const plan = fc.record({
   ),
 });
 
+/** The participant has refused a token for half a second, and this machine's clock says that it has five minutes left. */
+const skewed: Plan = {
+  ...{ lifeMs: 10_000, renewedMs: 500, dropsRefused: true, isOpaque: false, aheadMs: 300_000 },
+  ...{ returns: 'string', loginMs: 0, feeds: 1, isPushed: false, refusals: [] },
+};
+
 type Plan = typeof plan extends fc.Arbitrary<infer A> ? A : never;
 
 const durationMs = 40_000;
@@ -39,7 +47,8 @@ const submitPath = '/v2/commands/submit-and-wait-for-transaction';
 const grpc = { 401: 16, 403: 7 } as const;
 const withheld = (status: 401 | 403): object => ({ ...errorBody('NA', -1), grpcCodeValue: grpc[status] });
 
-function play({ lifeMs, renewedMs, dropsRefused, isOpaque, returns, loginMs, feeds, isPushed, refusals }: Plan) {
+function play(tokens: Plan) {
+  const { lifeMs, renewedMs, dropsRefused, isOpaque, aheadMs, returns, loginMs, feeds, isPushed, refusals } = tokens;
   return marbles(({ flush }) => {
     const now = (): number => asyncScheduler.now();
     const ends = new Map<string, number>();
@@ -47,7 +56,7 @@ function play({ lifeMs, renewedMs, dropsRefused, isOpaque, returns, loginMs, fee
     let calls = 0;
     const login = (): string => {
       const end = now() + lifeMs;
-      const token = isOpaque ? `token-${ends.size}` : jwt({ exp: end / 1_000, jti: String(ends.size) });
+      const token = isOpaque ? `token-${ends.size}` : jwt({ exp: (end + aheadMs) / 1_000, jti: String(ends.size) });
       ends.set(token, end);
       cached = { token, end };
       return token;
@@ -65,6 +74,7 @@ function play({ lifeMs, renewedMs, dropsRefused, isOpaque, returns, loginMs, fee
       if (now() < end) return undefined;
       return now() < end + 1_000 ? 403 : 401;
     };
+    const participantDate = (): string => new Date(now() + aheadMs).toUTCString();
     let refused = 0;
     const answer = (sent: string | undefined): HttpResponse | undefined => {
       const status = refusalOf(sent);
@@ -72,9 +82,13 @@ function play({ lifeMs, renewedMs, dropsRefused, isOpaque, returns, loginMs, fee
       refused += 1;
       return errorReply(status, withheld(status));
     };
+    const port: HttpPort = (request) =>
+      its.service
+        .port(request)
+        .pipe(map(({ headers, ...response }) => ({ ...response, headers: { ...headers, date: participantDate() } })));
     const its = world({
       latencyMs: 5,
-      client: { token },
+      client: { token, port },
       fault: (request) =>
         answer(request.token) ?? (request.path === submitPath ? ok({ transaction: transactionValue(7) }) : undefined),
       socketFault: (request) => {
@@ -122,7 +136,7 @@ function play({ lifeMs, renewedMs, dropsRefused, isOpaque, returns, loginMs, fee
 }
 
 describe('a ledger whose tokens end', () => {
-  it('goes on with each feed and each submission, whenever the provider renews its token (G15)', () => {
+  it('goes on with each feed and each submission, whenever the provider renews its token, whatever the clocks (G15)', () => {
     fc.assert(
       fc.property(plan, (tokens) => {
         const { seen, submissions, calls, refused, requests, sockets } = play(tokens);
@@ -137,7 +151,7 @@ describe('a ledger whose tokens end', () => {
         const occasions = durationMs / tokens.lifeMs + tokens.refusals.length + 1;
         expect(refused).toBeLessThan(occasions * (tokens.feeds + 1) * 40);
       }),
-      { numRuns: effort(5, 400) },
+      { numRuns: effort(5, 400), examples: [[skewed], [{ ...skewed, isPushed: true }]] },
     );
   });
 });
