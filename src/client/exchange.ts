@@ -180,7 +180,7 @@ function readResponse(
   call: Call,
 ): unknown {
   const { host, origin, pathname: path } = new URL(request.url);
-  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  const retryAfterMs = parseRetryAfter(headers);
   const answer = {
     path,
     url: origin + path,
@@ -222,12 +222,21 @@ function systemCode(error: unknown, depth = 0): string | undefined {
 /** A custom `fetch` may use any value as the code. */
 const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(u);
 
-/** A `Retry-After` header, which is a number of seconds or a date, in milliseconds from now. */
-export function parseRetryAfter(header: string | undefined): number | undefined {
+/**
+ * A `Retry-After` header, which is a number of seconds or a date, in milliseconds from now. The date is by the clock of the
+ * server, which its header `Date` shows.
+ */
+export function parseRetryAfter({ 'retry-after': header, date }: HttpResponse['headers']): number | undefined {
   if (header === undefined) return undefined;
   const seconds = Number(header);
-  const ms = Number.isNaN(seconds) ? Date.parse(header) - asyncScheduler.now() : seconds * 1000;
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - timeIn(date) : seconds * 1000;
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+/** The time in a header, in milliseconds; that of this machine if there is none. */
+function timeIn(date = ''): number {
+  const ms = Date.parse(date);
+  return Number.isNaN(ms) ? asyncScheduler.now() : ms;
 }
 
 /** Fields of a request body whose values must not appear in errors. */

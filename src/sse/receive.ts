@@ -75,7 +75,7 @@ function checkHead(server: RemoteServer, { status, headers }: Extract<StreamPart
   const { url, host, hasAnswered } = server;
   const path = url.pathname;
   server.tokens.answeredAt(headers['date']);
-  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  const retryAfterMs = parseRetryAfter(headers);
   const isStream = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
   if (status === 200 && isStream) {
     server.hasAnswered = true;

@@ -231,8 +231,9 @@ describe('exchange', () => {
 });
 
 describe('the Retry-After header of an error', () => {
-  const retryAfterMs = (header?: string): unknown => {
-    const port: HttpPort = () => of(errorReply(503, '', header === undefined ? {} : { 'retry-after': header }));
+  const retryAfterMs = (header?: string, date?: string): unknown => {
+    const headers = { ...(header !== undefined && { 'retry-after': header }), ...(date !== undefined && { date }) };
+    const port: HttpPort = () => of(errorReply(503, '', headers));
     const { error } = observe(exchange(clientWith(port), { method: 'GET', path: '/x' }, identity));
     return Reflect.get(Object(error), 'retryAfterMs');
   };
@@ -245,6 +246,21 @@ describe('the Retry-After header of an error', () => {
     jest.useRealTimers();
     expect(fromDate).toBe(59_600);
     expect(retryAfterMs('Wed, 21 Oct 2015 07:28:00 GMT')).toBe(0);
+  });
+
+  it.each([
+    ['years behind', 'Wed, 21 Oct 2015 07:28:00 GMT', 'Wed, 21 Oct 2015 07:28:30 GMT', 30_000],
+    ['years ahead', 'Wed, 21 Oct 2099 07:28:00 GMT', 'Wed, 21 Oct 2099 07:28:30 GMT', 30_000],
+    ['ahead, of a moment that has passed', 'Wed, 21 Oct 2099 07:28:00 GMT', 'Wed, 21 Oct 2099 07:27:00 GMT', 0],
+  ])('is a date by the clock of the server, which is %s', (_, date, header, expected) => {
+    expect(retryAfterMs(header, date)).toBe(expected);
+  });
+
+  it('is a date by the clock of this machine if that of the server is not known', () => {
+    jest.useFakeTimers({ now: Date.UTC(2026, 6, 24, 10, 0, 0) });
+    const withNonsense = retryAfterMs('Fri, 24 Jul 2026 10:01:00 GMT', 'today');
+    jest.useRealTimers();
+    expect(withNonsense).toBe(60_000);
   });
 
   it('is ignored if it is neither', () => {
