@@ -76,7 +76,7 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
     };
     const fail = (error: unknown): Observable<SubmittedTransaction> => retryOrEnd(run, after(), error);
     const read = (offset: Offset): Observable<SubmittedTransaction> =>
-      readCommitted(run, { ...run.submission, attempts: attempts.sent }, offset, leftMs());
+      readCommitted(run, { ...run.submission, attempts: attempts.sent }, offset, Math.max(minReadMs, leftMs()));
     const send = ({ disclosed, archivedAt, committedAt }: UsedContracts): Observable<SubmittedTransaction> => {
       if (committedAt !== undefined) return read(committedAt);
       const key = { isResent, disclosed, earliest: attempts.earliest };
@@ -85,7 +85,8 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
         makeBody: (): object => strategy.body(run, key),
         checkToken: ofOneUser(run, { ...run.submission, attempts: attempts.sent }, isResent),
       };
-      const timeoutMs = Math.min(run.client.requestTimeoutMs, leftMs());
+      // what was read before may have taken all of the time, or the process was stopped meanwhile
+      const timeoutMs = Math.min(run.client.requestTimeoutMs, Math.max(minAttemptMs, leftMs()));
       const sent$ = sendAttempt(run, named, request, timeoutMs).pipe(
         concatMap((transaction) => strategy.finish(run, named, isResent, transaction, withinMs)),
         catchError(fail),

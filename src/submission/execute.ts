@@ -34,7 +34,8 @@ export interface ExecuteOptions {
   /**
    * How to determine the outcome of a submission whose response was lost. The client sends the same signed bytes again,
    * with a new submission id, and the ledger refuses what it has already committed. `withinMs` limits the time from the
-   * first failure, in milliseconds; the last attempt may take 5 seconds longer. `false` sends the submission only once.
+   * first failure, in milliseconds; the last attempt may take 5 seconds longer, after what is read before it. `false` sends the
+   * submission only once.
    *
    * @defaultValue `{ withinMs: 120_000 }`
    */
