@@ -121,7 +121,7 @@ export interface WorkOptions<A = Work> {
    * How long one call of the handler may take, in milliseconds. After that time, the processor ends with a `HandlerError`
    * and releases its name, whatever `onHandlerFailure` is: the transaction is rolled back, and another replica continues after the
    * last commit. A Promise cannot be interrupted, so without transactions the call may still work while another replica
-   * does.
+   * does. The time for which the process is stopped, or its thread is blocked, does not count.
    *
    * @defaultValue Infinity
    */

@@ -18,7 +18,7 @@ import type { Report } from '../diagnostics/Diagnostic.js';
 import { DecodeError } from '../errors/feed.js';
 import { HandlerError } from '../errors/process.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
-import { monotonicNow } from '../http/clock.js';
+import { monotonicNow, stopwatch } from '../http/clock.js';
 import { clampTimer, type CompleteRetryPolicy, mapError } from '../http/retry.js';
 import type { Cursor, Transactions } from './CheckpointStore.js';
 import type { AnyEntry, AnyReader, FeedItem } from './Feed.js';
@@ -229,9 +229,14 @@ export class Waiting {
    * @param attempts - the number of the attempt
    */
   watch(attempts: number): Observable<never> {
-    const check$ = defer(() => timer(clampTimer(this.#nextCheckMs())));
+    const check$ = defer(() => {
+      const inMs = this.#nextCheckMs();
+      const tookMs = stopwatch();
+      return timer(clampTimer(inMs)).pipe(map(() => tookMs() - inMs));
+    });
     return check$.pipe(
-      tap(() => {
+      tap((lateMs) => {
+        this.#leaveOut(lateMs);
         this.#check(attempts);
       }),
       repeat(),
@@ -253,6 +258,11 @@ export class Waiting {
 
   #waitedMs(): number {
     return monotonicNow() - this.#since;
+  }
+
+  /** While the process was stopped, or its thread blocked, nothing could end. What began only then has not waited yet. */
+  #leaveOut(lateMs: number): void {
+    this.#since = Math.min(monotonicNow(), this.#since + Math.max(0, lateMs));
   }
 
   #nextCheckMs(): number {

@@ -1,5 +1,18 @@
-import { describe, expect, it } from '@jest/globals';
-import { catchError, concat, concatMap, defer, NEVER, of, startWith, take, throwError, timer } from 'rxjs';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  map,
+  NEVER,
+  of,
+  queueScheduler,
+  startWith,
+  take,
+  throwError,
+  timer,
+} from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
@@ -9,7 +22,7 @@ import type { Transactions } from '../../src/process/CheckpointStore.js';
 import type { HandlerResult, Work } from '../../src/process/ProcessOptions.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
-import type { WorldOptions } from '../helpers/world.js';
+import { upTo, type WorldOptions } from '../helpers/world.js';
 import { mockPlatform, name, PlainStore, processWorld, run, until } from './support.js';
 import { holdingBy, MemoryTransactions, type Tx } from './transactionalStore.js';
 
@@ -20,6 +33,21 @@ const delaySubscription =
   <A>(ms: number): MonoTypeOperatorFunction<A> =>
   (source) =>
     timer(ms).pipe(concatMap(() => source));
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** Stops the process at these times, for so many milliseconds each: what is due meanwhile comes late. */
+function stopProcessAt(forMs: number, ...times: readonly number[]): void {
+  const real = queueScheduler.now.bind(queueScheduler);
+  let stoppedMs = 0;
+  jest.spyOn(queueScheduler, 'now').mockImplementation(() => real() + stoppedMs);
+  for (const ms of times)
+    timer(ms).subscribe(() => {
+      stoppedMs += forMs;
+    });
+}
 
 const otherFormat = acsDelta({ parties: ['bob::1220ab'] });
 
@@ -59,6 +87,39 @@ describe('a handler that does not end', () => {
       // the update before it may be handled again: this store has no transactions
       expect(handled.slice(-2)).toEqual([2, 3]);
     });
+  });
+
+  it.each([
+    ['in the call that is slow', 3_000],
+    ['right before the next call begins', 5_999],
+  ])('and one that does is not late because its process was stopped: %s (G20)', (_, stopAt) => {
+    const { error, handled, seen } = run({
+      updates: 3,
+      prepare: () => {
+        stopProcessAt(300_000, stopAt);
+      },
+      handle: (update, record) => timer(6_000).pipe(map(() => record(update))),
+      options: { handlerTimeoutMs: 7_000 },
+      ms: 60_000,
+    });
+    expect(error).toBeUndefined();
+    expect(handled).toEqual([1, 2, 3]);
+    expect(seen.completed).toBe(true);
+  });
+
+  it.each([
+    ['once, at first', [3_000]],
+    ['again and again', upTo(20).map((n) => n * 3_000)],
+  ])('ends the processor also if the process is stopped %s', (_, times) => {
+    const { error, seen } = run({
+      prepare: () => {
+        stopProcessAt(20_000, ...times);
+      },
+      handle: () => NEVER,
+      options: { handlerTimeoutMs: 7_000 },
+    });
+    expect(error).toBeInstanceOf(HandlerError);
+    expect(seen.endedAt).toBeLessThan(20_000);
   });
 
   it('is reported as abandoned if the processor is stopped meanwhile', () => {
