@@ -36,6 +36,7 @@ import type { LastUpdate } from '../codecs/LedgerPosition.js';
 import { idOf } from '../history/advance.js';
 import { openSocket, readList, type SocketMessage } from './openSocket.js';
 import type { SocketPort } from './SocketPort.js';
+import { monotonicNow } from '../http/clock.js';
 import { jitter } from '../http/retry.js';
 
 /** Follows the ledger over the WebSockets of a port; with polls while none may be opened. */
@@ -97,7 +98,7 @@ const followBySocket = <A extends FeedElement>(
       cursor,
       last: beginExclusive,
       lastUpdate: beginExclusive,
-      receivedAt: asyncScheduler.now(),
+      receivedAt: monotonicNow(),
       count: 0,
       proof,
     };
@@ -171,7 +172,7 @@ function receiveElement<A extends FeedElement>(
   progress: SocketProgress,
   json: unknown,
 ): { readonly page: Page<A> | undefined; readonly progress: SocketProgress } {
-  const receivedAt = asyncScheduler.now();
+  const receivedAt = monotonicNow();
   const { proof } = progress;
   const elements = decodeElements(feed.source, progress.path, [json], feed.onUndecodable);
   const { updates, last, lastUpdate, failure = elements.failure } = checkOrder(elements.updates, progress, progress);

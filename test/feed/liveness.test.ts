@@ -64,6 +64,26 @@ describe('a feed continues', () => {
     });
   });
 
+  it.each([-3_600_000, 3_600_000])('by a WebSocket, with true durations, if the clock is set by %d ms (G20)', (by) => {
+    marbles(({ flush }) => {
+      const { ledger, feed, client, websocket } = world({ latencyMs: 5 });
+      const diagnostics = observe(client.diagnostics$);
+      const seen = observe(feed({}, websocket).pipe(takeUntil(timer(30_000))));
+      setClock(13_000, by);
+      for (const [i, at] of [10_000, 20_000, 25_000].entries())
+        timer(at).subscribe(() => {
+          fill(ledger, i + 1);
+        });
+      flush();
+      expect(offsets(seen.values)).toEqual([1, 2, 3]);
+      const durations = diagnostics.values.flatMap((it) => (it._tag === 'PageReceived' ? [it.durationMs] : []));
+      expect(Math.min(...durations)).toBeGreaterThanOrEqual(0);
+      expect(Math.max(...durations)).toBeLessThanOrEqual(30_000);
+      // not of a poll
+      expect(diagnostics.values.filter(({ _tag }) => _tag === 'SocketOpened')).toHaveLength(1);
+    });
+  });
+
   it('if the machine sleeps during an outage (G20)', () => {
     let down = true;
     const { seen } = play(

@@ -1,18 +1,10 @@
-import {
-  asyncScheduler,
-  concatMap,
-  defer,
-  type MonoTypeOperatorFunction,
-  type Observable,
-  retry,
-  tap,
-  timer,
-} from 'rxjs';
+import { concatMap, defer, type MonoTypeOperatorFunction, type Observable, retry, tap, timer } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
 import { isLedgerError, isTransient, type LedgerError } from '../../errors/LedgerError.js';
 import { isUnavailable } from '../../history/participant.js';
 import { isGapError } from '../../feed/UpdatesOptions.js';
+import { monotonicNow } from '../../http/clock.js';
 import { clampTimer, retryAfterOf, RetryBudget, type RetrySettings } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractQuery.js';
 import { readPairedAt, UnpairedError } from './pairHalves.js';
@@ -126,7 +118,7 @@ const reportProgress =
       let total = 0;
       return source.pipe(
         tap((part) => {
-          const now = asyncScheduler.now();
+          const now = monotonicNow();
           switch (part._tag) {
             case 'SnapshotStarted':
               startedAt = now;

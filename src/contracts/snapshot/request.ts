@@ -22,6 +22,7 @@ import { isTimeout } from '../../feed/adaptRequest.js';
 import { isBeyondEnd, isEndBeforeCursor } from '../../feed/pageRequest.js';
 import type { Client } from '../../client/Client.js';
 import { type Call, exchange } from '../../client/exchange.js';
+import { stopwatch } from '../../http/clock.js';
 import { mapError, retryTransient } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractQuery.js';
 
@@ -192,8 +193,7 @@ const requestOnce = (snapshot: Snapshot, request: AnswerRequest): Observable<Ans
     const { client } = snapshot.source;
     const { path, limitOf, call, read } = request;
     const limit = limitOf();
-    const sentAt = asyncScheduler.now();
-    const tookMs = (): number => asyncScheduler.now() - sentAt;
+    const tookMs = stopwatch();
     return exchange(client, { method: 'POST', path, ...call(limit) }, (json) => read(json, limit)).pipe(
       tap(() => {
         if (tookMs() < fastMs) snapshotsOf(client).answered();
