@@ -89,8 +89,8 @@ export interface WorkOptions<A = Work> {
    */
   readonly storeRetry?: RetryPolicy | undefined;
   /**
-   * How to retry a handler that fails. `giveUpAfterMs` limits the time of its attempts and of the delays between them. A
-   * `TypeError` or `ReferenceError`, which a retry would repeat, is not retried, unless it is that of a `fetch` without a response,
+   * How to retry a handler that fails. `giveUpAfterMs` limits the time of its attempts and of the delays between them, from the
+   * first failure for an update on. A `TypeError` or `ReferenceError`, which a retry would repeat, is not retried, unless it is that of a `fetch` without a response,
    * or `onHandlerFailure` is `'skip'`.
    *
    * @defaultValue the policy of the feed, limited to 60000 ms

@@ -242,7 +242,9 @@ function retryOrGiveUp(
   { cause, tookMs }: HandlerFailure,
 ): Observable<Progress> {
   const [first] = progress.remaining;
-  const spent = progress.budget.spend(tookMs);
+  const { budget: before } = progress;
+  // the time counts from the first failure: a call that took long, or a process that was stopped, costs no retry
+  const spent = before.failures === 0 ? before : before.spend(tookMs);
   if (processor.isStopped() && isLedgerError(cause, 'StoreError')) return EMPTY;
   // never a reason to skip the update
   if (first === undefined || isOfStore(cause)) throw cause;

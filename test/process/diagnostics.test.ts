@@ -1,18 +1,5 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import {
-  catchError,
-  concat,
-  concatMap,
-  defer,
-  map,
-  NEVER,
-  of,
-  queueScheduler,
-  startWith,
-  take,
-  throwError,
-  timer,
-} from 'rxjs';
+import { describe, expect, it } from '@jest/globals';
+import { catchError, concat, concatMap, defer, map, NEVER, of, startWith, take, throwError, timer } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
@@ -23,7 +10,7 @@ import type { HandlerResult, Work } from '../../src/process/ProcessOptions.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { upTo, type WorldOptions } from '../helpers/world.js';
-import { mockPlatform, name, PlainStore, processWorld, run, until } from './support.js';
+import { mockPlatform, name, PlainStore, processWorld, run, stopProcessAt, until } from './support.js';
 import { holdingBy, MemoryTransactions, type Tx } from './transactionalStore.js';
 
 mockPlatform();
@@ -33,21 +20,6 @@ const delaySubscription =
   <A>(ms: number): MonoTypeOperatorFunction<A> =>
   (source) =>
     timer(ms).pipe(concatMap(() => source));
-
-afterEach(() => {
-  jest.restoreAllMocks();
-});
-
-/** Stops the process at these times, for so many milliseconds each: what is due meanwhile comes late. */
-function stopProcessAt(forMs: number, ...times: readonly number[]): void {
-  const real = queueScheduler.now.bind(queueScheduler);
-  let stoppedMs = 0;
-  jest.spyOn(queueScheduler, 'now').mockImplementation(() => real() + stoppedMs);
-  for (const ms of times)
-    timer(ms).subscribe(() => {
-      stoppedMs += forMs;
-    });
-}
 
 const otherFormat = acsDelta({ parties: ['bob::1220ab'] });
 

@@ -5,7 +5,7 @@ import { logTo } from '../../src/diagnostics/logTo.js';
 import { CursorError, StoreError } from '../../src/errors/process.js';
 import type { HandlerResult } from '../../src/process/ProcessOptions.js';
 import { upTo } from '../helpers/world.js';
-import { mockPlatform, name, run, type RunOptions } from './support.js';
+import { mockPlatform, name, run, type RunOptions, stopProcessAt } from './support.js';
 import { MemoryTransactions } from './transactionalStore.js';
 
 mockPlatform();
@@ -58,6 +58,30 @@ describe('a handler that fails', () => {
       [1, 2, 3, 4].map((n) => ({ offset: 5, failures: n, delayMs: 125 * 2 ** (n - 1), cause: mine })),
     );
   });
+
+  describe.each(['stop', 'skip'] as const)(
+    'once is retried, with onHandlerFailure %s, although',
+    (onHandlerFailure) => {
+      it.each([
+        ['its process was stopped during the call', 500, 1_000],
+        ['the call took all of the time', Infinity, 61_000],
+      ])('%s', (_, stopAt, failsAfterMs) => {
+        let failures = 0;
+        const { error, handled } = run({
+          prepare: () => {
+            stopProcessAt(300_000, ...(stopAt < Infinity ? [stopAt] : []));
+          },
+          handle: (update, record) =>
+            update.offset === 1 && (failures += 1) === 1
+              ? timer(failsAfterMs).pipe(concatMap(() => throwError(() => mine)))
+              : record(update),
+          options: { onHandlerFailure },
+        });
+        expect(error).toBeUndefined();
+        expect(handled).toEqual(upTo(10));
+      });
+    },
+  );
 
   it.each(ways)(
     'ends the processor after giveUpAfterMs, with the updates before it committed: it %s (G43)',

@@ -4,12 +4,13 @@ import {
   defer,
   delay,
   map,
+  type Observable,
+  type ObservableInput,
   of,
+  queueScheduler,
   takeUntil,
   tap,
   timer,
-  type Observable,
-  type ObservableInput,
 } from 'rxjs';
 import type { Offset } from '../../src/codecs/scalars.js';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
@@ -211,6 +212,17 @@ export function run<S extends AnyStore = PlainStore>({
     const endMs = asyncScheduler.now();
     return { store, handled, started, seen, error, commits, diagnostics: diagnostics.values, service, endMs };
   });
+}
+
+/** Stops the process at these times, for so many milliseconds each: what is due meanwhile comes late. */
+export function stopProcessAt(forMs: number, ...times: readonly number[]): void {
+  const real = queueScheduler.now.bind(queueScheduler);
+  let stoppedMs = 0;
+  jest.spyOn(queueScheduler, 'now').mockImplementation(() => real() + stoppedMs);
+  for (const ms of times)
+    timer(ms).subscribe(() => {
+      stoppedMs += forMs;
+    });
 }
 
 /** A signal that aborts after a virtual time. */
