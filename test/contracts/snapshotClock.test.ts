@@ -22,7 +22,7 @@ const durationsOf = (diagnostics: readonly Diagnostic[]): number[] =>
   diagnostics.flatMap((diagnostic) => ('durationMs' in diagnostic ? [diagnostic.durationMs] : []));
 
 describe.each([-hour, hour])('a snapshot while the clock is set by %d ms', (by) => {
-  it('has the durations that it took (G20)', () => {
+  it('has the durations that it took', () => {
     const { observed, diagnostics } = read({
       ...{ count: 30, latencyMs: 1_000, given: setClock(by) },
       options: { maxSnapshotPageSize: 10 },
@@ -31,7 +31,7 @@ describe.each([-hour, hour])('a snapshot while the clock is set by %d ms', (by) 
     expect(durationsOf(diagnostics)).toEqual([1_000, 1_000, 1_000, 3_000]);
   });
 
-  it('has pages of the same size after a failure that came at once (G20)', () => {
+  it('has pages of the same size after a failure that came at once', () => {
     const refusal = timer(600).pipe(map(() => errorReply(503, 'no upstream')));
     const { observed, requests } = read({
       ...{ count: 30, latencyMs: 1_000, given: setClock(by) },

@@ -64,7 +64,7 @@ describe('a handler that does not end', () => {
   it.each([
     ['in the call that is slow', 3_000],
     ['right before the next call begins', 5_999],
-  ])('and one that does is not late because its process was stopped: %s (G20)', (_, stopAt) => {
+  ])('and one that does is not late because its process was stopped: %s', (_, stopAt) => {
     const { error, handled, seen } = run({
       updates: 3,
       prepare: () => {

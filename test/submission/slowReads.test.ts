@@ -46,13 +46,13 @@ function submit(isCommitted: boolean): { readonly seen: Observed<Transaction>; r
 }
 
 describe('a submission after reads that are slower than its time', () => {
-  it('has five seconds for its last attempt (G60)', () => {
+  it('has five seconds for its last attempt', () => {
     const { seen, commits } = submit(false);
     expect(seen).toMatchObject({ error: undefined, values: [{ commandId }] });
     expect(commits).toBe(1);
   });
 
-  it('has five seconds to read the commit that it finds (G60)', () => {
+  it('has five seconds to read the commit that it finds', () => {
     const { seen, commits } = submit(true);
     expect(seen).toMatchObject({ error: undefined, values: [{ commandId, isRepeated: true }] });
     expect(commits).toBe(1);
