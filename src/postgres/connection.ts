@@ -108,16 +108,62 @@ const connectionLost = (client: PoolClient): Observable<never> =>
 const executing = new WeakMap<object, Promise<unknown>>();
 
 /** Sends a statement. A connection has one at a time, so that one waits for those before it, and is not sent if it is given up. */
-const inTurn = <A>(db: ClientBase | Pool, send: () => Promise<A>): Observable<A> =>
+const inTurn = <A>(db: ClientBase, send: () => Promise<A>): Observable<A> =>
   defer((): ObservableInput<A> => {
     const before = executing.get(db);
     if (before !== undefined) return from(before).pipe(concatMap(() => inTurn(db, send)));
     const sent = send();
-    if ('totalCount' in db) return sent;
     const end = (): void => void executing.delete(db);
     executing.set(db, sent.then(end, end));
     return sent;
   });
+
+/**
+ * Sends a statement over any connection of a pool. If it is given up before the answer, its connection is closed: one that the
+ * network has swallowed would never come back to the pool.
+ */
+const overPool = <A>(pool: Pool, send: (client: ClientBase) => Promise<A>): Observable<A> =>
+  defer(() => {
+    let isGivenUp = false;
+    let close = (): void => undefined;
+    const use = async (client: PoolClient): Promise<A> => {
+      if (isGivenUp) {
+        client.release();
+        throw new Error('the statement was given up');
+      }
+      let isOpen = true;
+      const release = (isBroken: boolean): void => {
+        if (isOpen) client.release(isBroken);
+        isOpen = false;
+      };
+      // without a listener, a broken connection ends the program
+      client.on('error', ignore);
+      close = () => {
+        release(true);
+      };
+      try {
+        const result = await send(client);
+        client.off('error', ignore);
+        release(false);
+        return result;
+      } catch (error) {
+        release(true);
+        throw error;
+      }
+    };
+    return from(pool.connect().then(use)).pipe(
+      finalize(() => {
+        isGivenUp = true;
+        close();
+      }),
+    );
+  });
+
+const ignore = (): void => undefined;
+
+/** Sends a statement over a connection, or over any of a pool. */
+export const sendTo = <A>(db: ClientBase | Pool, send: (client: ClientBase) => Promise<A>): Observable<A> =>
+  'totalCount' in db ? overPool(db, send) : inTurn(db, () => send(db));
 
 /** Runs a statement, and emits its rows. */
 export const run = (
@@ -125,7 +171,7 @@ export const run = (
   sql: string,
   values: readonly unknown[] = [],
 ): Observable<readonly QueryResultRow[]> =>
-  inTurn(db, () => db.query<QueryResultRow>(sql, [...values])).pipe(
+  sendTo(db, (client) => client.query<QueryResultRow>(sql, [...values])).pipe(
     map(({ rows }) => rows),
     mapError((error) => withoutValues(reasons.get(db) ?? error)),
   );

@@ -22,7 +22,7 @@ import { checkPositive, clampTimer, mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Cursor, TransactionalStore } from '../process/CheckpointStore.js';
 import { parkedConflict } from '../process/checkParked.js';
-import { connect, query, transactionsOn } from './connection.js';
+import { connect, query, sendTo, transactionsOn } from './connection.js';
 import { asStoreError, isFailedTransaction, DatabaseError } from './databaseErrors.js';
 import { holdLease, type LeaseTables } from './Lease.js';
 
@@ -312,7 +312,7 @@ const ensureTables = (
         throw new DatabaseError(`the tables ${row['missing']} are missing`, 'create them with postgresStoreSql()');
       // locked, because one of two processes that create the same table at the same time would fail
       const create = `SELECT pg_advisory_xact_lock(hashtextextended('${id}', 1));${postgresStoreSql(schema)}`;
-      return defer(() => db.query(create)).pipe(timeout(clampTimer(timeoutMs)), ignoreElements());
+      return sendTo(db, (client) => client.query(create)).pipe(timeout(clampTimer(timeoutMs)), ignoreElements());
     }),
   );
   // fails for other tables of these names

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { defer, map, type Observable, timeout } from 'rxjs';
+import { map, type Observable, timeout } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { Offset } from '../../codecs/scalars.js';
@@ -7,7 +7,7 @@ import type { WorkCounts } from '../../diagnostics/Diagnostic.js';
 import { StoreError, type StoreOperation } from '../../errors/process.js';
 import { clampTimer, mapError } from '../../http/retry.js';
 import { asStoreError } from '../../process/heldStore.js';
-import { query } from '../connection.js';
+import { query, sendTo } from '../connection.js';
 import { postgresStoreSql, quoteSchema, tablesIn } from '../postgresStore.js';
 import { countsOf, countsSql, isRunning } from './counts.js';
 import type { DecideRequest } from './requests.js';
@@ -337,4 +337,4 @@ END $outbox$`;
 
 /** Creates the tables if one is missing. */
 export const ensureOutbox = (pool: Pool, schema: string, timeoutMs: number): Observable<unknown> =>
-  defer(() => pool.query(ensureOutboxSql(schema))).pipe(timeout(clampTimer(timeoutMs)));
+  sendTo(pool, (client) => client.query(ensureOutboxSql(schema))).pipe(timeout(clampTimer(timeoutMs)));

@@ -19,7 +19,7 @@ import type { Report } from '../../diagnostics/Diagnostic.js';
 import { checkPositive, clampTimer, mapError } from '../../http/retry.js';
 import type { StoreOperation } from '../../errors/process.js';
 import type { ContractsWork, ResetBatch } from '../../process/contractsFeed.js';
-import { connect, query } from '../connection.js';
+import { connect, query, sendTo } from '../connection.js';
 import { asStoreError, DatabaseError } from '../databaseErrors.js';
 import { checkRights } from '../postgresStore.js';
 import { type Retain, retainFor, retentionFunctions } from './history.js';
@@ -295,7 +295,7 @@ const migrate = (db: ClientBase | Pool, names: ProjectionSchema, timeoutMs = mig
       // several statements in one request are one transaction, which must see what another migration did before this
       // one got the lock
       const sql = `SET TRANSACTION ISOLATION LEVEL READ COMMITTED;${projectionSql(names.name)}`;
-      return defer(() => db.query(sql)).pipe(
+      return sendTo(db, (client) => client.query(sql)).pipe(
         timeout(clampTimer(timeoutMs)),
         map(() => currentVersion),
       );

@@ -1,0 +1,72 @@
+import { expect, it } from '@jest/globals';
+import type { Pool } from 'pg';
+import { from, lastValueFrom, type Observable, Subject, toArray } from 'rxjs';
+import { commandOutbox, liveQuery, migrateProjection, postgresStore } from '../../src/postgres/index.js';
+import { tcpProxy } from '../helpers/localServers.js';
+import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { until } from '../helpers/time.js';
+import { poolOf, withDatabase } from './support.js';
+
+describeWithPostgres('a network that swallows what is sent over the connections of a pool', () => {
+  const database = withDatabase();
+
+  /** A pool, and what swallows all that its present connections send. New connections work, as after a failover. */
+  async function swallowing(max: number, work: (pool: Pool, swallow: () => void) => Promise<void>): Promise<void> {
+    const swallow$ = new Subject<void>();
+    const proxy = await tcpProxy(database.server.url, (client, server) => {
+      client.pipe(server).pipe(client);
+      swallow$.subscribe(() => {
+        client.unpipe(server).resume();
+      });
+    });
+    const pool = poolOf(proxy.url, max);
+    try {
+      await work(pool, () => {
+        swallow$.next();
+      });
+      await pool.end();
+    } finally {
+      proxy.close();
+    }
+  }
+
+  const timeoutMs = 200;
+  const calls: readonly (readonly [string, number, (pool: Pool) => Observable<unknown>])[] = [
+    ['parked() of a store', 1, (pool) => from(postgresStore({ pool, timeoutMs }).parked('p'))],
+    ['parked() of an outbox', 2, (pool) => commandOutbox({ pool, timeoutMs }).parked()],
+    ['a migration', 1, (pool) => migrateProjection({ pool, timeoutMs })],
+  ];
+
+  it.each(calls)('gives the connection of %s back to the pool (G42)', async (_, max, call) => {
+    await lastValueFrom(migrateProjection({ pool: database.pool }));
+    await swallowing(max, async (pool, swallow) => {
+      const run = (): Promise<unknown> => lastValueFrom(call(pool).pipe(toArray()));
+      for (let times = 0; times < max; times += 1) {
+        await run();
+        swallow();
+        await expect(run()).rejects.toThrow(/timeout/i);
+      }
+      await run();
+    });
+  });
+
+  it('queries again over another connection (G87)', async () => {
+    await lastValueFrom(migrateProjection({ pool: database.pool }));
+    await swallowing(2, async (pool, swallow) => {
+      let results = 0;
+      const errors: unknown[] = [];
+      const retry = { baseDelayMs: 5, maxDelayMs: 20, giveUpAfterMs: 5_000 };
+      const live = liveQuery(pool, 'SELECT 1', [], { timeoutMs, retry }).subscribe({
+        next: () => (results += 1),
+        error: (error: unknown) => errors.push(error),
+      });
+      await until(() => results === 1);
+      swallow();
+      // the connection that listens still hears of it
+      await database.pool.query('UPDATE contracts.projection_state SET latest_offset = 1');
+      await until(() => results > 1 || errors.length > 0);
+      live.unsubscribe();
+      expect(errors).toEqual([]);
+    });
+  });
+});
