@@ -128,7 +128,11 @@ export const withPool = <A>(
       // an idle connection that breaks would end the program; the next query reports it
       pool.on('error', () => undefined);
       const clients = new Set<object>();
-      pool.on('connect', (client) => clients.add(client));
+      pool.on('connect', (client) => {
+        clients.add(client);
+        // so would one that is in use, between two statements and in the middle of one; its statement reports it, too
+        client.on('error', () => undefined);
+      });
       pool.on('remove', (client) => clients.delete(client));
       return work(pool).pipe(
         finalize(() => {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { acsDelta, createLedger } from '../../src/index.js';
-import { commandOutbox, contractsProjection, postgresStore } from '../../src/postgres/index.js';
+import { commandOutbox, contractsProjection, postgresStore, postgresStoreSql } from '../../src/postgres/index.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { contractsFeed, isReady, processFeed, updatesFeed } from '../../src/process/index.js';
+import { tcpProxy } from '../helpers/localServers.js';
 import { observe } from '../helpers/observe.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 import { until } from '../helpers/time.js';
@@ -59,6 +60,23 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
       ({ offset }) => offset,
     );
   const end = (): string => String(world.sandbox.ledgerEnd);
+
+  it.each(['BEGIN', 'FOR UPDATE'])('reports in one line that its connection breaks at %s', async (statement) => {
+    await pool.query(postgresStoreSql());
+    const proxy = await tcpProxy(server.url, (client, target) => {
+      client.on('data', (bytes: Buffer) => {
+        if (bytes.includes(statement)) client.destroy();
+        else target.write(bytes);
+      });
+      target.pipe(client);
+    });
+    const run = runCli(['processors', 'rewind', '--name', 'cut', '--to', '1', '--database', proxy.url]);
+    expect([await run.code, run.out.text() + run.err.text()]).toEqual([
+      6,
+      expect.stringMatching(/^canton-rx: the connection was closed; .*\n$/),
+    ]);
+    proxy.close();
+  });
 
   it('refuses to pause an outbox, which would send until it notices', async () => {
     const outbox = observe(commandOutbox({ pool }).submitAll(createLedger({ baseUrl: world.sandbox.url })));
