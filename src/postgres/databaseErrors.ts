@@ -11,6 +11,11 @@ export const isOfStatement = (error: unknown): boolean => /^(0A|2[12]|42)/.test(
 /** Whether the database requires the transaction to be repeated: `serialization_failure`, `deadlock_detected`. */
 export const mustRepeat = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
 
+/** A transaction does not see what was committed after it began, and must be repeated, as after a `serialization_failure`. */
+export class RepeatError extends Error {
+  readonly code = '40001';
+}
+
 /**
  * Whether an earlier statement of the transaction failed and the handler ignored the failure:
  * `in_failed_sql_transaction`.

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, jest } from '@jest/globals';
 import { Pool } from 'pg';
-import { filter, firstValueFrom, lastValueFrom, takeWhile, toArray } from 'rxjs';
+import { EMPTY, filter, firstValueFrom, lastValueFrom, takeWhile, toArray } from 'rxjs';
 import { createLedger, type Ledger } from '../../src/index.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { contractChanges, type ContractQuery } from '../../src/contracts/index.js';
@@ -90,6 +90,26 @@ describeWithPostgres('contractsProjection', () => {
     });
     expect(rows).toEqual(expected);
   };
+
+  it.each(['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const)(
+    'is created by a handler that has no prepare, in transactions that are %s (G41)',
+    async (isolation) => {
+      const { ledger } = await world(40);
+      const { pool } = database;
+      const projection = contractsProjection({ pool, query });
+      // as in a handler that does more
+      const handler: typeof projection = Object.assign(
+        (...args: Parameters<typeof projection>) => projection(...args),
+        {
+          prepare: () => EMPTY,
+        },
+      );
+      const store = postgresStore({ pool, isolation });
+      const processed$ = processFeed(contractsFeed(ledger, query, { batchSize: 40 }), handler, { name: 'p', store });
+      await firstValueFrom(processed$.pipe(filter(({ isCaughtUp }) => isCaughtUp)));
+      await checkActive(ledger);
+    },
+  );
 
   it('has the contracts of the ledger after each run, also when it was pruned or restored meanwhile (G49)', async () => {
     const { service, ledger } = await world(300);

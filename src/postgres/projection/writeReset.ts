@@ -4,6 +4,7 @@ import type { Offset } from '../../codecs/scalars.js';
 import { CursorError } from '../../errors/process.js';
 import type { ResetBatch } from '../../process/contractsFeed.js';
 import { run } from '../connection.js';
+import { RepeatError } from '../databaseErrors.js';
 import { endRow, resumeRows } from './endRows.js';
 import { removeGarbage } from './history.js';
 import { loadContracts, updateKept, updateWitnesses } from './loadContracts.js';
@@ -76,6 +77,8 @@ const checkOwner = ({ tx, names }: Writing): Observable<never> =>
       ${cursorAt} ->> 1 AS own FROM ${names.state} FOR UPDATE`,
   ).pipe(
     map(([state]) => {
+      if (state === undefined)
+        throw new RepeatError(`the schema ${names.name} was created after the transaction began`);
       const { isFree, table, owner, own } = state as {
         readonly isFree: boolean;
         readonly table: string;
