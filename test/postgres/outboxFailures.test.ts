@@ -1,5 +1,5 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
-import { Client, Pool } from 'pg';
+import { Client, Pool, types } from 'pg';
 import { elementAt, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
 import { logTo } from '../../src/index.js';
 import { commandOutbox } from '../../src/postgres/index.js';
@@ -148,6 +148,28 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     expect((await send(1)).submitted).toMatchObject([{ _tag: 'Committed', commandId: 'three' }]);
     expect((await rows()).map(({ state }) => state)).toEqual(['committed', 'dropped', 'committed', 'committed']);
     expect(await lastValueFrom(outbox.parked().pipe(toArray()))).toEqual([]);
+  });
+
+  it('reads what is parked, whatever parsers the program has for the types of the database (G76)', async () => {
+    const { JSON: json, INT8: int8 } = types.builtins;
+    const own = new Map<number, unknown>([
+      [json, (text: string) => text],
+      [int8, BigInt],
+    ]);
+    const getTypeParser = ((oid: never): unknown => own.get(oid) ?? types.getTypeParser(oid)) as never;
+    const pool = new Pool({ connectionString: database.server.url, max: 4, types: { getTypeParser } });
+    const { outbox, create, inTransaction, send } = await world({ pool });
+    const { commands, ...decided } = { ...create('one'), decide: 'none' };
+    expect(commands).toHaveLength(1);
+    await inTransaction((tx) => outbox.enqueue(tx, decided, { key: 'a' }));
+    await send(1);
+    expect(await firstValueFrom(outbox.parked())).toMatchObject({
+      id: 1,
+      commandId: 'one',
+      reason: 'decide',
+      mayBeCommitted: false,
+    });
+    await pool.end();
   });
 
   it.each([

@@ -241,7 +241,8 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
     parked: () =>
       ready$.pipe(
         concatMap(() => query(pool, timeoutMs, parkedSql(commands), [name])),
-        concatMap((rows) => rows.map((row) => row['command'] as ParkedCommand)),
+        // as text: a program may have its own parser for JSON
+        concatMap((rows) => rows.map((row) => JSON.parse(String(row['command'])) as ParkedCommand)),
       ),
     retry: (id, { forget = false } = {}) => {
       const reset = forget ? ', may_be_committed = false, since = NULL, participant = NULL, position = NULL' : '';
@@ -267,7 +268,7 @@ const parkedSql = (
   commands: string,
 ): string => `SELECT json_strip_nulls(json_build_object('id', id, 'commandId', command_id,
     'key', key, 'reason', coalesce(reason, 'other'), 'decide', decide, 'error', coalesce(error, ''),
-    'mayBeCommitted', may_be_committed)) AS command
+    'mayBeCommitted', may_be_committed))::text AS command
   FROM ${commands} AS c WHERE name = $1 AND state = 'parked' ORDER BY c.id`;
 
 /** Throws a TypeError for a text that is empty, or that PostgreSQL cannot store. */
