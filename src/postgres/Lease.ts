@@ -27,7 +27,7 @@ import { trackOpen } from '../process/heldStore.js';
 import { randomUuid } from '../submission/Run.js';
 import { checkSession } from './checkSession.js';
 import { connect, type Connection, query, transactionsOn } from './connection.js';
-import { isExpired, isFree, isLockOf, leaseMs, lockKey, renewedAt } from './leaseSql.js';
+import { hasEnded, isExpired, isFree, isLockOf, leaseMs, lockKey, renewedAt } from './leaseSql.js';
 
 /** The names of the tables of leases and fencing tokens, for SQL, and what identifies them in the names of locks. */
 export interface LeaseTables {
@@ -262,7 +262,7 @@ class Holder {
     const { tables, name } = this.options;
     // a pooler may have announced the ID of a server process; this detects it
     const renew = `UPDATE ${tables.leases} l SET renewed_at = clock_timestamp(), pid = CASE WHEN $3::boolean OR pid = pg_backend_pid() THEN pid END
-      WHERE name = $1 AND holder = $2 RETURNING l.paused_at IS NOT NULL AS "isPaused"`;
+      WHERE name = $1 AND holder = $2 RETURNING l.paused_at IS NOT NULL AS "isPaused", ${hasEnded} AS "hasEnded"`;
     return timer(renewMs, renewMs).pipe(
       exhaustMap(() => {
         const { pool } = this;
@@ -274,9 +274,11 @@ class Holder {
           this.#id,
           isElsewhere,
         ]).pipe(
-          map((rows) => {
-            if (rows.length === 0) throw new StoreError('hold', name, 'another processor holds the name now');
-            if (rows[0]?.['isPaused'] === true) throw paused(name);
+          map(([row]) => {
+            // its transaction cannot be committed, and where the network has swallowed the end, its statement would wait forever
+            if (isElsewhere && row?.['hasEnded'] !== false) void this.connection.client.end();
+            if (row === undefined) throw new StoreError('hold', name, 'another processor holds the name now');
+            if (row['isPaused'] === true) throw paused(name);
           }),
           catchError((error: unknown) => {
             if (this.#isInTransaction || isElsewhere) return EMPTY;

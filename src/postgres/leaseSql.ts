@@ -1,9 +1,11 @@
 /** The duration of a lease since it was last renewed, in milliseconds, by the clock of the database. */
 export const leaseMs = 15_000;
 
+/** SQL: whether the server process of the holder of a row `l` has ended, if it is known. */
+export const hasEnded = `(l.pid IS NOT NULL AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = l.pid))`;
+
 /** SQL: whether the lease of a row `l` is free, because it was released or the server process of its holder has ended. */
-export const isFree = `(l.holder IS NULL
-  OR (l.pid IS NOT NULL AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = l.pid)))`;
+export const isFree = `(l.holder IS NULL OR ${hasEnded})`;
 
 /** SQL: whether the lease of a row `l` has expired. One that was renewed in the future was renewed before the clock was set back. */
 export const isExpired = `clock_timestamp() NOT BETWEEN l.renewed_at AND l.renewed_at + interval '${leaseMs} milliseconds'`;
