@@ -1,7 +1,7 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { Client, Pool, types } from 'pg';
 import { elementAt, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
-import { logTo } from '../../src/index.js';
+import { createLedger, logTo } from '../../src/index.js';
 import { commandOutbox } from '../../src/postgres/index.js';
 import { switchableProxy } from '../helpers/localServers.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
@@ -148,6 +148,34 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     expect((await send(1)).submitted).toMatchObject([{ _tag: 'Committed', commandId: 'three' }]);
     expect((await rows()).map(({ state }) => state)).toEqual(['committed', 'dropped', 'committed', 'committed']);
     expect(await lastValueFrom(outbox.parked().pipe(toArray()))).toEqual([]);
+  });
+
+  it('commits once after the database was restored if the period of the command begins before it was enqueued', async () => {
+    const { sandbox, outbox, create, inTransaction, send } = await world();
+    sandbox.generate(3);
+    const value = sandbox.ledgerEnd;
+    await inTransaction((tx) => outbox.enqueue(tx, create('without')));
+    await inTransaction((tx) =>
+      outbox.enqueue(tx, { ...create('with'), deduplicationPeriod: { DeduplicationOffset: { value } } }),
+    );
+    const columns = 'state, may_be_committed, since, participant, position, update_id, "offset"';
+    await database.pool.query('DROP TABLE IF EXISTS backup; CREATE TABLE backup AS SELECT * FROM canton_rx_outbox');
+    await send(2);
+    sandbox.generate(3);
+    // as after a failover to a standby that did not have the last commits
+    await database.pool.query(`UPDATE canton_rx_outbox o SET (${columns}) =
+      (SELECT ${columns} FROM backup b WHERE b.id = o.id)`);
+    // another process
+    const ledger = createLedger({ baseUrl: sandbox.url });
+    const submitted = await lastValueFrom(outbox.submitAll(ledger, soon).pipe(take(2), toArray()));
+    const results = submitted.map((each) => [each.commandId, each._tag, 'isRepeated' in each && each.isRepeated]);
+    expect(results.toSorted()).toEqual([
+      ['with', 'Committed', true],
+      ['without', 'Committed', false],
+    ]);
+    // what is documented: nothing says that the other one was sent
+    const ids = committedIds(sandbox).filter((id) => id.startsWith('with'));
+    expect(ids.toSorted()).toEqual(['with', 'without', 'without']);
   });
 
   it('reads what is parked, whatever parsers the program has for the types of the database (G76)', async () => {

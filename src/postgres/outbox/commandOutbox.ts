@@ -169,6 +169,7 @@ export interface CommandOutbox {
  *
  * export const order = async (party: string, command: Command) => {
  *   const tx = await pool.connect();
+ *   tx.on('error', () => undefined); // its statement fails, and the program does not end
  *   try {
  *     await tx.query('BEGIN');
  *     await tx.query('INSERT INTO orders (party) VALUES ($1)', [party]);
