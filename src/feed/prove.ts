@@ -73,7 +73,7 @@ function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, ste
   const proves = step.page?.proves;
   if (proves === 'no' || history.floors?.lacksRead(step.page?.updates ?? []) === true) history.interrupted();
   const isNews = (step.page?.updates.length ?? 0) > 0;
-  if (!history.isDoubtful) return history.mustConfirm && isNews ? confirmStep(feed, position, step) : of(step);
+  if (!history.isDoubtful) return isNews && mustConfirm(feed, step) ? confirmStep(feed, position, step) : of(step);
   return findPlace(feed).pipe(
     concatMap((place) => {
       // a page that begins with the last update has everything after it
@@ -86,6 +86,13 @@ function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, ste
     }),
   );
 }
+
+/**
+ * Whether a page must be between two readings of the participant's ID: the first one after an outage, and each one where several
+ * participants may answer. What a socket pushes is of one of them.
+ */
+const mustConfirm = ({ history, onOtherNode }: AnyFeed, { position }: Pick<Step, 'position'>): boolean =>
+  history.mustConfirm || (onOtherNode === 'relocate' && history.isIdentified && position.phase._tag !== 'Pushed');
 
 /** Emits a step if the participant is still the one on which the position was found. Otherwise, finds the position again. */
 const confirmStep = <A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> => {

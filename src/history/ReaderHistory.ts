@@ -221,7 +221,12 @@ export class ReaderHistory {
 
   /** Whether the next page must be between two readings of the participant's ID: several participants may answer in turn. */
   get mustConfirm(): boolean {
-    return this.#isFound && (this.#move ?? this.#position).participantId !== undefined;
+    return this.#isFound && this.isIdentified;
+  }
+
+  /** Whether the participant that is read now has an ID that is known. */
+  get isIdentified(): boolean {
+    return (this.#move ?? this.#position).participantId !== undefined;
   }
 
   /** Records that a page is of the participant on which the position was found. */

@@ -106,7 +106,7 @@ describe('a participant that has pruned what follows', () => {
   });
 });
 
-describe('a page of another participant, which has the last update at the same offset, after an outage', () => {
+describe('a page of another participant, which has the last update at the same offset,', () => {
   const firstHas = [at(10, 'one::1220', 1), at(11, 'two::1220', 2), at(12, 'one::1220', 3)];
   const next = [at(13, 'two::1220', 4), at(14, 'two::1220', 5)];
   const others = [at(10, 'two::1220', 2), at(11, 'two::1220', 4), at(12, 'one::1220', 3), at(13, 'two::1220', 5)];
@@ -114,8 +114,9 @@ describe('a page of another participant, which has the last update at the same o
   it.each([
     ['before the ID is read', 'relocate', ['page 1']],
     ['before the ID is read', 'fail', ['page 1']],
-    ['after that, as long as a page takes', 'relocate', ['page 2', 'id 2']],
-  ] as const)('is not read as one of the first, if it answers %s (%s)', (_, onOtherNode, ofOther) => {
+    ['or later, as long as a page takes', 'relocate', ['page 2', 'id 2']],
+    ['or later, as long as a page takes', 'fail', ['page 2', 'id 2']],
+  ] as const)('is not read as one of the first, if it answers after an outage, %s (%s)', (_, onOtherNode, ofOther) => {
     marbles(({ flush }) => {
       let isOut = false;
       const counts = { page: 0, id: 0 };
@@ -139,6 +140,22 @@ describe('a page of another participant, which has the last update at the same o
       timer(10_000).subscribe(() => {
         isOut = true;
         ledger.disconnect();
+      });
+      flush();
+      const read = seen.values.flatMap((update) => ('updateId' in update ? [update.updateId] : []));
+      expect([read, seen.error]).toEqual([upTo(5).map((n) => `update${n}`), undefined]);
+    });
+  });
+
+  it('is not read as one of the first, either, if nothing has failed', () => {
+    marbles(({ flush }) => {
+      const { ledger, client } = world({ latencyMs: 5, participantId: 'first::1220' });
+      for (const { offset, element } of firstHas) ledger.append(offset, element);
+      const feed$ = client.updates({ beginExclusive: 0, updateFormat }, { onOtherNode: 'relocate' });
+      const seen = observe(feed$.pipe(takeUntil(timer(60_000))));
+      timer(10_000).subscribe(() => {
+        ledger.replaceQuietly(others, 13);
+        ledger.reconfigure({ participantId: 'second::1220' });
       });
       flush();
       const read = seen.values.flatMap((update) => ('updateId' in update ? [update.updateId] : []));
