@@ -175,12 +175,16 @@ function skip({ pool, schema, values }: Store): Result {
   );
 }
 
+/** SQL: a record in which a NUL, or half of a surrogate pair, is replaced: the operators of JSON refuse all of a record with one. */
+const readable = String.raw`regexp_replace(replace(record::text, '\\', '\u005c'), '\\u(0000|d[89a-f]..)', '\\ufffd', 'gi')::json`;
+
 function listParked({ pool, schema, values: { name } }: Store): Result {
   return tableOf(
     pool,
-    `SELECT name, format('offset %s', "offset") AS at, format('parked %s', record ->> 'parkedAt') AS parked,
+    `SELECT p.name, format('offset %s', "offset") AS at, format('parked %s', record ->> 'parkedAt') AS parked,
       format('attempts %s', record ->> 'attempts') AS attempts, record ->> 'reason' AS reason
-    FROM "${schema}".canton_rx_parked WHERE $1::text IS NULL OR name = $1 ORDER BY name, "offset"`,
+    FROM (SELECT name, "offset", ${readable} AS record FROM "${schema}".canton_rx_parked) p
+    WHERE $1::text IS NULL OR name = $1 ORDER BY name, "offset"`,
     [name ?? null],
   );
 }

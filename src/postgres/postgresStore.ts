@@ -21,7 +21,7 @@ import { StoreError } from '../errors/process.js';
 import { checkPositive, clampTimer, mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Cursor, TransactionalStore } from '../process/CheckpointStore.js';
-import { parkedConflict } from '../process/checkParked.js';
+import { checkParked } from '../process/checkParked.js';
 import { connect, query, sendTo, transactionsOn } from './connection.js';
 import { asStoreError, isFailedTransaction, DatabaseError } from './databaseErrors.js';
 import { holdLease, type LeaseTables } from './Lease.js';
@@ -143,16 +143,22 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
       ).pipe(map(([row]): unknown => (typeof row?.['cursor'] === 'string' ? JSON.parse(row['cursor']) : undefined))),
     save: (name, cursor, tx) => saveCursor(tx, tables, name, cursor, timeoutMs),
     park: (name, offset, record, tx) =>
-      run(
-        tx,
-        `INSERT INTO ${parked} AS p (name, "offset", record) VALUES ($1, $2, $3)
-        ON CONFLICT (name, "offset") DO UPDATE SET record = excluded.record
-        WHERE coalesce(p.record ->> 'updateId' = excluded.record ->> 'updateId', true) RETURNING true`,
-        [name, offset, JSON.stringify(record)],
-      ).pipe(
-        tap((rows) => {
-          if (rows.length === 0) throw parkedConflict(name, offset);
+      // as text: the operators of JSON refuse a whole record for a NUL, or half of a surrogate pair, in any of its texts
+      run(tx, `SELECT record::text AS record FROM ${parked} WHERE name = $1 AND "offset" = $2 FOR UPDATE`, [
+        name,
+        offset,
+      ]).pipe(
+        tap(([before]) => {
+          if (before !== undefined) checkParked(name, offset, JSON.parse(String(before['record'])), record);
         }),
+        concatMap(() =>
+          run(
+            tx,
+            `INSERT INTO ${parked} (name, "offset", record) VALUES ($1, $2, $3)
+            ON CONFLICT (name, "offset") DO UPDATE SET record = excluded.record`,
+            [name, offset, JSON.stringify(record)],
+          ),
+        ),
       ),
     parked: (name) => tablesReady$.pipe(concatMap(() => readParked(pool, tables, name, timeoutMs))),
     unpark: (name, offset, tx) =>

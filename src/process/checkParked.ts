@@ -16,7 +16,7 @@ const updateIdIn = (record: unknown): unknown =>
   (Object(record) as { readonly updateId?: unknown }).updateId ?? undefined;
 
 /** The error of a processor that would replace another parked update. */
-export const parkedConflict = (name: string, offset: Offset): CursorError =>
+const parkedConflict = (name: string, offset: Offset): CursorError =>
   new CursorError(
     'conflict',
     name,

@@ -271,6 +271,18 @@ describeWithPostgres('canton-rx processors and parked', () => {
     expect(text.length).toBeLessThan(5_000);
   });
 
+  it('lists parked updates whose texts SQL does not have', async () => {
+    const offset = (await offsetsOf('odd probe'))[3] ?? 0;
+    await processAll('odd', offset, 'park').end;
+    const texts = JSON.stringify({ texts: ['a NUL: \0', 'half of a surrogate pair: \ud83d', 'a path: C:\\u0000'] });
+    await pool.query(
+      `UPDATE canton_rx_parked SET record = (substr(record::text, 1, length(record::text) - 1) || $1)::json WHERE name = 'odd'`,
+      [`,${texts.slice(1)}`],
+    );
+    const line = new RegExp(String.raw`^odd\toffset ${offset}\tparked [\dT:.-]+Z\tattempts 1\tno such account\n$`);
+    expect(await cli('parked', 'list', '--name', 'odd')).toEqual([0, expect.stringMatching(line)]);
+  });
+
   it('compares a projection with the ledger at the offset of the projection', async () => {
     const verify = () => cli('project', 'verify', '--ledger', world.sandbox.url);
     world.sandbox.generate(20, { seed: 2 });

@@ -101,6 +101,22 @@ describeWithPostgres('postgresStore', () => {
     expect(await parked).toEqual([{ updateId: '1220ab', attempts: 2 }]);
   });
 
+  it.each(['a NUL: \0', 'half of a surrogate pair: \ud83d', 'the other half: \ude00'])(
+    'parks an update again whose texts SQL does not have, with %j',
+    async (text) => {
+      const store = postgresStore({ pool: database.pool });
+      const park = (updateId: string, attempts: number) => {
+        const record = { updateId, attempts, update: { [text]: text } };
+        return lastValueFrom(store.transactions.transact((tx) => from(store.park('parking', 7, record, tx))));
+      };
+      await park('1220ab', 1);
+      await park('1220ab', 2);
+      await expect(park('1220cd', 1)).rejects.toMatchObject({ _tag: 'CursorError', reason: 'conflict' });
+      const parked = lastValueFrom(from(store.parked('parking')).pipe(toArray()));
+      expect(await parked).toEqual([{ updateId: '1220ab', attempts: 2, update: { [text]: text } }]);
+    },
+  );
+
   it('parks an update that cannot be handled, in the same transaction as the cursor', async () => {
     const { all, work } = await world(60);
     const poison = all[33] ?? 0;
