@@ -5,6 +5,7 @@ import {
   defaultIfEmpty,
   defer,
   from,
+  map,
   type Observable,
   of,
   Subject,
@@ -78,10 +79,11 @@ export class Phases {
   provide(refused?: string): Observable<string | undefined> {
     return defer(() => {
       const { left } = this;
-      const token = this.token(refused);
+      const token = this.token(refused) ?? undefined;
       return (typeof token === 'object' ? from(token) : of(token)).pipe(
         take(1),
         defaultIfEmpty(undefined),
+        map(tokenIn),
         concatMap((found) => (left === this.left ? of(found) : this.provide())),
       );
     });
@@ -154,6 +156,10 @@ export class Phases {
     this.#phase$.next('signedOut');
   }
 }
+
+/** An app may also have `null`, as storage has it, or an empty text where there is no token. */
+const tokenIn = (provided: string | null | undefined): string | undefined =>
+  provided === '' ? undefined : (provided ?? undefined);
 
 /** Returns the state of a session in a phase. */
 export const stateOf = (phase: Phase, online: boolean): SessionState =>

@@ -26,7 +26,7 @@ export interface SessionOptions {
   /**
    * Returns the token of the user, without a question: from a cache, or renewed in the background. Called before every request.
    * The argument is a token that the participant has refused, to be dropped from the cache. Returns `undefined` if the user must
-   * sign in, as does the refused token.
+   * sign in, as do an empty text and the refused token.
    */
   readonly token: (refused?: string) => string | undefined | ObservableInput<string | undefined>;
   /** Lets the user sign in, for example in a popup. After it, `token` has a token. Default: nothing. */

@@ -169,6 +169,28 @@ describe('a session', () => {
     states.subscription.unsubscribe();
   });
 
+  it.each<[string, SessionOptions['token']]>([
+    ['undefined', () => undefined],
+    ['an empty text', () => ''],
+    ['null', () => null as never],
+    ['a promise of an empty text', () => Promise.resolve('')],
+    ['a promise of null', () => Promise.resolve(null as never)],
+  ])('lets the user sign in where the app has %s in place of a token', async (_, none) => {
+    const user: { token?: string } = {};
+    const session = ledgerSession({
+      token: (refused) => user.token ?? none(refused),
+      signIn: () => {
+        user.token = 'a';
+        return EMPTY;
+      },
+      name: newName(),
+    });
+    const states = observe(session.state$);
+    expect(await session.signIn()).toBe('active');
+    expect([states.values, user.token]).toEqual([['signedOut', 'signingIn', 'active'], 'a']);
+    states.subscription.unsubscribe();
+  });
+
   it('is what it was before after a sign-in that fails or brings no token', async () => {
     const answers = [throwError(() => new Error('closed')), EMPTY];
     const session = ledgerSession({ token: () => undefined, signIn: () => answers.shift() ?? NEVER, name: newName() });
@@ -835,10 +857,10 @@ describe('a page that returns', () => {
 
   describe('out of the back/forward cache, where it has heard nothing of other tabs', () => {
     /** The states from 5,000 ms, when the page is restored, and its view. */
-    function restoreWith(token: () => string | undefined, isExpired = false, first = 'a') {
+    function restoreWith(token: SessionOptions['token'], isExpired = false, first = 'a') {
       const page = openPage();
       return marbles(({ flush }) => {
-        const store: { token: () => string | undefined } = { token: () => first };
+        const store: { token: SessionOptions['token'] } = { token: () => first };
         const { session, client, accepted } = world({ accepted: [first], token: () => store.token() });
         const states = observe(session.state$);
         const view = observe(liveContracts(client, { ...query }).state$.pipe(map(briefState)));
@@ -866,6 +888,16 @@ describe('a page that returns', () => {
     it.each([false, true])('ends what a user had who has signed out, at once; expired: %s', (isExpired) => {
       const { states, times, view } = restoreWith(() => undefined, isExpired);
       expect([states, times]).toEqual([[isExpired ? 'expired' : 'active', 'signedOut'], [0]]);
+      expect(isSignedOutError(view.error)).toBe(true);
+    });
+
+    it.each<[string, SessionOptions['token']]>([
+      ['an empty text', () => ''],
+      ['null', () => null as never],
+      ['an Observable of null', () => of<string | undefined>(null as never)],
+    ])('ends it also where the app has %s in place of a token', (_, token) => {
+      const { states, view } = restoreWith(token);
+      expect(states).toEqual(['active', 'signedOut']);
       expect(isSignedOutError(view.error)).toBe(true);
     });
 
