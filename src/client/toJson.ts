@@ -4,8 +4,12 @@ import { InvalidRequestError } from '../errors/request.js';
 /** Encodes a body. Throws an {@link InvalidRequestError} for what JSON or the ledger cannot represent. */
 export function toJson(body: unknown): string {
   let json: string;
+  const seen = { isLeftOut: false };
   try {
-    json = JSON.stringify(body);
+    json = JSON.stringify(body, (_, value: unknown) => {
+      seen.isLeftOut ||= isWithoutJson(value);
+      return value;
+    });
   } catch {
     // a cycle, or a bigint; the platform's own message quotes the value
     throw new InvalidRequestError([{ path: '', expected: 'a JSON value' }]);
@@ -13,7 +17,7 @@ export function toJson(body: unknown): string {
   // most bodies have neither, and need no second look
   const problems = [
     ...(unsendable.test(json) ? problemsWhere(JSON.parse(json), isUnsendable, sendableText) : []),
-    ...(replaced.test(json) ? problemsWhere(body, isReplaced, 'a value that JSON has, too') : []),
+    ...(seen.isLeftOut || replaced.test(json) ? problemsWhere(body, isReplaced, 'a value that JSON has, too') : []),
   ];
   if (problems.length > 0) throw new InvalidRequestError(problems);
   return json;
@@ -48,13 +52,14 @@ function problemsWhere(body: unknown, isInvalid: (value: unknown) => boolean, ex
 /** The parts of a value. JSON has all elements of a list, also those without a value. */
 const entriesOf = (value: object): [string, unknown][] =>
   Array.isArray(value)
-    ? Array.from(value, (element: unknown, index) => [String(index), isAbsent(element) ? absent : element])
+    ? Array.from(value, (element: unknown, index) => [String(index), element === undefined ? absent : element])
     : Object.entries(value);
 
 /** Stands for an element of a list that JSON cannot leave out. A field without a value is left out, and is `None`. */
 const absent = Symbol('absent');
 
-const isAbsent = (element: unknown): boolean => ['undefined', 'function', 'symbol'].includes(typeof element);
+/** Whether JSON leaves a value out. A signal of Angular, and a method without its call, are functions. */
+const isWithoutJson = (value: unknown): boolean => ['function', 'symbol'].includes(typeof value);
 
 const isUnsendable = (value: unknown): boolean => typeof value === 'string' && /[\0\p{Surrogate}]/u.test(value);
 
@@ -62,13 +67,19 @@ const sendableText = 'a text without NUL and without half of a surrogate pair';
 
 /**
  * Whether JSON has another value in the place of this one. A number that is not finite, an invalid date and an absent element
- * become `null`, which Daml reads as `None`. Maps and sets become empty objects.
+ * become `null`, and a function is left out: Daml reads both as `None`. Maps, sets, promises and the like become empty objects.
  */
 function isReplaced(value: unknown): boolean {
   if (typeof value !== 'object' || value === null)
-    return value === absent || (typeof value === 'number' && !isFinite(value));
-  return hasOwnJson(value) ? value.toJSON() === null : value instanceof Map || value instanceof Set;
+    return isWithoutJson(value) || (typeof value === 'number' && !isFinite(value));
+  if (hasOwnJson(value)) return value.toJSON() === null;
+  return Object.keys(value).length === 0 && !withKeys.includes(Object.prototype.toString.call(value));
 }
+
+/** The kinds of objects of which JSON has all. */
+const withKeys: readonly string[] = ['Object', 'Array', 'Number', 'Boolean', 'String'].map(
+  (kind) => `[object ${kind}]`,
+);
 
 /** Whether a value decides itself what JSON has in its place, as dates and decimals of libraries do. */
 const hasOwnJson = (value: object): value is { readonly toJSON: () => unknown } =>

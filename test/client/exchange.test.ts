@@ -162,6 +162,12 @@ describe('exchange', () => {
     ['a hole', { ids: new Array<string>(1) }, 'ids.0'],
     ['a map', { 'of alice': { limits: new Map([['a', '1.0']]) } }, '*.limits'],
     ['a set', new Set(['a']), ''],
+    ['a signal that is not called', { note: () => 'paid' }, 'note'],
+    ['a function among others', { amount: '1.0', lines: [{ text: '' }, { text: String }] }, 'lines.1.text'],
+    ['a symbol', { note: Symbol('paid') }, 'note'],
+    ['a promise that is not awaited', { meta: Promise.resolve({ reason: 'rent' }) }, 'meta'],
+    ['an error', { reason: new Error('closed') }, 'reason'],
+    ['bytes', { blob: new ArrayBuffer(8) }, 'blob'],
   ])('sends nothing for a body of which JSON has another value: %s', (_, body, path) => {
     let sent = 0;
     const port: HttpPort = () => {
@@ -182,10 +188,12 @@ describe('exchange', () => {
       sent.push(body);
       return EMPTY;
     };
-    const decimal = { toJSON: () => '1.5', internal: Number.NaN };
-    const body = { decimal, at: new Date(0), note: undefined, none: null, unit: {} };
+    const decimal = { toJSON: () => '1.5', internal: Number.NaN, plus: () => '2.5' };
+    const unit = Object.create(null) as object;
+    const body = { decimal, at: new Date(0), note: undefined, none: null, unit, list: [], count: new Number(1) };
     observe(exchange(clientWith(port), { method: 'POST', path: '/x', body }, identity));
-    expect(sent).toEqual(['{"decimal":"1.5","at":"1970-01-01T00:00:00.000Z","none":null,"unit":{}}']);
+    const json = '{"decimal":"1.5","at":"1970-01-01T00:00:00.000Z","none":null,"unit":{},"list":[],"count":1}';
+    expect(sent).toEqual([json]);
   });
 
   it.each<[string, HttpPort, object]>([
