@@ -122,9 +122,9 @@ class InvalidUrl extends TypeError {}
 /** Checks an address, and returns it without slashes at its end. Throws a TypeError. */
 export function validateBaseUrl(baseUrl: string): string {
   // paths are appended to it, and errors and reports may show it
-  if (!/^https?:\/\/[^@?#]+$/.test(baseUrl) || !URL.canParse(baseUrl)) {
+  if (!/^https?:\/\/[^\s@?#]+$/.test(baseUrl) || !URL.canParse(baseUrl)) {
     const got = /[@?#%]/.test(baseUrl) ? '' : `, got '${baseUrl}'`;
-    throw new InvalidUrl(`baseUrl must be an absolute http(s) URL without credentials, query or hash${got}`);
+    throw new InvalidUrl(`baseUrl must be an absolute http(s) URL without credentials, query, hash or spaces${got}`);
   }
   return baseUrl.replace(/(?<!\/)\/+$/, '');
 }

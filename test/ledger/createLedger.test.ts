@@ -20,6 +20,9 @@ describe('createLedger', () => {
     'http://h/p?tenant=a',
     'http://h/#y',
     '/v2',
+    'http://h:7575 ',
+    'http://h:7575/json\n',
+    'http://h/json api',
     '',
   ])('refuses a baseUrl to which no path can be appended: %j', (baseUrl) => {
     expect(() => createLedger({ baseUrl, port })).toThrow(TypeError);
