@@ -30,7 +30,9 @@ export interface TokenSubmission {
  *
  * @category Tokens
  */
-export type TransferRequest = Omit<TokenTransfer, DefaultField> & Partial<Pick<TokenTransfer, DefaultField>>;
+export type TransferRequest = Omit<TokenTransfer, DefaultField> & {
+  readonly [Field in DefaultField]?: TokenTransfer[Field] | undefined;
+};
 
 /**
  * The fields with defaults.
@@ -79,7 +81,7 @@ export interface TokenCommandOptions {
    *
    * @defaultValue none
    */
-  readonly meta?: TokenMetadata;
+  readonly meta?: TokenMetadata | undefined;
 }
 
 /**
@@ -130,7 +132,12 @@ export function tokenCommands(post: (path: string, body: unknown) => ObservableI
   return {
     transfer: (request, { meta = none } = {}) =>
       defer(() => {
-        const transfer = { requestedAt: fromNow(-10_000), executeBefore: fromNow(86_400_000), meta: none, ...request };
+        const {
+          requestedAt = fromNow(-10_000),
+          executeBefore = fromNow(86_400_000),
+          meta: metaOfTransfer = none,
+        } = request;
+        const transfer = { ...request, requestedAt, executeBefore, meta: metaOfTransfer };
         const choiceArguments = { expectedAdmin: transfer.instrumentId.admin, transfer };
         return ask(Factory, 'transfer-instruction/v1/transfer-factory', {
           choiceArguments: { ...choiceArguments, extraArgs: emptyExtra(meta) },

@@ -53,6 +53,20 @@ describe('tokenCommands', () => {
     expect(posted).toHaveLength(2);
   });
 
+  it('has defaults for what is absent, also where it is undefined', async () => {
+    const posted: unknown[] = [];
+    const tokens = tokenCommands((_, body) => {
+      posted.push(body);
+      return of({ factoryId: '00cc', choiceContext });
+    });
+    const absent = { requestedAt: undefined, executeBefore: undefined, meta: undefined };
+    const { commands } = await firstValueFrom(tokens.transfer({ ...transfer, ...absent }, { meta: undefined }));
+    const own = { requestedAt: expect.any(String), executeBefore: expect.any(String), meta: { values: {} } };
+    const argument = { transfer: { ...transfer, ...own }, extraArgs: { meta: { values: {} } } };
+    expect(posted).toMatchObject([{ choiceArguments: argument }]);
+    expect(commands).toMatchObject([{ ExerciseCommand: { choiceArgument: argument } }]);
+  });
+
   it('fails for an answer of another form, and with the error of the function', async () => {
     const answers = [{}, null, 'html', { factoryId: 1, choiceContext }, { factoryId: '00', choiceContext: {} }];
     for (const answer of answers)
