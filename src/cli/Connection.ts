@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { types } from 'node:util';
 import * as t from 'io-ts';
 import { ledgerUrlOf, suggest, UsageError } from './arguments.js';
@@ -176,10 +176,14 @@ const Contexts = t.type({
   ),
 });
 
-/** The file of contexts: that of `CANTON_RX_CONFIG`, or one in the folder for configuration. */
-const contextsPath = (env: World['env']): string =>
-  env['CANTON_RX_CONFIG'] ??
-  join(env['XDG_CONFIG_HOME'] ?? join(env['HOME'] ?? homedir(), '.config'), 'canton-rx', 'config.json');
+/** The file of contexts: that of `CANTON_RX_CONFIG`, or one in the folder for configuration. A variable that is empty is not set. */
+const contextsPath = (env: World['env']): string => {
+  const [file = '', folder = '', home = ''] = [env['CANTON_RX_CONFIG'], env['XDG_CONFIG_HOME'], env['HOME']];
+  if (file !== '') return file;
+  // whatever the folder in which the command runs: a file there may be anybody's
+  const base = isAbsolute(folder) ? folder : join(home === '' ? homedir() : home, '.config');
+  return join(base, 'canton-rx', 'config.json');
+};
 
 /** The context of a name. Paths in the file are relative to its folder. Throws a {@link UsageError}. */
 function readContext(name: string, env: World['env']): Context {

@@ -55,6 +55,25 @@ describe('--context', () => {
   });
 });
 
+describe('the file of contexts', () => {
+  const pathWith = async (env: Readonly<Record<string, string>>): Promise<string | undefined> => {
+    const { code, err } = runCli(['tail', '--context', 'dev'], { env });
+    expect(await code).toBe(2);
+    return /requires the file (\S+): /.exec(err.text())?.[1];
+  };
+
+  it.each([
+    [{ HOME: '/nowhere' }, '/nowhere/.config/canton-rx/config.json'],
+    [{ HOME: '/nowhere', XDG_CONFIG_HOME: '/none' }, '/none/canton-rx/config.json'],
+    [{ HOME: '/nowhere', XDG_CONFIG_HOME: '' }, '/nowhere/.config/canton-rx/config.json'],
+    [{ HOME: '/nowhere', XDG_CONFIG_HOME: 'conf' }, '/nowhere/.config/canton-rx/config.json'],
+    [{ HOME: '/nowhere', CANTON_RX_CONFIG: '' }, '/nowhere/.config/canton-rx/config.json'],
+    [{ HOME: '/nowhere', CANTON_RX_CONFIG: 'none.json' }, 'none.json'],
+  ])('is never by accident that of the folder in which the command runs: %j', async (env, path) => {
+    expect(await pathWith(env)).toBe(path);
+  });
+});
+
 describe('--verbose', () => {
   it.each(['tail', 'check', 'contracts'])('writes each request of %s to stderr, without the token', async (command) => {
     await world.restart({ checkToken: (token) => token === 's3cret' });
