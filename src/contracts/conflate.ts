@@ -1,6 +1,6 @@
 import { animationFrames, defer, EMPTY, map, race, tap, throttle, timer } from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
-import { checkPositive } from '../http/retry.js';
+import { checkPositive, clampTimer } from '../http/retry.js';
 import type { AnyContract } from './Contract.js';
 import { type ContractsChanged, differenceOf, type Reset } from './ContractChange.js';
 import type { ContractSet } from './ContractSet.js';
@@ -53,7 +53,7 @@ export function conflate<C extends AnyContract>(
   return toLiveContracts(
     defer(() => {
       const merger = new Merger<C>();
-      const period$ = hasFrames ? race(animationFrames(), timer(maxFrameMs)) : timer(periodMs);
+      const period$ = hasFrames ? race(animationFrames(), timer(maxFrameMs)) : timer(clampTimer(periodMs));
       return view$.pipe(
         tap(({ known }) => {
           merger.add(known);

@@ -85,6 +85,24 @@ describe('a conflated view', () => {
     },
   );
 
+  it.each([2 ** 31, 2 ** 53, Infinity])('waits for as long as a timer supports, if the period is %d', (period) => {
+    marbles(({ flush }) => {
+      const { make, happen, view } = scripted();
+      view.state$.subscribe();
+      happen(make.reset(['p']));
+      const seen = observe(listOf(conflate(view, period).all$()));
+      timer(1).subscribe(() => {
+        happen(make.page({ put: ['q'] }));
+      });
+      flush();
+      // a longer timer would fire at once
+      expect([seen.values, seen.times]).toEqual([
+        ['p', 'pq'],
+        [0, 2 ** 31 - 1],
+      ]);
+    });
+  });
+
   itInVirtualTime('shares the snapshot and the feed of its view', ({ cold, expectSubscriptions, expectObservable }) => {
     const happening$ = cold('a', { a: new StepMaker().reset(['x']) });
     const view = viewOf(happening$);
