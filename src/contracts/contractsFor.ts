@@ -15,6 +15,7 @@ import {
   take,
   tap,
 } from 'rxjs';
+import { checkOffset } from '../codecs/internal/field.js';
 import type { AnyContract } from './Contract.js';
 import { type LiveContracts, toLiveContracts } from './liveContracts.js';
 import { firstWith } from './firstWith.js';
@@ -74,14 +75,16 @@ export function contractsFor<C extends AnyContract>(
   const known$ = view$.pipe(filter(isKnown));
   return {
     ...toLiveContracts(view$, isObservable(parties) ? undefined : [...parties]),
-    atOffset: (offset) =>
-      known$.pipe(
+    atOffset: (offset) => {
+      checkOffset(offset);
+      return known$.pipe(
         take(1),
         switchMap(() => applied$.pipe(filter(isKnown))),
         map(({ known }) => known.offset),
         filter((reached) => reached >= offset),
         take(1),
-      ),
+      );
+    },
     after: (transaction) =>
       firstWith(applied$, transaction).pipe(
         // a change that does not concern the view does not move its offset

@@ -10,6 +10,7 @@ import {
   share,
   take,
 } from 'rxjs';
+import { checkOffset } from '../codecs/internal/field.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { WorkName } from '../diagnostics/Diagnostic.js';
@@ -85,6 +86,8 @@ export interface LiveContracts<C extends AnyContract = AnyContract> {
    * completes. To read what you have written, pass the offset of your transaction. It also emits if the transaction
    * changes no contract of the view, but then it may take half a minute, until the next checkpoint. It never emits if
    * the ledger does not reach the offset: add `timeout`.
+   *
+   * @throws TypeError if `offset` is not an offset
    */
   atOffset(offset: Offset): Observable<Offset>;
   /**
@@ -220,12 +223,14 @@ export function toLiveContracts<C extends AnyContract>(
             map(({ size }) => size),
           )
       ).pipe(distinctUntilChanged()),
-    atOffset: (offset) =>
-      known$.pipe(
+    atOffset: (offset) => {
+      checkOffset(offset);
+      return known$.pipe(
         map((known) => known.offset),
         filter((reached) => reached >= offset),
         take(1),
-      ),
+      );
+    },
     after: (transaction) => firstWith(view$, transaction),
     view$,
     parties,

@@ -3,7 +3,7 @@ import type { Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 import type { Completion, CompletionResponse } from '../codecs/Completion.js';
 import type { Offset, Party } from '../codecs/scalars.js';
-import { checkNotNegative } from '../codecs/internal/field.js';
+import { checkOffset } from '../codecs/internal/field.js';
 import { hasPartiesOf } from '../codecs/internal/submissionId.js';
 
 /**
@@ -124,7 +124,7 @@ export function ofChange(
  * @category Operators
  */
 export function awaitIngested(offset: Offset): OperatorFunction<Pick<Update, 'offset'>, Offset> {
-  checkNotNegative({ offset }, true);
+  checkOffset(offset);
   return pipe(
     first((update) => update.offset >= offset),
     map((update) => update.offset),

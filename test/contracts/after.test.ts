@@ -25,6 +25,17 @@ const live = (known: ContractsBatch<AnyContract>): View<AnyContract> => ({
 });
 const briefs = (state$: Observable<LiveState>): Observable<string> => state$.pipe(map(briefState));
 
+describe('atOffset', () => {
+  it.each([Number.NaN, -1, 1.5, 2 ** 53, Infinity, undefined as never, '1' as never])(
+    'refuses what is not an offset, which the view would never reach: %s',
+    (offset) => {
+      const view = toLiveContracts(new BehaviorSubject<View<AnyContract>>(loading));
+      for (const each of [view, contractsFor(view, ['alice::1220ab'])])
+        expect(() => each.atOffset(offset)).toThrow(TypeError);
+    },
+  );
+});
+
 /** A step whose position is another one. */
 const moved = (
   step: ContractsBatch<AnyContract>,

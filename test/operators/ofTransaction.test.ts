@@ -101,5 +101,6 @@ describe('awaitIngested', () => {
 
   it('refuses what is no offset', () => {
     expect(() => awaitIngested(-1)).toThrow(TypeError);
+    expect(() => awaitIngested(undefined as never)).toThrow(TypeError);
   });
 });

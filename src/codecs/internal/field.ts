@@ -189,6 +189,11 @@ export function checkNotNegative(options: NumberOptions, isWhole = false): void 
   checkNumbers(options, isWhole, 'non-negative', (value) => value >= 0);
 }
 
+/** Throws a TypeError for what is not an offset. Unlike an option, it must not be absent. */
+export function checkOffset(offset: unknown): void {
+  checkNotNegative({ offset: typeof offset === 'number' ? offset : Number.NaN }, true);
+}
+
 /** NaN, for example from `Number(undefined)`, is never in range. */
 function checkNumbers(
   options: NumberOptions,
