@@ -2,6 +2,7 @@ import { concat, defer, EMPTY, NEVER, Observable, takeUntil, takeWhile, tap } fr
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { monotonicNow } from '../http/clock.js';
 import type { HttpRequest } from '../http/HttpPort.js';
+import { presentHeaders } from '../http/headers.js';
 import type { Client } from './Client.js';
 import type {
   AnswerSummary,
@@ -139,10 +140,7 @@ export const addedToHandler = (client: Client, call: () => HandlerCall): readonl
 
 /** Returns the valid headers. Of headers with the same name, the last one. */
 const headersIn = (all: readonly { readonly headers?: HttpRequest['headers'] | undefined }[]): HttpRequest['headers'] =>
-  Object.assign(
-    {},
-    ...all.map(({ headers }) => quietly(() => Object.fromEntries(new Headers(headers)))),
-  ) as HttpRequest['headers'];
+  Object.assign({}, ...all.map(({ headers }) => quietly(() => presentHeaders(headers)))) as HttpRequest['headers'];
 
 /** How to report the outcome to an interceptor. */
 interface Telling<A, O extends Outcome> {

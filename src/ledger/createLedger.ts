@@ -19,6 +19,7 @@ import { progressOf, updatesCall } from '../feed/progress.js';
 import { checkOptions, createLedgerFeed, type UpdatesAfter, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { Addresses, type BaseUrl, validateBaseUrl } from '../client/Addresses.js';
 import type { HttpPort } from '../http/HttpPort.js';
+import { parseHeaders } from '../http/headers.js';
 import { kyPort } from '../http/kyPort.js';
 import { decodeWith, exchange } from '../client/exchange.js';
 import { type Token, TokenSource } from '../client/TokenSource.js';
@@ -245,15 +246,6 @@ function validateHeaders(
       `headers: fetch does not send ${dropped.join(', ')}: leave that out, or use a port that sends it, such as undiciPort() of canton-rx/undici`,
     );
   return valid;
-}
-
-function parseHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  try {
-    return Object.fromEntries(new Headers(headers));
-  } catch {
-    // the platform's message quotes the value
-    throw new TypeError('headers contains an invalid name or value');
-  }
 }
 
 /** Headers that the `fetch` of Node.js replaces, leaves out or refuses, and those that describe a single connection. */

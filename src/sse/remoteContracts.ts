@@ -9,6 +9,7 @@ import { type SharedContracts, type ShareOptions, shareViews } from '../contract
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import { DecodeError } from '../errors/feed.js';
 import { fetchStream, type StreamPort } from '../http/fetchStream.js';
+import { parseHeaders } from '../http/headers.js';
 import { checkPositive, retryPolicy, retryTransient, type RetryPolicy } from '../http/retry.js';
 import { receive, type RemoteServer } from './receive.js';
 import { ReceivedContracts } from './ReceivedContracts.js';
@@ -154,13 +155,14 @@ function openRemote(
   checkPositive({ idleTimeoutMs });
   checkPositive({ maxEventLength }, true);
   const address = addressIn(url);
+  const added = parseHeaders(headers);
   const { host, pathname: path } = address;
   const retry = retryPolicy({ giveUpAfterMs: Infinity }, options.retry);
   // shared by all subscriptions, so that they share the calls of the token function
   const tokens = new TokenSource(token, idleTimeoutMs);
   const headersWith = (bearer: string | undefined): Readonly<Record<string, string>> => ({
     ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
-    ...headers,
+    ...added,
   });
   const make = makeContract(types, ({ templateId, problems, offset }) => {
     if (onUndecodable === 'fail') throw new DecodeError(templateId, problems, offset);

@@ -223,7 +223,7 @@ describe('an interceptor', () => {
       return fetch(input, init);
     };
     const request = (): object => ({
-      headers: { 'X-Correlation-Id': 'c-7', authorization: 'Bearer other', 'x-tenant': 'other' },
+      headers: { 'X-Correlation-Id': 'c-7', authorization: 'Bearer other', 'x-tenant': 'other', tracestate: undefined },
     });
     const ledger = ledgerOf(sandbox, { interceptors: [{ request }], fetch: recordingFetch });
     await lastValueFrom(ledger.ledgerEnd());
@@ -232,6 +232,7 @@ describe('an interceptor', () => {
       authorization: `Bearer ${token}`,
       'x-tenant': tenant,
     });
+    expect(arrived[0]?.has('tracestate')).toBe(false);
   });
 
   it('sees no token, no header and no payload', async () => {

@@ -80,6 +80,13 @@ describe('createLedger', () => {
     expect(() => createLedger({ baseUrl: 'http://h', port, headers })).not.toThrow(/SECRET/);
   });
 
+  it.each([undefined, null])('refuses a header whose value is %s, which would be sent as a text', (value) => {
+    const headers = { 'x-request-source': 'app', 'x-tenant': value as never };
+    expect(() => createLedger({ baseUrl: 'http://h', port, headers })).toThrow(
+      new TypeError('headers: x-tenant has no value'),
+    );
+  });
+
   it('types updates by the option for those that do not decode', () => {
     const ledger = createLedger({ baseUrl: 'http://h', port });
     const request = { beginExclusive: 0, updateFormat };

@@ -477,6 +477,17 @@ describe('remoteContracts', () => {
     expect(() => remoteContracts(url, {}, { maxEventLength: 0.5 })).toThrow(TypeError);
     expect(() => remoteContracts(url, {}, { retry: { baseDelayMs: -1 } })).toThrow(TypeError);
     expect(() => remoteContracts(new URL(url))).not.toThrow();
+    const refused = new TypeError('headers contains an invalid name or value');
+    expect(() => remoteContracts(url, {}, { headers: { 'x-tenant': 'SECRET\nx' } })).toThrow(refused);
+    const absent = new TypeError('headers: x-tenant has no value');
+    expect(() => remoteContracts(url, {}, { headers: { 'x-tenant': undefined as never } })).toThrow(absent);
+  });
+
+  it('sends a header of the same name in place of the token, however it is written', async () => {
+    const { remote, server } = world({ token: 'a', headers: { Authorization: 'Basic b' } });
+    watch(remote.count$());
+    await settle();
+    expect(server.requests).toMatchObject([{ authorization: 'Basic b' }]);
   });
 });
 
