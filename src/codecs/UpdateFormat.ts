@@ -165,7 +165,7 @@ export interface FormatOptions<I extends string = string> {
  * Returns a format that selects changes of active contracts: creations and archivals of contracts on which one of the
  * parties is a stakeholder, their reassignments, and changes to the hosting of the parties.
  *
- * @throws TypeError if the list of parties is empty, or a template or an interface has no valid id
+ * @throws TypeError if the list of parties is empty or has something else, or a template or an interface has no valid id
  * @example
  * ```ts
  * import { acsDelta } from 'canton-rx';
@@ -182,7 +182,7 @@ export const acsDelta = <const I extends string>(options: FormatOptions<I>): Upd
  * Returns a format that selects all effects: creations and exercises of which one of the parties is an informee, their
  * reassignments, and changes to the hosting of the parties. There are no archivals: their exercises are consuming.
  *
- * @throws TypeError if the list of parties is empty, or a template or an interface has no valid id
+ * @throws TypeError if the list of parties is empty or has something else, or a template or an interface has no valid id
  * @example
  * ```ts
  * import { ledgerEffects } from 'canton-rx';
@@ -199,6 +199,8 @@ function formatOf<S extends TransactionShape>(
   options: FormatOptions,
 ): UpdateFormat & { readonly includeTransactions: TransactionFormat & { readonly transactionShape: S } } {
   const { parties, reassignments = true, topology = true } = options;
+  // an absent party would become the key `undefined`, which is a party id
+  if (parties !== 'any' && !areTexts(parties)) throw new TypeError("parties must be a list of party ids, or 'any'");
   // an empty list in a topology format selects every party
   if (parties.length === 0) throw new TypeError("parties is empty; use 'any' for every party");
   const eventFormat = eventFormatOf(options);
@@ -212,6 +214,9 @@ function formatOf<S extends TransactionShape>(
     }),
   };
 }
+
+/** Despite the types, JavaScript callers may pass anything. */
+const areTexts = (u: unknown): boolean => Array.isArray(u) && u.every((each) => typeof each === 'string');
 
 function eventFormatOf(options: FormatOptions): EventFormat {
   const { parties, verbose = false } = options;

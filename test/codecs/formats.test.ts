@@ -129,6 +129,18 @@ describe.each(builders)('$build.name', ({ build, transactionShape }) => {
   });
 });
 
+describe('a format of a party that is absent', () => {
+  it.each<unknown>([[['alice::1220ab', undefined]], [[null]], [[7]], 'alice::1220ab', undefined, null])(
+    'throws, because the text of what is absent is a party id: %j',
+    (parties) => {
+      for (const format of [acsDelta, ledgerEffects])
+        expect(() => format({ parties: parties as string[] })).toThrow(
+          new TypeError("parties must be a list of party ids, or 'any'"),
+        );
+    },
+  );
+});
+
 describe('a format without parties', () => {
   it.each([acsDelta, ledgerEffects])('throws, because the ledger would read it as every party', (format) => {
     expect(() => format({ parties: [] })).toThrow(TypeError);
