@@ -23,7 +23,8 @@ export interface RemoteQuery<M extends ContractTypes = ContractTypes> {
   /** Templates and interfaces, as for `liveContracts`. The page decodes the payloads by them. Default: all contracts. */
   readonly types?: M | undefined;
   /**
-   * Shows only what these parties see. The server decides what it sends, whatever the page requests.
+   * Shows only what these parties see. The server decides what it sends, whatever the page requests. An empty list has
+   * no effect, and an empty list of an Observable sees nothing.
    *
    * @defaultValue all that the server sends
    */
