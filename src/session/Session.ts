@@ -80,7 +80,8 @@ export class Session implements LedgerSession {
   readonly state$ = defer(() =>
     merge(
       combineLatest([this.#phases.phase$, isOnline$]).pipe(
-        map(([phase, online]) => stateOf(phase, online)),
+        // another subscriber may have changed the phase before this one gets it
+        map(([, online]) => stateOf(this.#phases.phase, online)),
         concatMap((state) => (state === 'signedOut' ? of(0) : this.#phases.shown$).pipe(map(() => state))),
       ),
       this.#surroundings$,
@@ -118,8 +119,9 @@ export class Session implements LedgerSession {
 
   readonly signOut = async (): Promise<readonly AbortedSubmission[]> => {
     const sent = [...this.#open].filter(({ isSent }) => isSent).map(toAborted);
-    this.#phases.end('signedOut');
+    // before what a subscriber does at once with the state
     this.#tabs.post('signedOut');
+    this.#phases.end('signedOut');
     await lastValueFrom(from(this.#options.signOut?.() ?? []), { defaultValue: undefined });
     return sent;
   };
@@ -233,18 +235,18 @@ export class Session implements LedgerSession {
       tap((token) => this.#phases.replaces(token)),
       concatMap((token) => this.#phases.shown$.pipe(map(() => token))),
     );
-    this.#phases.begin();
     this.#tabs.post('signingIn');
+    this.#phases.begin();
     return token$.pipe(
       tap((token) => {
+        this.#tabs.post(token === undefined ? 'failed' : 'signedIn');
         if (token === undefined) this.#phases.fail();
         else this.#phases.activate(token);
-        this.#tabs.post(token === undefined ? 'failed' : 'signedIn');
       }),
       map(() => this.state),
       catchError((error: unknown) => {
-        this.#phases.fail();
         this.#tabs.post('failed');
+        this.#phases.fail();
         throw error;
       }),
     );
