@@ -1,11 +1,12 @@
 import { asyncScheduler, map, NEVER, type Observable, of, Subject } from 'rxjs';
 import type { Diagnostic, DiagnosticBody, Report, WorkName } from '../diagnostics/Diagnostic.js';
+import { quietly } from '../errors/quietly.js';
 import type { HttpPort, HttpRequest, HttpResponse } from '../http/HttpPort.js';
 import { hurry, type RetryPolicy } from '../http/retry.js';
 import type { Addresses } from './Addresses.js';
 import type { Interceptor } from './Interceptor.js';
 import { Learned, type UpdatesPath } from './Learned.js';
-import { quietly, reportTo, type Scope } from './Scope.js';
+import { reportTo, type Scope } from './Scope.js';
 import { TokenSource } from './TokenSource.js';
 
 /** The settings of a client, which stay as they are. */

@@ -5,7 +5,8 @@ import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 
 /**
  * Sees what a ledger does: requests and sockets; feeds, the handlers of processors, submissions and other reads. It may add
- * headers and a context around a call. It cannot change a result, and what it throws is ignored.
+ * headers and a context around a call. It cannot change a result, and its errors are ignored, also those
+ * of asynchronous methods.
  *
  * Each method is called when such a call begins, and returns what to add, or nothing. What it gets has no token, header or
  * payload. Pass interceptors to `createLedger`: the first one is the outermost.

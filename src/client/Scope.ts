@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
+import { quietly } from '../errors/quietly.js';
 import type { InterceptedParts, Interceptor } from './Interceptor.js';
 
 /** An interceptor of a client, and what it has added to the operation in which a view of the client works. */
@@ -22,16 +23,7 @@ export const addedTo = <I>(
 /** Passes a diagnostic to the interceptors. */
 export function reportTo(scopes: readonly Scope[], diagnostic: Diagnostic): void {
   addedTo(scopes, 'report', (parts) => {
-    parts.report?.(diagnostic);
+    quietly(() => parts.report?.(diagnostic));
     return undefined;
   });
-}
-
-/** Calls a function of an interceptor, whose errors must not change what the ledger does. */
-export function quietly<R>(call: () => R): R | undefined {
-  try {
-    return call();
-  } catch {
-    return undefined;
-  }
 }

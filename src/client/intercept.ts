@@ -1,5 +1,6 @@
 import { concat, defer, EMPTY, NEVER, Observable, takeUntil, takeWhile, tap } from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import { quietly } from '../errors/quietly.js';
 import { monotonicNow } from '../http/clock.js';
 import type { HttpRequest } from '../http/HttpPort.js';
 import { presentHeaders } from '../http/headers.js';
@@ -20,7 +21,7 @@ import type {
   SubmissionCall,
   SubmissionOutcome,
 } from './Interceptor.js';
-import { addedTo, quietly } from './Scope.js';
+import { addedTo } from './Scope.js';
 
 /**
  * Reads a feed, or runs a processor.

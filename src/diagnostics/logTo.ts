@@ -2,6 +2,7 @@ import { formatProblem } from '../codecs/Problem.js';
 import { quotable } from '../errors/internal/message.js';
 import { type LedgerError, isLedgerError } from '../errors/LedgerError.js';
 import { isMistake } from '../errors/process.js';
+import { quietly } from '../errors/quietly.js';
 import type { Diagnostic } from './Diagnostic.js';
 import { inSeconds, type Line, Logged } from './Logged.js';
 
@@ -24,7 +25,7 @@ export type LineLogger = {
  *
  * A failure that lasts is logged immediately, and then once a minute. What is retried is a warning, what ends is an error, and a
  * recovery is information. A diagnostic is at most one line, after that of a recovery, without control characters. A line quotes the error, and so what
- * the ledger, a store or a handler says about it, but no token and no signature. The function does not throw.
+ * the ledger, a store or a handler says about it, but no token and no signature. The function does not throw, whatever the logger does.
  *
  * Create one function per ledger: it remembers what it has logged.
  *
@@ -47,11 +48,14 @@ export function logTo(logger: LineLogger): (diagnostic: Diagnostic) => void {
       if (line === undefined || !logged.admits(diagnostic, line)) continue;
       // parts of the text are from outside the library
       const text = quotable(`canton-rx: ${subjectOf(diagnostic)}${line.text}`, []);
-      if (line.level !== 'info') logger[line.level](text);
-      else if ('info' in logger) logger.info(text);
-      else logger.log(text);
+      quietly(() => writeTo(logger, line.level, text));
     }
   };
+}
+
+function writeTo(logger: LineLogger, level: Line['level'], text: string): unknown {
+  if (level !== 'info') return logger[level](text);
+  return 'info' in logger ? logger.info(text) : logger.log(text);
 }
 
 /** The subject of a line: a rule, an outbox or a processor by its name, any other feed by its number. */

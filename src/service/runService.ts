@@ -21,6 +21,7 @@ import {
   timer,
 } from 'rxjs';
 import { noWork } from '../dispatch/WorkStatus.js';
+import { quietly } from '../errors/quietly.js';
 import { checkNotNegative } from '../http/retry.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { ProcessStatus, ReadyOptions } from '../process/ProcessStatus.js';
@@ -92,6 +93,7 @@ export interface ServiceOptions {
   readonly ready?: ReadyOptions | undefined;
   /**
    * Called with a line when the service begins, or cannot listen, when it stops and ends, and when a part fails.
+   * Its errors are ignored.
    *
    * @defaultValue console.log
    */
@@ -140,7 +142,10 @@ export function runService(
   options: ServiceOptions = {},
 ): Observable<ServiceStatus> {
   const { port, host = '127.0.0.1', signal, drainWithinMs = 25_000, flush, onFailure = 'continue' } = options;
-  const { ready = {}, log = console.log } = options;
+  const { ready = {} } = options;
+  const write: (line: string) => unknown = options.log ?? console.log;
+  // a service ends as it should without a log, too
+  const log = (line: string): unknown => quietly(() => write(line));
   const parts: readonly ServicePart<ProcessStatus | WorkStatus>[] = [...processors, ...rules, ...outboxes];
   checkNotNegative({ drainWithinMs });
   if (parts.length === 0) throw new TypeError('there must be at least one processor, rule or outbox');

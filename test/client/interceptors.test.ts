@@ -263,23 +263,31 @@ describe('an interceptor', () => {
     expect(sandbox.requests).toHaveLength(1);
   });
 
-  it.each(['forLedger', 'request', 'feed', 'handler', 'submission', 'read', 'report'])(
-    'that throws in %s changes nothing',
-    async (hook) => {
-      const sandbox = await start();
-      const fail = (): never => {
+  const failures: readonly [string, () => unknown][] = [
+    [
+      'throws',
+      () => {
         throw new Error('of the interceptor');
-      };
-      const interceptors = [{ [hook]: fail } as Interceptor];
-      expect(await useAll(ledgerOf(sandbox, { interceptors }), sandbox)).toMatchObject(allResults);
-    },
-  );
+      },
+    ],
+    // a rejection that nothing handles fails the test
+    ['rejects', () => Promise.reject(new Error('of the interceptor'))],
+  ];
 
-  it('that throws in what it has added changes nothing', async () => {
+  describe.each(failures)('that %s', (_, fail) => {
+    it.each(['forLedger', 'request', 'feed', 'handler', 'submission', 'read', 'report'])(
+      'in %s changes nothing',
+      async (hook) => {
+        const sandbox = await start();
+        const interceptors = [{ [hook]: fail } as Interceptor];
+        expect(await useAll(ledgerOf(sandbox, { interceptors }), sandbox)).toMatchObject(allResults);
+      },
+    );
+  });
+
+  it.each(failures)('that %s in what it has added changes nothing', async (_, fails) => {
     const sandbox = await start();
-    const fail = (): never => {
-      throw new Error('of the interceptor');
-    };
+    const fail = fails as () => never;
     const added = { run: fail, emit: fail, end: fail, next: fail, report: fail, request: fail, handler: fail };
     const interceptors = [{ feed: () => added, read: () => added, submission: () => added }];
     expect(await useAll(ledgerOf(sandbox, { interceptors }), sandbox)).toMatchObject(allResults);

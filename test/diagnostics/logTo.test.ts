@@ -201,6 +201,26 @@ describe('logTo', () => {
     );
   });
 
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('the file is closed');
+      },
+    ],
+    // a rejection that nothing handles fails the test
+    ['rejects', () => Promise.reject(new Error('the file is closed'))],
+  ])('does not throw with a logger that %s', async (_, fail) => {
+    const log = logTo({ info: fail, warn: fail, error: fail });
+    const failures = retry(1, new ConnectionError('/x', 'refused', undefined, 'ledger.example'));
+    expect(() => {
+      log({ ...failures, at: 0, feed: 1 });
+      log({ _tag: 'CaughtUp', cursor: 1, at: 1, feed: 1 });
+      log({ _tag: 'UpdateSkipped', offset: 7, attempts: 1, cause: undefined, at: 2, feed: 1 });
+    }).not.toThrow();
+    await new Promise(setImmediate);
+  });
+
   it('takes no longer for a line the more it has logged', () => {
     const log = logTo({ info: () => 0, warn: () => 0, error: () => 0 });
     const startedAt = performance.now();

@@ -265,6 +265,40 @@ describe('a service', () => {
     expect(process.listenerCount('SIGTERM')).toBe(0);
   });
 
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('the file is closed');
+      },
+    ],
+    // a rejection that nothing handles fails the test
+    ['rejects', () => Promise.reject(new Error('the file is closed'))],
+  ])('finishes what is in flight, and flushes, with a log that %s', async (_, log) => {
+    const { ledger } = await world(1);
+    const handling = new BehaviorSubject(0);
+    const unlock$ = new Subject<void>();
+    const events: string[] = [];
+    const processor = processorOf(ledger, 'payments', async () => {
+      handling.next(handling.value + 1);
+      await firstValueFrom(unlock$, { defaultValue: 0 });
+      events.push('handled');
+    });
+    const flush = (): void => {
+      events.push('flushed');
+    };
+    const service = run(
+      { processors: [processor], rules: [partOf(throwError(() => new Error('no')))] },
+      { log, flush },
+    );
+    await until(() => handling.value === 1);
+    process.emit('SIGTERM');
+    unlock$.complete();
+    await service.over();
+    expect(events).toEqual(['handled', 'flushed']);
+    expect(service.state.error).toBeInstanceOf(ServiceError);
+  });
+
   it('goes on when a part fails, is not ready, and fails at its end', async () => {
     const { ledger } = await world();
     const stopping = new AbortController();
