@@ -3,7 +3,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract, ContractTypes } from '../contracts/Contract.js';
 import type { ContractsBatch } from '../contracts/ContractChange.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
-import type { LiveConnection } from '../contracts/LiveState.js';
+import { errorOf, type LiveConnection } from '../contracts/LiveState.js';
 import type { AwaitedView } from '../contracts/SingleSubmission.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 
@@ -215,7 +215,7 @@ export function contractsResource<C extends AnyContract>(
 export const failed = (request: object, error: unknown): Reading<never> => ({
   request,
   isReloading: false,
-  error: error instanceof Error ? error : new Error(String(error)),
+  error: errorOf(error),
 });
 
 /**

@@ -1,5 +1,6 @@
 import { asyncScheduler, type Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
+import { textOf } from '../errors/textOf.js';
 import type { WorkCounts } from '../diagnostics/Diagnostic.js';
 import { noWork } from '../dispatch/WorkStatus.js';
 import type { Agenda } from './Agenda.js';
@@ -106,7 +107,7 @@ export function tallyOf({ failures, committed, obsolete }: Tally, last: Acted): 
 
 const toFailure = ({ contractId, error, retryAt }: Extract<Acted, { _tag: 'Failed' }>): ActionFailure => ({
   contractId,
-  message: error instanceof Error ? error.message : String(error),
+  message: textOf(error),
   ...(retryAt !== undefined && { retryAt }),
 });
 

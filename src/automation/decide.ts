@@ -4,6 +4,7 @@ import type { Contract } from '../contracts/Contract.js';
 import { decisionOf } from '../dispatch/decision.js';
 import type { Place } from '../dispatch/Places.js';
 import { quotable } from '../errors/internal/message.js';
+import { textOf } from '../errors/textOf.js';
 import type { Entry, Submission } from './Entry.js';
 import { type Acted, type ActionContext, type Rule, RuleError } from './Rule.js';
 import { fail, type RuleRun, submit } from './submit.js';
@@ -76,7 +77,7 @@ function decideRound(
 /** Returns the error for what a function of a rule threw. */
 function explain({ name }: Rule, { contractId }: Contract, thrown: unknown): RuleError {
   if (thrown instanceof RuleError) return thrown;
-  const said = thrown instanceof Error ? quotable(thrown.message, []) : 'no Error was thrown';
+  const said = thrown instanceof Error ? quotable(textOf(thrown), []) : 'no Error was thrown';
   return new RuleError('act', name, contractId, `it failed: ${said}`, thrown);
 }
 

@@ -2,6 +2,7 @@ import { concatMap, defer, distinctUntilChanged, map, mergeAll, type Observable,
 import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { textOf } from '../errors/textOf.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractChange, ContractsBatch, ContractsReconciled, Reset } from './ContractChange.js';
 import type { ContractSet } from './ContractSet.js';
@@ -134,6 +135,9 @@ function withDiagnostic<C extends AnyContract>(view: View<C>, diagnostic: Diagno
  * right as of their offset. After any other error they may not be, or not for this user.
  */
 export const keepsContracts = (error: unknown): boolean => isLedgerError(error, 'DecodeError');
+
+/** Returns what has ended a view or a submission as an error: a function of the caller may throw anything. */
+export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(textOf(thrown)));
 
 /** Returns the state of a view as subscribers see it. */
 export const stateOf = <C extends AnyContract>(view: View<C>): LiveState<C> =>

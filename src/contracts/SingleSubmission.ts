@@ -17,6 +17,7 @@ import {
   timer,
 } from 'rxjs';
 import type { SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
+import { errorOf } from './LiveState.js';
 
 /**
  * The outcome of a submission, for a page.
@@ -127,5 +128,5 @@ const onceShown = (view: AwaitedView, transaction: SubmittedTransaction): Observ
 
 const failed = (error: unknown): SubmitOutcome => ({
   _tag: 'Failed',
-  error: error instanceof Error ? error : new Error(String(error)),
+  error: errorOf(error),
 });

@@ -1,6 +1,7 @@
 import type { Offset } from '../codecs/scalars.js';
 import { hasTag, quotable, type Retried, runbook, TaggedError } from './internal/message.js';
 import { escapeText } from './text.js';
+import { textOf } from './textOf.js';
 
 /**
  * Why the stored state of a processor is rejected: it cannot be read (`unreadable`), it belongs to another participant
@@ -85,7 +86,7 @@ export class HandlerError extends TaggedError<'HandlerError'> {
     /** The remedy if the handler was too slow. The updates since the last commit are then not committed. */
     next?: string,
   ) {
-    const reason = cause instanceof Error ? quotable(cause.message, []) : undefined;
+    const reason = cause instanceof Error ? quotable(textOf(cause), []) : undefined;
     super(
       'HandlerError',
       `The handler failed${reason === undefined ? '.' : `: ${reason}`}`,

@@ -20,6 +20,7 @@ import {
 import { isLedgerError } from '../errors/LedgerError.js';
 import { quotable } from '../errors/internal/message.js';
 import { ConnectionError } from '../errors/request.js';
+import { textOf } from '../errors/textOf.js';
 import { clampTimer, mapError, type RetrySettings, retryTransient } from '../http/retry.js';
 import {
   closedError,
@@ -63,7 +64,7 @@ export const callServerOnce = <A>(stream: NatsStream, call: () => ObservableInpu
 
 function serverError({ connection, stream }: NatsStream, error: unknown): unknown {
   if (isLedgerError(error) || isRelayError(error)) return error;
-  const reason = quotable(error instanceof Error ? error.message : String(error), []);
+  const reason = quotable(textOf(error), []);
   if (error instanceof JetStreamApiError && error.status !== unavailable)
     return new RelayError('server', stream, `NATS refuses a request: ${reason}`, error);
   if (connection.isClosed()) return closedError(stream, error);

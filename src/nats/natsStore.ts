@@ -27,6 +27,7 @@ import { holdName } from '../process/memoryStore.js';
 import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import { quotable } from '../errors/internal/message.js';
+import { textOf } from '../errors/textOf.js';
 import type { NatsStream } from './NatsStream.js';
 import { closedError, isRelayError, undefinedIfMissing } from './RelayError.js';
 
@@ -316,7 +317,7 @@ export async function callStore<A>(
   } catch (error) {
     if (isLedgerError(error) || isRelayError(error)) throw error;
     if (connection.isClosed()) throw closedError(stream, error);
-    const reason = quotable(error instanceof Error ? error.message : String(error), []);
+    const reason = quotable(textOf(error), []);
     throw new StoreError(operation, processor, `NATS at ${connection.getServer()}: ${reason}`, error);
   }
 }

@@ -1,6 +1,7 @@
 import { quotable } from '../errors/internal/message.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { StoreError, type StoreOperation } from '../errors/process.js';
+import { textOf } from '../errors/textOf.js';
 
 /** Whether a rule of the database is violated: `integrity_constraint_violation`, or errors of PL/pgSQL. */
 export const isRuleViolation = (error: unknown): boolean => /^(23|P0)/.test(sqlStateOf(error) ?? '');
@@ -33,9 +34,7 @@ export function reasonOf(error: unknown): string {
 }
 
 const messageOf = (error: unknown): string =>
-  /^2[23]/.test(sqlStateOf(error) ?? '')
-    ? 'the database refuses a value'
-    : quotable(error instanceof Error ? error.message : String(error), []);
+  /^2[23]/.test(sqlStateOf(error) ?? '') ? 'the database refuses a value' : quotable(textOf(error), []);
 
 /**
  * Returns an error of the database without what may quote rows: its detail, its context, and the message of a data error or of a

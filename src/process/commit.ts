@@ -19,6 +19,7 @@ import {
 import type { Update } from '../codecs/Update.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { endsProcessor, HandlerError, isMistake } from '../errors/process.js';
+import { textOf } from '../errors/textOf.js';
 import { stopwatch } from '../http/clock.js';
 import { clampTimer, RetryBudget } from '../http/retry.js';
 import type { LedgerPosition } from '../codecs/LedgerPosition.js';
@@ -279,7 +280,7 @@ function skipOrPark(
     updateId,
     // only feeds of updates can park
     update: isUndecoded(content) ? undefined : (content as Update),
-    reason: cause instanceof Error ? cause.message : String(cause),
+    reason: textOf(cause),
     attempts,
     parkedAt: new Date(asyncScheduler.now()).toISOString(),
   };

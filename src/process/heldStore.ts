@@ -32,6 +32,7 @@ import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { quotable } from '../errors/internal/message.js';
 import { isLedgerError, isTransient } from '../errors/LedgerError.js';
 import { endsProcessor, StoreError, type StoreOperation } from '../errors/process.js';
+import { textOf } from '../errors/textOf.js';
 import { clampTimer, type CompleteRetryPolicy, mapError, type RetrySettings, retryTransient } from '../http/retry.js';
 import { HandlerFailure, type ProcessorRun } from './callHandler.js';
 import type { CheckpointStore, FeedPosition, TransactionalStore, Transactions } from './CheckpointStore.js';
@@ -165,7 +166,7 @@ const lastOrUndefined = (): MonoTypeOperatorFunction<unknown> => (source) =>
 export const asStoreError = (operation: StoreOperation, processor: string, error: unknown): unknown =>
   isLedgerError(error) || error instanceof HandlerFailure || endsProcessor(error)
     ? error
-    : new StoreError(operation, processor, quotable(error instanceof Error ? error.message : String(error), []), error);
+    : new StoreError(operation, processor, quotable(textOf(error), []), error);
 
 /** Whether a store has lost the name. The processor then waits for it again. */
 const isNameLost = (error: unknown): error is StoreError =>

@@ -25,7 +25,7 @@ import type { ContractsBatch } from '../contracts/ContractChange.js';
 import type { ContractPolicies, ContractQuery, ContractsOptions } from '../contracts/ContractQuery.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
 import { inclusionOf, type TransactionPlace } from '../contracts/firstWith.js';
-import { isSameState, keepsContracts, type LiveConnection, type View } from '../contracts/LiveState.js';
+import { errorOf, isSameState, keepsContracts, type LiveConnection, type View } from '../contracts/LiveState.js';
 import type { SharedContracts, SharedView } from '../contracts/shareContracts.js';
 
 /**
@@ -227,5 +227,5 @@ function toReading({ known, connection, isLive }: View<AnyContract>): Reading {
 const failed = (error: unknown, { contracts, offset }: Reading = loading): Reading => ({
   status: 'error',
   ...(keepsContracts(error) && { contracts, offset }),
-  error: error instanceof Error ? error : new Error(String(error)),
+  error: errorOf(error),
 });

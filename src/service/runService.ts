@@ -22,6 +22,7 @@ import {
 } from 'rxjs';
 import { noWork } from '../dispatch/WorkStatus.js';
 import { quietly } from '../errors/quietly.js';
+import { textOf } from '../errors/textOf.js';
 import { checkNotNegative } from '../http/retry.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { ProcessStatus, ReadyOptions } from '../process/ProcessStatus.js';
@@ -218,7 +219,7 @@ export function runService(
         },
         // a program that only exits would end without a word
         error: (error: unknown) => {
-          log(`the server of the service failed: ${String(error)}`);
+          log(`the server of the service failed: ${textOf(error)}`);
         },
       }),
       // the server answers until the service has ended

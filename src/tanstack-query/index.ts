@@ -43,7 +43,7 @@ import {
 } from 'rxjs';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { LiveContracts } from '../contracts/liveContracts.js';
-import { keepsContracts } from '../contracts/LiveState.js';
+import { errorOf, keepsContracts } from '../contracts/LiveState.js';
 import type { QueryContext, QueryLike } from './QueryContext.js';
 
 export type { QueryCacheLike, QueryContext, QueryLike } from './QueryContext.js';
@@ -211,7 +211,7 @@ const follow = <C extends AnyContract>(
         },
         error: (error: unknown) => {
           if (!isKnown) {
-            reject(error instanceof Error ? error : new Error(String(error)));
+            reject(errorOf(error));
             return;
           }
           // the query fails as any other does, so that the cache reports it: its function throws the error

@@ -4,6 +4,7 @@ import { type Acted, type ActionRequest, isRuleError } from '../../src/automatio
 import { type Diagnostic, LedgerResetError, OutcomeUnknownError, PrunedError } from '../../src/index.js';
 import type { CommandFault } from '../helpers/CommandService.js';
 import type { Observed } from '../helpers/observe.js';
+import { withoutText } from '../helpers/thrown.js';
 import { archiveIt, brief, exerciseOn, ids, minute, run, type TaskRule, touchIt, virtually } from './support.js';
 
 const refusal: CommandFault = { kind: 'refused', code: 'DAML_FAILURE' };
@@ -73,6 +74,18 @@ describe('a rule that fails for a contract', () => {
     expect(delays[0]).toBeLessThanOrEqual(1_000);
     expect(delays.at(-1)).toBeGreaterThanOrEqual(150_000);
     expect(Math.max(...delays)).toBeLessThanOrEqual(300_000);
+  });
+
+  it.each(withoutText)('acts on the others, whatever it throws: %s (G67)', (_, thrown) => {
+    const { acted, seen, commits } = run(['a', 'b'], {
+      act: (contract, context) => {
+        if (contract.contractId === 'a') throw thrown;
+        return archiveIt(contract, context);
+      },
+    });
+    expect(seen.error).toBeUndefined();
+    expect(commits).toEqual(['rule:b']);
+    expect(acted).toContain('Failed a: RuleError act');
   });
 
   it('acts as soon as dueAt does not throw any more, at the time that it then names', () => {

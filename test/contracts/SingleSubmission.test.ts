@@ -3,6 +3,7 @@ import { NEVER, of, Subject, throwError } from 'rxjs';
 import type { SubmittedTransaction } from '../../src/codecs/Transaction.js';
 import { type AwaitedView, SingleSubmission } from '../../src/contracts/SingleSubmission.js';
 import { observe } from '../helpers/observe.js';
+import { withoutText } from '../helpers/thrown.js';
 import { marbles } from '../helpers/time.js';
 
 const transaction = { _tag: 'Transaction', updateId: 'u1', offset: 2 } as SubmittedTransaction;
@@ -49,6 +50,13 @@ describe('a submission that awaits a view', () => {
     await form.submit(() => of(transaction), undefined);
     expect(await form.retry(undefined)).toBeUndefined();
     expect(form.state.outcome?._tag).toBe('Committed');
+  });
+
+  it.each(withoutText)('has failed, whatever its error is: %s', async (_, thrown) => {
+    const form = new SingleSubmission();
+    const outcome = await form.submit(() => throwError(() => thrown), undefined);
+    expect(outcome).toMatchObject({ _tag: 'Failed', error: expect.any(Error) });
+    expect(form.state).toEqual({ pending: false, outcome });
   });
 
   it('awaits nothing after a failure', async () => {

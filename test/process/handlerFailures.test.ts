@@ -4,8 +4,9 @@ import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { logTo } from '../../src/diagnostics/logTo.js';
 import { CursorError, StoreError } from '../../src/errors/process.js';
 import type { HandlerResult } from '../../src/process/ProcessOptions.js';
+import { withoutText } from '../helpers/thrown.js';
 import { upTo } from '../helpers/world.js';
-import { mockPlatform, name, run, type RunOptions, stopProcessAt } from './support.js';
+import { mockPlatform, name, PlainStore, run, type RunOptions, stopProcessAt } from './support.js';
 import { MemoryTransactions } from './transactionalStore.js';
 
 mockPlatform();
@@ -46,6 +47,31 @@ describe('a handler that fails', () => {
     });
     expect(error).toBeUndefined();
     expect(handled).toEqual(upTo(10));
+  });
+
+  describe.each(withoutText)('with %s', (_, thrown) => {
+    const fail = (): never => {
+      throw thrown;
+    };
+    const options = { handlerRetry: noRetry, commitEvery: { updates: 1 } };
+
+    it('ends with a HandlerError, which says where', () => {
+      const { error } = run({ handle: failFor([5], fail), options });
+      expect(error).toMatchObject({ _tag: 'HandlerError', offset: 5 });
+    });
+
+    it.each(['skip', 'park'] as const)('may be left out: %s', (onHandlerFailure) => {
+      const store = new PlainStore();
+      const { error, handled } = run({
+        store,
+        handle: failFor([5], fail),
+        options: { ...options, onHandlerFailure },
+      });
+      expect(error).toBeUndefined();
+      expect(handled).toEqual(upTo(10).filter((offset) => offset !== 5));
+      const parked = onHandlerFailure === 'park' ? [expect.objectContaining({ reason: expect.any(String) })] : [];
+      expect([...store.parkedUpdates.values()]).toEqual(parked);
+    });
   });
 
   it.each(ways)('for a while is retried, and no update is lost: it %s', (_, fail) => {

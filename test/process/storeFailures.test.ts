@@ -4,6 +4,7 @@ import { CursorError } from '../../src/errors/process.js';
 import type { Work } from '../../src/process/ProcessOptions.js';
 import { effort } from '../helpers/effort.js';
 import { offsets } from '../helpers/observe.js';
+import { withoutText } from '../helpers/thrown.js';
 import { fill, upTo } from '../helpers/world.js';
 import { mockPlatform, name, PlainStore, processWorld, run } from './support.js';
 import { holdingBy, MemoryTransactions, type Tx } from './transactionalStore.js';
@@ -21,6 +22,15 @@ describe('a store that fails', () => {
     expect(error).toBeUndefined();
     expect(handled).toEqual(upTo(10));
     expect(offsets(store.saves)).toEqual([0, 3, 6, 9, 10]);
+  });
+
+  it.each(withoutText)('is retried, whatever it fails with: %s (G42)', (_, thrown) => {
+    const { error, handled } = run({
+      store: new PlainStore((_call, n) => (n === 1 ? throwError(() => thrown) : undefined)),
+      options: { commitEvery: { updates: 3 } },
+    });
+    expect(error).toBeUndefined();
+    expect(handled).toEqual(upTo(10));
   });
 
   it.each([

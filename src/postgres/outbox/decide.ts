@@ -3,7 +3,7 @@ import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import { type Action, decisionOf } from '../../dispatch/decision.js';
 import { isUndecided, validateForOutbox } from './requests.js';
 import type { OutboxRow } from './OutboxRows.js';
-import { type Outcome, textOf } from './outcome.js';
+import { type Outcome, storedText } from './outcome.js';
 
 /**
  * A function that decides what a command of an outbox does, right before it is sent. After an error, it is called again after a
@@ -43,7 +43,7 @@ type Decided = { readonly row: OutboxRow<CommandsRequest> } | { readonly outcome
 
 /** Why a command is not sent. Nothing of it is committed. */
 const undecided = (state: 'pending' | 'parked', cause: unknown): Decided => ({
-  outcome: { state, mayBeCommitted: false, reason: 'decide', cause, error: textOf(cause) },
+  outcome: { state, mayBeCommitted: false, reason: 'decide', cause, error: storedText(cause) },
 });
 
 /** Decides what a command does, if that is not decided. Emits once, and never fails. */

@@ -7,6 +7,7 @@ import type { DiagnosticBody } from '../../diagnostics/Diagnostic.js';
 import { verdictOf } from '../../dispatch/verdict.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
+import { textOf } from '../../errors/textOf.js';
 import type { Client } from '../../client/Client.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
@@ -130,7 +131,7 @@ const commitOf = (transaction: SubmittedTransaction): Outcome => {
  * @param row - the command, as it was before the attempt
  */
 function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outcome {
-  const failed = { cause: error, error: textOf(error) };
+  const failed = { cause: error, error: storedText(error) };
   const verdict = verdictOf(error);
   switch (verdict.kind) {
     case 'committed':
@@ -191,7 +192,7 @@ function replacementOf(
   if (!mayBeCommitted || participant === undefined || participantId === undefined) return undefined;
   if (participant === participantId) return undefined;
   const cause = new LedgerResetError(since, undefined, `the participant is ${participantId}, not ${participant}`);
-  return { state: 'parked', mayBeCommitted: true, reason: 'replaced', cause, error: textOf(cause) };
+  return { state: 'parked', mayBeCommitted: true, reason: 'replaced', cause, error: storedText(cause) };
 }
 
 /** Returns what to emit after an outcome has been recorded. */
@@ -208,8 +209,8 @@ export function toSubmitted(row: OutboxRow, outcome: Outcome, delay: false | { r
   return { _tag: mayBeCommitted ? 'Unknown' : 'Rejected', ...command, error: cause, ...retryAt };
 }
 
-export const textOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
+/** The beginning of the text of an error, as it is stored. */
+export const storedText = (error: unknown): string => textOf(error).slice(0, 2_000);
 
 /** Returns the diagnostic of an outcome that has been recorded. */
 export function toDiagnostic(outbox: string, submitted: Submitted): DiagnosticBody {

@@ -1,6 +1,7 @@
 import type { ClientBase, Connection, Pool, Submittable } from 'pg';
 import { concat, concatMap, defer, EMPTY, Observable } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
+import { textOf } from '../../errors/textOf.js';
 import type { AnyContract } from '../../contracts/Contract.js';
 import { run } from '../connection.js';
 import { withoutValues } from '../databaseErrors.js';
@@ -229,7 +230,7 @@ class CopyQuery implements Submittable {
       for (const part of this.parts) connection.sendCopyFromChunk(part);
       connection.endCopyFrom();
     } catch (error) {
-      this.#error = error instanceof Error ? error : new Error(String(error));
+      this.#error = error instanceof Error ? error : new Error(textOf(error));
       connection.sendCopyFail('the rows could not be encoded');
     }
   }
