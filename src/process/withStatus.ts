@@ -59,27 +59,30 @@ export const withStatus = <A, S extends RunStatus>(
   changes$: Observable<unknown> = EMPTY,
 ): Observable<A> & { readonly status$: Observable<S | (S & Ended)>; readonly stop: () => void } => {
   const ended$ = new BehaviorSubject<Ended | undefined>(undefined);
-  const end = (error?: { readonly error: string }): void => {
-    ended$.next({ role: 'starting', state: 'ended', ...error });
-  };
-  const observed$ = defer(() => {
-    ended$.next(undefined);
-    // the status of the end comes before the end itself, and after the resources of the run are released
-    const failed = (error: unknown): Observable<never> =>
-      defer(() => {
-        end({ error: messageOf(error) });
-        throw error;
+  /** The present run. It is over before the status of its end: whoever sees that may begin the next one. */
+  let present$: Observable<A> | undefined;
+  const start = (): Observable<A> => {
+    const end = (error?: { readonly error: string }): void => {
+      if (present$ !== observed$) return;
+      present$ = undefined;
+      ended$.next({ role: 'starting', state: 'ended', ...error });
+    };
+    const observed$ = defer(() => {
+      ended$.next(undefined);
+      // the status of the end comes before the end itself, and after the resources of the run are released
+      const failed = (error: unknown): Observable<never> =>
+        defer(() => {
+          end({ error: messageOf(error) });
+          throw error;
+        });
+      const completed$ = defer(() => {
+        end();
+        return EMPTY;
       });
-    const completed$ = defer(() => {
-      end();
-      return EMPTY;
-    });
-    return concat(run$.pipe(catchError(failed)), completed$).pipe(
-      finalize(() => {
-        if (ended$.value === undefined) end();
-      }),
-    );
-  }).pipe(share());
+      return concat(run$.pipe(catchError(failed)), completed$).pipe(finalize(end));
+    }).pipe(share());
+    return observed$;
+  };
   const status$ = ended$.pipe(
     switchMap((ended) =>
       merge(timer(everyMs, everyMs), changes$).pipe(
@@ -89,7 +92,8 @@ export const withStatus = <A, S extends RunStatus>(
     ),
     share({ connector: () => new ReplaySubject(1) }),
   );
-  return Object.assign(observed$, {
+  const work$ = defer(() => (present$ ??= start()));
+  return Object.assign(work$, {
     status$,
     stop: () => {
       stopper.stop();
