@@ -174,8 +174,11 @@ function choiceModel<T>(
 
 /** Encodes the result of a choice. Types of Daml's code generator have an encoder for it. */
 function encodeResult(result: unknown, type: (ChoiceType & { resultEncode?(value: unknown): unknown }) | undefined) {
-  if (typeof result === 'object' && result !== null && 'then' in result)
+  if (typeof result === 'object' && result !== null && 'then' in result) {
+    // what it does later fails, because the choice is over: a rejection without a handler would end the process
+    Promise.resolve(result).catch(() => undefined);
     throw new TypeError('The body of a choice must be synchronous');
+  }
   if (type?.resultEncode !== undefined) return type.resultEncode(result);
   return result === undefined ? {} : result;
 }

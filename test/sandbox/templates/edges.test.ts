@@ -19,6 +19,7 @@ const Edge = contractType('#edges:Main:Edge', t.type({ owners: t.array(t.string)
     Leak: choice,
     Use: choice,
     Later: choice,
+    UseLater: choice,
     Count: { argument: t.type({}), result: t.number },
     Take: { argument: t.type({}), result: t.string },
     Find: { argument: t.type({}), result: t.array(t.string) },
@@ -87,6 +88,10 @@ const edge = template(Encoded, {
     }),
     Use: body((_id, _ledger, all) => leaked.pop()?.create(Edge, { owners: all, watchers: [] }) ?? {}),
     Later: body(() => Promise.resolve({})),
+    UseLater: body(async (_id, ledger, all) => {
+      await Promise.resolve();
+      return ledger.create(Edge, { owners: all, watchers: [] });
+    }),
     Count: body(() => 42),
     Take: { controllers: owners, exercise: ({ contractId }) => contractId },
   },
@@ -154,11 +159,14 @@ describe('the edges of templates', () => {
     expect(sandbox.updates).toHaveLength(before);
   });
 
-  it('take the ledger from a choice that is over, and refuse one that is asynchronous', () => {
+  it('take the ledger from a choice that is over, and refuse one that is asynchronous', async () => {
     const { id, submit, on } = edges();
     const refusal = failure(400, 'INTERPRETATION_USER_ERROR', { cause: expect.stringContaining('synchronous') });
     expect(submit([exercise(Edge.Leak, id, {}), exercise(Edge.Use, id, {})])).toMatchObject(refusal);
     expect(on(Edge.Later)).toMatchObject(refusal);
+    expect(on(Edge.UseLater)).toMatchObject(refusal);
+    // a rejection that nothing handles fails the test
+    await new Promise(setImmediate);
   });
 
   it('encode a result as its type does', () => {
