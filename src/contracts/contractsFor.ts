@@ -19,6 +19,7 @@ import { checkOffset } from '../codecs/internal/field.js';
 import type { AnyContract } from './Contract.js';
 import { type LiveContracts, toLiveContracts } from './liveContracts.js';
 import { firstWith } from './firstWith.js';
+import { inOrder } from './inOrder.js';
 import { isKnown, knownStateOf, loading, type View } from './LiveState.js';
 import { PartyIndex } from './parties/PartyIndex.js';
 
@@ -69,6 +70,7 @@ export function contractsFor<C extends AnyContract>(
   const index$ = indexOf(live);
   const view$ = index$.pipe(
     switchMap((index) => index.viewOf(selection$)),
+    inOrder(),
     share({ connector: () => new BehaviorSubject<View<C>>(loading) }),
   );
   const applied$ = index$.pipe(switchMap((index) => index.applied$));

@@ -25,6 +25,7 @@ import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
 import { type ContractPolicies, type ContractQuery, type ContractsOptions, copyOf } from './ContractQuery.js';
 import { type LiveContracts, openView, toLiveContracts } from './liveContracts.js';
+import { inOrder } from './inOrder.js';
 import { loading, type View } from './LiveState.js';
 
 /**
@@ -188,6 +189,7 @@ export function shareViews(
         startWith(undefined),
         switchMap(() => source$.pipe(startWith<View<AnyContract>>(loading))),
         scan(keepKnown),
+        inOrder(),
         tap({
           next: (view) => {
             current = view;

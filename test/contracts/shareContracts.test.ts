@@ -55,6 +55,21 @@ describe('shareContracts', () => {
     expect([snapshots(world), world.service.open]).toEqual([1, 1]);
   });
 
+  it('shows each subscriber the last state, if another one reloads at once', async () => {
+    const { clock, shared } = stoppedWorld();
+    const view = shared.view(marbles);
+    let reloads = 0;
+    const reloading = view.state$.subscribe(({ data }) => {
+      if (data === 'live' && (reloads += 1) === 1) view.reload();
+    });
+    const states = observe(view.state$);
+    while (reloads === 0) await clock.advance(1);
+    expect(brief(states.values.at(-1))).toBe('stale x');
+    await clock.advance(100);
+    expect([brief(states.values.at(-1)), reloads]).toEqual(['live x', 2]);
+    for (const subscription of [reloading, states.subscription]) subscription.unsubscribe();
+  });
+
   it('requests nothing before a subscription', async () => {
     const { clock, shared, service } = stoppedWorld();
     const view = shared.view(marbles);

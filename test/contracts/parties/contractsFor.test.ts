@@ -144,6 +144,23 @@ describe('contractsFor', () => {
     expect(observe(contractsFor(script.live, [bob]).all$().pipe(map(ids))).values).toEqual(['b']);
   });
 
+  it('shows each subscriber the contracts of the last parties, if another one selects them at once (G80)', () => {
+    const script = new Script();
+    const parties$ = new BehaviorSubject<readonly string[]>([alice]);
+    const view = contractsFor(script.live, parties$);
+    const selecting = view.all$().subscribe((contracts) => {
+      if (ids(contracts) === 'a') parties$.next([bob]);
+    });
+    const [all, changes] = [observe(view.all$().pipe(map(ids))), observe(view.changes$)];
+    script.reset(contract('a', [alice]), contract('b', [bob]));
+    expect(all.values).toEqual(['a', 'b']);
+    const selected = 'ContractsChanged 1 selectionChanged +b -a';
+    expect(changes.values.map(brief)).toEqual(['Reset 1 start a', 'CaughtUp 1', selected]);
+    script.change({ add: [contract('bb', [bob])] });
+    expect(all.values.at(-1)).toBe('bbb');
+    selecting.unsubscribe();
+  });
+
   it('names no other party as a witness, and not the submitter and the command of somebody else', () => {
     const script = new Script();
     const view = contractsFor(script.live, [bob]);
