@@ -16,7 +16,7 @@ export {
   type ParkedCommand,
 } from './outbox/commandOutbox.js';
 export type { Decide, DecideContext } from './outbox/decide.js';
-export { outboxSql } from './outbox/OutboxRows.js';
+export { outboxSql } from './outbox/tables.js';
 export type { OutboxStatus, Submissions } from './outbox/OutboxStatus.js';
 export type { DecideRequest } from './outbox/requests.js';
 export type { Submitted } from './outbox/outcome.js';

@@ -3,7 +3,8 @@ import type { PoolClient } from 'pg';
 import { lastValueFrom, type Observable } from 'rxjs';
 import type { CommandsRequest } from '../../src/index.js';
 import { outboxSql } from '../../src/postgres/index.js';
-import { type OutboxRow, OutboxRows, outboxTablesIn } from '../../src/postgres/outbox/OutboxRows.js';
+import { type OutboxRow, OutboxRows } from '../../src/postgres/outbox/OutboxRows.js';
+import { outboxTablesIn } from '../../src/postgres/outbox/tables.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { withDatabase } from './support.js';
 

@@ -1,16 +1,16 @@
-import type { Pool, PoolClient } from 'pg';
-import { map, type Observable, timeout } from 'rxjs';
+import type { PoolClient } from 'pg';
+import { map, type Observable } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { WorkCounts } from '../../diagnostics/Diagnostic.js';
 import { StoreError, type StoreOperation } from '../../errors/process.js';
-import { clampTimer, mapError } from '../../http/retry.js';
+import { mapError } from '../../http/retry.js';
 import { asStoreError } from '../../process/heldStore.js';
-import { query, sendTo } from '../connection.js';
-import { postgresStoreSql, quoteSchema, tablesIn } from '../postgresStore.js';
-import { countsOf, countsSql, isRunning } from './counts.js';
+import { query } from '../connection.js';
+import { countsOf, countsSql } from './counts.js';
 import type { DecideRequest } from './requests.js';
+import type { OutboxTables } from './tables.js';
 
 /** A command that must be sent. */
 export interface OutboxRow<R = CommandsRequest | DecideRequest> {
@@ -245,96 +245,3 @@ const toRow = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
   ...startIn(row),
   failures: Number(row['failures']),
 });
-
-/** The names of an outbox's tables, for SQL. */
-export interface OutboxTables {
-  readonly commands: string;
-  /** The table with the fencing tokens. */
-  readonly cursors: string;
-  /** Identifies the tables in the names of locks: `schema.canton_rx_outbox`, without quotes. */
-  readonly id: string;
-}
-
-/** Returns the names of the tables in a schema. Throws a TypeError for a schema name that readers would have to quote. */
-export const outboxTablesIn = (schema: string): OutboxTables => ({
-  commands: `${quoteSchema(schema)}.canton_rx_outbox`,
-  cursors: tablesIn(schema).cursors,
-  id: `${schema}.canton_rx_outbox`,
-});
-
-/**
- * Returns the SQL that creates the tables and the view of {@link commandOutbox}, for schemas that are managed by migrations.
- * It includes {@link postgresStoreSql}. It has no effect if the tables exist.
- *
- * @param schema - the schema of the tables
- * @throws TypeError if the schema name would have to be quoted
- * @example
- * ```ts
- * import { outboxSql } from 'canton-rx/postgres';
- *
- * console.log(outboxSql('ledger').includes('"ledger".canton_rx_outbox')); // true
- * ```
- *
- * @category Outbox
- */
-export const outboxSql = (schema = 'public'): string => {
-  const { commands } = outboxTablesIn(schema);
-  return `${postgresStoreSql(schema)}
-CREATE TABLE IF NOT EXISTS ${commands} (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  name text NOT NULL,
-  key text,
-  command_id text NOT NULL,
-  request json NOT NULL,
-  decide text,
-  decided json,
-  state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'committed', 'parked', 'dropped')),
-  may_be_committed boolean NOT NULL DEFAULT false,
-  since bigint,
-  participant text,
-  position json,
-  failures int NOT NULL DEFAULT 0,
-  retry_at timestamptz,
-  reason text,
-  error text,
-  update_id text,
-  "offset" bigint,
-  enqueued_at timestamptz NOT NULL DEFAULT now(),
-  changed_at timestamptz NOT NULL DEFAULT now(),
-  UNIQUE (name, command_id)
-);
-CREATE INDEX IF NOT EXISTS canton_rx_outbox_pending ON ${commands} (name, id) WHERE state = 'pending';
-CREATE INDEX IF NOT EXISTS canton_rx_outbox_keys ON ${commands} (name, key, id) WHERE state IN ('pending', 'parked');
-CREATE INDEX IF NOT EXISTS canton_rx_outbox_ended ON ${commands} (name, changed_at) WHERE state IN ('committed', 'dropped');
-CREATE OR REPLACE VIEW ${commands}_status AS SELECT
-  name,
-  count(*) FILTER (WHERE state = 'pending' AND NOT may_be_committed) AS pending,
-  count(*) FILTER (WHERE state = 'pending' AND ${isRunning}) AS sending,
-  count(*) FILTER (WHERE state = 'pending' AND may_be_committed AND NOT ${isRunning}) AS unknown,
-  count(*) FILTER (WHERE state = 'parked') AS parked,
-  count(*) FILTER (WHERE state = 'committed') AS committed,
-  count(*) FILTER (WHERE state = 'dropped') AS dropped,
-  max(now() - enqueued_at) FILTER (WHERE state = 'pending') AS oldest_pending
-  FROM ${commands} GROUP BY name;
-`;
-};
-
-/**
- * Returns the statement that creates the tables if one is missing, in any transaction. A user that may not create tables can
- * use existing ones.
- */
-export const ensureOutboxSql = (schema: string): string => {
-  const { commands } = outboxTablesIn(schema);
-  const { cursors, leases } = tablesIn(schema);
-  // locked, because one of two processes that create the same table at the same time would fail
-  return `DO $outbox$ BEGIN
-  IF to_regclass('${cursors}') IS NULL OR to_regclass('${leases}') IS NULL OR to_regclass('${commands}_status') IS NULL THEN
-    PERFORM pg_advisory_xact_lock(hashtextextended('${tablesIn(schema).id}', 1));
-    ${outboxSql(schema)}
-  END IF;
-END $outbox$`;
-};
-
-/** Creates the tables if one is missing. */
-export const ensureOutbox = (pool: Pool, schema: string, timeoutMs: number): Observable<unknown> =>
-  sendTo(pool, (client) => client.query(ensureOutboxSql(schema))).pipe(timeout(clampTimer(timeoutMs)));

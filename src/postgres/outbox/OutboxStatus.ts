@@ -5,7 +5,7 @@ import { noWork } from '../../dispatch/WorkStatus.js';
 import { quotable } from '../../errors/internal/message.js';
 import { query } from '../connection.js';
 import { countsOf, countsSql } from './counts.js';
-import { outboxTablesIn } from './OutboxRows.js';
+import { outboxTablesIn } from './tables.js';
 import type { Submitted } from './outcome.js';
 
 /**

@@ -5,7 +5,7 @@ import { checkPositive } from '../../http/retry.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { randomUuid } from '../../submission/Run.js';
 import { query } from '../connection.js';
-import { ensureOutbox, ensureOutboxSql, type OutboxTables, outboxTablesIn } from './OutboxRows.js';
+import { ensureOutbox, ensureOutboxSql, type OutboxTables, outboxTablesIn } from './tables.js';
 import type { Submissions } from './OutboxStatus.js';
 import { type DecideRequest, isUndecided, validateForOutbox } from './requests.js';
 import { submitAll, type SubmitAllOptions } from './submitAll.js';

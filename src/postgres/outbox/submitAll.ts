@@ -23,7 +23,8 @@ import { holdLease, type Lease } from '../Lease.js';
 import { outboxPrefix, tablesIn } from '../postgresStore.js';
 import type { Decide } from './decide.js';
 import type { Submitted } from './outcome.js';
-import { OutboxRows, outboxTablesIn } from './OutboxRows.js';
+import { OutboxRows } from './OutboxRows.js';
+import { outboxTablesIn } from './tables.js';
 import { type OutboxPlace, type OwnState, statusReader, type Submissions } from './OutboxStatus.js';
 import { sendCommands } from './sendCommands.js';
 
