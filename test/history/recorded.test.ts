@@ -99,7 +99,7 @@ const followAt = (port: HttpPort, after: LedgerPosition): readonly Recorded[] =>
     const retry = { baseDelayMs: 10, maxDelayMs: 20 };
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port, retry });
     const updates$ = ledger.updates({ after, updateFormat }, { onOtherNode: 'relocate' });
-    const seen = observe(updates$.pipe(takeUntil(timer(400_000))));
+    const seen = observe(updates$.pipe(takeUntil(timer(130_000))));
     flush();
     expect(seen.error).toBeUndefined();
     return seen.values as unknown as readonly Recorded[];
