@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import { asyncScheduler, defer, from, map, type Observable, type ObservableInput } from 'rxjs';
 import { type Command, exercise } from '../codecs/Command.js';
+import { formatProblem, problemsOf } from '../codecs/Problem.js';
 import { DisclosedContract } from '../codecs/SubmissionRequest.js';
 import {
   Allocation,
@@ -116,9 +117,9 @@ export function tokenCommands(post: (path: string, body: unknown) => ObservableI
     defer(() => from(post(`/registry/${path}`, { ...body, excludeDebugFields: true }))).pipe(
       map((json) => {
         const decoded = codec.decode(json);
-        if (decoded._tag === 'Left')
-          throw new TypeError(`the answer of the registry to ${path} is not that of the token standard`);
-        return decoded.right;
+        if (decoded._tag === 'Right') return decoded.right;
+        const problems = problemsOf(decoded.left).map(formatProblem).join('; ');
+        throw new TypeError(`the answer of the registry to ${path} is not that of the token standard: ${problems}`);
       }),
     );
   const contextFor = (

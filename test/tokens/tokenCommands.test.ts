@@ -71,6 +71,10 @@ describe('tokenCommands', () => {
     const answers = [{}, null, 'html', { factoryId: 1, choiceContext }, { factoryId: '00', choiceContext: {} }];
     for (const answer of answers)
       await expect(firstValueFrom(tokenCommands(() => of(answer)).transfer(transfer))).rejects.toThrow(TypeError);
+    const incomplete$ = tokenCommands(() => of({ choiceContext })).transfer(transfer);
+    await expect(firstValueFrom(incomplete$)).rejects.toThrow(
+      'transfer-instruction/v1/transfer-factory is not that of the token standard: factoryId: expected string',
+    );
     const down = tokenCommands(() => Promise.reject(new Error('down')));
     await expect(firstValueFrom(down.respond('00aa', 'accept'))).rejects.toThrow('down');
   });
