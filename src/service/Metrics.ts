@@ -103,8 +103,13 @@ function readStatus(status: ServiceStatus): ReadonlyMap<string, Map<string, Seri
     }
     gauge('updates.waiting', labels, part.parked);
   });
-  for (const part of status.rules) notePart({ 'canton_rx.rule.name': part.rule ?? '' }, part);
-  for (const part of status.outboxes) notePart({ 'canton_rx.outbox.name': part.outbox ?? '' }, part);
+  // a part that has not been read yet has no name: an empty label would be that of no part
+  status.rules.forEach((part, index) => {
+    notePart({ 'canton_rx.rule.name': part.rule ?? String(index + 1) }, part);
+  });
+  status.outboxes.forEach((part, index) => {
+    notePart({ 'canton_rx.outbox.name': part.outbox ?? String(index + 1) }, part);
+  });
   return all;
 
   function notePart(

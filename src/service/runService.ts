@@ -262,6 +262,6 @@ const latest = <S>(parts: readonly ServicePart<S>[], ...first: S[]): Observable<
 /** The names of all parts, in order. */
 const namesOf = ({ processors, rules, outboxes }: Parts): readonly string[] => [
   ...processors.map(({ processor }, index) => `processor ${processor ?? index + 1}`),
-  ...rules.map(({ rule = '' }) => `rule ${rule}`),
-  ...outboxes.map(({ outbox = '' }) => `outbox ${outbox}`),
+  ...rules.map(({ rule }, index) => `rule ${rule ?? index + 1}`),
+  ...outboxes.map(({ outbox }, index) => `outbox ${outbox ?? index + 1}`),
 ];

@@ -78,9 +78,9 @@ const readiness = ({ isReady, reason, processors, rules, outboxes }: ServiceStat
   isReady,
   reason,
   waitsFor: [
-    ...processors.map((part, index) => ({ name: `processor ${part.processor ?? index}`, ...part })),
-    ...rules.map((part) => ({ name: `rule ${part.rule ?? ''}`, ...part })),
-    ...outboxes.map((part) => ({ name: `outbox ${part.outbox ?? ''}`, ...part })),
+    ...processors.map((part, index) => ({ name: `processor ${part.processor ?? index + 1}`, ...part })),
+    ...rules.map((part, index) => ({ name: `rule ${part.rule ?? index + 1}`, ...part })),
+    ...outboxes.map((part, index) => ({ name: `outbox ${part.outbox ?? index + 1}`, ...part })),
   ]
     .filter((part) => !part.isReady)
     .map(({ name, role, state, notReady, error }) => ({ name, role, state, notReady, error })),

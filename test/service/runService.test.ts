@@ -179,6 +179,17 @@ describe('a service', () => {
     expect(service.state.last?.rules[0]).toMatchObject({ isReady, ...(!isReady && { notReady }) });
   });
 
+  it('numbers rules and outboxes that have not been read yet, such as while no connection is free', async () => {
+    const unread = () =>
+      Object.assign(new Observable<never>(() => undefined), { status$: NEVER, stop: () => undefined });
+    const service = run({ rules: [unread()], outboxes: [unread(), unread()] });
+    const { waitsFor } = JSON.parse((await service.read('/readyz')).text) as { waitsFor: { name: string }[] };
+    expect(waitsFor.map(({ name }) => name)).toEqual(['rule 1', 'outbox 1', 'outbox 2']);
+    const { text } = await service.read('/metrics');
+    expect(text).not.toContain('name=""');
+    expect(text).toContain('canton_rx_part_ready{canton_rx_outbox_name="2"} 0');
+  });
+
   it('has the lag and the last commit of processors that work, and the worst of those with the same name', async () => {
     const seen = { ledgerEnd: 20, seenAt: Date.now(), at: Date.now(), handled: 0, updatesPerSecond: 0 };
     const working = { role: 'leader', state: 'catchingUp', offset: 13, recordTimeLagMs: 3_000, lagOffsets: 7 } as const;
