@@ -151,16 +151,19 @@ export const openConsumer = (
     ),
   );
 
-/** Emits whether a consumer that did not respond still exists; if not, another one must be opened. */
-export const hasConsumer = (stream: NatsStream, name: string): Observable<boolean> =>
+/**
+ * Emits the sequence number of the last message that a consumer has sent, whether or not it has arrived; `undefined` if the
+ * consumer does not exist or cannot be reached, so that another one must be opened.
+ */
+export const readLastSent = (stream: NatsStream, name: string): Observable<number | undefined> =>
   callServerOnce(stream, async () => {
     const { consumers } = await stream.js.jetstreamManager(false);
-    return (await undefinedIfMissing(consumers.info(stream.stream, name))) !== undefined;
+    return (await undefinedIfMissing(consumers.info(stream.stream, name)))?.delivered.stream_seq;
   }).pipe(
     // the only server of a cluster that keeps it may be unavailable
     catchError((error: unknown) => {
       if (!isLedgerError(error, 'ConnectionError')) throw error;
-      return of(false);
+      return of(undefined);
     }),
   );
 

@@ -18,7 +18,7 @@ import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import type { Batch } from '../history/positions.js';
 import type { FeedEntry } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
-import { hasConsumer, openConsumer, pull, type Pulled } from './NatsStream.js';
+import { openConsumer, pull, type Pulled, readLastSent } from './NatsStream.js';
 import { type Delivery, type NatsPosition, toEntry } from './NatsPosition.js';
 import { callServerOnce, type NatsStream, readHead, retryServer } from './NatsStream.js';
 import { gapError } from './RelayError.js';
@@ -102,20 +102,21 @@ const nextStep = (settings: PageSettings, step: Step): Observable<Step> => {
   const request = { consumer, maxMessages: step.isLarge ? 1 : maxPageSize, waitMs: step.isCaughtUp ? waitMs : 0 };
   return callServerOnce(stream, () =>
     pull(stream, request).pipe(
-      catchError((error: unknown) =>
-        hasConsumer(stream, consumer).pipe(
-          map((exists) => {
-            if (exists) throw error;
-            return undefined;
+      catchError((error: unknown) => of({ error })),
+      concatMap((pulled) => {
+        if ('deliveries' in pulled && pulled.deliveries.length > 0) return of(read(settings, step, pulled));
+        // a consumer does not send again what was lost with a connection
+        return readLastSent(stream, consumer).pipe(
+          map((sent) => {
+            if (sent === undefined) return { ...withoutPage(step), consumer: undefined };
+            if (sent > position.sequence) return { ...withoutPage(step), isCaughtUp: false, hole: sent + 1 };
+            if ('error' in pulled) throw pulled.error;
+            return read(settings, step, pulled);
           }),
-        ),
-      ),
+        );
+      }),
     ),
-  ).pipe(
-    retryServer(stream),
-    map((batch) => (batch === undefined ? { ...withoutPage(step), consumer: undefined } : read(settings, step, batch))),
-    reportStep(settings, step),
-  );
+  ).pipe(retryServer(stream), reportStep(settings, step));
 };
 
 const withoutPage = (step: Step): Step => ({ ...step, page: undefined });
