@@ -101,7 +101,8 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
         ignoreElements(),
         retry({
           delay: (error: unknown) => {
-            if (onFailure === 'stop' || !mayPass(error)) return throwError(() => error);
+            // what a part could not finish before its end is a failure, although it may pass
+            if (isStopped || onFailure === 'stop' || !mayPass(error)) return throwError(() => error);
             const { message } = new ServiceError([{ part: nameOf(index), error }]);
             log(`${message}; it begins again in ${restartAfterMs / 1_000} s`);
             return merge(timer(restartAfterMs), signals(signal)).pipe(take(1));
@@ -112,7 +113,7 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
     );
     return merge(...runs).pipe(
       tap((failure) => {
-        const others = onFailure === 'continue' && parts.length > 1 ? '; the other parts continue' : '';
+        const others = !isStopped && onFailure === 'continue' && parts.length > 1 ? '; the other parts continue' : '';
         log(`${new ServiceError([failure]).message}${others}`);
       }),
       connect((failed$) => {

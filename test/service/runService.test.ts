@@ -2,15 +2,18 @@ import process from 'node:process';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   BehaviorSubject,
+  catchError,
   finalize,
   firstValueFrom,
   ignoreElements,
   iif,
   map,
+  mergeMap,
   NEVER,
   Observable,
   of,
   Subject,
+  switchMap,
   takeUntil,
   throwError,
   timer,
@@ -387,6 +390,39 @@ describe('a service', () => {
     process.emit('SIGTERM');
     await service.over();
     expect(service.state.error).toBeUndefined();
+  });
+
+  itInVirtualTime('fails with a part that cannot save its work when it stops', ({ expectObservable }) => {
+    const lines: string[] = [];
+    const stopping = new AbortController();
+    const full = new StoreError('save', 'one', 'the disk is full');
+    const stops$ = new Subject<void>();
+    const saving$ = stops$.pipe(
+      switchMap(() => timer(5_000)),
+      mergeMap(() => throwError(() => full)),
+    );
+    const part = Object.assign(saving$, {
+      status$: of(acting),
+      stop: () => {
+        stops$.next();
+      },
+    });
+    const log = (line: string): void => void lines.push(line);
+    const over$ = runService({ rules: [part] }, { log, signal: stopping.signal }).pipe(
+      ignoreElements(),
+      catchError((error: unknown) => of(error instanceof ServiceError)),
+    );
+    timer(1_000).subscribe(() => {
+      stopping.abort();
+    });
+    expectObservable(over$).toBe('6s (a|)', { a: true });
+    expectObservable(timer(30_000).pipe(map(() => lines.splice(0)))).toBe('30s (a|)', {
+      a: [
+        'the service stops: its signal was aborted',
+        'rule part failed: The store failed: the disk is full',
+        'the service has failed: its signal was aborted; rule part failed: The store failed: the disk is full',
+      ],
+    });
   });
 
   it('does not begin a part after an earlier one has failed and stopped it', async () => {
