@@ -277,6 +277,17 @@ describe('a rule on a participant that was pruned', () => {
     expect(others).toEqual([['Committed b']]);
   });
 
+  it('does not act again with done, although its store has lost what it did', () => {
+    const { commits, others } = run(['a'], {
+      ...receipts,
+      store: memoryStore(),
+      forMs: 30 * minute,
+      later: [[10_000, restart({ ...receipts, store: memoryStore() })]],
+    });
+    expect(commits).toEqual(['rule:a']);
+    expect(others).toEqual([[]]);
+  });
+
   it('does not trust done for contracts that are older than the pruned offset', () => {
     // it decides for a long time, and another run acts and is forgotten meanwhile
     const act: TaskRule['act'] = ({ contractId }) => of(createReceipt(contractId)).pipe(delay(10_000));
