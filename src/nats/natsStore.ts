@@ -279,6 +279,8 @@ export function cursorBucket(
       const expected = revision === undefined ? {} : { previousSeq: revision };
       return opened.put(key, JSON.stringify(record), expected).catch((error: unknown) => {
         if (revision !== undefined && isWrongSequence(error)) return undefined;
+        // the bucket may have been deleted: the next attempt creates it again
+        opened = undefined;
         throw error;
       });
     },

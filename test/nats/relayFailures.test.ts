@@ -177,6 +177,26 @@ describeWithNats('a processor with a relay', () => {
     },
   );
 
+  it('continues when its bucket was deleted, and keeps its cursor in another one', async () => {
+    const { connection, stream } = await nats.target();
+    const gate$ = new ReplaySubject<void>(1);
+    const { handler, store } = natsRelay({ connection, stream });
+    const pages = [updates.slice(0, 20), updates.slice(20)];
+    const run = observe(processFeed(feedOfPages(pages, gate$), handler, { ...settings({}), store, batch }));
+    await until(() => run.values.at(-1)?.offset === updates[19]?.offset);
+    const jsm = await jetstreamManager(connection);
+    await jsm.streams.delete(`KV_${stream}-cursors`);
+    gate$.next();
+    const last = updates.at(-1)?.offset;
+    await until(() => run.values.at(-1)?.offset === last || run.error !== undefined);
+    run.subscription.unsubscribe();
+    expect(run.error).toBeUndefined();
+    expect(await lastValueFrom(from(natsRelay({ connection, stream }).store.load('relay')))).toMatchObject({
+      offset: last,
+    });
+    expect(offsets(await readStream(jsm, stream))).toEqual(offsets(updates));
+  });
+
   it('ends at once with a RelayError if the connection is closed', async () => {
     const connection = await nats.connect();
     const gate$ = new ReplaySubject<void>(1);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, it } from '@jest/globals';
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { EMPTY, NEVER } from 'rxjs';
 import type { Diagnostic } from '../../src/index.js';
@@ -145,6 +145,24 @@ describeWithNats('replicas that share a durable', () => {
     expect(reports.filter(({ _tag }) => _tag === 'RetryScheduled')).toMatchObject([
       { cause: { _tag: 'StoreError', reason: 'another processor holds the name now' } },
     ]);
+  });
+
+  it.each(['while it runs', 'between two runs'])('begin again after their bucket was deleted %s', async (when) => {
+    const source = { ...(await relayUpdates(30)), ackWaitMs: 300 };
+    const feed = natsFeed(source);
+    const retry = { storeRetry: { baseDelayMs: 1, giveUpAfterMs: 5_000 } };
+    const { streams } = await jetstreamManager(source.connection);
+    const first = run(feed, retry);
+    await until(() => first.values.at(-1)?.isCaughtUp === true);
+    if (when === 'between two runs') first.subscription.unsubscribe();
+    await streams.delete(`KV_${source.stream}-cursors`);
+    const seen = when === 'while it runs' ? first : run(feed, retry);
+    const expected =
+      when === 'while it runs' ? [...updates.slice(0, 30), ...updates.slice(0, 30)] : updates.slice(0, 30);
+    await until(() => seen.handled.length === expected.length || seen.error !== undefined);
+    seen.subscription.unsubscribe();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.handled)).toEqual(offsets(expected));
   });
 });
 
