@@ -75,7 +75,8 @@ export interface NatsFeedOptions {
  * started alone after a crash.
  *
  * The feed survives a restart of the server as long as the connection does: to wait without a limit, connect with
- * `maxReconnectAttempts: -1`. After a processor has ended, `drain` the connection instead of closing it.
+ * `maxReconnectAttempts: -1`. To notice in time that a network drops the packets of the connection, connect with
+ * `pingInterval: 20_000`. After a processor has ended, `drain` the connection instead of closing it.
  *
  * A processor fails with a {@link RelayError} if messages were removed before they were read, if the stream was deleted
  * or created again, or if the connection is closed. It fails with a `CursorError` for a cursor of another stream; with a

@@ -1,25 +1,27 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { ReplaySubject } from 'rxjs';
 import { natsFeed, natsRelay } from '../../src/nats/index.js';
-import type { Work } from '../../src/process/index.js';
+import { processFeed, type Work } from '../../src/process/index.js';
 import { describeWithNats } from '../helpers/natsServer.js';
-import { offsets } from '../helpers/observe.js';
+import { observe, offsets } from '../helpers/observe.js';
 import { until } from '../helpers/time.js';
-import { generateUpdates, run, runRelay, withNats } from './support.js';
+import { feedOfPages, generateUpdates, readStream, run, runRelay, withNats } from './support.js';
 
 let updates: readonly Work[] = [];
 beforeAll(async () => {
   updates = await generateUpdates(20);
 });
 
-/** A network that loses the rest of what the server sends, from within a message on, and then the connection. */
+/** A network that loses what the server sends on a connection. The next connection loses nothing. */
 interface Network {
   readonly url: string;
   /** Loses what the server sends after so many messages. */
   loseAfter(messages: number): void;
+  loseAll(): void;
   /** Whether the server has sent the message of an update. */
   hasSent(offset: number): boolean;
-  /** Breaks the connection. The next one loses nothing. */
   breakConnection(): void;
   close(): void;
 }
@@ -40,7 +42,11 @@ async function startNetwork(target: string): Promise<Network> {
     arrived += count;
     return bytes.subarray(0, count);
   };
+  const lose = (after: number): void => {
+    [limit, sent, arrived] = [after, '', 0];
+  };
   const server = createServer((client) => {
+    lose(unlimited);
     const upstream = connect(Number(port), hostname);
     for (const [from, to, pass] of [
       [client, upstream, (bytes: Buffer) => bytes],
@@ -54,14 +60,14 @@ async function startNetwork(target: string): Promise<Network> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const breakConnection = (): void => {
-    limit = unlimited;
     for (const socket of sockets) socket.destroy();
     sockets.clear();
   };
   return {
     url: `nats://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    loseAfter: (messages) => {
-      [limit, sent, arrived] = [messages, '', 0];
+    loseAfter: lose,
+    loseAll: () => {
+      lose(-1);
     },
     hasSent: (offset) => sent.includes(`${marker}${offset}\r\n`),
     breakConnection,
@@ -95,4 +101,25 @@ describeWithNats('natsFeed, when messages are lost with a connection', () => {
       expect(offsets(seen.handled)).toEqual(offsets(updates));
     },
   );
+
+  it('continues when the client notices that nothing arrives, and so does a relay (G53)', async () => {
+    const { connection, stream } = await nats.target();
+    network = await startNetwork(nats.server.url);
+    const swallowed = await nats.connect({ servers: network.url, pingInterval: 100 });
+    const gate$ = new ReplaySubject<void>(1);
+    const { handler, store } = natsRelay({ connection: swallowed, stream, timeoutMs: 100 });
+    const pages = feedOfPages([updates.slice(0, 10), updates.slice(10)], gate$);
+    const relay = observe(processFeed(pages, handler, { name: 'relay', store, batch: { size: 10, withinMs: 0 } }));
+    await until(() => relay.values.at(-1)?.offset === updates[9]?.offset);
+    const seen = run(natsFeed({ connection: swallowed, stream, durable: 'reader', timeoutMs: 100 }));
+    await until(() => seen.values.at(-1)?.isCaughtUp === true);
+    network.loseAll();
+    gate$.next();
+    await until(() => seen.error !== undefined || seen.handled.length === updates.length);
+    seen.subscription.unsubscribe();
+    relay.subscription.unsubscribe();
+    expect([seen.error, relay.error]).toEqual([undefined, undefined]);
+    expect(offsets(seen.handled)).toEqual(offsets(updates));
+    expect(offsets(await readStream(await jetstreamManager(connection), stream))).toEqual(offsets(updates));
+  });
 });
