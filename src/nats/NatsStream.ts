@@ -179,13 +179,15 @@ const checkPosition = (
   readBounds(stream).pipe(
     concatMap(({ first, last }) => {
       if (first > sequence + 1) throw gapError(stream.stream, sequence + 1, first);
-      if (last < sequence) throw createdAgainError(stream.stream, sequence);
-      return offset === 0 ? of(undefined) : readHead(stream, { seq: sequence });
-    }),
-    map((head) => {
-      const isSame = head === undefined || (head.offset === offset && (id === undefined || head.id === id));
-      if (!isSame) throw createdAgainError(stream.stream, sequence);
-      return head?.id ?? id;
+      if (last < sequence) throw createdAgainError(stream.stream, sequence, last);
+      if (offset === 0) return of(id);
+      return readHead(stream, { seq: sequence }).pipe(
+        map((head) => {
+          const isSame = head === undefined || (head.offset === offset && (id === undefined || head.id === id));
+          if (!isSame) throw createdAgainError(stream.stream, sequence, last);
+          return head?.id ?? id;
+        }),
+      );
     }),
   );
 

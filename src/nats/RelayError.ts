@@ -55,13 +55,20 @@ export const isRelayError = (u: unknown): u is RelayError => hasTag(u, 'RelayErr
 export const gapError = (stream: string, from: number, before: number): RelayError =>
   new RelayError('gap', stream, `messages ${from} to ${before - 1} were removed before they were read`);
 
-/** Returns the error for a stream that does not have a message any more which a reader has read. */
-export const createdAgainError = (stream: string, sequence: number): RelayError =>
+/**
+ * Returns the error for a stream that does not have a message any more which a reader has read. `last` is its last message. If
+ * that is an earlier one, the relay may publish the others again, with the same numbers.
+ */
+export const createdAgainError = (stream: string, sequence: number, last: number): RelayError =>
   new RelayError(
     'stream',
     stream,
-    `message ${sequence} is not the one that was read: the stream was created again. To read it from its beginning, use another name, or remove the cursor and what was derived from it`,
+    last < sequence
+      ? `the stream ends with message ${last}, before message ${sequence}, which was read: it was created again, or has lost its newest messages. If its relay publishes them again, start again after that. Otherwise, to ${startOver}`
+      : `message ${sequence} is not the one that was read: the stream was created again. To ${startOver}`,
   );
+
+const startOver = 'read it from its beginning, use another name, or remove the cursor and what was derived from it';
 
 /** Returns the error for a connection that is closed. */
 export const closedError = (stream: string, cause: unknown): RelayError =>

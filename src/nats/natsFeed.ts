@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/nats-core';
-import { asyncScheduler, concatMap, defer, map, type Observable, of, Subject, tap } from 'rxjs';
+import { asyncScheduler, concatMap, defer, forkJoin, map, type Observable, of, Subject } from 'rxjs';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import { checkPositive, type RetryPolicy, retryPolicy } from '../http/retry.js';
 import type { LastUpdate } from '../codecs/LedgerPosition.js';
@@ -159,16 +159,14 @@ const positionOf = (stream: NatsStream, sequence: number): Observable<NatsPositi
  * a {@link RelayError} otherwise.
  */
 const hasUpdate = (stream: NatsStream, { offset, updateId }: LastUpdate, at: NatsPosition): Observable<boolean> =>
-  readHead(stream, { seq: at.sequence }).pipe(
-    concatMap((head) => {
-      if (head === undefined) return readBounds(stream).pipe(map(({ last }) => last >= at.sequence));
+  forkJoin([readHead(stream, { seq: at.sequence }), readBounds(stream)]).pipe(
+    map(([head, { last }]) => {
       // the message there has no update ID if it cannot be decoded
-      const isSame = head.offset === at.offset && (offset !== at.offset || head.id === updateId);
-      // a message without an offset, which was skipped or parked, cannot be compared
-      return of(isSame || head.offset === undefined);
-    }),
-    tap((isFound) => {
-      if (!isFound) throw createdAgainError(stream.stream, at.sequence);
+      const isSame = head?.offset === at.offset && (offset !== at.offset || head.id === updateId);
+      // one that was removed since, and one without an offset, which was skipped or parked, cannot be compared
+      const isFound = head === undefined ? last >= at.sequence : isSame || head.offset === undefined;
+      if (!isFound) throw createdAgainError(stream.stream, at.sequence, last);
+      return true;
     }),
   );
 

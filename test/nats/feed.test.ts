@@ -357,10 +357,10 @@ describeWithNats('natsFeed', () => {
       await handler(updates.slice(from, 20), undefined);
       return errorOf(processFeed(natsFeed(source), () => undefined, options));
     };
-    expect(await again(1)).toMatchObject({ _tag: 'RelayError', reason: 'stream' });
-    // shorter than what was read
-    const error = await again(15);
+    const error = await again(1);
     expect(error).toMatchObject({ _tag: 'RelayError', reason: 'stream' });
+    // shorter than what was read
+    expect(await again(15)).toMatchObject({ _tag: 'RelayError', reason: 'stream' });
     expect(String(error)).toContain('message 10 is not the one that was read: the stream was created again. To read');
     const other = { ...source, stream: `${source.stream}b` };
     await runRelay(natsRelay(other), updates.slice(0, 20));
@@ -368,6 +368,27 @@ describeWithNats('natsFeed', () => {
       reason: 'selection',
     });
   });
+
+  it.each<Keeper>(['durable', 'store'])(
+    'continues by a %s after a stream that had lost its newest messages, once the relay has published them again',
+    async (keeper) => {
+      const { source, options } = await relayUpdates(30, keeper);
+      const { connection, stream } = source;
+      expect(await handle(natsFeed(source), 30, options)).toHaveLength(30);
+      const { streams } = await jetstreamManager(connection);
+      // the stream as an older copy of it would be
+      await streams.delete(stream);
+      await streams.add({ name: stream, subjects: [`${stream}.updates`] });
+      await publishAll(connection, stream, updates.slice(0, 20));
+      const error = await errorOf(processFeed(natsFeed(source), () => undefined, options));
+      expect(error).toMatchObject({ _tag: 'RelayError', reason: 'stream' });
+      expect(String(error)).toContain(
+        'the stream ends with message 20, before message 30, which was read: it was created again, or has lost its newest messages. If its relay publishes them again, start again after that. Otherwise, to read it from its beginning, use',
+      );
+      await runRelay(natsRelay(source), updates.slice(0, 31));
+      expect(await handle(natsFeed(source), 1, options)).toEqual(updates.slice(30, 31));
+    },
+  );
 
   it('has a status by the end of the stream', async () => {
     const { connection, stream } = await nats.target();
