@@ -18,6 +18,26 @@ const create = (synchronizer: number) =>
   ({ does: 'commit', synchronizer, events: [{ archives: null, sight: 'always' }] }) as const;
 const restore = { does: 'restore', node: 0, to: 'before', isSame: false, everyMs: 0, downMs: 0, afterMs: 0 } as const;
 
+/** The address leads to a participant that loses an update, and has another one of an earlier record time in its place. */
+const replacedEarlier: HistorySchedule = {
+  ...plain,
+  onOtherNode: 'relocate',
+  nodes: [
+    { firstOffset: 0, seed: 647 },
+    { firstOffset: 0, seed: 780 },
+  ],
+  known: [create(1)],
+  steps: [
+    { does: 'move', node: 1, isFailing: false, afterMs: 0 },
+    {
+      does: 'lose',
+      to: 'at',
+      growth: [{ synchronizer: 1, events: [{ archives: 0, sight: 'always' }] }],
+      afterMs: 0,
+    },
+  ],
+};
+
 /** Schedules that have failed, reduced. */
 export const found: readonly (readonly [name: string, schedule: HistorySchedule])[] = [
   [
@@ -289,47 +309,9 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
       ],
     },
   ],
-  [
-    'a lost update is replaced by one of an earlier record time, and nothing comes after them',
-    {
-      ...plain,
-      onOtherNode: 'relocate',
-      nodes: [
-        { firstOffset: 0, seed: 647 },
-        { firstOffset: 0, seed: 780 },
-      ],
-      known: [create(1)],
-      steps: [
-        { does: 'move', node: 1, isFailing: false, afterMs: 0 },
-        {
-          does: 'lose',
-          to: 'at',
-          growth: [{ synchronizer: 1, events: [{ archives: 0, sight: 'always' }] }],
-          afterMs: 0,
-        },
-      ],
-    },
-  ],
+  ['a lost update is replaced by one of an earlier record time, and nothing comes after them', replacedEarlier],
   [
     'a lost update is replaced by one of an earlier record time, and the next one shows the loss',
-    {
-      ...plain,
-      onOtherNode: 'relocate',
-      nodes: [
-        { firstOffset: 0, seed: 647 },
-        { firstOffset: 0, seed: 780 },
-      ],
-      known: [create(1)],
-      steps: [
-        { does: 'move', node: 1, isFailing: false, afterMs: 0 },
-        {
-          does: 'lose',
-          to: 'at',
-          growth: [{ synchronizer: 1, events: [{ archives: 0, sight: 'always' }] }],
-          afterMs: 0,
-        },
-        { ...create(1), afterMs: 20_000 },
-      ],
-    },
+    { ...replacedEarlier, steps: [...replacedEarlier.steps, { ...create(1), afterMs: 20_000 }] },
   ],
 ];
