@@ -196,5 +196,5 @@ describeWithPostgres('payments out of holdings', () => {
       ...counts,
     };
     console.log(`payments: ${JSON.stringify(figures)}`);
-  }, 300_000);
+  }, 1_300_000);
 });
