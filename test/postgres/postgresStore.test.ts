@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { Pool, type PoolClient } from 'pg';
-import { concatMap, filter, firstValueFrom, from, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
+import { concatMap, filter, firstValueFrom, from, lastValueFrom, Subject, take, tap, timeout, toArray } from 'rxjs';
 import { isLedgerError } from '../../src/index.js';
 import { handleParked, type Handler } from '../../src/process/index.js';
 import {
@@ -300,23 +300,21 @@ describeWithPostgres('postgresStore', () => {
     const patient = poolOf(database.server.url, 12, { query_timeout: 450 });
     const store = postgresStore({ pool: patient, pollMs: 20, timeoutMs: 300 });
     const pauses: Promise<unknown>[] = [];
-    await lastValueFrom(
-      process$(insert(), { store, commitEvery: { updates: 10 } }).pipe(
-        filter(({ offset }) => offset > 60),
-        tap(() => {
-          if (pauses.length > 0) return;
-          const isNoticed$ = ledger.diagnostics$.pipe(
-            filter(({ _tag }) => _tag === 'RetryScheduled'),
-            take(3),
-            toArray(),
-          );
-          pauses.push(
-            database.server.pause(),
-            lastValueFrom(isNoticed$).then(() => database.server.resume()),
-          );
-        }),
-      ),
-    );
+    const handler: Handler<PoolClient> = async (update, tx) => {
+      if (update.offset > 60 && pauses.length === 0) {
+        const isNoticed$ = ledger.diagnostics$.pipe(
+          filter(({ _tag }) => _tag === 'RetryScheduled'),
+          take(3),
+          toArray(),
+          timeout(30_000),
+        );
+        pauses.push(lastValueFrom(isNoticed$).finally(() => database.server.resume()));
+        // before anything else is done: the processor could be at the end when the server is paused
+        await database.server.pause();
+      }
+      await insert()(update, tx);
+    };
+    await lastValueFrom(process$(handler, { store, commitEvery: { updates: 10 } }));
     await Promise.all(pauses);
     await patient.end();
     expect(await seen()).toEqual(all);
