@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { type Observable, Subject } from 'rxjs';
 import { phases } from './children/marks.js';
@@ -19,6 +20,8 @@ export interface Child {
   /** Its current phase, or the last one. */
   readonly phase: () => string;
   readonly signal: (name: NodeJS.Signals) => void;
+  /** Suspends it, and resolves with its phase when its open queries are answered and its marks are read. */
+  readonly suspend: () => Promise<string>;
   readonly isOver: () => boolean;
   /** Resolves when it has ended and its output has been read, with the failure, if it failed by itself. */
   readonly over: Promise<string | undefined>;
@@ -80,14 +83,22 @@ function startChild([program = '', ...words]: readonly string[], orders: Orders)
     mark$.complete();
     return code === 0 || signal === 'SIGKILL' ? undefined : `life ${orders.life}: ${String(code ?? signal)} ${errors}`;
   });
+  const phase = (): string => (last in phases ? phases[last as keyof typeof phases] : 'start');
   return {
     life: orders.life,
     startedAt: performance.now(),
     mark$,
     count: (mark) => counts.get(mark) ?? 0,
-    phase: () => (last in phases ? phases[last as keyof typeof phases] : 'start'),
+    phase,
     signal: (name) => {
       child.kill(name);
+    },
+    suspend: async () => {
+      child.kill('SIGSTOP');
+      await setTimeout(50);
+      // on a busy machine, this timer may be late and its callback comes before the marks: they are read before an immediate
+      await setImmediate();
+      return phase();
     },
     isOver: () => child.exitCode !== null || child.signalCode !== null,
     over,
@@ -114,6 +125,8 @@ export interface Orders {
   readonly pollMs?: number;
   /** How long a request may take, in milliseconds. */
   readonly requestTimeoutMs?: number;
+  /** The number of connections to the database. With one, a leader renews its lease only between transactions. */
+  readonly connections?: number;
   /** The statement of each transaction; `$1` is the number of this start. */
   readonly sql?: string;
   /** The parties of which the child selects some. */

@@ -92,10 +92,7 @@ describeWithPostgres('a table of PostgreSQL has each update of the ledger once a
           const handled$ = working.child.mark$.pipe(filter((mark) => mark === 'u'));
           await firstValueFrom(merge(handled$.pipe(skip(Math.floor(random() * 60))), timer(300)));
           await wait(random() * 5);
-          working.child.signal('SIGSTOP');
-          // until open queries are answered and marks are read
-          await wait(50);
-          const phase = working.child.phase();
+          const phase = await working.child.suspend();
           const tookOver = nextMark(waiting.child, 'd', 2, 'did not take over');
           const noticed = nextMark(working.child, 'h', 1, 'has not noticed that it lost the name');
           if (way === 'its connection is ended')

@@ -8,8 +8,8 @@ import { mark } from './marks.js';
 /** The time in which it can be suspended with an open transaction, in milliseconds. */
 const openMs = 250;
 
-const { storeUrl, life, sql = '' } = orders;
-const pool = new Pool({ connectionString: storeUrl, application_name: `life ${life}`, max: 3 });
+const { storeUrl, life, sql = '', connections = 3 } = orders;
+const pool = new Pool({ connectionString: storeUrl, application_name: `life ${life}`, max: connections });
 pool.on('error', () => undefined);
 const store = postgresStore({ pool, pollMs: 250 });
 const stopped = new Int32Array(new SharedArrayBuffer(4));
@@ -22,7 +22,10 @@ const work = (tx: PoolClient): Observable<unknown> =>
       mark('u');
       if (sql.includes('$1')) Atomics.wait(stopped, 0, 0, openMs);
     }),
-    concatMap(() => store.save('held', cursor, tx)),
+    concatMap(() => {
+      mark('s');
+      return store.save('held', cursor, tx);
+    }),
   );
 
 store
