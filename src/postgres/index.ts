@@ -6,7 +6,8 @@
  * @module canton-rx/postgres
  */
 
-export { postgresStore, type PostgresStoreOptions, postgresStoreSql } from './postgresStore.js';
+export { postgresStore, type PostgresStoreOptions } from './postgresStore.js';
+export { postgresStoreSql } from './storeTables.js';
 export {
   commandOutbox,
   type CommandOutbox,
@@ -25,9 +26,11 @@ export { liveQuery, type LiveQueryOptions } from './liveQuery.js';
 export {
   contractsProjection,
   type ContractsProjectionOptions,
+  type ProjectionHandler,
+} from './projection/contractsProjection.js';
+export {
   type MigratedProjection,
   migrateProjection,
   type MigrateProjectionOptions,
-  type ProjectionHandler,
   projectionSql,
-} from './projection/contractsProjection.js';
+} from './projection/migrateProjection.js';

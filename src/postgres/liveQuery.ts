@@ -14,7 +14,7 @@ import { asStoreError } from '../process/heldStore.js';
 import { query } from './connection.js';
 import { asStoreError as asDenial, isOfStatement, reasonOf, withoutValues } from './databaseErrors.js';
 import { oneAtATime } from './oneAtATime.js';
-import { quoteSchema } from './postgresStore.js';
+import { quoteSchema } from './storeTables.js';
 import { changesOf } from './projectionChanges.js';
 
 /**

@@ -19,7 +19,7 @@ import {
 import { clampTimer } from '../http/retry.js';
 import { processIdOf } from './checkSession.js';
 import { connect, query } from './connection.js';
-import { quoteSchema } from './postgresStore.js';
+import { quoteSchema } from './storeTables.js';
 
 /** How to notice changes. */
 interface ChangesOptions {

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { type Observable, timeout } from 'rxjs';
 import { clampTimer } from '../../http/retry.js';
 import { sendTo } from '../connection.js';
-import { postgresStoreSql, quoteSchema, tablesIn } from '../postgresStore.js';
+import { postgresStoreSql, quoteSchema, tablesIn } from '../storeTables.js';
 import { isRunning } from './counts.js';
 
 /** The names of an outbox's tables, for SQL. */

@@ -1,4 +1,4 @@
-import { quoteSchema } from '../postgresStore.js';
+import { quoteSchema } from '../storeTables.js';
 import { channelOf } from '../projectionChanges.js';
 
 /** The names of a projection's schema and tables. */
