@@ -18,5 +18,5 @@ export { injectContract, type ContractResource, type InjectContractOptions } fro
 export { injectSession, type SessionResource } from './injectSession.js';
 export { injectSubmit, type InjectSubmitOptions, type SubmitResource } from './injectSubmit.js';
 export type { SubmitOutcome } from '../contracts/SingleSubmission.js';
-export { injectClearContracts, provideContracts } from './readContracts.js';
+export { injectClearContracts, provideContracts } from './provideContracts.js';
 export type { ContractsReset, ContractsResource, ContractsSnapshot, ContractsStatus } from './ContractsResource.js';

@@ -39,7 +39,8 @@ import {
   type Reading,
 } from './ContractsResource.js';
 import { LEDGER } from './provideLedger.js';
-import { contractsReader, NO_LEDGER, SHARED_CONTRACTS } from './readContracts.js';
+import { NO_LEDGER, SHARED_CONTRACTS } from './provideContracts.js';
+import { contractsReader } from './readContracts.js';
 import { insideZone } from './zone.js';
 
 /**

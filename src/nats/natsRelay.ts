@@ -7,7 +7,8 @@ import { type CheckpointStore, Cursor, decodeRecord } from '../process/Checkpoin
 import { holdName } from '../process/memoryStore.js';
 import type { BatchHandler, Work } from '../process/ProcessOptions.js';
 import { checkName } from './natsFeed.js';
-import { callStore, cursorBucket, isWrongSequence } from './natsStore.js';
+import { cursorBucket, isWrongSequence } from './CursorBucket.js';
+import { callStore } from './natsStore.js';
 import { findUnpublished, readAfter } from './published.js';
 import { RelayError } from './RelayError.js';
 import {

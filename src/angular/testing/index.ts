@@ -8,7 +8,7 @@
 import { type EnvironmentProviders, makeEnvironmentProviders } from '@angular/core';
 import { ContractsTestingController, unservedLedger } from '../../contracts/ContractsTestingController.js';
 import { provideLedger } from '../provideLedger.js';
-import { SHARED_CONTRACTS } from '../readContracts.js';
+import { SHARED_CONTRACTS } from '../provideContracts.js';
 
 export { ContractsTestingController, type TestContractOptions } from '../../contracts/ContractsTestingController.js';
 
