@@ -1,8 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { startSandbox } from '../../../src/sandbox/index.js';
 import { compileExamples, findExamples } from './examples.js';
@@ -26,6 +27,9 @@ const isService = (code: string): boolean =>
   /^\/\/ (service\.mts|all\.mts|contracts-server\.mts|project\.mts|desk\.mts|receipts\.mts)\n/.test(code);
 /** Examples that end by themselves. */
 const programs = examples.filter(({ code }) => !isService(code) && !code.includes('// Ctrl-C'));
+/** Those of them that print. */
+const printing = programs.filter(({ code }) => code.includes('console.'));
+const silent = programs.filter((program) => !printing.includes(program));
 /** Examples without an end. */
 const endless = examples.filter(({ code }) => code.includes('// Ctrl-C') && !isService(code));
 
@@ -45,6 +49,14 @@ const run = (file: string): Promise<string> =>
       else reject(new Error(`${error?.killed === true ? 'does not end' : 'fails'}\n${stdout}${stderr}`));
     });
   });
+
+/** Writes a program that runs others, one after another: most of the time of a short one is that of its imports. */
+function together(programs: readonly { readonly file: string }[]): string {
+  const lines = programs.map(({ file }) => `await import(${JSON.stringify(pathToFileURL(file))});`);
+  const file = join(dirname(programs[0]?.file ?? ''), 'together.js');
+  writeFileSync(file, [...lines, 'console.log("end");'].join('\n'));
+  return file;
+}
 
 /** Runs an example without an end until it prints something, and returns that. */
 async function runUntilOutput(file: string): Promise<string> {
@@ -71,11 +83,17 @@ describe('examples', () => {
     expect(errors).toEqual([]);
   });
 
-  it.concurrent.each(programs)('$name runs, and prints what its comments say', async ({ file, code }) => {
+  it.concurrent.each(printing)('$name runs, and prints what its comments say', async ({ file, code }) => {
     const printed = await run(file);
     const expected = [...code.matchAll(/\/\/ => (.*)$/gm)].map(([, text]) => text);
     if (expected.length > 0) expect(printed.trim().split('\n')).toEqual(expected);
-    else if (!code.includes('console.')) expect(printed).toBe('');
+  });
+
+  it('run, and print nothing if they write nothing to the console', async () => {
+    const printed = await run(together(silent)).catch(() => undefined);
+    // to find which
+    if (printed !== 'end\n') for (const { file } of silent) expect([file, await run(file)]).toEqual([file, '']);
+    expect(printed).toBe('end\n');
   });
 
   it.concurrent.each(endless)('$name runs until it is stopped', async ({ file }) => {
