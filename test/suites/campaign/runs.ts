@@ -24,7 +24,7 @@ export interface Runs {
  * The part of a campaign that CI plays, unless a campaign names a number for CI. `npm run campaign` plays all of it, each time
  * with another seed.
  */
-const shareInCi = 0.05;
+const shareInCi = 0.03;
 
 /**
  * The number of schedules and their seed. The seed is printed, so that a failure can be repeated:
