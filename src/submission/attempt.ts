@@ -30,10 +30,10 @@ import { monotonicNow } from '../http/clock.js';
 import { clampTimer, type RetryBudget } from '../http/retry.js';
 import type { Outcome, Proof } from './codes.js';
 import { noContracts } from './usedContracts.js';
-import { findUpTo, settle, watch } from './findOut.js';
+import { findUpTo, minReadMs, readDuplicate, settle, watch } from './findOut.js';
 import { proveStart, replacement } from './LedgerStart.js';
 import { earliestOffset, mayRepeat, minDelayMs, prove } from './outcome.js';
-import { readCommitted, readDuplicate, unknownAfter } from './readCommitted.js';
+import { readCommitted, unknownAfter } from './readCommitted.js';
 import type { Run, UsedContracts } from './Run.js';
 import { sendAttempt } from './send.js';
 
@@ -280,9 +280,6 @@ const settleWithin = (
     }),
   );
 };
-
-/** The minimum time for reading a transaction, in milliseconds. */
-const minReadMs = 5_000;
 
 /** Sends a change again after a delay. */
 function resendAfter(

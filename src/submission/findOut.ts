@@ -19,23 +19,29 @@ import {
   repeat,
   take,
   takeLast,
+  takeUntil,
   takeWhile,
   tap,
+  throwIfEmpty,
   timer,
 } from 'rxjs';
 import type { CompletionsRequest } from '../codecs/Completion.js';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 import type { ApiError } from '../errors/ApiError.js';
+import { OutcomeUnknownError } from '../errors/LedgerError.js';
+import type { Submission } from '../errors/submission.js';
 import { completions } from '../feed/completions.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
-import { jitter, retryTransient } from '../http/retry.js';
+import { monotonicNow } from '../http/clock.js';
+import { clampTimer, jitter, retryTransient } from '../http/retry.js';
 import { readContracts } from './usedContracts.js';
 import { type LedgerStart, proveStart } from './LedgerStart.js';
 import { type Owner, ownerOf } from './ownership.js';
-import { readUpdates, silent } from './readCommitted.js';
+import { completionOffset, readCommitted, readUpdates, silent } from './readCommitted.js';
 import type { HeldTimes, Rest, Run } from './Run.js';
 
 /**
@@ -104,6 +110,45 @@ export const settle = (run: Run, refusal: ApiError, withinMs: number): Observabl
     filter((offset) => offset !== undefined),
   );
 };
+
+/**
+ * Reads the transaction of a change that the ledger refuses as a duplicate. If the refusal does not show the offset, because a
+ * participant or a gateway withholds its context, searches for it.
+ */
+export const readDuplicate = (
+  run: Run,
+  named: Submission,
+  duplicate: ApiError,
+  withinMs: number,
+): Observable<SubmittedTransaction> =>
+  defer(() => {
+    const endsAt = monotonicNow() + withinMs;
+    const offset = completionOffset(duplicate);
+    return (offset === undefined ? findDuplicate(run, withinMs) : of(offset)).pipe(
+      throwIfEmpty(() => new OutcomeUnknownError(named, duplicate)),
+      concatMap((at) => readCommitted(run, named, at, Math.max(minReadMs, endsAt - monotonicNow()), duplicate)),
+    );
+  });
+
+/** The minimum time for reading a transaction, in milliseconds. */
+export const minReadMs = 5_000;
+
+/** Searches what the ledger shows so far, and twice more: its end may lag the refusal. Completes if the commit is not there. */
+function findDuplicate(run: Run, withinMs: number): Observable<Offset> {
+  const { client, strategy, retry } = run;
+  if (!strategy.canSettle) return EMPTY;
+  const search$ = concat(proveStart(run), ledgerEnd(client)).pipe(
+    concatMap((end) => findUpTo(run, end)),
+    retryTransient({ retry: { ...retry, giveUpAfterMs: withinMs }, report: silent }),
+    repeat({ count: 3, delay: 1_000 }),
+  );
+  return concat(strategy.lookUp(run, withinMs), search$).pipe(
+    filter((found) => found !== 'unclear'),
+    take(1),
+    catchError(() => EMPTY),
+    takeUntil(timer(clampTimer(withinMs))),
+  );
+}
 
 /** Searches the updates up to an offset for the commit of the change. */
 export const findUpTo = (run: Run, endInclusive: Offset): Observable<Found> =>

@@ -37,18 +37,6 @@ import { proveStart } from './LedgerStart.js';
 import { isAwaited } from './outcome.js';
 import type { Run } from './Run.js';
 
-/** Reads the transaction of a change that the ledger has already committed, according to its refusal of a duplicate. */
-export function readDuplicate(
-  run: Run,
-  submission: Submission,
-  duplicate: ApiError,
-  withinMs: number,
-): Observable<SubmittedTransaction> {
-  const offset = completionOffset(duplicate);
-  if (offset === undefined) throw new OutcomeUnknownError(submission, duplicate);
-  return readCommitted(run, submission, offset, withinMs, duplicate);
-}
-
 /** Reads the transaction of a change that an earlier attempt, or an earlier process, has committed at an offset. */
 export const readCommitted = (
   ...[run, submission, offset, withinMs, cause]: Parameters<typeof readTransaction>
@@ -97,8 +85,8 @@ export const unknownAfter = <A>(
     mapError((error) => (isLedgerError(error) ? new OutcomeUnknownError(submission, error, completionOffset) : error)),
   );
 
-/** Returns the offset at which the change was committed. Some versions wrap the number. */
-function completionOffset({ context }: ApiError): Offset | undefined {
+/** Returns the offset at which a change was committed that is refused as a duplicate. Some versions wrap the number. */
+export function completionOffset({ context }: ApiError): Offset | undefined {
   const digits = /^(?:Some\()?(\d+)\)?$/.exec(context['completion_offset'] ?? '')?.[1];
   const offset = digits === undefined ? undefined : Number(digits);
   return Offset.is(offset) ? offset : undefined;
