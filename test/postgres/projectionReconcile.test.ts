@@ -246,6 +246,22 @@ describeWithPostgres('a projection whose contracts are read again', () => {
     expect((await rows()).filter(({ hasBlob }) => hasBlob === true)).toHaveLength(2);
   });
 
+  it('keeps a key that is None, and one that is absent, when the contracts come again in another form', async () => {
+    const contractKeyHash = `${'q'.repeat(43)}=`;
+    const keys = [{ contractKey: null, contractKeyHash }, { contractKey: '', contractKeyHash }, { contractKey: null }];
+    const contracts = (more: object) => keys.map((key, index) => contract(`c${index}`, 2 + index, { ...key, ...more }));
+    const found = () => read('SELECT contract_key::text AS key FROM contracts.active() ORDER BY contract_id');
+    await project(batchesOf('start', 5, contracts({})));
+    const before = [{ key: 'null' }, { key: '""' }, { key: null }];
+    expect(await found()).toEqual(before);
+    const form = { createdEventBlob: 'YmxvYg==', createArgument: { text: 'other' } };
+    await project(batchesOf('pruned', 7, contracts(form)));
+    expect(await read('SELECT metadata IS NOT NULL AS "hasBlob" FROM contracts.active()')).toEqual(
+      before.map(() => ({ hasBlob: true })),
+    );
+    expect(await found()).toEqual(before);
+  });
+
   it('refuses a change of another processor', async () => {
     await project(worksOf(history));
     const handler = contractsProjection({ pool: database.pool, query: { parties: 'any' } });

@@ -98,7 +98,8 @@ function partsOf(rows: readonly ContractRow[]): readonly (readonly ContractRow[]
 
 /**
  * Inserts contracts of a snapshot that are not in the projection, and records those that are. The participant may render
- * them in another way than before, or with a blob now: then the record has the list of these columns as `payload`.
+ * them in another way than before, or with a blob now: then the record has the list of these columns as `payload`, and
+ * whether the key is None, which is `null` in JSON, too.
  *
  * What was created before the participant was followed has its offset there, which says nothing about the earlier epochs:
  * such a contract takes the first place of the epoch.
@@ -115,7 +116,8 @@ BEGIN
       CASE WHEN (c.payload, c.contract_key, c.as_sent::text)
         IS DISTINCT FROM (r.payload, r.contract_key, r.as_sent::text)
         OR c.metadata IS DISTINCT FROM coalesce(r.metadata, c.metadata)
-      THEN jsonb_build_array(r.payload, r.contract_key, r.as_sent::text, encode(r.metadata, 'base64')) END AS payload
+      THEN jsonb_build_array(r.payload, r.contract_key, r.as_sent::text, encode(r.metadata, 'base64'), r.contract_key = 'null')
+      END AS payload
     FROM r JOIN ${names.contracts} c ON c.contract_id = r.contract_id AND c.template_pk = r.template_pk
     WHERE ${isActive(names)}
   ), noted AS (
@@ -137,7 +139,8 @@ export const updateKept = ({ tx, names }: Pick<Writing, 'tx' | 'names'>): Observ
     `UPDATE ${names.contracts} c SET synchronizer_id = k.synchronizer_id, in_flight_to = k.in_flight_to,
       reassignment_counter = k.reassignment_counter,
       payload = CASE WHEN k.payload IS NULL THEN c.payload ELSE nullif(k.payload -> 0, 'null') END,
-      contract_key = CASE WHEN k.payload IS NULL THEN c.contract_key ELSE nullif(k.payload -> 1, 'null') END,
+      contract_key = CASE WHEN k.payload IS NULL THEN c.contract_key WHEN (k.payload ->> 4)::boolean THEN 'null'
+        ELSE nullif(k.payload -> 1, 'null') END,
       as_sent = CASE WHEN k.payload IS NULL THEN c.as_sent ELSE (k.payload ->> 2)::json END,
       metadata = coalesce(decode(k.payload ->> 3, 'base64'), c.metadata)
     FROM ${names.kept} k WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk
