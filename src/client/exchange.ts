@@ -219,8 +219,8 @@ function systemCode(error: unknown, depth = 0): string | undefined {
   return inner ?? ('code' in error && isCode(error.code) ? error.code : undefined);
 }
 
-/** A custom `fetch` may use any value as the code. */
-const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(u);
+/** A custom `fetch` may use any value as the code. Those of TLS alerts are the longest. */
+const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(u);
 
 /**
  * A `Retry-After` header, which is a number of seconds or a date, in milliseconds from now. The date is by the clock of the

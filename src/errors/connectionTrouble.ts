@@ -87,6 +87,8 @@ const known: Readonly<Partial<Record<string, ConnectionTrouble>>> = {
   UND_ERR_NOT_SUPPORTED: refusedByClient,
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
+  // the server speaks HTTP/2 alone, as the gRPC port with TLS does
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: noHttp,
   EPROTO: { ...noTls, isPermanent: false },
   CERT_HAS_EXPIRED: untrusted('the certificate has expired', 'contact the operator of the ledger'),
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted('the certificate is self-signed'),

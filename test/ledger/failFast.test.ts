@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer as createHttp2 } from 'node:http2';
+import { createSecureServer as createHttp2OverTls, createServer as createHttp2 } from 'node:http2';
 import { createServer as createTls } from 'node:https';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -51,14 +51,14 @@ async function portOf(server: Server): Promise<number> {
 }
 
 /** A server with a certificate that nobody trusts. */
-function selfSigned(): Server {
+function selfSigned(create: (options: { key: Buffer; cert: Buffer }) => Server = createTls): Server {
   const folder = mkdtempSync(join(tmpdir(), 'canton-rx-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const subject = ['-subj', '/CN=localhost', '-days', '1', '-keyout', key, '-out', cert];
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...subject], { stdio: 'ignore' });
   const options = { key: readFileSync(key), cert: readFileSync(cert) };
   rmSync(folder, { recursive: true });
-  return createTls(options);
+  return create(options);
 }
 
 /** The error of a feed with the default policy, which would retry for five minutes. */
@@ -76,6 +76,11 @@ describe('a ledger at a wrong address fails at once, with the next step', () => 
   it.each([
     ['https to a plain port', async () => (await serve(() => undefined)).url.replace('http', 'https'), /try http:\/\//],
     ['the gRPC port', async () => `http://127.0.0.1:${await portOf(createHttp2())}`, /may be the gRPC port/],
+    [
+      'the gRPC port with TLS',
+      async () => `https://127.0.0.1:${await portOf(selfSigned(createHttp2OverTls))}`,
+      /may be the gRPC port/,
+    ],
     ['an unknown certificate', async () => `https://127.0.0.1:${await portOf(selfSigned())}`, /NODE_EXTRA_CA_CERTS/],
     [
       'a web page',
