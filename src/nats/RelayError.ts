@@ -5,7 +5,7 @@ import { hasTag, runbook, TaggedError } from '../errors/internal/message.js';
  * Why a relay, or a reader of its stream, must not continue. `stream`: the stream is missing, was created again, or does
  * not belong to the relay alone. `end`: the end of the stream is unknown. `size`: an update is larger than the server accepts.
  * `gap`: messages were removed before they were read.
- * `connection`: the connection is closed. `server`: NATS refuses a request of a reader.
+ * `connection`: the connection is closed. `server`: NATS refuses a request of a reader, or the settings of a relay.
  *
  * @category Errors
  */
@@ -73,6 +73,18 @@ const startOver = 'read it from its beginning, use another name, or remove the c
 /** Returns the error for a connection that is closed. */
 export const closedError = (stream: string, cause: unknown): RelayError =>
   new RelayError('connection', stream, 'the connection is closed: start again with another one', cause);
+
+/**
+ * Returns the error if NATS refuses the settings of the stream or of its bucket, such as replicas without a cluster. A repetition
+ * cannot help; `undefined` for any other error.
+ */
+export const refusedSettings = (stream: string, error: unknown, reason: string): RelayError | undefined =>
+  error instanceof JetStreamApiError && settingsCodes.includes(error.code)
+    ? new RelayError('server', stream, `NATS refuses the settings of the stream: ${reason}`, error)
+    : undefined;
+
+/** Invalid settings, a subject of another stream, and replicas on a server without a cluster. */
+const settingsCodes: readonly number[] = [10052, 10065, 10074];
 
 const missingCodes: readonly number[] = [
   JetStreamApiCodes.StreamNotFound,

@@ -28,7 +28,7 @@ import { quotable } from '../errors/internal/message.js';
 import { textOf } from '../errors/textOf.js';
 import type { CursorBucket, StoredRecord } from './CursorBucket.js';
 import type { NatsStream } from './NatsStream.js';
-import { closedError, isRelayError } from './RelayError.js';
+import { closedError, isRelayError, refusedSettings } from './RelayError.js';
 
 /**
  * Returns a store that keeps the cursors of readers in a bucket. Its lock elects one of the replicas that share a name:
@@ -249,6 +249,8 @@ export async function callStore<A>(
     if (isLedgerError(error) || isRelayError(error)) throw error;
     if (connection.isClosed()) throw closedError(stream, error);
     const reason = quotable(textOf(error), []);
+    const refusal = refusedSettings(stream, error, reason);
+    if (refusal !== undefined) throw refusal;
     throw new StoreError(operation, processor, `NATS at ${connection.getServer()}: ${reason}`, error);
   }
 }

@@ -3,7 +3,7 @@ import { nanos } from '@nats-io/nats-core';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { firstValueFrom, from, lastValueFrom, NEVER, type ObservableInput } from 'rxjs';
-import { isRelayError, natsFeed, natsRelay } from '../../src/nats/index.js';
+import { isRelayError, natsFeed, natsRelay, type NatsRelayOptions } from '../../src/nats/index.js';
 import { processFeed, type Work } from '../../src/process/index.js';
 import { effort } from '../helpers/effort.js';
 import { describeWithNats } from '../helpers/natsServer.js';
@@ -235,6 +235,26 @@ describeWithNats('a relay', () => {
     const stream = nats.newName();
     await runRelay(natsRelay({ connection, stream }), updates.slice(0, 1));
     await expect(failure(natsRelay({ connection, stream }).store.load('other'))).rejects.toThrow('processor relay');
+  });
+
+  it.each<[string, Omit<NatsRelayOptions, 'connection' | 'stream'>]>([
+    ['replicas without a cluster', { replicas: 3 }],
+    ['too many replicas', { replicas: 7 }],
+    ['a subject of another stream', { subject: 'taken.updates' }],
+    ['a subject that NATS does not allow', { subject: 'a..b' }],
+    ['a limit that NATS does not allow', { limits: { maxAgeMs: 1 } }],
+  ])('ends at once if NATS refuses its settings: %s', async (_, options) => {
+    const { connection, stream } = await nats.target();
+    const { streams } = await jetstreamManager(connection);
+    await streams.add({ name: 'taken', subjects: ['taken.>'] });
+    const relay = natsRelay({ connection, stream, ...options });
+    const run = processFeed(feedOfPages([updates]), relay.handler, {
+      name: 'relay',
+      store: relay.store,
+      batch: { size: 100, withinMs: 0 },
+    });
+    await expect(lastValueFrom(run)).rejects.toMatchObject({ _tag: 'RelayError', reason: 'server' });
+    await streams.delete('taken');
   });
 
   it('refuses a record that it cannot read, and neither publishes nor creates a stream', async () => {
