@@ -34,7 +34,10 @@ export interface ContractsPosition extends FeedPosition, Omit<Partial<LedgerPosi
    * that the ledger is still the same.
    */
   readonly newestContractId?: string | undefined;
-  /** The number of contracts that the handler has, and a hash of their IDs: the participant may show others by now. */
+  /**
+   * The number of contracts that the handler has, and a hash of their IDs and views: the participant may show others by now,
+   * or further views of them.
+   */
   readonly checksum?: string | undefined;
   /** A hash of what the contracts were selected by. */
   readonly selection?: string | undefined;
@@ -150,10 +153,20 @@ export const loadedAt = (
   ...(hasBlobs && { hasBlobs }),
 });
 
-/** Returns the position after a change. */
-export function positionAfter(position: ContractsPosition, change: ContractsChanged): ContractsPosition {
-  const { offset, added, removed, updateId } = change;
-  const checksum = checksumAfter(position.checksum, { added, removed });
+/**
+ * Returns the position after a change.
+ *
+ * @param contracts - those after the change
+ */
+export function positionAfter(
+  position: ContractsPosition,
+  change: ContractsChanged,
+  contracts: Iterable<AnyContract>,
+): ContractsPosition {
+  const { offset, added, removed, updateId, reason } = change;
+  // contracts that were read again may have other views than those that were added
+  const isReadAgain = reason === 'packageFound' || reason === 'appeared';
+  const checksum = isReadAgain ? checksumOf(contracts) : checksumAfter(position.checksum, { added, removed });
   if (updateId === undefined) return { ...position, offset, checksum };
   // from now on the ID of the update is the proof
   return { ...position, offset, checksum, lastUpdate: { offset, updateId }, newestContractId: undefined };
@@ -203,7 +216,7 @@ const newestIn = (contracts: Iterable<AnyContract>): string | undefined => {
   return newest?.contractId;
 };
 
-/** Returns a text that distinguishes sets of contracts: their number, and the sum of the hashes of their IDs. */
+/** Returns a text that distinguishes sets of contracts: their number, and the sum of the hashes of their IDs and views. */
 const checksumOf = (contracts: Iterable<AnyContract>): string =>
   checksumAfter('0:0', { added: contracts, removed: [] }) ?? '';
 
@@ -225,8 +238,17 @@ function checksumAfter(
   return `${count}:${sum}`;
 }
 
-function hashOf({ contractId }: AnyContract): number {
-  let hash = 0;
-  for (let i = 0; i < contractId.length; i += 1) hash = Math.imul(hash ^ contractId.charCodeAt(i), 0x01000193);
+/** A package may give a contract a view, or make one work, after its creation. One without views has the hash of its ID. */
+function hashOf({ contractId, createdEvent: { interfaceViews } }: AnyContract): number {
+  let hash = hashAfter(0, contractId);
+  // their order is up to the participant
+  for (const text of interfaceViews.map(({ interfaceId, viewStatus }) => `${interfaceId} ${viewStatus.code}`).sort())
+    hash = hashAfter(hash, text);
   return hash >>> 0;
+}
+
+function hashAfter(before: number, text: string): number {
+  let hash = before;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash;
 }

@@ -322,7 +322,9 @@ function batchesOf(
   const items = changes.flatMap((change): readonly Entry[] => {
     if (change._tag === 'Reset') return [];
     position =
-      change._tag === 'ContractsChanged' ? positionAfter(position, change) : { ...position, offset: change.offset };
+      change._tag === 'ContractsChanged'
+        ? positionAfter(position, change, contracts)
+        : { ...position, offset: change.offset };
     // a change without an update was not read
     const isUpdate = change._tag === 'OffsetCheckpoint' || change.updateId !== undefined;
     before = isUpdate ? advance(before, [change], origin.isAddressed) : before;
