@@ -34,7 +34,7 @@ export class Agenda {
   readonly #entries = new Map<string, Entry>();
   readonly #queue = new DueQueue<Entry>();
   readonly #waiting = new Set<Entry>();
-  /** Contracts that were acted on and then archived, until that is saved. Only if the parties of the view come and go. */
+  /** Contracts with remembered actions that were archived, until that is saved. Only if the parties of the view come and go. */
   readonly #archived = new Set<string>();
   #known: NonNullable<View<AnyContract>['known']> | undefined;
   #moves = 0;
@@ -45,9 +45,11 @@ export class Agenda {
   /** How far the clock of the machine, which may be set, is ahead of the one that cannot be. */
   #aheadMs = asyncScheduler.now() - monotonicNow();
 
+  /** @param isRemembered - whether there are remembered actions of a contract, which are forgotten when it is archived */
   constructor(
     private readonly rule: Rule,
     readonly places: Places,
+    private readonly isRemembered: (contractId: string) => boolean = () => false,
   ) {}
 
   get contracts(): ContractSet | undefined {
@@ -247,9 +249,7 @@ export class Agenda {
   }
 
   #noteArchived(contractId: string): void {
-    const entry = this.#entries.get(contractId);
-    if (this.#maySeeAgain && entry !== undefined && (entry.isOpen || entry.endedRounds.size > 0))
-      this.#archived.add(contractId);
+    if (this.#maySeeAgain && this.isRemembered(contractId)) this.#archived.add(contractId);
   }
 
   #remove(contractId: string): Acted[] {

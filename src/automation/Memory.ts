@@ -49,6 +49,8 @@ export interface Memory {
   end(commandId: string, transaction?: SubmittedTransaction): void;
   /** Whether an action is known to be committed. */
   has(commandId: string): boolean;
+  /** Whether there are actions of a contract in it. */
+  hasActionsOf(contractId: string): boolean;
   /** Saves what is not saved yet. */
   flush(): Observable<never>;
   /**
@@ -65,6 +67,7 @@ export const noMemory: Memory = {
   refused: () => undefined,
   end: () => undefined,
   has: () => false,
+  hasActionsOf: () => false,
   flush: () => EMPTY,
   excludes: () => false,
 };
@@ -191,7 +194,7 @@ class StoredMemory implements Memory {
    * @param isGone - whether a contract was archived, so that nothing acts on it again
    */
   constructor(
-    rule: string,
+    private readonly rule: string,
     cursor: Cursor,
     private readonly save: (cursor: Cursor) => Observable<unknown>,
     private readonly isGone: (contractId: string) => boolean,
@@ -233,6 +236,13 @@ class StoredMemory implements Memory {
   has(commandId: string): boolean {
     const action = this.#actions.get(commandId);
     return action !== undefined && action.after === undefined;
+  }
+
+  hasActionsOf(contractId: string): boolean {
+    const commandId = `${this.rule}:${contractId}`;
+    if (this.#actions.has(commandId)) return true;
+    for (const id of this.#actions.keys()) if (id.startsWith(`${commandId}:`)) return true;
+    return false;
   }
 
   excludes(commandId: string, earliest: Offset, moves: number): boolean {

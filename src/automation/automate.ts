@@ -14,7 +14,7 @@ import { submittedBy } from '../submission/submitter.js';
 import { Places } from '../dispatch/Places.js';
 import { Agenda } from './Agenda.js';
 import { type Automation, noTally, type RunState, statusOf, tallyOf } from './AutomationStatus.js';
-import { Effects, noMemory, whileElected, type Work } from './Memory.js';
+import { Effects, type Memory, noMemory, whileElected, type Work } from './Memory.js';
 import type { Acted, ActionRequest, Rule } from './Rule.js';
 import type { RuleRun } from './submit.js';
 import { workOn } from './work.js';
@@ -134,8 +134,9 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
     state.tally = noTally;
     const workWith: Work = (memoryOf) =>
       defer(() => {
-        const agenda = (state.agenda = new Agenda(rule, new Places(concurrency)));
-        const memory = memoryOf((contractId) => agenda.isGone(contractId));
+        const memory: Memory = memoryOf((contractId) => agenda.isGone(contractId));
+        const agenda = new Agenda(rule, new Places(concurrency), (contractId) => memory.hasActionsOf(contractId));
+        state.agenda = agenda;
         const run: RuleRun = {
           ...{
             rule,

@@ -1,6 +1,12 @@
 import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { EMPTY } from 'rxjs';
+import { Agenda } from '../../src/automation/Agenda.js';
+import type { Rule } from '../../src/automation/index.js';
+import type { AnyContract, Contract } from '../../src/contracts/Contract.js';
+import { ContractList } from '../../src/contracts/ContractSet.js';
+import type { View } from '../../src/contracts/LiveState.js';
 import { Places } from '../../src/dispatch/Places.js';
 import { DueQueue } from '../../src/automation/DueQueue.js';
 import { later, runVirtually } from '../helpers/virtualTime.js';
@@ -114,5 +120,41 @@ describe('Places', () => {
       });
     });
     expect(seen).toEqual([[1, 3_000, false], [1_000, false], [0, true], false, [0, true], [0, true]]);
+  });
+});
+
+describe('Agenda', () => {
+  it('notes that a contract was archived only if actions of it are remembered, so that nothing grows with what was done', () => {
+    const rule: Rule = {
+      name: 'rule',
+      query: { parties: EMPTY },
+      actAs: ['alice::1220ab'],
+      userId: 'me',
+      act: () => [],
+    };
+    const contractOf = (contractId: string): Contract => {
+      const contract = {
+        _tag: 'Contract',
+        contractId,
+        reassignmentCounter: 0,
+        offset: 1,
+        createdAt: '2026-07-24T00:00:00Z',
+      };
+      return { ...contract, location: { synchronizerId: 'global::1220' } } as unknown as Contract;
+    };
+    const contracts = ['remembered', 'forgotten'].map(contractOf);
+    const viewOf = (offset: number, present: readonly Contract[], items: readonly object[]): View<AnyContract> => {
+      const list = new ContractList<AnyContract>();
+      for (const contract of present) list.set(contract.contractId, contract);
+      const known = { contracts: list.snapshot, offset, items };
+      return { isLive: true, connection: { status: 'open' }, known } as unknown as View<AnyContract>;
+    };
+    const agenda = new Agenda(rule, new Places(4), (contractId) => contractId === 'remembered');
+    agenda.apply(viewOf(1, contracts, [{ _tag: 'Reset', reason: 'start', offset: 1, contracts }]));
+    for (const entry of agenda.take()) entry.endedRounds.add('');
+    agenda.apply(viewOf(2, [], [{ _tag: 'ContractsChanged', offset: 2, added: [], removed: contracts, moved: [] }]));
+    expect(contracts.map(({ contractId }) => agenda.isGone(contractId))).toEqual([true, false]);
+    // the memory has forgotten it then
+    expect(agenda.isGone('remembered')).toBe(false);
   });
 });
