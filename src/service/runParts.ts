@@ -14,6 +14,7 @@ import {
   type Observable,
   of,
   retry,
+  share,
   startWith,
   take,
   takeUntil,
@@ -90,6 +91,8 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
   defer(() => {
     const { signal, drainWithinMs, onFailure, log, nameOf, onStop } = run;
     let isStopped = false;
+    // one listener for all parts: Node.js takes more than ten for a leak, and warns of it
+    const signals$ = signals(signal).pipe(share());
     const stop = (reason: string): void => {
       isStopped = true;
       onStop(reason);
@@ -105,7 +108,7 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
             if (isStopped || onFailure === 'stop' || !mayPass(error)) return throwError(() => error);
             const { message } = new ServiceError([{ part: nameOf(index), error }]);
             log(`${message}; it begins again in ${restartAfterMs / 1_000} s`);
-            return merge(timer(restartAfterMs), signals(signal)).pipe(take(1));
+            return merge(timer(restartAfterMs), signals$).pipe(take(1));
           },
         }),
         catchError((error: unknown) => of({ part: nameOf(index), error })),
@@ -119,7 +122,7 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
       connect((failed$) => {
         const failure$ = failed$.pipe(map(({ part }) => `${part} failed`));
         // the first signal after a failure is awaited, too: without a listener, it would end the process
-        const abandoned$ = merge(signals(signal).pipe(take(1)), onFailure === 'stop' ? failure$ : NEVER).pipe(
+        const abandoned$ = merge(signals$.pipe(take(1)), onFailure === 'stop' ? failure$ : NEVER).pipe(
           tap((reason) => {
             if (!isStopped) stop(reason);
           }),

@@ -392,6 +392,18 @@ describe('a service', () => {
     expect(service.state.error).toBeUndefined();
   });
 
+  it('listens once to the signals of its process, however many parts are to begin again', async () => {
+    const before = process.listenerCount('SIGTERM');
+    const gone = new ConnectionError('/v2/updates', 'the connection failed', 'ECONNREFUSED');
+    const service = run({ rules: Array.from({ length: 12 }, () => partOf(throwError(() => gone))) });
+    await until(() => service.lines.filter((line) => line.endsWith('it begins again in 10 s')).length === 12);
+    expect(process.listenerCount('SIGTERM')).toBe(before + 1);
+    process.emit('SIGTERM');
+    await service.over();
+    expect(service.state.error).toBeUndefined();
+    expect(process.listenerCount('SIGTERM')).toBe(before);
+  });
+
   itInVirtualTime('fails with a part that cannot save its work when it stops', ({ expectObservable }) => {
     const lines: string[] = [];
     const stopping = new AbortController();
