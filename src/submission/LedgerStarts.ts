@@ -18,6 +18,7 @@ import { bareOffset, type LedgerPosition } from '../codecs/LedgerPosition.js';
 import { advance } from '../history/advance.js';
 import { seenParticipantId } from '../history/participant.js';
 import type { Client } from '../client/Client.js';
+import { monotonicNow } from '../http/clock.js';
 import { type LedgerStart, readStart, startAgain } from './LedgerStart.js';
 
 /** How long to wait for the start, in milliseconds. It must not delay a submission for long. */
@@ -34,10 +35,23 @@ export class LedgerStarts {
   /** The last commit that is known, and the start before there is one. */
   #latest: LedgerPosition | undefined;
   /** The start is not after this offset: since then, changes were committed. */
-  #atMost = Infinity;
+  #atMost: Offset;
 
-  /** @param parties - those whose updates show that the ledger is the same; none for signed changes */
-  constructor(private readonly parties: readonly string[]) {}
+  /**
+   * @param parties - those whose updates show that the ledger is the same; none for signed changes
+   * @param atMost - the start is not after this offset
+   */
+  constructor(
+    private readonly parties: readonly string[],
+    atMost: Offset = Infinity,
+  ) {
+    this.#atMost = atMost;
+  }
+
+  /** The start is not after this offset; `Infinity` if nothing is known of it. */
+  get offset(): Offset {
+    return Math.min(this.#last?.offset ?? Infinity, this.#atMost);
+  }
 
   /**
    * Emits the start of a new change. Without a ledger end, it is the beginning of the ledger. Fails with a `LedgerResetError` if
@@ -139,13 +153,47 @@ const atMost = (position: LedgerPosition, offset: Offset): LedgerPosition =>
 /** Returns the starts of the changes of some parties at a participant. */
 export type StartsOf = (client: Client, parties: readonly string[]) => LedgerStarts;
 
-/** The starts of the participants of a ledger. Those of one participant mean nothing at another one. */
+/** The number of starts that are kept whole, however long they are not used. One has about two kilobytes. */
+const maxKept = 1_000;
+
+/** How long the others are kept whole after their last use, in milliseconds: much longer than a submission takes. */
+const keptMs = 3_600_000;
+
+/** Into how many offsets the starts that are not kept whole are gathered at most. */
+const maxOffsets = 2 ** 20;
+
+/**
+ * The starts of the participants of a ledger. Those of one participant mean nothing at another one.
+ *
+ * Of parties that have not submitted for long, only the offset stays, for what they submit again: it may be the earliest one of
+ * several such parties.
+ */
 export function ledgerStarts(): StartsOf {
-  const all = new Map<string, LedgerStarts>();
+  /** In the order of their last use. */
+  const all = new Map<string, { readonly starts: LedgerStarts; readonly usedAt: number }>();
+  const offsets = new Map<number, Offset>();
+  const atMostOf = (key: string): Offset => offsets.get(placeOf(key)) ?? Infinity;
+  const gather = (now: number): void => {
+    for (const [key, { starts, usedAt }] of all) {
+      if (all.size <= maxKept || now - usedAt < keptMs) return;
+      all.delete(key);
+      if (starts.offset < atMostOf(key)) offsets.set(placeOf(key), starts.offset);
+    }
+  };
   return ({ address = '' }, parties) => {
     const key = JSON.stringify([address, ...parties]);
-    const starts = all.get(key) ?? new LedgerStarts(parties);
-    all.set(key, starts);
+    const starts = all.get(key)?.starts ?? new LedgerStarts(parties, atMostOf(key));
+    const usedAt = monotonicNow();
+    // last in the order
+    all.delete(key);
+    all.set(key, { starts, usedAt });
+    gather(usedAt);
     return starts;
   };
+}
+
+function placeOf(key: string): number {
+  let hash = 0;
+  for (let i = 0; i < key.length; i += 1) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+  return (hash >>> 0) % maxOffsets;
 }

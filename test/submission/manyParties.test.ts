@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { throwError } from 'rxjs';
+import { createLedger, type HttpPort, type Transaction } from '../../src/index.js';
+import { clientOf } from '../../src/ledger/clientOf.js';
+import { createSandbox } from '../../src/sandbox/index.js';
+import { type LedgerStarts, ledgerStarts } from '../../src/submission/LedgerStarts.js';
+import { observe, type Observed } from '../helpers/observe.js';
+import { later, runVirtually } from '../helpers/virtualTime.js';
+
+// A service that runs for years submits for more and more parties.
+
+const [minute, hour] = [60_000, 3_600_000];
+const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const parties = Array.from({ length: 1_100 }, (_, n) => `user${n}::1220ab`);
+
+describe('the starts of many parties', () => {
+  it('are kept whole while they are used, and the last thousand', () => {
+    const client = clientOf(createLedger({ baseUrl: 'http://ledger.example' }));
+    const startsOf = ledgerStarts();
+    const of = (n: number): LedgerStarts => startsOf(client, [parties[n] ?? '']);
+    const kept: boolean[] = [];
+    runVirtually(() => {
+      const first = parties.map((_, n) => of(n));
+      later(hour / 2, () => kept.push(of(0) === first[0], of(1_099) === first[1_099]));
+      later(hour, () => of(1_099));
+      later(hour + 1, () => kept.push(of(0) === first[0], of(99) === first[99], of(600) === first[600]));
+    });
+    expect(kept).toEqual([true, true, true, false, true]);
+  });
+
+  it('are not after what was committed, so that a new call finds it', () => {
+    const sandbox = createSandbox();
+    const owners = ['a', 'b', 'c'].map((name) => sandbox.hostedParty(name));
+    let isDown = false;
+    const port: HttpPort = (request) => (isDown ? throwError(() => refused) : sandbox.port(request));
+    const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
+    const submit = (owner: string): Observed<Transaction> => {
+      const createArguments = { owner, amount: '10.0', tag: null, serial: '1' };
+      const command = { CreateCommand: { templateId: '#sandbox-assets:Main:Asset', createArguments } };
+      const request = { commandId: 'first', userId: 'app', actAs: [owner], commands: [command] } as const;
+      return observe(ledger.submitAndWaitForTransaction(request, { recover: false }));
+    };
+    const seen: Observed<Transaction>[] = [];
+    runVirtually(() => {
+      owners.forEach(submit);
+      later(minute, () => {
+        isDown = true;
+        parties.forEach(submit);
+      });
+      later(hour, () => {
+        submit('last::1220ab');
+        isDown = false;
+        seen.push(...owners.map(submit));
+      });
+    });
+    expect(seen.map(({ values }) => values)).toMatchObject([
+      [{ isRepeated: true }],
+      [{ isRepeated: true }],
+      [{ isRepeated: true }],
+    ]);
+    expect(sandbox.updates).toHaveLength(owners.length);
+  });
+});
