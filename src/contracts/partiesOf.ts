@@ -66,7 +66,8 @@ export function partiesOf(
   const client = clientOf(ledger);
   const policy = retryPolicy(client.retry, retry);
   const follow = (its: Client): Observable<readonly string[]> => {
-    const settings = { retry: policy, report: its.reportForNewFeed(), success$: its.success$ };
+    // of no feed: it does not report where a feed begins, recovers and ends
+    const settings = { retry: policy, report: its.report, success$: its.success$ };
     const read$ = defer(() => (userId === undefined ? hostedParties(its) : partiesOfUser(its, userId)));
     return read$.pipe(
       retryTransient(settings),

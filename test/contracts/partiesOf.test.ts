@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { partiesOf } from '../../src/contracts/partiesOf.js';
+import { Activity } from '../../src/devtools/Activity.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { observe, type Observed } from '../helpers/observe.js';
@@ -91,6 +93,30 @@ describe('partiesOf', () => {
     const unknown = play(() => errorReply(404, errorBody('USER_NOT_FOUND', 11)), { userId: 'user' });
     expect(unknown.seen.error).toMatchObject({ _tag: 'ApiError', status: 404 });
     expect(unknown.paths).toHaveLength(1);
+  });
+
+  it('reports its retries as those of no feed, which would never recover nor end', () => {
+    const down = errorReply(503, errorBody('SERVER_IS_SHUTTING_DOWN', 1));
+    const service = scriptedService((_, count) => [count < 3 ? down : ok({ rights: [] })]);
+    const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+    const activity = new Activity();
+    const reported: Diagnostic[] = [];
+    ledger.diagnostics$.subscribe((diagnostic) => {
+      reported.push(diagnostic);
+      activity.add(diagnostic);
+    });
+    runVirtually(() => {
+      const { subscription } = observe(partiesOf(ledger, { userId: 'onboarding/one' }));
+      later(100_000, () => {
+        subscription.unsubscribe();
+      });
+    });
+    expect(reported.map(({ _tag, feed }) => [_tag, feed])).toEqual([
+      ['RetryScheduled', undefined],
+      ['RetryScheduled', undefined],
+    ]);
+    // a panel would show it as a feed that retries, for good
+    expect(activity.feeds).toEqual([]);
   });
 
   it('refuses invalid options', () => {
