@@ -4,6 +4,7 @@ import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { BodySizes } from './BodySizes.js';
 import type { Submitter } from './Interceptor.js';
 import { PageLimit } from './PageLimit.js';
+import { RecentPaths } from './RecentPaths.js';
 
 /** The paths that serve updates: the documented one, and the one that replaces it in 3.6. */
 export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
@@ -39,7 +40,7 @@ export class Learned {
   #maxRange = Infinity;
   #ledgerEndUnavailableAt = -Infinity;
   readonly #bodySizes = new Map<string | undefined, BodySizes>();
-  readonly #answeredPaths = new Set<string>();
+  readonly #answeredPaths = new RecentPaths();
   readonly #others = new Map<new () => object, object>();
   #feeds = 0;
 
@@ -69,7 +70,7 @@ export class Learned {
 
   /** Whether the participant has answered, also with an error; with a path, whether it has answered there. */
   hasAnswered(path?: string): boolean {
-    return path === undefined ? this.#answeredPaths.size > 0 : this.#answeredPaths.has(path);
+    return path === undefined ? !this.#answeredPaths.isEmpty : this.#answeredPaths.has(path);
   }
 
   /** Records a response of the participant. */

@@ -1,6 +1,7 @@
 import { asyncScheduler, defer, map, NEVER, type Observable, type ObservableInput, take } from 'rxjs';
 import { TokenError, tokenProblem } from '../errors/request.js';
 import { mapError, timeoutWith } from '../http/retry.js';
+import { RecentPaths } from './RecentPaths.js';
 import { SharedCall } from './SharedCall.js';
 
 /**
@@ -29,7 +30,7 @@ export class TokenSource {
   /** The call after the participant has refused a token. */
   #refresh: { readonly refused: string; readonly call: SharedCall<string> } | undefined;
   /** The paths of the requests for which the participant has accepted a token. */
-  readonly #served = new Set<string>();
+  readonly #served = new RecentPaths();
   /** By how many milliseconds the clock of what answers is ahead of this machine's: it decides whether a token has ended. */
   #aheadMs = 0;
 
@@ -74,7 +75,7 @@ export class TokenSource {
   /** Whether a refused token that the provider returns again may be accepted later, or is about to be replaced. */
   mayAcceptLater(refused: string | undefined): boolean {
     const isEnding = Math.abs(this.#msUntilEnd(refused) ?? Infinity) <= endingMs;
-    return this.#served.size > 0 || (typeof this.#token === 'function' && isEnding);
+    return !this.#served.isEmpty || (typeof this.#token === 'function' && isEnding);
   }
 
   /** Records the header `Date` of an answer. */
