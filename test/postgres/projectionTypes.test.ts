@@ -75,4 +75,49 @@ describeWithPostgres('a projection whose types grow and shrink between two start
       { reason: 'selectionChanged' },
     ]);
   });
+
+  it('has the names of the types of whoever holds the name, also if two versions of a service take turns', async () => {
+    const { pool, read } = database;
+    const sandbox = createSandbox();
+    sandbox.generate(60, { seed: 4 });
+    const ledger = createLedger({ baseUrl: 'http://sandbox', port: sandbox.port });
+    const alice = sandbox.hostedParty('alice');
+    const createArguments = { owner: alice, title: 'a task', due: '2026-12-31', steps: [] };
+    const createTask = { CreateCommand: { templateId: '#sandbox-tasks:Tasks.Model:Task', createArguments } };
+    /** A process of a version, which keeps its handler while it leads, waits, and leads again. */
+    const processOf = (types: ContractTypes) => {
+      const query = { types, parties: 'any' } as const;
+      const handler = contractsProjection({ pool, query });
+      return async (): Promise<void> => {
+        const end = sandbox.ledgerEnd;
+        const options = { name: 'contracts', store: postgresStore({ pool }) };
+        await lastValueFrom(
+          processFeed(contractsFeed(ledger, query), handler, options).pipe(
+            takeWhile(({ offset, isCaughtUp }) => !isCaughtUp || offset < end),
+          ),
+          { defaultValue: undefined },
+        );
+      };
+    };
+    const names = async (): Promise<unknown> =>
+      read(
+        "SELECT DISTINCT type_name FROM contracts.projection_templates WHERE entity = 'Asset' AND payload_type = 'template'",
+      );
+    const leadBefore = processOf({ asset, task });
+    const leadAfter = processOf({ thing: asset, task });
+    await leadBefore();
+    expect(await names()).toEqual([{ type_name: 'asset' }]);
+    for (const [lead, type_name] of [
+      [leadAfter, 'thing'],
+      [leadBefore, 'asset'],
+      [leadAfter, 'thing'],
+    ] as const) {
+      // no asset, which would bring its name with it
+      await lastValueFrom(
+        ledger.submitAndWaitForTransaction({ commands: [createTask], actAs: [alice], userId: 'app' }),
+      );
+      await lead();
+      expect(await names()).toEqual([{ type_name }]);
+    }
+  });
 });

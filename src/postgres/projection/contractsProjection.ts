@@ -180,7 +180,12 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
       }),
     );
   };
-  return Object.assign(handler, { prepare: () => inPool(prepare).pipe(failing('prepare')) });
+  const prepared$ = defer(() => {
+    // a processor prepares each time that it waits for its name: one of other types may have it meanwhile
+    state.isReady = false;
+    return inPool(prepare);
+  });
+  return Object.assign(handler, { prepare: () => prepared$.pipe(failing('prepare')) });
 }
 
 /** Changes of updates that are written together. */
