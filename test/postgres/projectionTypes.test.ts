@@ -120,4 +120,35 @@ describeWithPostgres('a projection whose types grow and shrink between two start
       expect(await names()).toEqual([{ type_name }]);
     }
   });
+
+  it('has the views that a package gives to contracts while no processor runs, in the history, too', async () => {
+    const { pool, read } = database;
+    const sandbox = createSandbox();
+    sandbox.uploadPackage('sandbox-api', { interfaces: ['Api:Lockable'] });
+    sandbox.generate(60, { seed: 4 });
+    const ledger = createLedger({ baseUrl: 'http://sandbox', port: sandbox.port });
+    const lockable = interfaceType('#sandbox-api:Api:Lockable', t.UnknownRecord);
+    const query = { types: { offer, lockable }, parties: 'any' } as const;
+    const run = async (): Promise<void> => {
+      const end = sandbox.ledgerEnd;
+      const options = { name: 'contracts', store: postgresStore({ pool }) };
+      const committed$ = processFeed(contractsFeed(ledger, query), contractsProjection({ pool, query }), options);
+      await lastValueFrom(committed$.pipe(takeWhile(({ offset, isCaughtUp }) => !isCaughtUp || offset < end)), {
+        defaultValue: undefined,
+      });
+    };
+    const active = async (): Promise<readonly unknown[]> =>
+      read(`SELECT contract_id, created_at_offset::int AS created, type_name FROM contracts.active()
+        ORDER BY created_at_offset, contract_id, type_name DESC`);
+    await run();
+    const offers = (await active()) as readonly { readonly type_name: string }[];
+    expect(new Set(offers.map(({ type_name }) => type_name))).toEqual(new Set(['offer']));
+    sandbox.addInterface('#sandbox-assets:Main:Offer', '#sandbox-api:Api:Lockable');
+    await run();
+    const withViews = offers.flatMap((each) => [each, { ...each, type_name: 'lockable' }]);
+    expect(await active()).toEqual(withViews);
+    expect(await read("SELECT FROM contracts.archives() WHERE end_reason <> 'archived'")).toEqual([]);
+    await run();
+    expect(await active()).toEqual(withViews);
+  });
 });
