@@ -72,7 +72,8 @@ interface Least {
  * invalid or has no time zone.
  */
 export function toTimestamp(time: string | Date): Timestamp {
-  const text = typeof time === 'string' ? time : time.toJSON();
+  // JavaScript callers may pass anything
+  const text = time instanceof Date ? time.toJSON() : time;
   const [, date = '', clock, seconds = ':00', fraction = '', zone] = isoTime.exec(text) ?? [];
   const instant = new Date(`${date}T${clock}${seconds}${zone}`);
   // the platform takes February 30 for March 2

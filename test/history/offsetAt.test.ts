@@ -215,7 +215,8 @@ describe('a time', () => {
   });
 
   it('that is no valid Date is refused', () => {
-    expect(() => toTimestamp(new Date(Number.NaN))).toThrow(TypeError);
+    for (const time of [new Date(Number.NaN), 1_764_500_000_000, null])
+      expect(() => toTimestamp(time as Date)).toThrow(/^time must be a Date, or a text with a time zone/);
     expect(() => createLedger({ baseUrl: 'http://ledger.example' }).offsetAt('2026-11-27')).toThrow(/time zone/);
   });
 });
