@@ -1,6 +1,7 @@
 import { defer, map, type Observable, type ObservableInput, Subject, take, tap } from 'rxjs';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
 import { ConnectionError } from '../errors/request.js';
 import { monotonicNow } from '../http/clock.js';
 import { mapError, timeoutWith } from '../http/retry.js';

@@ -1,6 +1,7 @@
 import { catchError, concatMap, defer, type Observable, tap, timer } from 'rxjs';
 import type { ApiError } from '../errors/ApiError.js';
-import { isLedgerError, verdict } from '../errors/LedgerError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { verdict } from '../errors/verdict.js';
 import { ConnectionError, UnauthorizedError } from '../errors/request.js';
 import { mapError } from '../http/retry.js';
 import type { Client } from './Client.js';

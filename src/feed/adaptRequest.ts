@@ -1,7 +1,8 @@
 import type { DiagnosticBody } from '../diagnostics/Diagnostic.js';
 import type { ApiError } from '../errors/ApiError.js';
 import { PageLimitError } from '../errors/feed.js';
-import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { verdict } from '../errors/verdict.js';
 import { type FeedPath, minPollMs } from '../client/Learned.js';
 import type { AnyFeed } from './LedgerFeed.js';
 import type { Range } from './Page.js';

@@ -1,6 +1,7 @@
 import { catchError, map, of } from 'rxjs';
 import { UpdateElement } from '../codecs/Update.js';
-import { isLedgerError, isTransient } from '../errors/LedgerError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
 import type { HistoryReader } from '../history/HistoryReader.js';
 import { isUnavailable, readParticipantId } from '../history/participant.js';
 import { decodeWith, exchange } from '../client/exchange.js';

@@ -1,7 +1,8 @@
 import { catchError, EMPTY, expand, map, type Observable, of, toArray } from 'rxjs';
 import type { CreatedEvent } from '../codecs/Event.js';
 import type { Offset } from '../codecs/scalars.js';
-import { isLedgerError, isTransient } from '../errors/LedgerError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
 import type { LedgerPosition } from '../codecs/LedgerPosition.js';
 import { advance } from '../history/advance.js';
 import { lastOffset } from '../history/HistoryReader.js';

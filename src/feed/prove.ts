@@ -16,7 +16,8 @@ import {
 import type { Offset } from '../codecs/scalars.js';
 import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../errors/feed.js';
-import { isLedgerError, isTransient } from '../errors/LedgerError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
 import { bareOffset, type LedgerPosition } from '../codecs/LedgerPosition.js';
 import { locate, type Place } from '../history/locate.js';
 import { readParticipantId } from '../history/participant.js';

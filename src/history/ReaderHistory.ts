@@ -1,6 +1,7 @@
 import { asyncScheduler } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
 import { Floors } from './Floors.js';
 import { bareOffset, type LastUpdate, type LedgerPosition } from '../codecs/LedgerPosition.js';
 import { advance, idOf, lastAfter, type Read } from './advance.js';

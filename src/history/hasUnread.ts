@@ -1,6 +1,7 @@
 import { catchError, map, type Observable, of } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { isLedgerError, isTransient } from '../errors/LedgerError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
 import { isLater } from '../operators/recordTimes.js';
 import type { HistoryReader } from './HistoryReader.js';
 import type { LedgerPosition } from '../codecs/LedgerPosition.js';

@@ -2,7 +2,8 @@ import { catchError, concatMap, map, type Observable, of, tap } from 'rxjs';
 import { nonEmpty } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import type { ApiError } from '../errors/ApiError.js';
-import { isLedgerError, isTransient, verdict } from '../errors/LedgerError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isTransient, verdict } from '../errors/verdict.js';
 import { decodeWith, exchange } from '../client/exchange.js';
 import type { Client } from '../client/Client.js';
 

@@ -16,7 +16,8 @@ import {
 } from 'rxjs';
 import { checkNotNegative, checkPositive } from '../codecs/internal/field.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import { isLedgerError, isTransient, type LedgerError, mayBePermanent, withRetried } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError, withRetried } from '../errors/LedgerError.js';
+import { isTransient, mayBePermanent } from '../errors/verdict.js';
 import { monotonicNow } from './clock.js';
 
 /**

@@ -30,7 +30,8 @@ import {
 } from 'rxjs';
 import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { quotable } from '../errors/internal/message.js';
-import { isLedgerError, isTransient } from '../errors/LedgerError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
 import { endsProcessor, StoreError, type StoreOperation } from '../errors/process.js';
 import { textOf } from '../errors/textOf.js';
 import { clampTimer, type CompleteRetryPolicy, mapError, type RetrySettings, retryTransient } from '../http/retry.js';

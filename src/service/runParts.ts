@@ -22,7 +22,8 @@ import {
   throwError,
   timer,
 } from 'rxjs';
-import { isLedgerError, isTransient } from '../errors/LedgerError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
 import { clampTimer } from '../http/retry.js';
 import { messageOf } from '../process/withStatus.js';
 

@@ -1,6 +1,7 @@
 import { Offset } from '../codecs/scalars.js';
 import type { ApiError } from '../errors/ApiError.js';
-import { isLedgerError, isTransient, type LedgerError } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
 import { isUndecodedRequest, rejectionReason } from '../errors/rejectionReason.js';
 import type { ConnectionError } from '../errors/request.js';
 import { retryAfterOf } from '../http/retry.js';

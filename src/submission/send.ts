@@ -1,7 +1,8 @@
 import { catchError, map, merge, type Observable, take, tap, timer } from 'rxjs';
 import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
 import { ApiError } from '../errors/ApiError.js';
-import { isLedgerError, verdict } from '../errors/LedgerError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { verdict } from '../errors/verdict.js';
 import { ConnectionError } from '../errors/request.js';
 import type { Submission } from '../errors/submission.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';

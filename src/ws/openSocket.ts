@@ -10,7 +10,8 @@ import {
   timeout,
 } from 'rxjs';
 import { errorOf } from '../errors/readAnswer.js';
-import { isLedgerError, type LedgerError, verdict } from '../errors/LedgerError.js';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { verdict } from '../errors/verdict.js';
 import { ConnectionError } from '../errors/request.js';
 import type { Client } from '../client/Client.js';
 import { requestSecrets, toConnectionError } from '../client/exchange.js';

@@ -24,7 +24,8 @@ import {
   timer,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { isLedgerError, isTransient, verdict } from '../errors/LedgerError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isTransient, verdict } from '../errors/verdict.js';
 import { ConnectionError } from '../errors/request.js';
 import { catchUpOrFollow, readLedgerEndOnce } from '../feed/ledgerEnd.js';
 import type { AnyFeed, LedgerFeed, Position, Step, Transport } from '../feed/LedgerFeed.js';

@@ -1,5 +1,6 @@
 import { catchError, map, type Observable, of } from 'rxjs';
-import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
+import { isLedgerError } from '../../errors/LedgerError.js';
+import { isTransient } from '../../errors/verdict.js';
 import { placeOfOthers } from '../../feed/prove.js';
 import { bareOffset, type LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { Place } from '../../history/locate.js';

@@ -1,7 +1,8 @@
 import { concatMap, defer, type MonoTypeOperatorFunction, type Observable, retry, tap, timer } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
-import { isLedgerError, isTransient, type LedgerError } from '../../errors/LedgerError.js';
+import { isLedgerError, type LedgerError } from '../../errors/LedgerError.js';
+import { isTransient } from '../../errors/verdict.js';
 import { isUnavailable } from '../../history/participant.js';
 import { isGapError } from '../../feed/UpdatesOptions.js';
 import { monotonicNow } from '../../http/clock.js';

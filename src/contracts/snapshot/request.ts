@@ -15,7 +15,8 @@ import {
 import type { ContractElement, ContractEntry } from '../../codecs/ContractEntry.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
-import { isLedgerError, type LedgerError, verdict } from '../../errors/LedgerError.js';
+import { isLedgerError, type LedgerError } from '../../errors/LedgerError.js';
+import { verdict } from '../../errors/verdict.js';
 import { DecodeError, LedgerResetError, PageLimitError, SnapshotLimitError } from '../../errors/feed.js';
 import { isUnavailable } from '../../history/participant.js';
 import { isTimeout } from '../../feed/adaptRequest.js';

@@ -1,6 +1,7 @@
 import { defer, filter, finalize, type Observable, switchMap, tap } from 'rxjs';
 import { Places } from '../../dispatch/Places.js';
-import { isLedgerError, isTransient } from '../../errors/LedgerError.js';
+import { isLedgerError } from '../../errors/LedgerError.js';
+import { isTransient } from '../../errors/verdict.js';
 import { reportOf } from '../../client/Client.js';
 import {
   checkNotNegative,
