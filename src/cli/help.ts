@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Command, ledgerCommands } from './commands.js';
+import { type Command, ledgerCommands } from './ledgerCommands.js';
 import { optionsOf } from './options.js';
 import { wrap } from './terminal.js';
 import { toolCommands } from './toolCommands.js';

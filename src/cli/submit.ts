@@ -5,7 +5,7 @@ import { type CommandsRequest, isLedgerError, type LedgerError, type PreparedSub
 import type { PrepareRequest, SubmittedTransaction } from '../index.js';
 import { validateCommands } from '../submission/submitCommands.js';
 import { parseOptions, readInteger, UsageError } from './arguments.js';
-import { ledgerCommands } from './commands.js';
+import { ledgerCommands } from './ledgerCommands.js';
 import { readConnection } from './Connection.js';
 import { parseExactJson } from './exactJson.js';
 import { reportError } from './failure.js';

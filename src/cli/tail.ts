@@ -15,7 +15,7 @@ import {
 } from 'rxjs';
 import { isLedgerError, type Ledger, type Update } from '../index.js';
 import { parseOptions, readForm, readInteger, readOffset, UsageError } from './arguments.js';
-import { ledgerCommands } from './commands.js';
+import { ledgerCommands } from './ledgerCommands.js';
 import { readConnection } from './Connection.js';
 import { reportEnd } from './failure.js';
 import { checkParties, warnOfSynchronizers } from './participant.js';

@@ -1,4 +1,4 @@
-import type { Command } from './commands.js';
+import type { Command } from './ledgerCommands.js';
 import { connectionOptions, databaseOptions } from './options.js';
 
 /** The commands that connect to no ledger. */

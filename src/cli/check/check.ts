@@ -2,7 +2,7 @@ import process from 'node:process';
 import { catchError, concatMap, defer, forkJoin, map, type Observable, of, switchMap, throwError, timeout } from 'rxjs';
 import { RequestTimeoutError } from '../../index.js';
 import { parseOptions } from '../arguments.js';
-import { ledgerCommands } from '../commands.js';
+import { ledgerCommands } from '../ledgerCommands.js';
 import { type Connection, isThisMachine, portOf, readConnection, withLog } from '../Connection.js';
 import { version } from '../help.js';
 import { probeTimeoutMs as timeoutMs, unknownParties } from '../participant.js';

@@ -13,7 +13,7 @@ import {
 } from 'rxjs';
 import { type Diagnostic, isLedgerError } from '../../index.js';
 import { parseOptions, readForm, readInteger, readOneOf, UsageError } from '../arguments.js';
-import { ledgerCommands } from '../commands.js';
+import { ledgerCommands } from '../ledgerCommands.js';
 import { readConnection } from '../Connection.js';
 import { reportEnd } from '../failure.js';
 import { checkParties } from '../participant.js';

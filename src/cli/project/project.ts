@@ -18,7 +18,7 @@ import {
 import { type CursorError, isLedgerError } from '../../index.js';
 import { parseOptions, readInteger, readOneOf } from '../arguments.js';
 import { findings, formatFindings } from '../check/Finding.js';
-import { ledgerCommands } from '../commands.js';
+import { ledgerCommands } from '../ledgerCommands.js';
 import { readConnection } from '../Connection.js';
 import { databaseCode, DatabaseError, databaseErrorOf, prepareDatabase, readDatabase, withPool } from '../database.js';
 import { reportEnd } from '../failure.js';

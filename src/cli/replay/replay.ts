@@ -18,7 +18,7 @@ import {
 } from 'rxjs';
 import { isLedgerError } from '../../index.js';
 import { parseOptions, readInteger, readOffset, UsageError } from '../arguments.js';
-import { ledgerCommands } from '../commands.js';
+import { ledgerCommands } from '../ledgerCommands.js';
 import { readConnection } from '../Connection.js';
 import { nameMessage, reportEnd } from '../failure.js';
 import { checkParties, participantId, warnOfSynchronizers } from '../participant.js';

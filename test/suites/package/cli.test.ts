@@ -198,8 +198,8 @@ describe('a cold start', () => {
     'loads the texts alone for %s %s, and nothing of the library or of its packages',
     async (...args) => {
       expect([...(await loadedBy(...args))].sort()).toEqual([
-        'dist/cli/commands.js',
         'dist/cli/help.js',
+        'dist/cli/ledgerCommands.js',
         'dist/cli/main.js',
         'dist/cli/options.js',
         'dist/cli/terminal.js',
