@@ -21,7 +21,8 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import type { Diagnostic, WorkCounts } from '../diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../diagnostics/Diagnostic.js';
+import type { WorkCounts } from '../diagnostics/WorkDiagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { rejectionReason } from '../errors/rejectionReason.js';
 import { clampTimer } from '../http/retry.js';
