@@ -28,7 +28,8 @@ import {
   decodeRecord,
   type TransactionalStore,
 } from '../process/CheckpointStore.js';
-import { acquireStore, whileHeld } from '../process/heldStore.js';
+import { acquireStore } from '../process/heldStore.js';
+import { whileHeld } from '../process/whileHeld.js';
 import { rejectedCursor, resumePoint } from '../process/resumePoint.js';
 import { lastCalls } from '../process/Stop.js';
 import { updatesFeed } from '../process/updatesFeed.js';

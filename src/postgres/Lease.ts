@@ -23,7 +23,7 @@ import {
 import { StoreError } from '../errors/process.js';
 import type { Transactions } from '../process/CheckpointStore.js';
 import { clampTimer } from '../http/retry.js';
-import { trackOpen } from '../process/heldStore.js';
+import { trackOpen } from '../process/whileHeld.js';
 import { randomUuid } from '../submission/Run.js';
 import { checkSession } from './checkSession.js';
 import { connect, type Connection, query, transactionsOn } from './connection.js';

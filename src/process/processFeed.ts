@@ -8,7 +8,8 @@ import { type ProcessorRun, type ProcessorSettings, Waiting } from './callHandle
 import { type AnyHandler, commitOf, interceptHandler } from './interceptHandler.js';
 import type { FeedPosition } from './CheckpointStore.js';
 import type { AnyFeed, Feed, FeedItem } from './Feed.js';
-import { acquireStore, type HeldStore, storeRetryPolicy, whileStoreHeld } from './heldStore.js';
+import { acquireStore, type HeldStore, storeRetryPolicy } from './heldStore.js';
+import { whileStoreHeld } from './whileHeld.js';
 import type {
   AnyProcessOptions,
   BatchHandler,

@@ -13,7 +13,8 @@ import {
 } from '../../http/retry.js';
 import { clientOf } from '../../ledger/clientOf.js';
 import type { Ledger } from '../../ledger/Ledger.js';
-import { asStoreError, storeRetryPolicy, whileHeld } from '../../process/heldStore.js';
+import { asStoreError, storeRetryPolicy } from '../../process/heldStore.js';
+import { whileHeld } from '../../process/whileHeld.js';
 import { endAtStop, Stopper } from '../../process/Stop.js';
 import { withStatus } from '../../process/withStatus.js';
 import { recoveryTimeMs } from '../../submission/execute.js';
