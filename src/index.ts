@@ -19,7 +19,8 @@
  */
 
 // The ledger
-export { createLedger, createLedgerReader, type LedgerOptions } from './ledger/createLedger.js';
+export { createLedger, createLedgerReader } from './ledger/createLedger.js';
+export type { LedgerOptions } from './ledger/LedgerOptions.js';
 export type { Ledger, LedgerReader, UpdateOf } from './ledger/Ledger.js';
 export type { UpdatesAfter, UpdatesOptions } from './feed/UpdatesOptions.js';
 export { LedgerPosition, type LastUpdate, type RecordPoint } from './codecs/LedgerPosition.js';

@@ -13,7 +13,7 @@ import {
 import type { HttpPort } from '../http/HttpPort.js';
 import { createLedger } from '../ledger/createLedger.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import type { LedgerOptions } from '../ledger/createLedger.js';
+import type { LedgerOptions } from '../ledger/LedgerOptions.js';
 import { httpClientPort } from './httpClientPort.js';
 import { insideZone, type PendingTaskList, ZoneInterceptor } from './zone.js';
 

@@ -19,7 +19,7 @@ import { ContractList } from './ContractSet.js';
 import type { Parties } from './selection/Selection.js';
 import { loading, type View } from './LiveState.js';
 import { type SharedContracts, shareViews } from './shareContracts.js';
-import type { LedgerOptions } from '../ledger/createLedger.js';
+import type { LedgerOptions } from '../ledger/LedgerOptions.js';
 import { ApiError } from '../errors/ApiError.js';
 import { ConnectionError } from '../errors/request.js';
 import { bareOffset } from '../codecs/LedgerPosition.js';

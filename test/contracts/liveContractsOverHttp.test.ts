@@ -5,7 +5,7 @@ import type { ContractsOptions } from '../../src/contracts/ContractQuery.js';
 import { conflate } from '../../src/contracts/conflate.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import type { LiveState } from '../../src/contracts/LiveState.js';
-import type { LedgerOptions } from '../../src/ledger/createLedger.js';
+import type { LedgerOptions } from '../../src/ledger/LedgerOptions.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
 import { itInVirtualTime } from '../helpers/time.js';

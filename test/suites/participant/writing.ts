@@ -5,7 +5,8 @@ import { acsDelta } from '../../../src/codecs/UpdateFormat.js';
 import type { SubmittedTransaction } from '../../../src/codecs/Transaction.js';
 import type { Update } from '../../../src/codecs/Update.js';
 import { activeContracts } from '../../../src/contracts/index.js';
-import { createLedger, type LedgerOptions } from '../../../src/ledger/createLedger.js';
+import { createLedger } from '../../../src/ledger/createLedger.js';
+import type { LedgerOptions } from '../../../src/ledger/LedgerOptions.js';
 import type { Ledger } from '../../../src/ledger/Ledger.js';
 
 /** What the tests that write need, from the environment. `$PARTY` in the argument stands for the party. */

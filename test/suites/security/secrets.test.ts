@@ -3,7 +3,7 @@ import { from, NEVER, type Observable, of, throwError, timer as wait } from 'rxj
 import { isLedgerError } from '../../../src/errors/LedgerError.js';
 import type { HttpPort, HttpRequest } from '../../../src/http/HttpPort.js';
 import type { Token } from '../../../src/client/TokenSource.js';
-import type { LedgerOptions } from '../../../src/ledger/createLedger.js';
+import type { LedgerOptions } from '../../../src/ledger/LedgerOptions.js';
 import { undiciPort } from '../../../src/undici/index.js';
 import { runCli } from '../../cli/runCli.js';
 import { effort } from '../../helpers/effort.js';

@@ -2,7 +2,8 @@ import { catchError, EMPTY, forkJoin, lastValueFrom, type Observable, take, tap,
 import type { ExecuteRequest } from '../../../src/codecs/ExecuteRequest.js';
 import type { PrepareRequest } from '../../../src/codecs/SubmissionRequest.js';
 import { acsDelta } from '../../../src/codecs/UpdateFormat.js';
-import { createLedger, type LedgerOptions } from '../../../src/ledger/createLedger.js';
+import { createLedger } from '../../../src/ledger/createLedger.js';
+import type { LedgerOptions } from '../../../src/ledger/LedgerOptions.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
