@@ -202,6 +202,12 @@ export const compareWith =
     return typeof checksum === 'string' && checksum !== checksumOf(contracts) ? 'appeared' : 'same';
   };
 
+/** The beginning of each selection: cursors of an updates feed belong to no contracts. */
+export const contractsKind = 'contracts:';
+
+/** Whether a selection is that of parties, and not one from before the first list of them. */
+export const isOfParties = (selection = ''): boolean => selection.length > contractsKind.length;
+
 /** By offset, and then by batch: the contracts at an offset are complete before another load begins. */
 export const compareContracts = (a: ContractsPosition, b: ContractsPosition): number =>
   a.offset - b.offset || loadedBatches(a) - loadedBatches(b);

@@ -22,7 +22,7 @@ export { processFeed } from './processFeed.js';
 export { updatesFeed } from './updatesFeed.js';
 export type { UpdatesFeedOptions, UpdatesFeedRequest } from './UpdatesFeedOptions.js';
 export { contractsFeed, type ContractsFeedOptions, type ContractsFeedQuery } from './contractsFeed.js';
-export type { ContractsWork, ResetBatch } from './contractsFeed.js';
+export type { ContractsWork, ResetBatch } from './ContractsWork.js';
 export type { ContractsPosition } from './ContractsPosition.js';
 export type { Batch } from '../history/positions.js';
 export type { Feed, FeedEntry, FeedIdentity, FeedItem } from './Feed.js';

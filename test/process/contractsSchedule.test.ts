@@ -3,7 +3,7 @@ import type { HandlerResult } from '../../src/process/ProcessOptions.js';
 import fc from 'fast-check';
 import { concatMap, defer, from, type Observable, takeUntil, tap, timer } from 'rxjs';
 import type { ContractsChanged } from '../../src/contracts/ContractChange.js';
-import type { ContractsWork } from '../../src/process/contractsFeed.js';
+import type { ContractsWork } from '../../src/process/ContractsWork.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';

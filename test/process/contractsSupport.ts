@@ -1,10 +1,6 @@
 import { delay, of } from 'rxjs';
-import {
-  contractsFeed,
-  type ContractsFeedOptions,
-  type ContractsFeedQuery,
-  type ContractsWork,
-} from '../../src/process/contractsFeed.js';
+import { contractsFeed, type ContractsFeedOptions, type ContractsFeedQuery } from '../../src/process/contractsFeed.js';
+import type { ContractsWork } from '../../src/process/ContractsWork.js';
 import type { Cursor } from '../../src/process/CheckpointStore.js';
 import type { ContractsPosition } from '../../src/process/ContractsPosition.js';
 import type { Feed } from '../../src/process/Feed.js';

@@ -16,7 +16,7 @@ import type { ContractsReconciled, ContractsUpdated } from '../../contracts/Cont
 import type { Report } from '../../diagnostics/Diagnostic.js';
 import { mapError } from '../../http/retry.js';
 import type { StoreOperation } from '../../errors/process.js';
-import type { ContractsWork, ResetBatch } from '../../process/contractsFeed.js';
+import type { ContractsWork, ResetBatch } from '../../process/ContractsWork.js';
 import { connect } from '../connection.js';
 import { asStoreError } from '../databaseErrors.js';
 import { checkRights } from '../storeTables.js';

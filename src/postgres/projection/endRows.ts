@@ -1,6 +1,6 @@
 import type { ReconcileReason } from '../../contracts/ContractChange.js';
 import type { Observable } from 'rxjs';
-import type { ResetBatch } from '../../process/contractsFeed.js';
+import type { ResetBatch } from '../../process/ContractsWork.js';
 import { run } from '../connection.js';
 import { isVisibleIn } from './tables.js';
 import type { Writing } from './templates.js';

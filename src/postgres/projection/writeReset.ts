@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { concat, concatMap, EMPTY, ignoreElements, map, type Observable, tap } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import { CursorError } from '../../errors/process.js';
-import type { ResetBatch } from '../../process/contractsFeed.js';
+import type { ResetBatch } from '../../process/ContractsWork.js';
 import { run } from '../connection.js';
 import { RepeatError } from '../databaseErrors.js';
 import { endRow, resumeRows } from './endRows.js';

@@ -5,7 +5,8 @@ import { type Observable, of } from 'rxjs';
 import type { ContractType } from '../../../src/codecs/ContractType.js';
 import type { AnyContract, Contract, UndecodedContract } from '../../../src/contracts/index.js';
 import type { Ledger, LedgerPosition, LedgerReader, UpdatesRequest } from '../../../src/index.js';
-import { contractsFeed, type ContractsWork, type ResetBatch } from '../../../src/process/contractsFeed.js';
+import { contractsFeed } from '../../../src/process/contractsFeed.js';
+import type { ContractsWork, ResetBatch } from '../../../src/process/ContractsWork.js';
 import type { ContractsPosition } from '../../../src/process/ContractsPosition.js';
 import {
   type BatchHandler,
