@@ -22,6 +22,7 @@ import { type Call, exchange, type Summary } from '../client/exchange.js';
 import { mapError, retryTransient } from '../http/retry.js';
 import type { LastUpdate } from '../codecs/LedgerPosition.js';
 import { idOf } from '../history/advance.js';
+import type { HistoryRange } from '../history/HistoryReader.js';
 import { readParticipantId } from '../history/participant.js';
 import { adaptRequest, minLimitOf, reportChange } from './adaptRequest.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
@@ -163,6 +164,19 @@ export const requestPage = <A extends FeedElement>(
       }),
     );
   });
+
+/** Requests what is in a range. The last page of a range is empty, because a participant may send less than the limit. */
+export const readRange = <A extends FeedElement>(
+  feed: LedgerFeed<A>,
+  range: HistoryRange,
+  size: PageSize,
+): Observable<Page<A>> =>
+  requestPage(feed, range, size).pipe(
+    map((page) => ({
+      ...page,
+      last: page.count === 0 ? range.endInclusive : Math.min(page.last, range.endInclusive),
+    })),
+  );
 
 /** Whether a page could not be read because of what is before its range. */
 const isBefore = (failure: LedgerError | undefined, { beginExclusive }: Range): boolean =>
