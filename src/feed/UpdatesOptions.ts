@@ -11,7 +11,7 @@ import { bareOffset, LedgerPosition } from '../codecs/LedgerPosition.js';
 import { type KnownHistory, ReaderHistory } from '../history/ReaderHistory.js';
 import { validateRequest } from '../client/exchange.js';
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
-import { readPage } from './catchUp.js';
+import { catchUp } from './catchUp.js';
 import { readRange } from './pageRequest.js';
 import type { FeedSource, Gap, LedgerFeed, Transport } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
@@ -169,7 +169,7 @@ export function createLedgerFeed(
       return { updateId, updateFormat };
     },
     readRange,
-    catchUp: readPage,
+    catchUp,
     follow: poll,
   };
   return { ...createFeed(client, source, request, options, ledgerRetry, report, start), request };

@@ -18,16 +18,16 @@ import type { FeedElement } from './Page.js';
 import { idOf } from '../history/advance.js';
 import { isAtOffset } from '../history/locate.js';
 import { historyOf } from './historyOf.js';
-import { catchUp, followOrEnd, readLedgerEndOnce } from './ledgerEnd.js';
+import { catchingUp, followOrEnd, readLedgerEndOnce } from './ledgerEnd.js';
 import { isBeyondEnd, requestPage, retryRequest } from './pageRequest.js';
 import { prefetch, rangesToRead } from './prefetch.js';
 import { proveSteps } from './prove.js';
 
 /**
- * Catches up: reads one page between the cursor and the target, and prefetches the ranges after it. A failed prefetch
+ * Reads one page between the cursor and the target, and prefetches the ranges after it. A failed prefetch
  * is repeated only when its range is due, so that a participant in trouble gets one request at a time.
  */
-export const readPage = (
+export const catchUp = (
   feed: LedgerFeed,
   position: Position,
   requested: readonly PrefetchedRange[],
@@ -62,7 +62,7 @@ const readDueRange = (
     map((result): Step => ({ page: result.page, position: positionAfterRange(feed, current, result) })),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isBeyondEnd(error)) throw error;
-      current = { ...position, phase: catchUp };
+      current = { ...position, phase: catchingUp };
       cancelled$.next();
       return retarget(feed, current, error);
     }),

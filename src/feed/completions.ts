@@ -3,7 +3,7 @@ import { CompletionElement, type CompletionResponse, CompletionsRequest } from '
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { validateRequest } from '../client/exchange.js';
 import type { RetryPolicy } from '../http/retry.js';
-import { catchUp } from './ledgerEnd.js';
+import { catchingUp } from './ledgerEnd.js';
 import type { FeedSource, LedgerFeed, Phase, Position, Step } from './LedgerFeed.js';
 import type { Page, PageSize, Range } from './Page.js';
 import { requestPage, resetIfBeyondEnd, retryRequest } from './pageRequest.js';
@@ -88,7 +88,7 @@ const drain = (feed: Completions, position: Position): Observable<Step<Completio
     return readRange(feed, { beginExclusive: cursor }, { limit }).pipe(
       resetIfBeyondEnd(cursor),
       map((page): Step<CompletionResponse> => {
-        const phase: Phase = page.isFull && page.last > cursor ? catchUp : { _tag: 'Follow' };
+        const phase: Phase = page.isFull && page.last > cursor ? catchingUp : { _tag: 'Follow' };
         return { page, position: { ...position, phase, cursor: page.last, polls: { ...position.polls, limit: 1 } } };
       }),
     );

@@ -40,7 +40,7 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
       if (end < position.cursor) throw new LedgerResetError(position.cursor, end);
       client.learned.ledgerEndAnswered();
       const target = Math.min(end, request.endInclusive ?? end);
-      const phase = target > position.cursor ? catchUp : followOrEnd(feed, position.cursor);
+      const phase = target > position.cursor ? catchingUp : followOrEnd(feed, position.cursor);
       const pages = { ...position.pages, parallelRanges: 1, fastestMs: Infinity };
       return { position: { ...position, phase, target, ledgerEndReadAt: monotonicNow(), pages } };
     }),
@@ -64,13 +64,13 @@ export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable
 export const withoutDensity = ({ pages }: Position): Position['pages'] => ({ ...pages, elements: 0, offsets: 0 });
 
 /** Catches up, with no range requested yet. */
-export const catchUp = { _tag: 'CatchUp', prefetched: [] } as const satisfies Phase;
+export const catchingUp = { _tag: 'CatchUp', prefetched: [] } as const satisfies Phase;
 
 /** Returns the phase of a feed for which there may be updates to catch up on. */
 export function catchUpOrFollow({ client, request }: AnyFeed): Phase {
   if (client.learned.hasLedgerEnd) return { _tag: 'ReadLedgerEnd' };
   // if the ledger end is unavailable, pages need the end of the request
-  return typeof request.endInclusive === 'number' ? catchUp : { _tag: 'Follow' };
+  return typeof request.endInclusive === 'number' ? catchingUp : { _tag: 'Follow' };
 }
 
 /** Returns the phase of a feed that has read everything up to the ledger end. */

@@ -25,7 +25,7 @@ import { jitter, retryTransient } from '../http/retry.js';
 import type { AnyFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
 import { historyOf } from './historyOf.js';
-import { catchUp, catchUpOrFollow, withoutDensity } from './ledgerEnd.js';
+import { catchingUp, catchUpOrFollow, withoutDensity } from './ledgerEnd.js';
 import { isEndBeforeCursor, noteOutage, proofNear } from './pageRequest.js';
 
 /**
@@ -187,7 +187,7 @@ const askAgain = (feed: AnyFeed, position: Position): Observable<Step<never>> =>
 
 /** Returns a step that begins again where a feed is. */
 const repeat = (position: Position): Step<never> => ({
-  position: position.phase._tag === 'CatchUp' ? { ...position, phase: catchUp } : position,
+  position: position.phase._tag === 'CatchUp' ? { ...position, phase: catchingUp } : position,
 });
 
 /**
