@@ -125,7 +125,7 @@ const house = {
  * send, and the check of a submission, by which a dry run refuses what the library would refuse.
  */
 const entriesAlone = (depth) => ({
-  regex: `^(\\.\\./){${depth + 1}}[a-z]+/(?!index\\.js$|connectionTrouble\\.js$|databaseErrors\\.js$|leaseSql\\.js$|files\\.js$|text\\.js$|kyPort\\.js$|exchange\\.js$|submitCommands\\.js$)`,
+  regex: `^(\\.\\./){${depth + 1}}[a-z]+/(?!index\\.js$|connectionTrouble\\.js$|databaseErrors\\.js$|leaseSql\\.js$|files\\.js$|escapeText\\.js$|kyPort\\.js$|exchange\\.js$|submitCommands\\.js$)`,
   message: 'cli/ imports public entries alone: ../index.js, ../contracts/index.js and so on',
 });
 /** The sandbox imports the types of the two ports, by which clients reach it without a server. */

@@ -1,4 +1,4 @@
-import { cut, escapeText } from '../errors/text.js';
+import { cut, escapeText } from '../errors/escapeText.js';
 import { truncate } from './terminal.js';
 
 /** How many ids are distinguished. Further ones have letters of the fingerprint in any case. */

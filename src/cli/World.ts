@@ -20,7 +20,7 @@ import {
   takeWhile,
   timer,
 } from 'rxjs';
-import { cut, escapeText } from '../errors/text.js';
+import { cut, escapeText } from '../errors/escapeText.js';
 
 /** An output of a command, possibly a terminal. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };

@@ -1,5 +1,5 @@
 import { finalize, ignoreElements, type Observable, scan, startWith, tap, timer, withLatestFrom } from 'rxjs';
-import { cut, escapeJson } from '../errors/text.js';
+import { cut, escapeJson } from '../errors/escapeText.js';
 import type { Diagnostic, Ledger, LedgerError } from '../index.js';
 import type { ProcessStatus } from '../process/index.js';
 import { addressOf } from './Connection.js';

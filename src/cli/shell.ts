@@ -1,4 +1,4 @@
-import { escapeText } from '../errors/text.js';
+import { escapeText } from '../errors/escapeText.js';
 
 /** Characters without a meaning for a shell, in whatever place. */
 const plain = /^[\w./:@+-]+$/;

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { cut, escapeJson, escapeText } from '../errors/text.js';
+import { cut, escapeJson, escapeText } from '../errors/escapeText.js';
 import type { Update } from '../index.js';
 import type { Output, World } from './World.js';
 

@@ -1,6 +1,6 @@
 import type { Offset } from '../codecs/scalars.js';
 import { hasTag, quotable, type Retried, runbook, TaggedError } from './internal/message.js';
-import { escapeText } from './text.js';
+import { escapeText } from './escapeText.js';
 import { textOf } from './textOf.js';
 
 /**

@@ -5,7 +5,7 @@ import { PrunedError } from './feed.js';
 import { quotable } from './internal/message.js';
 import { isOfHttpLayer, productOf } from './network.js';
 import { ConnectionError } from './request.js';
-import { cut } from './text.js';
+import { cut } from './escapeText.js';
 
 /** A response, and what is known of its request. */
 interface HttpAnswer extends Pick<

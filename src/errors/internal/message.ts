@@ -1,5 +1,5 @@
 import type { Problem } from '../../codecs/Problem.js';
-import { cut, escapeText, joinLines } from '../text.js';
+import { cut, escapeText, joinLines } from '../escapeText.js';
 
 /** Whether a value is an error with this `_tag`. Not by class, because two copies of the package have different classes. */
 export const hasTag = (u: unknown, tag: string): boolean =>

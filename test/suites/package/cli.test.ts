@@ -204,7 +204,7 @@ describe('a cold start', () => {
         'dist/cli/options.js',
         'dist/cli/terminal.js',
         'dist/cli/toolCommands.js',
-        'dist/errors/text.js',
+        'dist/errors/escapeText.js',
       ]);
     },
   );
