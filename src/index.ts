@@ -81,8 +81,9 @@ export type { EventFormat, UpdateFormat } from './codecs/UpdateFormat.js';
 export type { Filters } from './codecs/Filters.js';
 
 // Contract types
-export { contractType, interfaceType } from './codecs/ContractType.js';
-export type { ContractType, CreatableType, InterfaceType, TemplateType } from './codecs/ContractType.js';
+export { contractType, interfaceType } from './codecs/TemplateType.js';
+export type { ContractType, CreatableType } from './codecs/ContractType.js';
+export type { InterfaceType, TemplateType } from './codecs/TemplateType.js';
 export type { ArgumentOf, ChoiceType, JsonDecoder, PayloadOf, ResultOf } from './codecs/ContractType.js';
 export { optional, type OptionalCodec } from './codecs/optional.js';
 export type { StandardSchema } from './codecs/StandardSchema.js';

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { interfaceType, type InterfaceType } from '../codecs/ContractType.js';
+import { interfaceType, type InterfaceType } from '../codecs/TemplateType.js';
 import { optional } from '../codecs/optional.js';
 import type { Amount } from './decimals.js';
 import type { TokenAmount } from './totals.js';

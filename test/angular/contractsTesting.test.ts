@@ -6,7 +6,7 @@ import * as t from 'io-ts';
 import { firstValueFrom } from 'rxjs';
 import { type ContractsResource, injectContracts, injectLedger } from '../../src/angular/index.js';
 import { ContractsTestingController, provideContractsTesting } from '../../src/angular/testing/index.js';
-import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import { contractType, interfaceType } from '../../src/codecs/TemplateType.js';
 import type { ContractTypes } from '../../src/contracts/Contract.js';
 import { inject } from './support.js';
 

@@ -22,7 +22,7 @@ import {
   provideLedger,
   withPendingTasks,
 } from '../../src/angular/index.js';
-import { contractType } from '../../src/codecs/ContractType.js';
+import { contractType } from '../../src/codecs/TemplateType.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { ledgerSession, type LedgerSession } from '../../src/session/index.js';

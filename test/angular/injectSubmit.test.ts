@@ -13,7 +13,7 @@ import {
   provideLedger,
 } from '../../src/angular/index.js';
 import { ContractsTestingController, provideContractsTesting } from '../../src/angular/testing/index.js';
-import { contractType } from '../../src/codecs/ContractType.js';
+import { contractType } from '../../src/codecs/TemplateType.js';
 import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../../src/codecs/Transaction.js';
 import { create } from '../../src/index.js';

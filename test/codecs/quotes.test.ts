@@ -3,7 +3,8 @@ import { type } from 'arktype';
 import * as t from 'io-ts';
 import * as v from 'valibot';
 import { z } from 'zod';
-import { type ContractType, contractType } from '../../src/codecs/ContractType.js';
+import type { ContractType } from '../../src/codecs/ContractType.js';
+import { contractType } from '../../src/codecs/TemplateType.js';
 import { decodeAs } from '../../src/codecs/decodePayload.js';
 import type { StandardSchema } from '../../src/codecs/StandardSchema.js';
 

@@ -3,7 +3,8 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
 import { create, exercise } from '../../src/codecs/Command.js';
-import { contractType, interfaceType, isInterfaceType } from '../../src/codecs/ContractType.js';
+import { isInterfaceType } from '../../src/codecs/ContractType.js';
+import { contractType, interfaceType } from '../../src/codecs/TemplateType.js';
 import { decodeAs } from '../../src/codecs/decodePayload.js';
 import type { StandardSchema } from '../../src/codecs/StandardSchema.js';
 

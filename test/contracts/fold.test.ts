@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as t from 'io-ts';
-import { contractType } from '../../src/codecs/ContractType.js';
+import { contractType } from '../../src/codecs/TemplateType.js';
 import type { AnyContract, ContractTypes } from '../../src/contracts/Contract.js';
 import type { ContractsChanged } from '../../src/contracts/ContractChange.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';

@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { map, type Observable, type OperatorFunction, takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { contractType } from '../../src/codecs/ContractType.js';
+import { contractType } from '../../src/codecs/TemplateType.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import { contractType, interfaceType } from '../../src/codecs/TemplateType.js';
 import type { AnyContract, ContractTypes, UndecodedContract } from '../../src/contracts/Contract.js';
 import { makeContract } from '../../src/contracts/Contract.js';
 import { type Activation, active, marble } from '../helpers/contractEvents.js';

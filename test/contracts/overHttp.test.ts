@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as t from 'io-ts';
 import { filter, firstValueFrom, lastValueFrom, mergeMap, takeWhile, tap, toArray } from 'rxjs';
-import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import { contractType, interfaceType } from '../../src/codecs/TemplateType.js';
 import type { ContractEntry } from '../../src/codecs/ContractEntry.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { makeContract } from '../../src/contracts/Contract.js';

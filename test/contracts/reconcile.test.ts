@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { asyncScheduler, concat, map, of } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { interfaceType } from '../../src/codecs/ContractType.js';
+import { interfaceType } from '../../src/codecs/TemplateType.js';
 import { UpdateElement } from '../../src/codecs/Update.js';
 import { type AnyContract, makeContract } from '../../src/contracts/Contract.js';
 import { contractsSource, eventFormatOf } from '../../src/contracts/ContractQuery.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { NEVER } from 'rxjs';
-import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import { contractType, interfaceType } from '../../src/codecs/TemplateType.js';
 import type { ContractPolicies, ContractQuery, ContractsOptions } from '../../src/contracts/ContractQuery.js';
 import type { LiveState } from '../../src/contracts/LiveState.js';
 import { shareContracts, type SharedContracts } from '../../src/contracts/shareContracts.js';

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, fromEventPattern, type Observable, Subject, take, takeUntil } from 'rxjs';
 import { acsDelta } from '../../src/codecs/UpdateFormat.js';
-import { contractType } from '../../src/codecs/ContractType.js';
+import { contractType } from '../../src/codecs/TemplateType.js';
 import { liveContracts } from '../../src/contracts/index.js';
 import { logTo } from '../../src/diagnostics/logTo.js';
 import { createLedger } from '../../src/ledger/createLedger.js';

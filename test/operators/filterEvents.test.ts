@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { filter, mergeMap, of, pipe, take, type Observable } from 'rxjs';
-import { contractType } from '../../src/codecs/ContractType.js';
+import { contractType } from '../../src/codecs/TemplateType.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { DecodeError } from '../../src/errors/feed.js';
 import type { UndecodedUpdate } from '../../src/feed/Page.js';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { lastValueFrom, of, toArray } from 'rxjs';
-import { type ContractType, contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import type { ContractType } from '../../src/codecs/ContractType.js';
+import { contractType, interfaceType } from '../../src/codecs/TemplateType.js';
 import type { InterfaceView } from '../../src/codecs/Event.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofTemplate } from '../../src/operators/ofTemplate.js';

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { firstValueFrom, lastValueFrom, takeWhile } from 'rxjs';
-import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import { contractType, interfaceType } from '../../src/codecs/TemplateType.js';
 import type { AnyContract, ContractTypes } from '../../src/contracts/Contract.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import { createLedger } from '../../src/ledger/createLedger.js';

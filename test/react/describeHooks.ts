@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import * as t from 'io-ts';
 import { defer, of, Subject } from 'rxjs';
 import type { FunctionComponent } from 'react';
-import { contractType } from '../../src/codecs/ContractType.js';
+import { contractType } from '../../src/codecs/TemplateType.js';
 import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
 import { create as createCommand } from '../../src/index.js';
 import type { SubmittedTransaction } from '../../src/codecs/Transaction.js';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { dehydrate, hydrate, QueryCache, QueryClient, QueryObserver } from '@tanstack/query-core';
 import * as t from 'io-ts';
 import { concat, NEVER, of, throwError } from 'rxjs';
-import { contractType } from '../../src/codecs/ContractType.js';
+import { contractType } from '../../src/codecs/TemplateType.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { ContractsTestingController } from '../../src/contracts/ContractsTestingController.js';
 import type { LiveContracts } from '../../src/contracts/liveContracts.js';

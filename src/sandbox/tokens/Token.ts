@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
-import { contractType, type PayloadOf } from '../../codecs/ContractType.js';
+import type { PayloadOf } from '../../codecs/ContractType.js';
+import { contractType } from '../../codecs/TemplateType.js';
 import { optional } from '../../codecs/optional.js';
 import { type Amount, compareDecimals, sumDecimals } from '../../tokens/decimals.js';
 import { Holding } from '../../tokens/interfaces.js';

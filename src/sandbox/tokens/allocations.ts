@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
-import { contractType, type PayloadOf } from '../../codecs/ContractType.js';
+import type { PayloadOf } from '../../codecs/ContractType.js';
+import { contractType } from '../../codecs/TemplateType.js';
 import { type AllocateArgument, Allocation, type InstructionResult } from '../../tokens/interfaces.js';
 import { amount, specificationWith } from '../../tokens/values.js';
 import type { ChoiceBody } from '../templates/TemplateBody.js';

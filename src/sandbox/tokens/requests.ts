@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
-import { contractType, type PayloadOf } from '../../codecs/ContractType.js';
+import type { PayloadOf } from '../../codecs/ContractType.js';
+import { contractType } from '../../codecs/TemplateType.js';
 import { AllocationRequest, type EndedResult } from '../../tokens/interfaces.js';
 import { amount, legWith, settlementInfo } from '../../tokens/values.js';
 import { interfaceInstance, template } from '../templates/template.js';

@@ -4,16 +4,15 @@ import * as t from 'io-ts';
 import { EMPTY, map, type Observable } from 'rxjs';
 import type { ContractId, Party } from '@daml/types';
 import { type Command, create, createAndExercise, exercise } from '../../../src/codecs/Command.js';
-import {
-  type ArgumentOf,
-  type ChoiceType,
-  type ContractType,
-  contractType,
-  type CreatableType,
-  interfaceType,
-  type PayloadOf,
-  type ResultOf,
+import type {
+  ArgumentOf,
+  ChoiceType,
+  ContractType,
+  CreatableType,
+  PayloadOf,
+  ResultOf,
 } from '../../../src/codecs/ContractType.js';
+import { contractType, interfaceType } from '../../../src/codecs/TemplateType.js';
 import type { ArchivedEvent, CreatedEvent, TransactionEvent } from '../../../src/codecs/Event.js';
 import type { AssignedEvent, UnassignedEvent } from '../../../src/codecs/Reassignment.js';
 import type { Update } from '../../../src/codecs/Update.js';
