@@ -4,7 +4,7 @@ import {
   defer,
   EMPTY,
   map,
-  mergeAll,
+  merge,
   type Observable,
   type ObservableInput,
   Subject,
@@ -38,8 +38,7 @@ export const catchUp = (
     const phase = { _tag: 'CatchUp', prefetched } as const;
     const due$ = due === undefined ? EMPTY : readDueRange(feed, { ...position, phase }, due, cancelled$);
     const prefetches = prefetched.map(({ prefetch$ }) => prefetch$.pipe(takeUntil(cancelled$)));
-    return defer(() => [due$, ...prefetches]).pipe(
-      mergeAll(),
+    return merge(due$, ...prefetches).pipe(
       // the next step subscribes to the prefetches that it still needs before this one unsubscribes and aborts the
       // others
       take(1),

@@ -4,7 +4,7 @@ import {
   delayWhen,
   EMPTY,
   filter,
-  mergeAll,
+  merge,
   type MonoTypeOperatorFunction,
   type Observable,
   retry,
@@ -223,7 +223,7 @@ export const retryTransient =
             endDelay(how === hurry);
           }),
         );
-        return defer(() => [delay$, return$]).pipe(mergeAll());
+        return merge(delay$, return$);
       };
       const endDelay = (isHurried: boolean): void => {
         const now = monotonicNow();
