@@ -13,7 +13,6 @@ import {
   type TracerProvider,
 } from '@opentelemetry/api';
 import { boundedErrorType, limitDistinct, type MetricName, metrics, type MetricSink } from '../diagnostics/metrics.js';
-import { monotonicNow } from '../http/clock.js';
 
 /**
  * The providers of spans and metrics.
@@ -109,12 +108,6 @@ export function safely<A>(measure: () => A): A | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Starts a stopwatch; returns a function that reads it, in seconds. */
-export function stopwatch(): () => number {
-  const startedAt = monotonicNow();
-  return () => (monotonicNow() - startedAt) / 1_000;
 }
 
 /** A participant is connected to a few synchronizers. */

@@ -3,7 +3,8 @@ import type { OperationInterception, RuleAction, SubmissionCall, SubmissionOutco
 import { countDiagnostic, countUndecodable } from '../diagnostics/metrics.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { endSpan, type Recorder, safely, stopwatch } from './Recorder.js';
+import { stopwatch } from '../http/clock.js';
+import { endSpan, type Recorder, safely } from './Recorder.js';
 import { traceParts, type Tracing } from './requests.js';
 import { between, linkTo, linksToActive } from './traceContext.js';
 
@@ -26,7 +27,7 @@ export function traceSubmission(
   const name = action === undefined ? names[method] : `act ${action.rule}`;
   const span = recorder.startSpan(name, { kind: SpanKind.INTERNAL, ...options, attributes }, outer);
   const inner = trace.setSpan(outer, span);
-  const elapsed = stopwatch();
+  const tookMs = stopwatch();
   return {
     ...traceParts(tracing, { context: () => inner, isFeed: false }),
     report: (diagnostic) => {
@@ -43,7 +44,7 @@ export function traceSubmission(
         ...(outcome.how === 'failed' && { 'error.type': recorder.errorType(error) }),
       };
       recorder.measure('submissions', 1, result);
-      recorder.measure('submission.duration', elapsed(), result);
+      recorder.measure('submission.duration', tookMs() / 1_000, result);
       countUndecodable(recorder, {}, error);
       if (transaction === undefined) {
         endSpan(span, result);
