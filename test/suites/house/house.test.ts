@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { browserGlobals, circles, exportedNames, readSources, roomCircles } from './measure.js';
@@ -20,5 +21,15 @@ describe('src', () => {
     const globals = browserGlobals();
     expect(globals.has('Event')).toBe(true);
     expect(names.filter((name) => globals.has(name))).toEqual([]);
+  });
+});
+
+describe('CONTRIBUTING.md', () => {
+  it('names files that exist', () => {
+    const text = readFileSync(join(import.meta.dirname, '..', '..', '..', 'CONTRIBUTING.md'), 'utf8');
+    const [, flows = ''] = /Six flows([^]*?)## Where a new thing goes/.exec(text) ?? [];
+    const named = [...flows.matchAll(/`([\w/]+\.ts)`/g)].map(([, path = '']) => path);
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((path) => !files.some((file) => `/${file.path}`.endsWith(`/${path}`)))).toEqual([]);
   });
 });
