@@ -4,11 +4,12 @@ import type { Client } from '../client/Client.js';
 import { interceptFeed } from '../client/intercept.js';
 import { reportEnd } from '../feed/updates.js';
 import { checkNotNegative, checkPositive, mapError, retryPolicy } from '../http/retry.js';
-import { type ProcessorRun, type ProcessorSettings, Waiting } from './callHandler.js';
+import type { ProcessorRun, ProcessorSettings } from './callHandler.js';
 import { type AnyHandler, commitOf, interceptHandler } from './interceptHandler.js';
 import type { FeedPosition } from './CheckpointStore.js';
 import type { AnyFeed, Feed, FeedItem } from './Feed.js';
 import { acquireStore, type HeldStore, storeRetryPolicy } from './heldStore.js';
+import { Waiting } from './Waiting.js';
 import { whileStoreHeld } from './whileHeld.js';
 import type {
   AnyProcessOptions,
