@@ -26,9 +26,10 @@ import { monotonicNow } from '../http/clock.js';
 import { clampTimer } from '../http/retry.js';
 import type { ProcessorRun } from './callHandler.js';
 import type { Cursor, FeedPosition } from './CheckpointStore.js';
-import { commitBatch, timesOf } from './commit.js';
+import { commitBatch } from './commit.js';
 import type { AnyBatch, AnyReader } from './Feed.js';
 import type { BatchOptions, Committed } from './ProcessOptions.js';
+import { timesOf } from './Progress.js';
 
 /** Where a processor begins. */
 export interface ResumePoint {
