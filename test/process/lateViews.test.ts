@@ -1,11 +1,12 @@
 import { expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { firstValueFrom, lastValueFrom, takeWhile } from 'rxjs';
-import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import { contractType, interfaceType } from '../../src/codecs/TemplateType.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
-import { contractsFeed, type ContractsWork } from '../../src/process/contractsFeed.js';
+import { contractsFeed } from '../../src/process/contractsFeed.js';
+import type { ContractsWork } from '../../src/process/ContractsWork.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import type { Committed } from '../../src/process/ProcessOptions.js';
 import { processFeed } from '../../src/process/processFeed.js';
