@@ -89,6 +89,11 @@ export interface Strategy {
   readonly isPeriodOpen: boolean;
   /** Whether the ledger refuses all commits of the change after the start as duplicates, with the requested period. */
   readonly isSinceStart: boolean;
+  /**
+   * How long before the first attempt the ledger also refuses them, in milliseconds, however far clocks are apart. `-Infinity` if it is
+   * not certain.
+   */
+  readonly reachMs: number;
   /** Whether reading can show that nothing was committed. */
   readonly canSettle: boolean;
   /** Creates the body of an attempt. */

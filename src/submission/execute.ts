@@ -123,6 +123,7 @@ const signed = (request: ExecuteRequest, transactionHash: Base64 | undefined): S
   hasNames: false,
   isPeriodOpen: isLongest(request.deduplicationPeriod),
   isSinceStart: false,
+  reachMs: -Infinity,
   canSettle: transactionHash !== undefined,
   body: (run, attempt) => executeBody(request, run, attempt),
   // an offset of another ledger would not cover the attempts that this one has received

@@ -15,10 +15,9 @@ export function ownerOf({ change, client, start, strategy, submission }: Run, co
   if (outcome !== 'committed') return 'other';
   if (change.submissionIds.has(submissionId)) return 'change';
   const isGiven = start.isGiven === true;
+  const isCovered = strategy.isSinceStart || isGiven || isRecent(completion, submission.sentAt - strategy.reachMs);
   const isSame =
-    (strategy.isSinceStart || isGiven) &&
-    commandId === change.commandId &&
-    submission.actAs.every((party) => actAs.includes(party));
+    isCovered && commandId === change.commandId && submission.actAs.every((party) => actAs.includes(party));
   const hasParties = hasPartiesOf(completion, submission.actAs);
   if (!isSame || hasParties === false) return 'other';
   // the newer path has the completions of all users
@@ -26,3 +25,7 @@ export function ownerOf({ change, client, start, strategy, submission }: Run, co
   if (hasParties === true && isOfUser) return 'change';
   return isGiven ? 'unclear' : 'other';
 }
+
+/** Whether a completion is of a time or later. */
+const isRecent = ({ synchronizerTime }: Completion, time: number): boolean =>
+  Date.parse(synchronizerTime.recordTime) >= time;

@@ -125,6 +125,7 @@ const hosted = (request: CommandsRequest): Strategy => ({
   hasNames: hasNames(request),
   isPeriodOpen: isLongest(request.deduplicationPeriod),
   isSinceStart: !('DeduplicationDuration' in (request.deduplicationPeriod ?? {})),
+  reachMs: certainReachMs(request.deduplicationPeriod),
   canSettle: true,
   body: (run, attempt) => commandsBody(request, run, attempt),
   // what an earlier attempt may have archived is disclosed
@@ -139,6 +140,16 @@ const hosted = (request: CommandsRequest): Strategy => ({
   // a random command id is unique
   isCertain: request.commandId == null,
 });
+
+/** The duration of a period from which clocks no longer matter, in seconds. */
+const longSeconds = 12 * 3_600;
+
+/** Half of a long duration: clocks are not that far apart. */
+function certainReachMs(period: DeduplicationPeriod | null | undefined): number {
+  if (period == null || !('DeduplicationDuration' in period)) return -Infinity;
+  const { seconds } = period.DeduplicationDuration.value;
+  return seconds < longSeconds ? -Infinity : seconds * 500;
+}
 
 const contractIdsOf = ({ commands }: CommandsRequest): readonly string[] => [
   ...new Set(commands.flatMap((command) => ('ExerciseCommand' in command ? [command.ExerciseCommand.contractId] : []))),

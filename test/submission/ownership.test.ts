@@ -214,3 +214,21 @@ describe('an attempt for which the participant waits longer than its client', ()
     expect(seen.values).toMatchObject([{ offset: node.commits[0]?.offset }]);
   });
 });
+
+describe('a commit of an earlier process that nothing of the caller names', () => {
+  const day = 24 * 3_600;
+  it.each([
+    ['is the change, if the period is so long that clocks do not matter', day, 11],
+    ['is another one, if it is shorter', day / 2 - 1, 'SubmissionRejectedError'],
+  ] as const)('%s', (_, seconds, expected) => {
+    const deduplicationPeriod = { DeduplicationDuration: { value: { seconds, nanos: 0 } } };
+    const lost: CommandFault = { kind: 'lostRequest', how: '503' };
+    const { seen } = submit(
+      { ...create, deduplicationPeriod },
+      {},
+      { faults: [lost, refused, refused, refused, refused] },
+      { 100: (node) => node.appendOther('order-1', { userId: 'me', submissionId: 'canton-rx/1/a' }) },
+    );
+    expect(outcomeOf(seen)).toBe(expected);
+  });
+});
