@@ -205,6 +205,7 @@ export class VirtualLedger {
     const { hasLedgerEnd = true, participantId } = this.options;
     if (path.endsWith('/v2/updates/update-by-id')) return of(this.byId(body, end));
     if (path.endsWith('/v2/state/ledger-end')) return of(hasLedgerEnd ? ok({ offset: end }) : notFound);
+    if (path.endsWith('/v2/state/connected-synchronizers')) return of(notFound);
     if (!path.endsWith('/v2/parties/participant-id')) return undefined;
     return of(participantId === undefined ? notFound : ok({ participantId }));
   }

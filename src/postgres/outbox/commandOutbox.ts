@@ -109,7 +109,8 @@ export interface CommandOutbox {
    * statement is queued when the function returns, so it comes before a COMMIT even if you do not wait for the Promise.
    *
    * Its `commandId` is fixed here. If the outbox already has a command with the same one, nothing is added. A
-   * `deduplicationPeriod` must be an offset; it is extended to the ledger end before the first attempt.
+   * `deduplicationPeriod` must be an offset; it is extended to the ledger end before the first attempt. Without one, attempts look back
+   * to 36 hours before now, for what a restored database has forgotten.
    *
    * With `decide`, the command has no content yet: a function of `submitAll` decides it right before it is sent.
    *
@@ -143,7 +144,7 @@ export interface CommandOutbox {
    *
    * @param id - the number of the command
    * @param options - `forget`: forgets that it may have been committed, for a ledger that was replaced. If the ledger has committed
-   * it, it commits it again
+   * it, it may commit it again
    */
   retry(id: number, options?: { readonly forget?: boolean }): Observable<boolean>;
   /**

@@ -1,4 +1,4 @@
-import { asyncScheduler, catchError, defer, map, type Observable, of, take, throwIfEmpty } from 'rxjs';
+import { asyncScheduler } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
@@ -8,10 +8,7 @@ import { verdictOf } from '../../dispatch/verdict.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
 import { textOf } from '../../errors/textOf.js';
-import type { Client } from '../../client/Client.js';
-import type { Ledger } from '../../ledger/Ledger.js';
-import type { CommandsOptions } from '../../submission/submitCommands.js';
-import { submittedBy } from '../../submission/submitter.js';
+import { periodStart } from './lookBack.js';
 import type { OutboxRow, RowChange } from './OutboxRows.js';
 
 /**
@@ -70,57 +67,8 @@ export interface Outcome extends Omit<RowChange, 'delayMs'> {
   readonly cause?: unknown;
 }
 
-/** How commands are sent. */
-interface SubmissionSettings {
-  readonly ledger: Ledger;
-  readonly client: Client;
-  /** The name of the outbox. */
-  readonly name: string;
-  readonly recover: CommandsOptions['recover'];
-}
-
-/** Sends a command, or determines whether it was committed before. Emits the outcome once, and never fails. */
-export function attempt(
-  { ledger, client, name, recover }: SubmissionSettings,
-  row: OutboxRow<CommandsRequest>,
-  position: LedgerPosition,
-  open: Map<number, Observable<SubmittedTransaction>>,
-): Observable<Outcome> {
-  const kept$ = open.get(row.id);
-  open.delete(row.id);
-  const replaced = replacementOf(row, position);
-  if (replaced !== undefined) return of(replaced);
-  const { id, commandId, mayBeCommitted } = row;
-  const deduplicationPeriod = { DeduplicationOffset: { value: periodStart(row) } };
-  const request = { ...row.request, commandId, deduplicationPeriod };
-  const options = { ...(mayBeCommitted && { since: startOf(row) }), ...(recover !== undefined && { recover }) };
-  // a person may have made it forget that it was sent, and it may be decided again
-  let transaction$ = mayBeCommitted ? kept$ : undefined;
-  // called once: subscribing again continues it, and knows of the attempts so far
-  const submission$ = defer(
-    () =>
-      (transaction$ ??= submittedBy(
-        client,
-        { outbox: name },
-        commandId,
-        ledger.submitAndWaitForTransaction(request, options),
-      )),
-  );
-  return submission$.pipe(
-    take(1),
-    throwIfEmpty(),
-    map(commitOf),
-    catchError((error: unknown) => {
-      const failure = failureOf(error, row);
-      if (failure.state === 'pending' && failure.mayBeCommitted && transaction$ !== undefined)
-        open.set(id, transaction$);
-      return of(failure);
-    }),
-  );
-}
-
 /** The ledger committed the command. */
-const commitOf = (transaction: SubmittedTransaction): Outcome => {
+export const commitOf = (transaction: SubmittedTransaction): Outcome => {
   const { updateId, offset } = transaction;
   return { state: 'committed', mayBeCommitted: false, updateId, offset, transaction };
 };
@@ -130,7 +78,7 @@ const commitOf = (transaction: SubmittedTransaction): Outcome => {
  *
  * @param row - the command, as it was before the attempt
  */
-function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outcome {
+export function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outcome {
   const failed = { cause: error, error: storedText(error) };
   const verdict = verdictOf(error);
   switch (verdict.kind) {
@@ -167,25 +115,14 @@ function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outcome {
  */
 const maxFailures = 20;
 
-/** Where a command begins that an earlier process, or an earlier attempt, may have sent. */
-const startOf = ({ since, position }: OutboxRow): Offset | LedgerPosition =>
-  position === undefined ? since : { ...position, offset: since };
-
 /** Where the first attempt of a command was sent, if that is known now. */
 const sentAfter = (error: unknown, { mayBeCommitted }: OutboxRow): LedgerPosition | undefined => {
   if (mayBeCommitted || !isLedgerError(error, 'OutcomeUnknownError')) return undefined;
   return error.submission.position;
 };
 
-/** The start of the deduplication period of a command: before every attempt, and not after the one in its request. */
-function periodStart({ request, since }: OutboxRow<CommandsRequest>): Offset {
-  const { deduplicationPeriod: period } = request;
-  const given = period != null && 'DeduplicationOffset' in period ? period.DeduplicationOffset.value : since;
-  return Math.min(given, since);
-}
-
 /** Returns the outcome of a command that may have been sent to another ledger than the present one; `undefined` for others. */
-function replacementOf(
+export function replacementOf(
   { mayBeCommitted, participant, since }: OutboxRow,
   { participantId }: LedgerPosition,
 ): Outcome | undefined {

@@ -34,8 +34,10 @@ import type { Stop } from '../../process/Stop.js';
 import { readStart } from '../../submission/LedgerStart.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { maxPeriodMs } from '../connection.js';
+import { attempt } from './attempt.js';
 import { decideRow, type Deciding } from './decide.js';
-import { attempt, type Outcome, type Submitted, toDiagnostic, toSubmitted } from './outcome.js';
+import { lookBack } from './lookBack.js';
+import { type Outcome, type Submitted, toDiagnostic, toSubmitted } from './outcome.js';
 import type { BegunCommand, OutboxRow, OutboxRows } from './OutboxRows.js';
 import { isUndecided } from './requests.js';
 
@@ -66,11 +68,12 @@ const deleteEveryMs = 60_000;
  */
 export const sendCommands = (sending: Sending): Observable<Submitted | undefined> =>
   defer(() => {
-    const { rows, places, pollMs, keepMs, stop$, isStopped, client, retry, name } = sending;
+    const { rows, places, pollMs, keepMs, stop$, isStopped, ledger, client, retry, name } = sending;
     const running = new Set<number>();
     /** The submissions whose outcome is unknown. Subscribing to one again continues it. */
     const open = new Map<number, Observable<SubmittedTransaction>>();
     const positionFor = positions(client);
+    const settings = { ...sending, periods: lookBack(ledger, client, keepMs) };
     const looks$ = timer(clampTimer(pollMs), clampTimer(pollMs)).pipe(
       filter(() => running.size > 0),
       takeUntil(stop$),
@@ -101,7 +104,7 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
         concatMap((decided) =>
           'outcome' in decided
             ? of(decided.outcome)
-            : begin([decided.row]).pipe(concatMap((begun) => attempt(sending, begun.row, begun.position, open))),
+            : begin([decided.row]).pipe(concatMap((begun) => attempt(settings, begun.row, begun.position, open))),
         ),
       );
     };
@@ -110,7 +113,7 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
         running.add(row.id);
         place.giveBackIfSlow();
         const isDropped$ = dropped$.pipe(filter((ids) => ids.includes(row.id)));
-        const sent$ = position === undefined ? decideAndSend(row) : attempt(sending, row, position, open);
+        const sent$ = position === undefined ? decideAndSend(row) : attempt(settings, row, position, open);
         const outcome$ = sent$.pipe(takeUntil(isDropped$));
         return outcome$.pipe(
           concatMap((outcome) => {

@@ -67,6 +67,8 @@ export interface SubmitAllOptions {
   readonly stopWithinMs?: number | undefined;
   /**
    * How long committed and dropped commands are kept, in milliseconds. Only during that time, a command id is not enqueued again.
+   * An attempt looks back to half of it before its command was enqueued, and to 36 hours at most, for what a restored database has
+   * forgotten. Not if it is less than a day.
    *
    * @defaultValue 30 days
    */

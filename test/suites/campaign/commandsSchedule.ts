@@ -35,8 +35,11 @@ const happenings = [
   'replaceParticipant',
 ] as const;
 
-/** How a submission goes on: the same Observable again, a new call on the same Ledger, or a new process with `since`. */
-export type Life = 'again' | 'call' | 'process';
+/**
+ * How a submission goes on: the same Observable again, a new call on the same Ledger, or a new process with `since`. For an outbox,
+ * `restored` is a process whose database has lost that anything was sent; for others, it is the same as `process`.
+ */
+export type Life = 'again' | 'call' | 'process' | 'restored';
 
 /** An answer in place of that of the participant. */
 export interface Replaced {
@@ -105,7 +108,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('live' as const),
       atMs,
-      as: fc.constantFrom<Life>('again', 'call', 'process'),
+      as: fc.constantFrom<Life>('again', 'call', 'process', 'restored'),
     }),
   },
 );

@@ -195,7 +195,8 @@ class Game {
   private note(event: WorkerEvent): void {
     const { kind } = event;
     // a rule keeps nothing, and knows of the attempts of its own process
-    const known = this.schedule.worker === 'rule' ? this.lives.slice(-1) : this.lives;
+    const known =
+      this.schedule.worker === 'rule' ? this.lives.slice(-1) : this.lives.slice(this.lives.at(-1)?.knowsFrom);
     const attempts = known.flatMap((lived) => [...lived.attempts.keys()]);
     this.lives.at(-1)?.said.push({
       ...('error' in event && { error: event.error }),
@@ -315,11 +316,17 @@ class Game {
       if (as !== 'again') this.ledger = this.connect();
       this.transaction$ = this.submit(undefined);
       // the rows of an outbox, and the contracts of a rule, outlive a process
-      this.live(0);
+      const { DeduplicationOffset: given = { value: 0 } } = period as {
+        readonly DeduplicationOffset?: { value: number };
+      };
+      // the own start of the caller may be after what is lost
+      const isRestored = as === 'restored' && this.worker.restore !== undefined && given.value === 0;
+      if (isRestored) this.worker.restore();
+      this.live(isRestored ? number : (this.lives.at(-1)?.knowsFrom ?? 0));
     } else if (as === 'call' && isPossible && !isShort) {
       this.transaction$ = this.submit(undefined);
       this.live(number);
-    } else if (as === 'process' && isPossible && !(isShort && isSigned)) {
+    } else if ((as === 'process' || as === 'restored') && isPossible && !(isShort && isSigned)) {
       this.ledger = this.connect();
       this.transaction$ = this.submit(10);
       // a signed transaction has no option for it

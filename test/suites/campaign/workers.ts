@@ -29,7 +29,11 @@ import { sendCommands } from '../../../src/postgres/outbox/sendCommands.js';
 import { Stopper } from '../../../src/process/Stop.js';
 
 /** A rule or an outbox with one thing to do, in the life of a process. */
-export type Worker = (ledger: Ledger, recovers: boolean) => Observable<WorkerEvent>;
+export interface Worker {
+  (ledger: Ledger, recovers: boolean): Observable<WorkerEvent>;
+  /** Its database loses what it has saved of attempts. */
+  readonly restore?: () => void;
+}
 
 /** What a worker says: a commit, that nothing was committed so far, or that the outcome is not known yet. */
 export type WorkerEvent =
@@ -41,7 +45,7 @@ const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000, giveUpAfterMs: Infinity 
 /** Creates an outbox with one command. Its rows outlive a process. */
 export function outboxWith(request: CommandsRequest): Worker {
   const rows = new MemoryRows(request);
-  return (ledger, recovers) =>
+  const send = (ledger: Ledger, recovers: boolean) =>
     defer(() => {
       const client = clientOf(ledger);
       return sendCommands({
@@ -51,6 +55,11 @@ export function outboxWith(request: CommandsRequest): Worker {
         rows: rows as unknown as OutboxRows,
       });
     }).pipe(concatMap((submitted) => (submitted === undefined ? [] : [eventOf(submitted)])));
+  return Object.assign(send, {
+    restore: () => {
+      rows.restore();
+    },
+  });
 }
 
 function eventOf(submitted: Submitted): WorkerEvent {
@@ -63,20 +72,30 @@ function eventOf(submitted: Submitted): WorkerEvent {
 /** The table of an outbox with one row, whose clock is that of the database. */
 class MemoryRows implements Pick<OutboxRows, 'due' | 'begin' | 'record' | 'dropped' | 'counts' | 'deleteOld'> {
   private row: OutboxRow<CommandsRequest>;
+  private readonly first: OutboxRow<CommandsRequest>;
   private state: RowChange['state'] = 'pending';
   private retryAt = 0;
+  private readonly enqueuedAt = queueScheduler.now();
 
   constructor(request: CommandsRequest) {
     const { commandId, ...rest } = request;
     this.row = {
       ...{ id: 1, commandId: commandId ?? '', key: undefined, request: rest, decide: undefined },
       ...{ mayBeCommitted: false, since: NaN, participant: undefined, position: undefined, failures: 0 },
+      ageMs: 0,
     };
+    this.first = this.row;
+  }
+
+  restore(): void {
+    this.row = this.first;
+    this.state = 'pending';
+    this.retryAt = 0;
   }
 
   due(_limit: number, sending: readonly number[]): Observable<readonly OutboxRow[]> {
     const isDue = this.state === 'pending' && !sending.includes(1) && this.retryAt <= queueScheduler.now();
-    return of(isDue ? [this.row] : []);
+    return of(isDue ? [{ ...this.row, ageMs: queueScheduler.now() - this.enqueuedAt }] : []);
   }
 
   begin: OutboxRows['begin'] = ([begun]) => {
