@@ -4,20 +4,17 @@ import { InvalidRequestError } from '../errors/request.js';
 /** Encodes a body. Throws an {@link InvalidRequestError} for what JSON or the ledger cannot represent. */
 export function toJson(body: unknown): string {
   let json: string;
-  const seen = { isLeftOut: false };
+  let isDifferent: boolean;
   try {
-    json = JSON.stringify(body, (_, value: unknown) => {
-      seen.isLeftOut ||= isWithoutJson(value);
-      return value;
-    });
+    json = JSON.stringify(body);
+    isDifferent = hasReplaced(body);
   } catch {
     // a cycle, or a bigint; the platform's own message quotes the value
     throw new InvalidRequestError([{ path: '', expected: 'a JSON value' }]);
   }
-  // most bodies have neither, and need no second look
   const problems = [
     ...(unsendable.test(json) ? problemsWhere(JSON.parse(json), isUnsendable, sendableText) : []),
-    ...(seen.isLeftOut || replaced.test(json) ? problemsWhere(body, isReplaced, 'a value that JSON has, too') : []),
+    ...(isDifferent ? problemsWhere(body, isReplaced, 'a value that JSON has, too') : []),
   ];
   if (problems.length > 0) throw new InvalidRequestError(problems);
   return json;
@@ -28,9 +25,6 @@ export function toJson(body: unknown): string {
  * a question mark. An even number of backslashes before it are characters of the text.
  */
 const unsendable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
-
-/** JSON that may stand for another value: see {@link isReplaced}. */
-const replaced = /null|\{\}/;
 
 /** The places of invalid values. A key that is not the name of a field appears as `*`. */
 function problemsWhere(body: unknown, isInvalid: (value: unknown) => boolean, expected: string): readonly Problem[] {
@@ -59,7 +53,7 @@ const entriesOf = (value: object): [string, unknown][] =>
 const absent = Symbol('absent');
 
 /** Whether JSON leaves a value out. A signal of Angular, and a method without its call, are functions. */
-const isWithoutJson = (value: unknown): boolean => ['function', 'symbol'].includes(typeof value);
+const isWithoutJson = (value: unknown): boolean => typeof value === 'function' || typeof value === 'symbol';
 
 const isUnsendable = (value: unknown): boolean => typeof value === 'string' && /[\0\p{Surrogate}]/u.test(value);
 
@@ -75,6 +69,14 @@ function isReplaced(value: unknown): boolean {
   if (hasOwnJson(value)) return value.toJSON() === null;
   return Object.keys(value).length === 0 && !withKeys.includes(Object.prototype.toString.call(value));
 }
+
+/** Whether JSON has another value in the place of one in a body. Most bodies have none: this is called for each request. */
+const hasReplaced = (value: unknown): boolean =>
+  isReplaced(value) ||
+  (typeof value === 'object' &&
+    value !== null &&
+    !hasOwnJson(value) &&
+    ((Array.isArray(value) && value.includes(undefined)) || Object.values(value).some(hasReplaced)));
 
 /** The kinds of objects of which JSON has all. */
 const withKeys: readonly string[] = ['Object', 'Array', 'Number', 'Boolean', 'String'].map(
