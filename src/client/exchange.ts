@@ -258,13 +258,12 @@ const isSecret = (header: string, value: string): boolean => header !== 'content
 
 /**
  * Validates a request by its codec and fills in its defaults. Throws an {@link InvalidRequestError}, also for what could not be
- * sent: some requests are stored before they are sent.
+ * sent. Returns it as JSON, because its caller may change the objects of it before it is sent.
  */
 export function validateRequest<A>(codec: t.Type<A, unknown>, request: unknown): A {
   const result = codec.decode(request);
   if (result._tag === 'Left') throw new InvalidRequestError(problemsOf(result.left));
-  toJson(result.right);
-  return result.right;
+  return JSON.parse(toJson(result.right)) as A;
 }
 
 /** Decodes a response by its codec. Throws a {@link DecodeError}. For `map`. */

@@ -56,12 +56,13 @@ export function execution(
 ): (client: Client) => Observable<SubmittedTransaction> {
   const execute = executor(startsOf, options, ledgerRetry);
   const { transactionHash } = options;
-  const kept = keepRequest(request, (its) => validateRequest(ExecuteRequest, its));
+  const kept = keepRequest(() => validateRequest(ExecuteRequest, request));
   return (client) => execute(client, kept, transactionHash);
 }
 
 /**
- * Returns the function that executes signed submissions of one change, and determines their outcome.
+ * Returns the function that executes signed submissions of one change, and determines their outcome. Each is a function that
+ * returns a valid request, or throws.
  *
  * @param commandId - that of the signed bytes, if it is known
  */
@@ -76,7 +77,7 @@ export function executor(
   return (client, request, transactionHash) =>
     defer(() => {
       const id = randomUuid();
-      return defer(() => [validateRequest(ExecuteRequest, request())]).pipe(
+      return defer(() => [request()]).pipe(
         reportFailure(submissionReport(client, commandId), id),
         concatMap((validated) => {
           const named = {

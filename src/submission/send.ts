@@ -12,19 +12,15 @@ import { isUnsent } from './outcome.js';
 import type { Run } from './Run.js';
 
 /**
- * Returns a function that returns a request as it is now, as JSON, because its caller may change the objects of it before it is
- * sent. For one that is not valid now, the function validates it again, and throws.
+ * Returns a function that returns a request as it is now, because its caller may change it before it is sent. One that is not
+ * valid now is validated again whenever it is needed, and throws then.
  */
-export function keepRequest<A>(request: A, validate: (request: A) => unknown): () => A {
-  const copy = (): A => {
-    validate(request);
-    return JSON.parse(JSON.stringify(request)) as A;
-  };
+export function keepRequest<A>(validate: () => A): () => A {
   try {
-    const kept = copy();
+    const kept = validate();
     return () => kept;
   } catch {
-    return copy;
+    return validate;
   }
 }
 

@@ -1,6 +1,6 @@
 import { concatMap, defer, map, type MonoTypeOperatorFunction, type Observable, tap, toArray } from 'rxjs';
 import { fromBase64 } from '../codecs/internal/field.js';
-import type { DeduplicationPeriod, ExecuteRequest, PartySignatures } from '../codecs/ExecuteRequest.js';
+import { type DeduplicationPeriod, ExecuteRequest, type PartySignatures } from '../codecs/ExecuteRequest.js';
 import { PreparedSubmission, PrepareRequest } from '../codecs/SubmissionRequest.js';
 import type { Problem } from '../codecs/Problem.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
@@ -58,7 +58,11 @@ export function submit(
   const retry = retryPolicy(ledgerRetry, { giveUpAfterMs: recoveryTimeMs(options) });
   const { commandId, userId } = request;
   const signers = [signer].flat();
-  const kept = keepRequest(request, (its) => validateRequest(PrepareRequest, its));
+  const kept = keepRequest(() => {
+    validateRequest(PrepareRequest, request);
+    // without defaults: a verifier gets what the caller wants
+    return JSON.parse(JSON.stringify(request)) as PrepareRequest;
+  });
   const reportStep = <A>(
     _tag: 'SubmissionPrepared' | 'SubmissionVerified' | 'SubmissionSigned',
     client: Client,
@@ -108,7 +112,7 @@ export function submit(
     defer(() => (signed === undefined ? signed$(client, randomUuid()) : [signed])).pipe(
       concatMap((ready) => {
         signed = ready;
-        return execute(client, () => ready.request, ready.hash).pipe(
+        return execute(client, () => validateRequest(ExecuteRequest, ready.request), ready.hash).pipe(
           tap({
             error: (error: unknown) => {
               // another subscription may have replaced it

@@ -51,10 +51,10 @@ export function commandSubmitter(
     const given = since === undefined ? undefined : startOf(since);
     const create = (id: string): Change => new Change(startsOf, id, given);
     const changes = new Changes(create, commandId ?? undefined);
-    const kept = keepRequest(request, (its) => validateCommands(its, since));
+    const kept = keepRequest(() => validateCommands(request, since));
     return (client) =>
       defer(() => {
-        const validated = validateCommands(kept(), since);
+        const validated = kept();
         const change = changes.take();
         const { userId, actAs } = validated;
         const submissionId = submissionIdOf(actAs, randomUuid());
