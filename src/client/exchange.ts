@@ -78,7 +78,8 @@ const exchangeAt = <A>(
     return sendWithToken(client, call, (token) => {
       const request = toRequest(client, call, token);
       const { method, url } = request;
-      const { host, pathname: path } = new URL(url);
+      const address = new URL(url);
+      const { host, pathname: path } = address;
       const sentAt = monotonicNow();
       const send = (outgoing: HttpRequest, onStatus?: (status: number) => void): Observable<A> =>
         defer(() => client.send(outgoing)).pipe(
@@ -93,7 +94,7 @@ const exchangeAt = <A>(
           map((response) => {
             onStatus?.(response.status);
             client.tokens.answeredAt(response.headers['date']);
-            return read(readResponse(outgoing, response, client, call));
+            return read(readResponse(outgoing, address, response, client, call));
           }),
         );
       const result$ =
@@ -175,11 +176,11 @@ function answeredBefore(client: Client, { path }: Call): AnsweredBefore | undefi
 /** Returns the JSON of a response of the ledger. Throws the error of any other response. */
 function readResponse(
   request: HttpRequest,
+  { host, origin, pathname: path }: URL,
   { status, headers, text }: HttpResponse,
   client: Client,
   call: Call,
 ): unknown {
-  const { host, origin, pathname: path } = new URL(request.url);
   const retryAfterMs = parseRetryAfter(headers);
   const answer = {
     path,
@@ -188,7 +189,10 @@ function readResponse(
     host,
     headers,
     text,
-    secrets: requestSecrets(request),
+    // only an error needs them
+    get secrets() {
+      return requestSecrets(request);
+    },
     answeredBefore: answeredBefore(client, call),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(status === 403 && { missingRight: missingRight(path, request.body) }),
