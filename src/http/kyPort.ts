@@ -24,13 +24,18 @@ export const kyPort =
         redirect: 'manual',
         ...(body !== undefined && { body }),
       };
+      let sent: Promise<Response> | undefined;
+      const send = (): Promise<Response> =>
+        (sent ??= fetch === undefined ? globalThis.fetch(url, init) : fetch(new Request(url, init)));
       const response = await ky(url, {
         method,
         retry: 0,
         timeout: false,
         throwHttpErrors: false,
-        // not ky's own Request: ky copies it for retries, which costs as much as sending it
-        fetch: () => (fetch === undefined ? globalThis.fetch(url, init) : fetch(new Request(url, init))),
+        // not ky's own Request: ky copies it for retries, which costs as much as sending it. It does not if a hook has responded
+        hooks: { beforeRequest: [send] },
+        // ky only accepts a Response of the platform from a hook
+        fetch: send,
       });
       return {
         status: response.status,

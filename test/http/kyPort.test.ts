@@ -37,4 +37,21 @@ describe('kyPort', () => {
     await firstValueFrom(kyPort({ fetch })(post(`${url}/a`)));
     expect(seen).toEqual([`${url}/a`]);
   });
+
+  it('calls the fetch of its options once, also if its response is of another class', async () => {
+    let calls = 0;
+    const other = {
+      status: 200,
+      ok: true,
+      headers: new Headers(),
+      body: undefined,
+      text: () => Promise.resolve('[2]'),
+    };
+    const fetch = (): Promise<Response> => {
+      calls += 1;
+      return Promise.resolve(other as unknown as Response);
+    };
+    expect(await firstValueFrom(kyPort({ fetch })(post(url)))).toMatchObject({ status: 200, text: '[2]' });
+    expect(calls).toBe(1);
+  });
 });
