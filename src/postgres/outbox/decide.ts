@@ -59,9 +59,7 @@ export function decideRow({ decide, decideTimeoutMs }: Deciding, row: OutboxRow)
   return decisionOf(() => fn(argument, context), decideTimeoutMs, fault).pipe(
     map((decided): Decided => {
       if (decided === undefined) return { outcome: { state: 'dropped', mayBeCommitted: false, reason: 'decide' } };
-      const valid = validateForOutbox<CommandsRequest>({ ...decided, actAs, userId });
-      // as it is stored, and sent again
-      return { row: { ...row, request: JSON.parse(JSON.stringify(valid)) as CommandsRequest } };
+      return { row: { ...row, request: validateForOutbox<CommandsRequest>({ ...decided, actAs, userId }) } };
     }),
     catchError((error: unknown) => of(undecided('pending', error))),
   );
