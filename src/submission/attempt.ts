@@ -30,7 +30,7 @@ import { monotonicNow } from '../http/clock.js';
 import { clampTimer, type RetryBudget } from '../http/retry.js';
 import type { Outcome, Proof } from './codes.js';
 import { noContracts } from './usedContracts.js';
-import { findUpTo, minReadMs, readDuplicate, settle, watch } from './findOut.js';
+import { findUpTo, readDuplicate, settle, watch } from './findOut.js';
 import { proveStart, replacement } from './LedgerStart.js';
 import { earliestOffset, mayRepeat, minDelayMs, prove } from './outcome.js';
 import { readCommitted, unknownAfter } from './readCommitted.js';
@@ -76,7 +76,7 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
     };
     const fail = (error: unknown): Observable<SubmittedTransaction> => retryOrEnd(run, after(), error);
     const read = (offset: Offset): Observable<SubmittedTransaction> =>
-      readCommitted(run, { ...run.submission, attempts: attempts.sent }, offset, Math.max(minReadMs, leftMs()));
+      readCommitted(run, { ...run.submission, attempts: attempts.sent }, offset, leftMs());
     const send = ({ disclosed, archivedAt, committedAt }: UsedContracts): Observable<SubmittedTransaction> => {
       if (committedAt !== undefined) return read(committedAt);
       const key = { isResent, disclosed, earliest: attempts.earliest };
@@ -225,9 +225,7 @@ const readMeanwhile = (
   const endsAt = monotonicNow() + leftMs;
   return unlessFound(
     resend$,
-    watch(run, leftMs).pipe(
-      map((offset) => readCommitted(run, named, offset, Math.max(minReadMs, endsAt - monotonicNow()))),
-    ),
+    watch(run, leftMs).pipe(map((offset) => readCommitted(run, named, offset, endsAt - monotonicNow()))),
   );
 };
 
@@ -255,9 +253,7 @@ const searchUpTo = (
   findUpTo(run, archivedAt).pipe(
     defaultIfEmpty(undefined),
     filter((found) => found !== 'unclear'),
-    map((offset) =>
-      offset === undefined ? resend() : readCommitted(run, named, offset, Math.max(minReadMs, leftMs())),
-    ),
+    map((offset) => (offset === undefined ? resend() : readCommitted(run, named, offset, leftMs()))),
     catchError(() => EMPTY),
   );
 
@@ -276,7 +272,7 @@ const settleWithin = (
     concatMap((found) => {
       if (found === undefined) throw refusalOf(refusal, named, outcome);
       if (found === 'unclear') throw new OutcomeUnknownError(named, refusal);
-      return readCommitted(run, named, found, Math.max(minReadMs, endsAt - monotonicNow()));
+      return readCommitted(run, named, found, endsAt - monotonicNow());
     }),
   );
 };

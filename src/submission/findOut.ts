@@ -126,12 +126,9 @@ export const readDuplicate = (
     const offset = completionOffset(duplicate);
     return (offset === undefined ? findDuplicate(run, withinMs) : of(offset)).pipe(
       throwIfEmpty(() => new OutcomeUnknownError(named, duplicate)),
-      concatMap((at) => readCommitted(run, named, at, Math.max(minReadMs, endsAt - monotonicNow()), duplicate)),
+      concatMap((at) => readCommitted(run, named, at, endsAt - monotonicNow(), duplicate)),
     );
   });
-
-/** The minimum time for reading a transaction, in milliseconds. */
-export const minReadMs = 5_000;
 
 /** Searches what the ledger shows so far, and twice more: its end may lag the refusal. Completes if the commit is not there. */
 function findDuplicate(run: Run, withinMs: number): Observable<Offset> {

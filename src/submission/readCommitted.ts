@@ -37,11 +37,14 @@ import { proveStart } from './LedgerStart.js';
 import { isAwaited } from './outcome.js';
 import type { Run } from './Run.js';
 
+/** The minimum time for reading a transaction, in milliseconds, even if that for the attempts is used up. */
+const minReadMs = 5_000;
+
 /** Reads the transaction of a change that an earlier attempt, or an earlier process, has committed at an offset. */
 export const readCommitted = (
-  ...[run, submission, offset, withinMs, cause]: Parameters<typeof readTransaction>
+  ...[run, submission, offset, leftMs, cause]: Parameters<typeof readTransaction>
 ): Observable<SubmittedTransaction> =>
-  readTransaction(run, submission, offset, withinMs, cause).pipe(
+  readTransaction(run, submission, offset, Math.max(minReadMs, leftMs), cause).pipe(
     map((transaction) => ({ ...transaction, isRepeated: true })),
   );
 
