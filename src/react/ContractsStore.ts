@@ -1,4 +1,5 @@
 import {
+  asyncScheduler,
   catchError,
   defer,
   EMPTY,
@@ -10,6 +11,7 @@ import {
   merge,
   type Observable,
   of,
+  scan,
   share,
   startWith,
   switchMap,
@@ -25,8 +27,27 @@ import type { ContractsBatch } from '../contracts/ContractChange.js';
 import type { ContractPolicies, ContractQuery, ContractsOptions } from '../contracts/ContractQuery.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
 import { inclusionOf, type TransactionPlace } from '../contracts/firstWith.js';
-import { errorOf, isSameState, keepsContracts, type LiveConnection, type View } from '../contracts/LiveState.js';
+import {
+  errorOf,
+  isSameState,
+  keepsContracts,
+  type LiveConnection,
+  resetOf,
+  type View,
+} from '../contracts/LiveState.js';
 import type { SharedContracts, SharedView } from '../contracts/shareContracts.js';
+
+/**
+ * When the contracts of a view became those of another ledger.
+ *
+ * @category React
+ */
+export interface ContractsReset {
+  /** The time, in milliseconds since the epoch. */
+  readonly at: number;
+  /** The offset of the first contracts of the other ledger. */
+  readonly offset: Offset;
+}
 
 /**
  * The known contracts of a query. The same object as long as nothing changes.
@@ -37,6 +58,9 @@ export type Reading = {
   readonly contracts?: ContractSet | undefined;
   readonly connection?: LiveConnection | undefined;
   readonly offset?: Offset | undefined;
+  /** Since when the contracts are not those at the last known ledger end. */
+  readonly staleSince?: number | undefined;
+  readonly reset?: ContractsReset | undefined;
   /** The last step of the view. */
   readonly known?: ContractsBatch<AnyContract> | undefined;
 } & (
@@ -202,7 +226,7 @@ const readingsOf = (
     switchMap(() =>
       views$.pipe(
         distinctUntilChanged(isSameState),
-        map(readingOf),
+        scan((last: Reading, view) => (last === loading ? readingOf(view) : toReading(view, last)), loading),
         catchError((error: unknown) => of(failed(error, current()))),
       ),
     ),
@@ -211,21 +235,31 @@ const readingsOf = (
 
 const readings = new WeakMap<View<AnyContract>, Reading>();
 
-/** Returns the same reading for the same view: React compares them by identity. */
+/** Returns the same first reading for the same view: React compares them by identity. */
 function readingOf(view: View<AnyContract>): Reading {
   const reading = readings.get(view) ?? toReading(view);
   readings.set(view, reading);
   return reading;
 }
 
-function toReading({ known, connection, isLive }: View<AnyContract>): Reading {
+function toReading(view: View<AnyContract>, last?: Reading): Reading {
+  const { known, connection, isLive } = view;
   if (known === undefined) return { status: 'loading', connection };
   const { contracts, offset } = known;
-  return { status: isLive ? 'live' : 'stale', contracts, offset, connection, known };
+  const staleSince = isLive ? undefined : (last?.staleSince ?? asyncScheduler.now());
+  const reset = resetIn(view, last);
+  return { status: isLive ? 'live' : 'stale', contracts, offset, connection, staleSince, reset, known };
 }
 
-const failed = (error: unknown, { contracts, offset }: Reading = loading): Reading => ({
+/** The reset of what is shown. The first contracts that a component shows replace nothing. */
+function resetIn({ known, isReloading }: View<AnyContract>, last?: Reading): ContractsReset | undefined {
+  if (known === undefined || last?.known === undefined || isReloading === true) return undefined;
+  if (known === last.known || resetOf(known)?.reason !== 'ledgerReset') return last.reset;
+  return { at: asyncScheduler.now(), offset: known.offset };
+}
+
+const failed = (error: unknown, { contracts, offset, staleSince, reset }: Reading = loading): Reading => ({
   status: 'error',
-  ...(keepsContracts(error) && { contracts, offset }),
+  ...(keepsContracts(error) && { contracts, offset, reset, staleSince: staleSince ?? asyncScheduler.now() }),
   error: errorOf(error),
 });

@@ -5,7 +5,15 @@ import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contra
 import type { ContractPolicies, ContractQuery, ContractsOptions } from '../contracts/ContractQuery.js';
 import type { LiveConnection } from '../contracts/LiveState.js';
 import type { AwaitedView } from '../contracts/SingleSubmission.js';
-import { constantStore, contractsStore, type ContractsStore, idle, loading, type Reading } from './ContractsStore.js';
+import {
+  constantStore,
+  type ContractsReset,
+  contractsStore,
+  type ContractsStore,
+  idle,
+  loading,
+  type Reading,
+} from './ContractsStore.js';
 import { useLedgerContext } from './LedgerProvider.js';
 import { checkChange, LeftToBrowserError, type Renders, suspend, unreadLike } from './suspend.js';
 
@@ -92,6 +100,16 @@ interface KnownStatus {
   readonly connection: LiveConnection | undefined;
   /** The offset up to which everything is applied, once the contracts are known. */
   readonly offset: Offset | undefined;
+  /**
+   * The time since which the contracts may not be the newest, in milliseconds since the epoch: with the status `'stale'`, and with
+   * contracts that an `'error'` has kept.
+   */
+  readonly staleSince: number | undefined;
+  /**
+   * Whether the contracts are those of another ledger, because the participant was restored or replaced while they were
+   * shown. `undefined` if not, and again after `reload` or with another query.
+   */
+  readonly reset: ContractsReset | undefined;
   /**
    * Reads the contracts again, for all components with an equal query: for example after an error. A view stays up to
    * date without it. Always the same function for a query.
@@ -218,10 +236,12 @@ export function useContract(
 
 const none: readonly never[] = [];
 
-type StatusOnly = StatusOrError & Pick<KnownStatus, 'connection' | 'offset'>;
+type StatusOnly = StatusOrError & Omit<KnownStatus, 'reload' | 'after'>;
 
-const statusOf = ({ status, error, connection, offset }: Reading): StatusOnly =>
-  status === 'error' ? { status, error, connection, offset } : { status, error, connection, offset };
+function statusOf({ status, error, connection, offset, staleSince, reset }: Reading): StatusOnly {
+  const known = { connection, offset, staleSince, reset };
+  return status === 'error' ? { status, error, ...known } : { status, error, ...known };
+}
 
 const idleStore = constantStore(idle);
 

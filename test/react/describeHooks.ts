@@ -497,6 +497,34 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       expect(shown.text()).toBe('live');
     });
 
+    it('have a mark when they are of another ledger, until they are read again, and the time since which they are stale', async () => {
+      const contracts = test();
+      const { Component, last } = shows(() => loaded.hooks.useContracts({ types: { iou: Iou } }));
+      await show(provide(contracts, h(Component)));
+      const marks = () => [last().status, last().staleSince, last().reset];
+      const now = jest.spyOn(Date, 'now').mockReturnValue(1_000);
+      const change = (name: 'reset' | 'disconnect' | 'reconnect') =>
+        loaded.act(() => {
+          contracts[name]();
+        });
+      expect(marks()).toEqual(['live', undefined, undefined]);
+      await change('disconnect');
+      now.mockReturnValue(2_000);
+      await loaded.act(() => contracts.create(Iou, { owner: alice, amount: '2' }, options));
+      expect(marks()).toEqual(['stale', 1_000, undefined]);
+      await change('reset');
+      expect(marks()).toEqual(['stale', 1_000, undefined]);
+      await change('reconnect');
+      const reset = { at: 2_000, offset: 0 };
+      expect(marks()).toEqual(['live', undefined, reset]);
+      await loaded.act(() => contracts.create(Iou, { owner: alice, amount: '3' }, options));
+      await change('disconnect');
+      expect(marks()).toEqual(['stale', 2_000, reset]);
+      await change('reconnect');
+      await loaded.act(last().reload);
+      expect(marks()).toEqual(['live', undefined, undefined]);
+    });
+
     it('are found by id, with a type or with a query, and gone when archived', async () => {
       const contracts = test();
       const id = contracts.create(Iou, { owner: alice, amount: '2' }, options);

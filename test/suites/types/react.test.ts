@@ -12,7 +12,14 @@ const messageOf = (result: ContractsResult | ContractResult): string => {
 
 it('a result of React hooks with the status error has its error, and no other has one', () => {
   const functions = { reload: () => undefined, after: () => EMPTY };
-  const known = { connection: undefined, offset: undefined, contracts: [], ...functions };
+  const known = {
+    connection: undefined,
+    offset: undefined,
+    staleSince: undefined,
+    reset: undefined,
+    contracts: [],
+    ...functions,
+  };
   expect(messageOf({ ...known, status: 'error', error: new Error('ended') })).toBe('ended');
   expect(messageOf({ ...known, status: 'live' })).toBe('live');
   // @ts-expect-error -- the error is missing
