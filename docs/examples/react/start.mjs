@@ -8,7 +8,7 @@ import { startContractsServer } from './contracts-server.mjs';
 // the proxy of the page forwards its origin
 const sandbox = await startSandbox({ port: Number(process.env.SANDBOX_PORT ?? 7575), cors: true });
 const party = sandbox.hostedParty('desk');
-sandbox.generate(100, { seed: 1 });
+sandbox.generate(1_000, { seed: 1 });
 const traffic = setInterval(() => sandbox.generate(1, { seed: Date.now() }), 2_000);
 
 const token = randomUUID();

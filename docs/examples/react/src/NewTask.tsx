@@ -1,12 +1,14 @@
 import { create, isLedgerError } from 'canton-rx';
-import { type SubmitOutcome, useSubmit } from 'canton-rx/react';
+import { type SubmitOutcome, useContracts, useSubmit } from 'canton-rx/react';
 import { type FormEvent, useState } from 'react';
 import { sentenceOf } from './sentence';
 import { Task } from './Task';
 
 export function NewTask({ party }: { party: string }) {
   const [title, setTitle] = useState('');
-  const { submit, retry, pending, outcome } = useSubmit();
+  const { submit, retry, pending, outcome } = useSubmit({
+    awaits: useContracts({ types: { task: Task } }), // the view of the table: "Created" is shown with the row
+  });
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault();
     const due = new Date().toISOString().slice(0, 10);
@@ -18,7 +20,7 @@ export function NewTask({ party }: { party: string }) {
     <form onSubmit={onSubmit}>
       <label>
         New task <input required value={title} onChange={(event) => setTitle(event.target.value)} />
-      </label>{' '}
+      </label>
       <button disabled={pending}>Create</button>
       <output>
         {pending && 'Submitting'}

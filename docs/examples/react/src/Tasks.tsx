@@ -1,16 +1,18 @@
 import { useContracts } from 'canton-rx/react';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { sentenceOf } from './sentence';
-import { Task } from './Task';
+import { type AnyTask, Task } from './Task';
+import { TaskTable } from './TaskTable';
+
+const lastFirst = (a: AnyTask, b: AnyTask) => b.offset - a.offset; // last created or moved first
 
 export function Tasks() {
   const [filter, setFilter] = useState('');
-  const { status, contracts, error, connection, reload } = useContracts(
+  const text = filter.trim().toLowerCase();
+  const select = useCallback(({ payload }: AnyTask) => payload?.title.toLowerCase().includes(text) ?? true, [text]);
+  const { status, contracts, error, connection, staleSince, reset, reload } = useContracts(
     { types: { task: Task } },
-    {
-      select: ({ payload }) => payload?.title.toLowerCase().includes(filter.toLowerCase()) ?? true,
-      compare: (a, b) => b.offset - a.offset, // last created or moved first
-    },
+    { select, compare: lastFirst },
   );
   if (status === 'error')
     return (
@@ -22,41 +24,21 @@ export function Tasks() {
     <>
       {connection?.status === 'retrying' && (
         <p role="alert">
-          {connection.cause.summary} {status === 'stale' && 'The table may be out of date.'}
+          {connection.cause.summary}{' '}
+          {staleSince && `The table may be out of date since ${new Date(staleSince).toLocaleTimeString()}.`}
+        </p>
+      )}
+      {reset && (
+        <p role="alert">
+          Another ledger has taken the place of the first. These are its tasks.{' '}
+          <button onClick={reload}>Dismiss</button>
         </p>
       )}
       <label>
-        Filter <input value={filter} onChange={(event) => setFilter(event.target.value)} />
+        Filter <input type="search" value={filter} onChange={(event) => setFilter(event.target.value)} />
       </label>
-      {status === 'loading' ? (
-        <p>Loading</p>
-      ) : (
-        <table className={status}>
-          <caption>{contracts.length} tasks</caption>
-          <thead>
-            <tr>
-              <th>Title</th>
-              <th>Due</th>
-              <th>Owner</th>
-            </tr>
-          </thead>
-          <tbody>
-            {contracts.map((task) =>
-              task._tag === 'Contract' ? (
-                <tr key={task.contractId}>
-                  <td>{task.payload.title}</td>
-                  <td>{task.payload.due}</td>
-                  <td>{task.payload.owner.split('::')[0]}</td>
-                </tr>
-              ) : (
-                <tr key={task.contractId}>
-                  <td colSpan={3}>Does not decode: {task.problems[0]?.path}</td>
-                </tr>
-              ),
-            )}
-          </tbody>
-        </table>
-      )}
+      {status === 'loading' && <p role="status">Loading</p>}
+      {status !== 'loading' && <TaskTable status={status} tasks={contracts} isFiltered={text !== ''} />}
     </>
   );
 }

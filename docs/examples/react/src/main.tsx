@@ -18,9 +18,11 @@ const contracts = search.get('from') === 'server' ? shareRemoteContracts('/contr
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <LedgerProvider ledger={ledger} parties="any" contracts={contracts}>
-      <h1>Tasks</h1>
-      {party === null ? <p>Add ?party=… to the address to create tasks.</p> : <NewTask party={party} />}
-      <Tasks />
+      <main>
+        <h1>Tasks</h1>
+        {party === null ? <p>Add ?party=… to the address to create tasks.</p> : <NewTask party={party} />}
+        <Tasks />
+      </main>
     </LedgerProvider>
   </StrictMode>,
 );
