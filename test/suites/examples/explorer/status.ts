@@ -50,6 +50,20 @@ describe('the status', () => {
     await row(page, sandbox.ledgerEnd).waitFor();
   });
 
+  itInChromium('does not say that it has caught up while the ledger is far ahead', async () => {
+    const { sandbox, page } = await openExplorer(30);
+    // one response is on its way, and the next ones wait
+    const release = await hold(page, '**/v2/updates/**');
+    transact(sandbox, [{ CreatedEvent: {} }]);
+    await row(page, sandbox.ledgerEnd).waitFor();
+    sandbox.generate(300);
+    const lag = async () => Number.parseInt(await page.locator('.lag dd').innerText(), 10);
+    await until(async () => (await lag()) >= 300);
+    await waitForStatus(page, 'Catching up');
+    release();
+    await caughtUp(page);
+  });
+
   itInChromium('shows the highest rate of its chart as a whole', async () => {
     const { sandbox, url } = await start();
     const page = await newPage();

@@ -23,11 +23,12 @@ export const columnsOf = (template: string, fields: readonly Field[]): readonly 
     ? [templateColumn, contentsColumn, stakeholdersColumn, placeColumn, createdColumn]
     : [...fields.map(fieldColumn), placeColumn, createdColumn];
 
+// their least widths fit the narrowest page that has columns
 const templateColumn: Column = {
   id: 'template',
   label: 'Template',
   kind: 'template',
-  width: 152,
+  width: 132,
   share: 0.5,
   value: ({ entity, packageName }) => `${entity} ${packageName}`,
   show: ({ template }) => template,
@@ -37,7 +38,7 @@ const contentsColumn: Column = {
   id: 'contents',
   label: 'Contents',
   kind: 'contents',
-  width: 160,
+  width: 112,
   share: 3,
   value: ({ fields }) => Object.values(fields)[0],
   show: () => '',
@@ -57,8 +58,8 @@ const placeColumn: Column = {
   id: 'place',
   label: 'Synchronizer',
   kind: 'place',
-  width: 168,
-  share: 0,
+  width: 108,
+  share: 0.5,
   value: ({ synchronizers }) => synchronizers.join(' '),
   show: ({ synchronizers }) => synchronizers.map(shortId).join(' → '),
 };

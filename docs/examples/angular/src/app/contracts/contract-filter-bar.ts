@@ -77,6 +77,6 @@ export class ContractFilterBar {
 
 /** The order of their creation has a name of its own, since it is the first. */
 function orderText({ id, label }: Column, isDown: boolean): string {
-  if (id === 'created') return isDown ? 'Created: newest first' : 'Created: oldest first';
+  if (id === 'created') return isDown ? 'Newest first' : 'Oldest first';
   return `${label} ${isDown ? '↓' : '↑'}`;
 }

@@ -17,6 +17,9 @@ const words: Readonly<Record<Phase, string>> = {
   failed: 'Stopped',
 };
 
+/** From how many offsets on the table does not show what the ledger has, although the last response had no more. */
+const farBehind = 100;
+
 /** The state of the feed in one word, from `diagnostics$` and the status of the processor. */
 @Injectable()
 export class Health {
@@ -28,7 +31,8 @@ export class Health {
     if (!this.#feed.isRunning()) return 'paused';
     if (this.#feed.failure() !== undefined) return 'failed';
     if (this.#trouble() !== undefined || this.#feed.beginTrouble() !== undefined) return 'retrying';
-    const state = this.#feed.status()?.state ?? 'waiting';
+    const { state, lagOffsets = 0 } = this.#feed.status() ?? { state: 'waiting' };
+    if (state === 'caughtUp' && lagOffsets >= farBehind) return 'catchingUp';
     // a run that is just replaced by the next one has ended
     return state === 'waiting' || state === 'ended' ? 'connecting' : state;
   });
