@@ -12,6 +12,7 @@ import type { Browser } from 'playwright-core';
 import { firstValueFrom } from 'rxjs';
 import { contractType, create, createLedger } from '../../../src/index.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
+import { findAccessibilityViolations } from '../../helpers/accessibility.js';
 import { itInChromium, launchChromium } from '../../helpers/browser.js';
 import { sendSignal } from '../../helpers/servers.js';
 import { until } from '../../helpers/time.js';
@@ -174,6 +175,10 @@ describe('the page of the Next example', () => {
     await addTask('alice', 'Water the plants');
     await until(async () => (await titles())[0] === 'Water the plants');
     await page.getByText(`${(await titles()).length} tasks`).waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await findAccessibilityViolations(page)).toEqual([]);
+    }
     expect(complaints).toEqual([]);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in as bob' }).click();

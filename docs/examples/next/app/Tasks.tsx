@@ -10,7 +10,7 @@ const query = { types: { task: Task } };
 /** The number of tasks. With `suspense`, the HTML of the server has the fallback of the `Suspense` around it. */
 export function Count() {
   const { contracts } = useContracts(query, { suspense: true });
-  return <p>{contracts.length} tasks</p>;
+  return <p>{contracts.length === 1 ? '1 task' : `${contracts.length} tasks`}</p>;
 }
 
 /** A live table. The HTML of the server has its status `'loading'`. */
@@ -25,10 +25,12 @@ export function Tasks() {
       </p>
     );
   if (status === 'loading') return <p>Loading</p>;
+  const isEmpty = contracts.length === 0;
   return (
     <>
       {connection?.status === 'retrying' && <p role="alert">{connection.cause.summary}</p>}
-      <table className={status}>
+      {isEmpty && <p>No tasks yet. New ones appear here.</p>}
+      <table className={status} hidden={isEmpty}>
         <thead>
           <tr>
             <th>Title</th>

@@ -7,7 +7,9 @@ export const metadata: Metadata = { title: 'Tasks', icons: 'data:,' };
 export default function Layout({ children }: { children: ReactNode }) {
   return (
     <html lang="en">
-      <body>{children}</body>
+      <body>
+        <main>{children}</main>
+      </body>
     </html>
   );
 }
