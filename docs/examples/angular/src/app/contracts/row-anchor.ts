@@ -37,10 +37,10 @@ export class RowAnchor {
     this.#rows = rows;
     const index = this.#indexIn(before, activeId, visibleHeight);
     if (index === undefined || before.length === 0) return undefined;
-    const places = new Map(rows.map(({ contractId }, at) => [contractId, at]));
+    const placeOf = placesIn(rows, before[index]);
     // where the row is gone, the next one that is still there
     for (let at = index; at < Math.min(before.length, index + 100); at += 1) {
-      const place = places.get(before[at]?.contractId ?? '');
+      const place = placeOf(before[at]);
       if (place === undefined) continue;
       const scrollTop = Math.max(0, this.#scrollTop + (place - index) * this.rowHeight());
       if (scrollTop === this.#scrollTop) return undefined;
@@ -57,4 +57,12 @@ export class RowAnchor {
     if (this.#hovered !== undefined) return at(this.#hovered);
     return this.#scrollTop > this.rowHeight() ? at(0) : undefined;
   }
+}
+
+/** Returns where rows are now. The first one is usually there, as the same object: then the others are not looked at. */
+function placesIn(rows: readonly ContractRow[], first?: ContractRow): (row?: ContractRow) => number | undefined {
+  const place = first === undefined ? -1 : rows.indexOf(first);
+  if (place >= 0) return () => place;
+  const places = new Map(rows.map(({ contractId }, at) => [contractId, at]));
+  return (row) => places.get(row?.contractId ?? '');
 }

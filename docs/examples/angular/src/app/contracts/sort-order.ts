@@ -36,12 +36,35 @@ export class SortedRows {
     const isSame = compare === this.#compare;
     const kept = isSame ? this.#rows.filter((row) => wanted.has(row)) : [];
     const fresh = isSame ? rows.filter((row) => !this.#known.has(row)) : rows;
-    // sorting is fast where most is sorted already
-    this.#rows = [...kept, ...[...fresh].sort(compare)].sort(compare);
+    this.#rows = merge(kept, [...fresh].sort(compare), compare);
     this.#known = wanted;
     this.#compare = compare;
     return this.#rows;
   }
+}
+
+/** Puts rows into others, both in order. Compares each with a few of the others: there may be a hundred thousand. */
+function merge(rows: readonly ContractRow[], added: readonly ContractRow[], compare: Compare): ContractRow[] {
+  const merged: ContractRow[] = [];
+  let from = 0;
+  for (const row of added) {
+    const place = placeOf(row, rows, from, compare);
+    for (; from < place; from += 1) merged.push(rows[from]!);
+    merged.push(row);
+  }
+  for (; from < rows.length; from += 1) merged.push(rows[from]!);
+  return merged;
+}
+
+/** The index of the first row that comes after another one. */
+function placeOf(row: ContractRow, rows: readonly ContractRow[], from: number, compare: Compare): number {
+  let [low, high] = [from, rows.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compare(rows[middle]!, row) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function compareOf(kind: Column['kind']): (a: string, b: string) => number {
