@@ -1,4 +1,4 @@
-import { describe } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { catchError, EMPTY, lastValueFrom, type Subscription } from 'rxjs';
 import { automate } from '../../../../src/automation/index.js';
 import { createLedger } from '../../../../src/index.js';
@@ -42,7 +42,13 @@ describe('the page of commands', () => {
     await page.keyboard.press('Escape');
     await goTo(page, 'Commands');
     const command = page.getByRole('listitem').filter({ hasText: 'committed' });
-    await inEachScreen(page, () => command.getByText('explorer-').first().waitFor());
+    const id = command.getByText('explorer-').first();
+    await inEachScreen(page, () => id.waitFor());
+    await page.setViewportSize({ width: 320, height: 720 });
+    // the button is on a line of the id, which has two here
+    const boxes = [id, command.getByRole('button', { name: 'Copy' })].map((element) => element.boundingBox());
+    const [text, button] = await Promise.all(boxes);
+    expect(button?.y).toBeLessThan((text?.y ?? 0) + (text?.height ?? 0));
   });
 
   itInChromium('shows what an automation submitted: the rule, the contract, the round and the attempt', async () => {

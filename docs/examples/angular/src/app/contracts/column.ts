@@ -23,7 +23,7 @@ export const columnsOf = (template: string, fields: readonly Field[]): readonly 
     ? [templateColumn, contentsColumn, stakeholdersColumn, placeColumn, createdColumn]
     : [...fields.map(fieldColumn), placeColumn, createdColumn];
 
-// their least widths fit the narrowest page that has columns
+// their least widths fit a page of 768 pixels, also where a contract is between two synchronizers
 const templateColumn: Column = {
   id: 'template',
   label: 'Template',
@@ -58,8 +58,8 @@ const placeColumn: Column = {
   id: 'place',
   label: 'Synchronizer',
   kind: 'place',
-  width: 108,
-  share: 0.5,
+  width: 168,
+  share: 0,
   value: ({ synchronizers }) => synchronizers.join(' '),
   show: ({ synchronizers }) => synchronizers.map(shortId).join(' → '),
 };
