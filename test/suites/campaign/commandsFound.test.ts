@@ -108,6 +108,21 @@ const found: readonly (readonly [string, Partial<Schedule>])[] = [
       events: [{ kind: 'ingress', atMs: 200, forMs: 20_296, by: 'page 504', isForwarded: false }],
     },
   ],
+  [
+    'of a rule whose commit cannot be read',
+    {
+      seed: 1538403445,
+      worker: 'rule',
+      kind: 'nonConsuming',
+      latencyMs: 83,
+      completions: 'command-completions',
+      faults: [{ kind: 'lostResponse', how: 'silence', afterMs: 2_504 }],
+      replaced: [null],
+      events: [{ kind: 'ingress', atMs: 31_672, forMs: 12_443, by: 'redirect 301', isForwarded: false }],
+      knowsHash: false,
+      recovers: false,
+    },
+  ],
 ];
 
 describe('a schedule that the campaign of commands has found', () => {

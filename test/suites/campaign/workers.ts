@@ -21,7 +21,13 @@ import type { View } from '../../../src/contracts/LiveState.js';
 import { noWork } from '../../../src/dispatch/WorkStatus.js';
 import { Places } from '../../../src/dispatch/Places.js';
 import { readContractEvents } from '../../../src/feed/contractEvents.js';
-import type { Command, CommandsRequest, Ledger, SubmittedTransaction } from '../../../src/index.js';
+import {
+  type Command,
+  type CommandsRequest,
+  isLedgerError,
+  type Ledger,
+  type SubmittedTransaction,
+} from '../../../src/index.js';
 import { clientOf } from '../../../src/ledger/clientOf.js';
 import type { OutboxRow, OutboxRows, RowChange } from '../../../src/postgres/outbox/OutboxRows.js';
 import type { Submitted } from '../../../src/postgres/outbox/outcome.js';
@@ -166,8 +172,10 @@ function ruleEvent(acted: Acted): WorkerEvent {
   if (acted._tag === 'Committed')
     return { kind: 'committed', transaction: acted.transaction, offset: acted.transaction.offset };
   const { error } = acted;
-  const isUnknown = error instanceof Error && error.name === 'OutcomeUnknownError';
-  return { kind: isUnknown ? 'unknown' : 'refused', error };
+  if (!isLedgerError(error, 'OutcomeUnknownError')) return { kind: 'refused', error };
+  const { completionOffset: offset } = error;
+  // it is committed: the rule has done its work, and cannot read it
+  return offset === undefined ? { kind: 'unknown', error } : { kind: 'committed', transaction: undefined, offset };
 }
 
 /** The submission of a worker, as its caller sees it: until it is committed. Passes on what it says before that. */
