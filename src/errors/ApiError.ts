@@ -141,7 +141,7 @@ export class ApiError extends TaggedError<'ApiError'> {
   override get summary(): string {
     const { status, answeredBy } = this;
     if (answeredBy === 'network') return 'The ledger cannot be reached at the moment.';
-    if (status === 401) return 'Your login is not valid any more.';
+    if (status === 401) return 'Your login is not valid.';
     if (status === 403) return 'You are not allowed to see or do this.';
     return status < 500 ? 'The ledger did not accept the request.' : 'The ledger is not available at the moment.';
   }

@@ -152,7 +152,7 @@ export class UnauthorizedError extends TaggedError<'UnauthorizedError'> {
   }
 
   override get summary(): string {
-    return 'Your login is not valid any more.';
+    return 'Your login is not valid.';
   }
 }
 

@@ -119,10 +119,10 @@ export default () => <><NewTask party="${sandbox.hostedParty('alice')}" /><Table
     await page.goto(server.url);
 
     await enter(page, 'wrong');
-    await page.getByText('Your login is not valid any more').waitFor();
+    await page.getByText('Your login is not valid').waitFor();
     await enter(page, 'secret');
     await page.getByRole('heading', { name: /^\d+ tasks$/ }).waitFor();
-    expect(await page.getByText('Your login is not valid any more').count()).toBe(0);
+    expect(await page.getByText('Your login is not valid').count()).toBe(0);
 
     await page.getByLabel('New task').fill('Water the plants');
     await page.getByRole('button', { name: 'Create' }).click();

@@ -217,7 +217,7 @@ describe('the login of the guide', () => {
       const before = count(live);
       await logins.revoke();
       await create();
-      await allShow(`Your login is not valid any more | Sign in | ${before}`);
+      await allShow(`Your login is not valid | Sign in | ${before}`);
       const popup = await openLogin(one);
       const button = other.getByRole('button', { name: 'Sign in' });
       await until(() => button.isDisabled());
