@@ -4,7 +4,6 @@ import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { BodySizes } from './BodySizes.js';
 import type { Submitter } from './Interceptor.js';
 import { PageLimit } from './PageLimit.js';
-import { RecentPaths } from './RecentPaths.js';
 
 /** The paths that serve updates: the documented one, and the one that replaces it in 3.6. */
 export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
@@ -194,5 +193,30 @@ export class Learned {
   /** Records that the participant, or a gateway, does not serve the ledger end. That may be temporary. */
   ledgerEndUnavailable(): void {
     this.#ledgerEndUnavailableAt = asyncScheduler.now();
+  }
+}
+
+/** The number of paths that are remembered: many more than the API has. */
+const maxPaths = 1_000;
+
+/** The paths of the last requests. Some name a user, so that there is no end of them in a service for many users. */
+export class RecentPaths {
+  /** In the order of their last request. */
+  readonly #paths = new Set<string>();
+
+  get isEmpty(): boolean {
+    return this.#paths.size === 0;
+  }
+
+  has(path: string): boolean {
+    return this.#paths.has(path);
+  }
+
+  /** Adds a path as the last one. */
+  add(path: string): void {
+    this.#paths.delete(path);
+    this.#paths.add(path);
+    const [oldest] = this.#paths;
+    if (this.#paths.size > maxPaths && oldest !== undefined) this.#paths.delete(oldest);
   }
 }

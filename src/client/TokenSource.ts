@@ -1,7 +1,7 @@
 import { asyncScheduler, defer, map, NEVER, type Observable, type ObservableInput, take } from 'rxjs';
 import { TokenError, tokenProblem } from '../errors/request.js';
 import { mapError, timeoutWith } from '../http/retry.js';
-import { RecentPaths } from './RecentPaths.js';
+import { RecentPaths } from './Learned.js';
 import { SharedCall } from './SharedCall.js';
 
 /**

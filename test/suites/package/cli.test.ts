@@ -212,7 +212,7 @@ describe('a cold start', () => {
   it('loads no command before it is known which one runs', async () => {
     const loaded = await loadedBy();
     expect(loaded.filter((file) => /^dist\/(?!cli|cjs|errors|codecs)/.test(file))).toEqual([]);
-    const before = ['World', 'arguments', 'commands', 'help', 'main', 'options', 'run', 'shell'];
+    const before = ['World', 'arguments', 'help', 'ledgerCommands', 'main', 'options', 'run', 'shell'];
     expect(loaded.filter((file) => file.startsWith('dist/cli/')).sort()).toEqual(
       [...before, 'terminal', 'toolCommands'].map((name) => `dist/cli/${name}.js`),
     );
