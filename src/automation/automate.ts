@@ -126,7 +126,7 @@ function ruleRun(ledger: Ledger, rule: Rule, options: AutomationOptions): Automa
   const client = clientOf(ledger);
   // a rule acts for these parties
   const parties = isObservable(rule.query.parties) ? rule.actAs : rule.query.parties;
-  const view$ = openView(ledger, rule.query, {}, { rule: rule.name });
+  const view$ = openView(ledger, rule.query, {}, { name: { rule: rule.name } });
   const state: RunState = { tally: noTally };
   const stopper = new Stopper(signal);
   const acted$ = defer(() => {

@@ -26,6 +26,7 @@ export { contractsFor } from './contractsFor.js';
 export { liveContracts, type LiveContracts } from './liveContracts.js';
 export { optimistic, type OptimisticChange, type OptimisticState } from './optimistic.js';
 export { partiesOf, type PartiesOfOptions } from './partiesOf.js';
+export { shareContractsOf } from './shareContractsOf.js';
 export { shareContracts, type SharedContracts, type SharedView, type ShareOptions } from './shareContracts.js';
 export type { ContractPolicies, ContractQuery, ContractsOptions } from './ContractQuery.js';
 

@@ -13,8 +13,9 @@ import {
 import { checkOffset } from '../codecs/internal/field.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
-import type { WorkName } from '../diagnostics/Diagnostic.js';
-import { reportOf } from '../client/Client.js';
+import type { LedgerPosition } from '../codecs/LedgerPosition.js';
+import type { Diagnostic, WorkName } from '../diagnostics/Diagnostic.js';
+import { reportOf, reportWithout } from '../client/Client.js';
 import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
@@ -154,25 +155,44 @@ export function liveContracts<M extends ContractTypes>(
   );
 }
 
-/**
- * Returns a view that is not shared: each subscription begins with a snapshot. Throws for an invalid query.
- *
- * @param name - the rule whose view it is, for its diagnostics
- */
+/** Contracts that were read before, and where. */
+export interface ContractsHad {
+  readonly position: LedgerPosition;
+  /** Whether contracts that are read there again are the same. */
+  readonly areSame: (contracts: ContractSet) => boolean;
+}
+
+/** How a view is opened for another part of the library. */
+interface ViewDetails {
+  /** The rule whose view it is, for its diagnostics. */
+  readonly name?: WorkName | undefined;
+  /** The diagnostics that it does not report. */
+  readonly unreported?: readonly Diagnostic['_tag'][] | undefined;
+  /** What the subscriber has: it is read again without a `Reset`, unless it is that of another ledger. */
+  readonly after?: ContractsHad | undefined;
+}
+
+/** Returns a view that is not shared: each subscription begins with a snapshot. Throws for an invalid query. */
 export function openView<M extends ContractTypes>(
   ledger: LedgerReader,
   query: ContractQuery<M> & ContractPolicies,
   options: ContractsOptions = {},
-  name?: WorkName,
+  { name, unreported = [], after }: ViewDetails = {},
 ): Observable<View<ContractOf<M>>> {
   checkQuery(query);
   const own = copyOf(query);
   // an outage of any length must not end the view
   const defaults = { giveUpAfterMs: Infinity };
   const read = (given: ContractsSource): Observable<View<ContractOf<M>>> => {
-    const source = { ...given, report: reportOf(given.report, name) };
+    const source = { ...given, report: reportWithout(reportOf(given.report, name), ...unreported) };
     const { client, feed } = source;
-    const steps$ = join(source, { query: own }).pipe(reportEnd<ContractsBatch<AnyContract>>(source.report));
+    const had =
+      after &&
+      ({
+        ...{ resumeFrom: after.position.offset, position: after.position },
+        compare: (contracts: ContractSet) => (after.areSame(contracts) ? 'same' : 'otherLedger'),
+      } as const);
+    const steps$ = join(source, { query: own, ...had }).pipe(reportEnd<ContractsBatch<AnyContract>>(source.report));
     return viewOf(
       // the contracts have the types of the query
       steps$ as Observable<ContractsBatch<ContractOf<M>>>,

@@ -105,7 +105,7 @@ function readOnce(
 
 /** Returns the function that makes contracts according to the query's policy for undecodable ones. */
 export const maker = (
-  { report }: ContractsSource,
+  { report }: Pick<ContractsSource, 'report'>,
   { types, onUndecodable }: ContractQuery & ContractPolicies,
 ): MakeContract =>
   makeContract(types, ({ contractId, expectedType, problems, templateId, offset }) => {

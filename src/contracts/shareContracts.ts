@@ -144,6 +144,8 @@ export const shareContracts = (ledger: LedgerReader, options?: ShareOptions): Sh
  */
 const maxKept = 2;
 
+type OpenView = (query: ContractQuery & ContractPolicies, options?: ContractsOptions) => Observable<View<AnyContract>>;
+
 /** A view with subscribers, or one that is kept. */
 interface Running {
   readonly view$: Observable<View<AnyContract>>;
@@ -155,11 +157,9 @@ interface Running {
  * Shares views by query.
  *
  * @param open - returns a view that begins with each subscription; throws for an invalid query
+ * @param openAgain - returns the view that takes its place after `reload`
  */
-export function shareViews(
-  open: (query: ContractQuery & ContractPolicies, options?: ContractsOptions) => Observable<View<AnyContract>>,
-  { keepMs = 30_000 }: ShareOptions = {},
-): SharedContracts {
+export function shareViews(open: OpenView, { keepMs = 30_000 }: ShareOptions = {}, openAgain = open): SharedContracts {
   checkNotNegative({ keepMs });
   let running = new Map<string, Running>();
   let cleared$ = new AsyncSubject<void>();
@@ -167,7 +167,7 @@ export function shareViews(
   const reloads$ = new Subject<string>();
   const kept$ = new Subject<string>();
   const keyOf = newKeys();
-  const start = (key: string, source$: Observable<View<AnyContract>>): Running => {
+  const start = (key: string, source$: Observable<View<AnyContract>>, again$: typeof source$): Running => {
     const views = running;
     const outnumbered$ = kept$.pipe(
       filter((other) => other !== key),
@@ -187,7 +187,7 @@ export function shareViews(
       },
       view$: reload$.pipe(
         startWith(undefined),
-        switchMap(() => source$.pipe(startWith<View<AnyContract>>(loading))),
+        switchMap((_, index) => (index === 0 ? source$ : again$).pipe(startWith<View<AnyContract>>(loading))),
         scan(keepKnown),
         inOrder(),
         tap({
@@ -216,8 +216,9 @@ export function shareViews(
     view: <M extends ContractTypes>(query: ContractQuery<M> & ContractPolicies, options?: ContractsOptions) => {
       const key = keyOf(query, options);
       const source$ = open(query, options);
+      const again$ = openAgain === open ? source$ : openAgain(query, options);
       const { parties } = copyOf(query);
-      const view$ = defer(() => (running.get(key) ?? start(key, source$)).view$);
+      const view$ = defer(() => (running.get(key) ?? start(key, source$, again$)).view$);
       return {
         // the contracts have the types of the query
         ...toLiveContracts(view$ as Observable<View<ContractOf<M>>>, isObservable(parties) ? undefined : parties),
@@ -252,7 +253,7 @@ const keepKnown = (before: View<AnyContract>, now: View<AnyContract>): View<AnyC
   now.known === undefined && before.known !== undefined ? { ...now, known: before.known, isReloading: true } : now;
 
 /** Returns a function that returns the same text for equal queries and options. */
-function newKeys(): SharedContracts['keyOf'] {
+export function newKeys(): SharedContracts['keyOf'] {
   const identities = new WeakMap<object, number>();
   let count = 0;
   const identityOf = (object: object): number => {

@@ -1,7 +1,18 @@
 import { Injector, provideZonelessChangeDetection, TransferState } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { describe, expect, it } from '@jest/globals';
-import { injectClearContracts, injectContracts, provideContracts } from '../../src/angular/index.js';
+import * as t from 'io-ts';
+import {
+  injectClearContracts,
+  injectContracts,
+  injectLedger,
+  provideContracts,
+  provideLedger,
+} from '../../src/angular/index.js';
+import { contractType } from '../../src/codecs/TemplateType.js';
+import type { ContractTypes } from '../../src/contracts/Contract.js';
+import { shareContractsOf } from '../../src/contracts/index.js';
+import { createSandbox } from '../../src/sandbox/index.js';
 import { shareRemoteContracts } from '../../src/sse/index.js';
 import { create, marbles } from '../contracts/joinSupport.js';
 import { until } from '../helpers/time.js';
@@ -9,6 +20,9 @@ import { contractsWorld } from '../helpers/virtualContracts.js';
 import { AppServer, url } from '../sse/remoteSupport.js';
 import { bob, contract, ServerView } from '../sse/support.js';
 import { childInjector, idsOf, inject } from './support.js';
+
+const Asset = contractType('#sandbox-assets:Main:Asset', t.UnknownRecord);
+const Task = contractType('#sandbox-tasks:Tasks.Model:Task', t.UnknownRecord);
 
 describe('provideContracts', () => {
   it('gives injectContracts what a server sends, without a ledger', async () => {
@@ -36,6 +50,28 @@ describe('provideContracts', () => {
     expect(server.requests).toHaveLength(4);
     TestBed.resetTestingModule();
     await until(() => view.subscriptions === 0);
+  });
+
+  it('gives injectContracts views of the ledger of the application that are read together', async () => {
+    const sandbox = createSandbox();
+    sandbox.generate(60, { seed: 2 });
+    TestBed.configureTestingModule({
+      providers: [
+        provideZonelessChangeDetection(),
+        { provide: TransferState, useValue: new TransferState() },
+        provideLedger({ baseUrl: sandbox.url, port: sandbox.port }),
+        provideContracts(() => shareContractsOf(injectLedger(), [Asset, Task])),
+      ],
+    });
+    const resources = [{ asset: Asset }, { task: Task }].map((types: ContractTypes) =>
+      inject(() => injectContracts({ types, parties: 'any' })),
+    );
+    TestBed.tick();
+    await until(() => resources.every(({ status }) => status() === 'resolved'));
+    const names = resources.map(({ value }) => [...new Set(value().map(({ type }) => type))]);
+    expect(names).toEqual([['asset'], ['task']]);
+    expect(sandbox.requests.filter(({ path }) => path.includes('active-contracts'))).toHaveLength(1);
+    TestBed.resetTestingModule();
   });
 
   it('leaves a ledger to resources that name it', async () => {

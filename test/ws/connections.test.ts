@@ -35,12 +35,12 @@ afterAll(async () => {
 });
 
 /** Opens tabs of one browser, and returns how long a submission takes in the last of them: the median, in milliseconds. */
-async function submitAmong(count: number, viewsOfEach: number): Promise<number> {
+async function submitAmong(count: number, viewsOfEach: number, isTogether = false): Promise<number> {
   const context = await browser?.newContext();
   if (context === undefined) throw new Error('there is no browser');
   try {
     const hash = encodeURIComponent(
-      JSON.stringify({ url: sandbox.url, party: sandbox.hostedParty('alice'), views: viewsOfEach }),
+      JSON.stringify({ url: sandbox.url, party: sandbox.hostedParty('alice'), views: viewsOfEach, isTogether }),
     );
     const pages: Page[] = [];
     for (let index = 0; index < count; index++) {
@@ -70,6 +70,28 @@ describe('a submission over HTTP/1.1 with WebSockets for the views', () => {
       console.log(`alone ${alone.toFixed(1)} ms, among ${tabs} tabs ${among.toFixed(1)} ms`);
       // a poll holds one of the six connections of the browser for seconds
       expect(among).toBeLessThan(1_000);
+    },
+    300_000,
+  );
+
+  itInChromium(
+    'takes less time if the views of each tab are read together, by one snapshot and one socket for each tab',
+    async () => {
+      const alone = await submitAmong(1, views);
+      const apart = await submitAmong(tabs, views);
+      const before = sandbox.requests.length;
+      const together = await submitAmong(tabs, views, true);
+      const requests = sandbox.requests.slice(before);
+      console.log(
+        `${views} views: one tab ${alone.toFixed(1)} ms, ${tabs} tabs ${apart.toFixed(1)} ms, together ${together.toFixed(1)} ms`,
+      );
+      expect(
+        requests.filter(({ method, path }) => method === 'POST' && path.includes('active-contracts')),
+      ).toHaveLength(tabs);
+      // an upgrade is a GET
+      const sockets = requests.filter(({ method, path }) => method === 'GET' && path.includes('/v2/updates'));
+      expect(sockets).toHaveLength(tabs);
+      expect(together).toBeLessThan(1_000);
     },
     300_000,
   );

@@ -1,5 +1,5 @@
 import { contractType, create, createLedger } from '../../src/index.js';
-import { liveContracts } from '../../src/contracts/index.js';
+import { liveContracts, shareContractsOf } from '../../src/contracts/index.js';
 import { webSocketTransport } from '../../src/ws/browser.js';
 import * as t from 'io-ts';
 import { firstValueFrom, of, shareReplay, zip } from 'rxjs';
@@ -9,20 +9,24 @@ interface Tab {
   readonly url: string;
   readonly party: string;
   readonly views: number;
+  /** Whether the views are read together. */
+  readonly isTogether: boolean;
 }
 
-const { url, party, views } = JSON.parse(decodeURIComponent(location.hash.slice(1))) as Tab;
+const { url, party, views, isTogether } = JSON.parse(decodeURIComponent(location.hash.slice(1))) as Tab;
 const ledger = createLedger({ baseUrl: url, transport: webSocketTransport() });
 const Asset = contractType(
   '#sandbox-assets:Main:Asset',
   t.type({ owner: t.string, amount: t.string, serial: t.string }),
 );
 
-const shown = Array.from({ length: views }, () =>
-  liveContracts(ledger, { types: { asset: Asset }, parties: [party] })
-    .all$()
-    .pipe(shareReplay({ bufferSize: 1, refCount: false })),
-);
+const together = shareContractsOf(ledger, [Asset]);
+const shown = Array.from({ length: views }, (_, index) => {
+  // another query each, which sees the same
+  const query = { types: { [`asset${index}`]: Asset }, parties: [party] };
+  const view = isTogether ? together.view(query) : liveContracts(ledger, query);
+  return view.all$().pipe(shareReplay({ bufferSize: 1, refCount: false }));
+});
 for (const all$ of shown) all$.subscribe();
 await firstValueFrom(views === 0 ? of([]) : zip(shown));
 

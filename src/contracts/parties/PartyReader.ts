@@ -14,7 +14,7 @@ import {
 } from '../ContractChange.js';
 import { ContractList } from '../ContractSet.js';
 import { resetOf, type View } from '../LiveState.js';
-import { contractFor, eventFor, type UpdateEvent, updateFor } from './seenBy.js';
+import { contractFor, eventFor, haveSameWitnesses, type UpdateEvent, updateFor } from './seenBy.js';
 
 /** The contracts and events of a change that a reader sees, as all readers have them. */
 export interface ChangePart<C extends AnyContract> {
@@ -160,10 +160,4 @@ function formsOf<C extends AnyContract>(contracts: Iterable<C>, parties: Readonl
   for (const contract of contracts)
     if (!forms.has(contract.contractId)) forms.set(contract.contractId, contractFor(contract, parties));
   return forms;
-}
-
-function haveSameWitnesses(one: AnyContract, other: AnyContract): boolean {
-  const { witnessParties } = other.createdEvent;
-  const before = one.createdEvent.witnessParties;
-  return before.length === witnessParties.length && before.every((party, index) => party === witnessParties[index]);
 }

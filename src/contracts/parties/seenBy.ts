@@ -45,6 +45,13 @@ export function seenAlso<C extends AnyContract>(contract: C, { createdEvent }: A
   return { ...contract, createdEvent: { ...contract.createdEvent, witnessParties: [...witnessParties, ...others] } };
 }
 
+/** Whether two readings of a contract name the same witnesses. */
+export function haveSameWitnesses(one: AnyContract, other: AnyContract): boolean {
+  const { witnessParties } = other.createdEvent;
+  const before = one.createdEvent.witnessParties;
+  return before.length === witnessParties.length && before.every((party, index) => party === witnessParties[index]);
+}
+
 /**
  * Returns an event that some parties see as a participant shows it to them.
  *

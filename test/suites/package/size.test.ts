@@ -277,6 +277,7 @@ describe('contracts', () => {
   it.each([
     { names: 'liveContracts', budget: 17_000 },
     { names: 'liveContracts, optimistic', budget: 17_900 },
+    { names: 'shareContractsOf', budget: 19_300 },
     { names: 'contractChanges', budget: 15_700 },
     { names: 'activeContracts', budget: 4_200 },
     { names: 'activeContracts, contractChanges, conflate, liveContracts', budget: 18_200 },
