@@ -1,5 +1,6 @@
 import type { CreatedEvent } from '../../codecs/Event.js';
-import { bareOffset } from '../../codecs/LedgerPosition.js';
+import { bareOffset, type LedgerPosition } from '../../codecs/LedgerPosition.js';
+import { advance } from '../../history/advance.js';
 import type { AnyContract, MakeContract } from '../Contract.js';
 import {
   type ContractsBatch,
@@ -85,8 +86,16 @@ export class TypesReader {
     }
     const contracts = this.#contracts.snapshot;
     const offset = failure === undefined ? read.offset : (items.at(-1)?.offset ?? this.#known?.offset ?? read.offset);
-    if (this.#isStep(read, items)) this.#known = { ...read, items, contracts, offset };
+    // what cannot be decoded was not read
+    const position = failure === undefined ? read.position : this.#positionAfter(read, items);
+    if (this.#isStep(read, items)) this.#known = { ...read, items, contracts, offset, position };
     return failure;
+  }
+
+  /** Returns the position after the changes of a step that were taken. */
+  #positionAfter({ origin }: ContractsBatch<AnyContract>, items: ContractsBatch<AnyContract>['items']): LedgerPosition {
+    const updates = items.flatMap((item) => (item._tag === 'ContractsChanged' ? (item.update ?? []) : []));
+    return advance(origin.before, updates, origin.isAddressed);
   }
 
   /** Whether a step is one for these types: if all that it has is of others, their readers alone get it. */

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { asyncScheduler, map, timer } from 'rxjs';
+import { contractType } from '../../../src/codecs/TemplateType.js';
+import { liveContracts } from '../../../src/contracts/liveContracts.js';
+import { shareContractsOf } from '../../../src/contracts/shareContractsOf.js';
+import { createLedger } from '../../../src/ledger/createLedger.js';
+import { createSandbox } from '../../../src/sandbox/index.js';
+import { observe } from '../../helpers/observe.js';
+import { later, runVirtually } from '../../helpers/virtualTime.js';
+
+const Task = contractType('#sandbox-tasks:Tasks.Model:Task', t.UnknownRecord);
+const Asset = contractType('#sandbox-assets:Main:Asset', t.UnknownRecord);
+/** The same template, with a decoder that refuses its contracts. */
+const Strange = contractType(Asset.templateId, t.type({ nothing: t.string }));
+
+describe('a view that is read together with others, at an error', () => {
+  it('does not include a transaction after the contract that it cannot decode, although the others have read it', () => {
+    runVirtually(() => {
+      const sandbox = createSandbox({ scheduler: asyncScheduler, latencyMs: 5 });
+      let isDown = false;
+      const down = { status: 503, headers: {}, text: 'down' };
+      const ledger = createLedger({
+        baseUrl: sandbox.url,
+        port: (request) => (isDown ? timer(5).pipe(map(() => down)) : sandbox.port(request)),
+      });
+      const shared = shareContractsOf(ledger, [Asset, Task], { keepMs: 0 });
+      const query = { types: { task: Task, strange: Strange }, parties: 'any', onUndecodable: 'fail' } as const;
+      const views = [shared.view(query), liveContracts(ledger, query)];
+      later(60_000, () => {
+        const recordTime = '2999-01-01T00:00:00Z';
+        const transaction = { offset: 30, synchronizerId: String(sandbox.synchronizers[0]), recordTime };
+        const waiting = views.map((view) => observe(view.after(transaction)));
+        isDown = true;
+        // the feed reads all of them in one page
+        sandbox.fault({ kind: 'truncate', bytes: 40 }, { times: 6 });
+        later(100, () => {
+          sandbox.generate(30, { seed: 3 });
+        });
+        later(10_000, () => {
+          isDown = false;
+        });
+        later(500_000, () => {
+          expect(waiting.map(({ values }) => values.length)).toEqual([0, 0]);
+          expect(waiting.map(({ error }) => error)).toMatchObject([{ _tag: 'DecodeError' }, { _tag: 'DecodeError' }]);
+        });
+      });
+      const seen = views.map((view) => observe(view.state$));
+      later(600_000, () => {
+        for (const { subscription } of seen) subscription.unsubscribe();
+      });
+    });
+  });
+});
