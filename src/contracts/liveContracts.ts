@@ -155,12 +155,14 @@ export function liveContracts<M extends ContractTypes>(
   );
 }
 
-/** Contracts that were read before, and where. */
-export interface ContractsHad {
-  readonly position: LedgerPosition;
-  /** Whether contracts that are read there again are the same. */
-  readonly areSame: (contracts: ContractSet) => boolean;
-}
+/** Contracts that were read before, and where; `'otherLedger'` if another one has taken the place of their ledger. */
+export type ContractsHad =
+  | 'otherLedger'
+  | {
+      readonly position: LedgerPosition;
+      /** Whether contracts that are read there again are the same. */
+      readonly areSame: (contracts: ContractSet) => boolean;
+    };
 
 /** How a view is opened for another part of the library. */
 interface ViewDetails {
@@ -186,13 +188,9 @@ export function openView<M extends ContractTypes>(
   const read = (given: ContractsSource): Observable<View<ContractOf<M>>> => {
     const source = { ...given, report: reportWithout(reportOf(given.report, name), ...unreported) };
     const { client, feed } = source;
-    const had =
-      after &&
-      ({
-        ...{ resumeFrom: after.position.offset, position: after.position },
-        compare: (contracts: ContractSet) => (after.areSame(contracts) ? 'same' : 'otherLedger'),
-      } as const);
-    const steps$ = join(source, { query: own, ...had }).pipe(reportEnd<ContractsBatch<AnyContract>>(source.report));
+    const steps$ = join(source, { query: own, ...(after && continuing(after)) }).pipe(
+      reportEnd<ContractsBatch<AnyContract>>(source.report),
+    );
     return viewOf(
       // the contracts have the types of the query
       steps$ as Observable<ContractsBatch<ContractOf<M>>>,
@@ -200,6 +198,14 @@ export function openView<M extends ContractTypes>(
     );
   };
   return readFrom(ledger, options, read, defaults);
+}
+
+/** Where to begin after what the subscriber has. */
+function continuing(after: ContractsHad) {
+  if (after === 'otherLedger') return { reason: 'ledgerReset' } as const;
+  const { position, areSame } = after;
+  const compare = (contracts: ContractSet) => (areSame(contracts) ? 'same' : 'otherLedger');
+  return { resumeFrom: position.offset, position, compare } as const;
 }
 
 /** Returns the Observables of a view. Each keeps its own state. */

@@ -53,7 +53,8 @@ export class TypesReader {
    */
   get had(): ContractsHad | undefined {
     if (this.#read === undefined) return undefined;
-    const { offset, origin, position } = this.#read;
+    const { offset, origin, position, reloads } = this.#read;
+    if (reloads === 'ledgerReset') return 'otherLedger';
     const { participantId } = position;
     if (!origin.isAddressed || position.offset < offset || participantId === undefined) return undefined;
     const before = this.#contracts.snapshot;

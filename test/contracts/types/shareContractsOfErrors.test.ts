@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { asyncScheduler, map, timer } from 'rxjs';
 import { contractType } from '../../../src/codecs/TemplateType.js';
@@ -8,11 +8,16 @@ import { createLedger } from '../../../src/ledger/createLedger.js';
 import { createSandbox } from '../../../src/sandbox/index.js';
 import { observe } from '../../helpers/observe.js';
 import { later, runVirtually } from '../../helpers/virtualTime.js';
+import { brief as briefChange } from '../brief.js';
+import { archive, create, Marble, marbles } from '../joinSupport.js';
+import { clearAll, paints, selects, unknownType, worldWith } from './typesWorld.js';
 
 const Task = contractType('#sandbox-tasks:Tasks.Model:Task', t.UnknownRecord);
 const Asset = contractType('#sandbox-assets:Main:Asset', t.UnknownRecord);
 /** The same template, with a decoder that refuses its contracts. */
 const Strange = contractType(Asset.templateId, t.type({ nothing: t.string }));
+
+afterEach(clearAll);
 
 describe('a view that is read together with others, at an error', () => {
   it('does not include a transaction after the contract that it cannot decode, although the others have read it', () => {
@@ -50,5 +55,29 @@ describe('a view that is read together with others, at an error', () => {
         for (const { subscription } of seen) subscription.unsubscribe();
       });
     });
+  });
+
+  it('has a reset if the types are rejected while another ledger is read, also without contracts', async () => {
+    let isKnown = true;
+    const { clock, shared, participant } = worldWith({
+      // a feed by these types is served until the contracts are read again
+      fault: (request) =>
+        !isKnown && request.path.includes('active-contracts') && selects(request, Marble) ? unknownType : undefined,
+    });
+    participant.append(archive(3, 'paint1'));
+    const marble = observe(shared.view(marbles).state$);
+    await clock.advance(100);
+    const changes = observe(shared.view(paints).changes$);
+    isKnown = false;
+    participant.elementsAt = () => [];
+    participant.ledger.replace([], 0, 'participant::1220cd');
+    participant.append(create(7, 'x2'));
+    participant.ledger.disconnect();
+    await clock.advance(120_000);
+    expect(marble.error).toMatchObject({ status: 404 });
+    expect(changes.values.filter(({ _tag }) => _tag === 'Reset').map(briefChange)).toEqual([
+      'Reset 3 start',
+      'Reset 7 ledgerReset',
+    ]);
   });
 });
