@@ -22,6 +22,8 @@ export interface TypesView {
   readonly failure?: { readonly error: unknown };
 }
 
+type Item = ContractsBatch<AnyContract>['items'][number];
+
 /**
  * A reader of the contracts of some types, out of a view of more types. It makes its contracts itself, with the names and
  * decoders of its query, and has what a view of these types alone has.
@@ -34,6 +36,8 @@ export class TypesReader {
   #made = new WeakMap<CreatedEvent, AnyContract>();
   /** The last step of the view of more types. */
   #read: ContractsBatch<AnyContract> | undefined;
+  /** What was read of the history of these types alone, since their contracts were read. */
+  #history = bareOffset(0);
   /** The last step of this view. */
   #known: ContractsBatch<AnyContract> | undefined;
 
@@ -48,8 +52,8 @@ export class TypesReader {
   }
 
   /**
-   * What is known, to read it again; `undefined` if it cannot be found there. What was read last need not be of these types, so
-   * that only the participant and the contracts show the ledger.
+   * What is known, to read it again; `undefined` if it cannot be found there. What was read last need not be of these types: the
+   * last update of them, the participant and the contracts show the ledger.
    */
   get had(): ContractsHad | undefined {
     if (this.#read === undefined) return undefined;
@@ -59,7 +63,7 @@ export class TypesReader {
     if (!origin.isAddressed || position.offset < offset || participantId === undefined) return undefined;
     const before = this.#contracts.snapshot;
     return {
-      position: { ...bareOffset(offset), participantId },
+      position: { ...this.#history, offset, participantId },
       areSame: (read) => read.size === before.size && before.toArray().every(({ contractId }) => read.has(contractId)),
     };
   }
@@ -75,7 +79,7 @@ export class TypesReader {
   }
 
   #take(read: ContractsBatch<AnyContract>): TypesView['failure'] {
-    const items: ContractsBatch<AnyContract>['items'][number][] = [];
+    const items: Item[] = [];
     let failure: TypesView['failure'];
     try {
       if (this.#known === undefined) items.push(this.#load({ ...read, reason: 'start' }));
@@ -85,18 +89,21 @@ export class TypesReader {
       // without the contracts before it, there is nothing to show
       if (this.#known === undefined) return failure;
     }
+    this.#history = this.#historyAfter(read, items);
     const contracts = this.#contracts.snapshot;
     const offset = failure === undefined ? read.offset : (items.at(-1)?.offset ?? this.#known?.offset ?? read.offset);
     // what cannot be decoded was not read
-    const position = failure === undefined ? read.position : this.#positionAfter(read, items);
+    const position =
+      failure === undefined ? read.position : advance(read.origin.before, updatesIn(items), read.origin.isAddressed);
     if (this.#isStep(read, items)) this.#known = { ...read, items, contracts, offset, position };
     return failure;
   }
 
-  /** Returns the position after the changes of a step that were taken. */
-  #positionAfter({ origin }: ContractsBatch<AnyContract>, items: ContractsBatch<AnyContract>['items']): LedgerPosition {
-    const updates = items.flatMap((item) => (item._tag === 'ContractsChanged' ? (item.update ?? []) : []));
-    return advance(origin.before, updates, origin.isAddressed);
+  /** Returns the history after a step. What was read again without an update, or elsewhere, is not a part of it. */
+  #historyAfter({ items, isMoved, origin }: ContractsBatch<AnyContract>, own: readonly Item[]): LedgerPosition {
+    const isRead = items.every((item) => item._tag !== 'Reset' && !('reason' in item));
+    if (!isRead || isMoved === true || this.#known === undefined) return bareOffset(0);
+    return advance(this.#history, updatesIn(own), origin.isAddressed);
   }
 
   /** Whether a step is one for these types: if all that it has is of others, their readers alone get it. */
@@ -108,7 +115,7 @@ export class TypesReader {
     return isMoved === true || (all.length > 0 && all.every(({ _tag }) => _tag !== 'ContractsChanged'));
   }
 
-  #apply(item: ContractsBatch<AnyContract>['items'][number]): ContractsBatch<AnyContract>['items'] {
+  #apply(item: Item): readonly Item[] {
     switch (item._tag) {
       case 'Reset':
         return [this.#load(item)];
@@ -167,3 +174,7 @@ export class TypesReader {
     return contract;
   }
 }
+
+/** The updates of changes. */
+const updatesIn = (items: readonly Item[]) =>
+  items.flatMap((item) => (item._tag === 'ContractsChanged' ? (item.update ?? []) : []));

@@ -8,6 +8,7 @@ import { createLedger } from '../../../src/ledger/createLedger.js';
 import { createSandbox } from '../../../src/sandbox/index.js';
 import { observe } from '../../helpers/observe.js';
 import { later, runVirtually } from '../../helpers/virtualTime.js';
+import { errorBody } from '../../helpers/wire.js';
 import { brief as briefChange } from '../brief.js';
 import { archive, create, Marble, marbles } from '../joinSupport.js';
 import { clearAll, paints, selects, unknownType, worldWith } from './typesWorld.js';
@@ -16,6 +17,12 @@ const Task = contractType('#sandbox-tasks:Tasks.Model:Task', t.UnknownRecord);
 const Asset = contractType('#sandbox-assets:Main:Asset', t.UnknownRecord);
 /** The same template, with a decoder that refuses its contracts. */
 const Strange = contractType(Asset.templateId, t.type({ nothing: t.string }));
+
+/** The answer of a participant that does not know one of the types. */
+const rejected = {
+  ...{ status: 404, headers: { 'content-type': 'application/json' } },
+  text: JSON.stringify(errorBody('NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME', 11)),
+};
 
 afterEach(clearAll);
 
@@ -80,4 +87,46 @@ describe('a view that is read together with others, at an error', () => {
       'Reset 7 ledgerReset',
     ]);
   });
+
+  it.each([1, 2, 3, 7])(
+    'finds its updates on a participant that was restored and rejects the types: no reset, and none twice (%s)',
+    (seed) => {
+      runVirtually(() => {
+        const synchronizers = ['one::1220ab', 'two::1220ab'];
+        const sandbox = createSandbox({ scheduler: asyncScheduler, latencyMs: 5, synchronizers });
+        let isRejected = false;
+        const ledger = createLedger({
+          baseUrl: sandbox.url,
+          port: (request) => {
+            const hasBoth = [Asset, Task].every(({ templateId }) => request.body?.includes(templateId));
+            return isRejected && hasBoth ? timer(5).pipe(map(() => rejected)) : sandbox.port(request);
+          },
+        });
+        const shared = shareContractsOf(ledger, [Asset, Task], { keepMs: 0 });
+        const query = { types: { asset: Asset }, parties: 'any' } as const;
+        const seen = [shared.view(query), liveContracts(ledger, query)].map(({ changes$ }) => observe(changes$));
+        later(60_000, () => {
+          sandbox.generate(30, { seed });
+        });
+        later(120_000, () => {
+          isRejected = true;
+          sandbox.restore(2, { readAgain: true, offsets: 'other' });
+        });
+        later(180_000, () => {
+          sandbox.generate(10, { seed: seed + 100 });
+        });
+        later(600_000, () => {
+          const [together, alone] = seen.map(({ values }) =>
+            values.flatMap((change) => ('updateId' in change ? [change.updateId] : [])),
+          );
+          expect(together?.length).toBeGreaterThan(5);
+          expect(together).toEqual(alone);
+          for (const { values, subscription } of seen) {
+            expect(values.filter(({ _tag }) => _tag === 'Reset').map(briefChange)).toEqual(['Reset 0 start']);
+            subscription.unsubscribe();
+          }
+        });
+      });
+    },
+  );
 });
