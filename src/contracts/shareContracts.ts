@@ -253,7 +253,7 @@ const keepKnown = (before: View<AnyContract>, now: View<AnyContract>): View<AnyC
   now.known === undefined && before.known !== undefined ? { ...now, known: before.known, isReloading: true } : now;
 
 /** Returns a function that returns the same text for equal queries and options. */
-export function newKeys(): SharedContracts['keyOf'] {
+export function newKeys(): (query: ContractQuery, options?: ContractsOptions) => string {
   const identities = new WeakMap<object, number>();
   let count = 0;
   const identityOf = (object: object): number => {

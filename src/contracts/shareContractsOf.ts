@@ -61,7 +61,7 @@ type ReadAlone = (query: Query, options?: ContractsOptions, after?: ContractsHad
  * import * as t from 'io-ts';
  *
  * const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
- * const Offer = contractType('#finance:Main:Offer', t.type({ buyer: t.string }));
+ * const Offer = contractType('#market:Main:Offer', t.type({ buyer: t.string }));
  * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
  * const contracts = shareContractsOf(ledger, [Iou, Offer]);
  * const parties = ['alice::1220ab'];
