@@ -195,7 +195,7 @@ class StoredMemory implements Memory {
    * @param isGone - whether a contract was archived, so that nothing acts on it again
    */
   constructor(
-    private readonly rule: string,
+    rule: string,
     cursor: Cursor,
     private readonly save: (cursor: Cursor) => Observable<unknown>,
     private readonly isGone: (contractId: string) => boolean,
@@ -240,9 +240,7 @@ class StoredMemory implements Memory {
   }
 
   hasActionsOf(contractId: string): boolean {
-    const commandId = `${this.rule}:${contractId}`;
-    if (this.#actions.has(commandId)) return true;
-    for (const id of this.#actions.keys()) if (id.startsWith(`${commandId}:`)) return true;
+    for (const commandId of this.#actions.keys()) if (contractIdOf(commandId) === contractId) return true;
     return false;
   }
 

@@ -113,7 +113,7 @@ export function shareContractsOf(
       return readOf(ledger, own, open(own, viewOptions), (after) => alone(own, viewOptions, after));
     },
     options,
-    (query, viewOptions) => alone(query, viewOptions),
+    alone,
   );
   return {
     ...shared,

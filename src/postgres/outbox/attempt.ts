@@ -1,18 +1,33 @@
-import { catchError, concatAll, defaultIfEmpty, defer, map, type Observable, of, take, throwIfEmpty } from 'rxjs';
+import {
+  catchError,
+  concatAll,
+  concatMap,
+  defaultIfEmpty,
+  defer,
+  EMPTY,
+  filter,
+  from,
+  map,
+  type Observable,
+  of,
+  take,
+  throwIfEmpty,
+} from 'rxjs';
 import type { Client } from '../../client/Client.js';
 import type { DeduplicationPeriod } from '../../codecs/ExecuteRequest.js';
 import type { LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
+import { ledgerEffects } from '../../codecs/UpdateFormat.js';
 import { verdictOf } from '../../dispatch/verdict.js';
+import { readContractEvents } from '../../feed/contractEvents.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { submittedBy } from '../../submission/submitter.js';
 import { type LookBack, offsetPeriod } from './lookBack.js';
 import { commitOf, failureOf, type Outcome, replacementOf, storedText } from './outcome.js';
 import type { OutboxRow } from './OutboxRows.js';
-import { beforeOwnArchival } from './usedUp.js';
 
 /** How commands are sent. */
 interface SubmissionSettings {
@@ -94,6 +109,34 @@ function laterPeriod(
   if (verdict.kind !== 'refused' || verdict.earliest === undefined) return undefined;
   return periods.laterPeriodOf(row, verdict.earliest);
 }
+
+/**
+ * Emits an offset right before a transaction that has archived a contract of a command, and has the id of the command: a participant
+ * looks for contracts before it looks for duplicates, so it refuses a command for a contract that the command has used up itself.
+ * Completes if there is none, or if the participant does not show it.
+ */
+const beforeOwnArchival = (
+  ledger: Ledger,
+  client: Client,
+  { request, commandId }: OutboxRow<CommandsRequest>,
+): Observable<Offset> => {
+  const { commands, actAs: parties } = request;
+  const ids = commands.flatMap((each) => ('ExerciseCommand' in each ? [each.ExerciseCommand.contractId] : []));
+  const updateFormat = ledgerEffects({ parties, topology: false });
+  return from(new Set(ids)).pipe(
+    concatMap((id) => readContractEvents(client, id, { parties })),
+    concatMap(({ archived }) => {
+      if (archived === undefined) return EMPTY;
+      const { offset } = archived;
+      const range = { beginExclusive: offset - 1, endInclusive: offset };
+      return ledger.updates({ ...range, updateFormat }, { retry: { giveUpAfterMs: 0 } });
+    }),
+    filter((update) => update._tag === 'Transaction' && update.commandId === commandId),
+    map(({ offset }) => offset - 1),
+    take(1),
+    catchError(() => EMPTY),
+  );
+};
 
 /** Where a command begins that an earlier process, or an earlier attempt, may have sent. */
 const startOf = ({ since, position }: OutboxRow): Offset | LedgerPosition =>
