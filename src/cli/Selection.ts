@@ -68,13 +68,16 @@ export interface Selection extends Names {
   readonly synchronizers: readonly string[];
 }
 
-const variants: readonly Update['_tag'][] = [
-  'Transaction',
-  'Reassignment',
-  'TopologyTransaction',
-  'OffsetCheckpoint',
-  'UnknownUpdate',
-];
+/** The variants of an update, and their names in a row. */
+export const variantNames: Readonly<Record<Update['_tag'], string>> = {
+  Transaction: 'tx',
+  Reassignment: 'reassign',
+  TopologyTransaction: 'topology',
+  OffsetCheckpoint: 'checkpoint',
+  UnknownUpdate: '?',
+};
+
+export const variants = Object.keys(variantNames) as readonly Update['_tag'][];
 
 /** The updates that the arguments select. Throws a `UsageError`. */
 export function readSelection(values: Values<typeof selectionOptions>, parties?: readonly string[]): Selection {

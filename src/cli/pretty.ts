@@ -1,6 +1,7 @@
 import type { ContractLocation } from '../contracts/index.js';
 import type { ReassignmentEvent, TopologyEvent, TransactionEvent, Update } from '../index.js';
 import type { ContractLine } from './contracts/snapshot.js';
+import { variantNames } from './Selection.js';
 import { ShortIds } from './ShortIds.js';
 import { type Paint, showText, truncate, widthOf } from './terminal.js';
 
@@ -51,13 +52,6 @@ function joinPieces(pieces: readonly Piece[], columns: number, paint: Paint): st
   return row;
 }
 
-const variants: Readonly<Partial<Record<Update['_tag'], string>>> = {
-  Transaction: 'tx',
-  Reassignment: 'reassign',
-  TopologyTransaction: 'topology',
-  OffsetCheckpoint: 'checkpoint',
-};
-
 const gap: Piece = { text: '  ' };
 
 /** Narrower terminals get no time, or no synchronizer either: the events need the room. */
@@ -73,8 +67,7 @@ interface RowIds {
 
 /** The columns of an update: offset, time, synchronizer, variant, events and parties. */
 function updatePieces(update: Update, columns: number, ids: RowIds): readonly Piece[] {
-  const variant =
-    update._tag === 'UnknownUpdate' ? `?${showText(update.variant)}` : (variants[update._tag] ?? update._tag);
+  const variant = variantNames[update._tag] + (update._tag === 'UnknownUpdate' ? showText(update.variant) : '');
   const synchronizer = 'synchronizerId' in update ? ids.synchronizers.of(update.synchronizerId ?? '') : '';
   const events = 'events' in update ? eventPieces(update.events, ids) : [];
   const parties = partiesOf(update)

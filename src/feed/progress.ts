@@ -18,8 +18,15 @@ export const progressOf = (emitted: Emitted): FeedProgress => {
   return { _tag, offset, updateId, traceContext, recordTimes: isUpdate(emitted) ? timesOf(emitted) : [] };
 };
 
-const isUpdate = (emitted: { readonly _tag: string }): emitted is Update =>
-  ['Transaction', 'Reassignment', 'TopologyTransaction', 'OffsetCheckpoint'].includes(emitted._tag);
+/** The variants of an update. A record, so that none is missing. */
+const variants: Readonly<Record<Exclude<Update['_tag'], 'UnknownUpdate'>, true>> = {
+  Transaction: true,
+  Reassignment: true,
+  TopologyTransaction: true,
+  OffsetCheckpoint: true,
+};
+
+const isUpdate = (emitted: { readonly _tag: string }): emitted is Update => Object.hasOwn(variants, emitted._tag);
 
 /** Returns what interceptors see of a request for updates, which may be invalid. */
 export function updatesCall(request: unknown): FeedCall {

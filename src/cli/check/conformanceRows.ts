@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { acsDelta, ledgerEffects } from '../../index.js';
 import { decodeJson, type ProbeRequest, type ProbeResponse } from '../participant.js';
-import type { Names } from '../Selection.js';
+import { type Names, variants } from '../Selection.js';
 import { cantonErrorCode, lacksEndpoint } from './Probe.js';
 
 /** What is known of a participant before the first row. */
@@ -95,7 +95,7 @@ export const readingRows: readonly Row[] = [
         : { path: `${facts.updatesPath}?limit=1`, body: body(facts, { beginExclusive: 0, endInclusive: facts.end }) },
     ['PARTICIPANT_PRUNED_DATA_ACCESSED'],
   ),
-  ...['Transaction', 'Reassignment', 'TopologyTransaction', 'OffsetCheckpoint'].map(seen),
+  ...variants.filter((variant) => variant !== 'UnknownUpdate').map(seen),
   refused(
     'filters',
     'an unknown package is refused',

@@ -1,6 +1,6 @@
 import { concatMap, defer, type Observable } from 'rxjs';
 import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from '../progress.js';
-import { type Reading, readSelected, type Selection } from '../Selection.js';
+import { type Reading, readSelected, type Selection, variants } from '../Selection.js';
 import type { Session } from '../Session.js';
 import { groupDigits, type Paint, toJsonLine } from '../terminal.js';
 import { type Outcome, runToEnd } from '../World.js';
@@ -62,7 +62,7 @@ const resumeMessage = ({ cursor, updates }: ReplayProgress, removedBytes: number
   `resuming after offset ${cursor}: the file has ${groupDigits(updates)} updates${removedBytes > 0 ? '; an incomplete last line was removed' : ''}\n`;
 
 /** All variants but checkpoints, which depend on when they are read. */
-const replayed: Selection['variants'] = ['Transaction', 'Reassignment', 'TopologyTransaction', 'UnknownUpdate'];
+const replayed = variants.filter((variant) => variant !== 'OffsetCheckpoint');
 
 /** Writes the updates from the cursor to the end of the range, no faster than the disk; completes when all are in the stream. */
 function fill(session: Session, { manifest, file, progress }: Writing, selection: Selection): Observable<unknown> {
