@@ -20,12 +20,13 @@ export const automation: Line = {
     const server = start('automationServer.js', { count, submitMs } satisfies AutomationSpec);
     try {
       const load = { ...plainLoad, url: `http://127.0.0.1:${String(await nextMessage(server))}`, count };
-      const { ours, undici, theirs } = await sideBySide(
+      const { ours, undici, theirs, ky } = await sideBySide(
         sets,
         {
           ours: { variant: 'automateRule', load },
           undici: { variant: 'automateRule', load: { ...load, port: 'undici' } },
           theirs: { variant: 'bareAutomation', load },
+          ky: { variant: 'bareAutomationKy', load },
         },
         ['--expose-gc'],
       );
@@ -40,6 +41,13 @@ export const automation: Line = {
           ratios: speedRatios(ours, theirs),
           goal: { atLeast: 0.85 },
           note: `${perSecond(ours)} a second, the loop ${perSecond(theirs)}`,
+        },
+        {
+          id: 'automation-ky',
+          figure: 'the same / a loop over ky, which sends the requests of the rule, too',
+          ratios: speedRatios(ours, ky),
+          goal: { atLeast: 0.85 },
+          note: `the loop ${perSecond(ky)}`,
         },
         {
           id: 'automation-undici',

@@ -1,4 +1,5 @@
 import process from 'node:process';
+import ky from 'ky';
 import { lastValueFrom, take, tap } from 'rxjs';
 import { automate } from '../../../../src/automation/index.js';
 import { acsDelta } from '../../../../src/index.js';
@@ -43,35 +44,39 @@ export const automateRule: Measure = async (load) => {
   });
 };
 
-/** Reads the contracts once, and submits each with `fetch`, so many at a time. */
-export const bareAutomation: Measure = (load) =>
-  measured(load, async (begin, add) => {
-    const { includeReassignments: eventFormat } = acsDelta({ parties: [party] });
-    const contractIds: string[] = [];
-    for (let pageToken: string | null | undefined; pageToken !== null;) {
-      const page = (await post(load, '/v2/state/active-contracts-page', {
-        ...{ activeAtOffset: load.count, eventFormat, maxPageSize: 500, pageToken },
-      })) as Page;
-      for (const { contractEntry } of page.activeContracts)
-        contractIds.push(contractEntry.JsActiveContract.createdEvent.contractId);
-      pageToken = page.nextPageToken;
-    }
-    begin();
-    const left = contractIds.values();
-    const work = async (): Promise<void> => {
-      for (const contractId of left) {
-        const deduplicationPeriod = { DeduplicationOffset: { value: 0 } };
-        await post(load, '/v2/commands/submit-and-wait-for-transaction', {
-          commands: {
-            ...{ actAs: [party], commandId: `archive:${contractId}`, commands: [archive(contractId)] },
-            deduplicationPeriod,
-          },
-        });
-        add();
+type Post = (load: Load, path: string, body: object) => Promise<unknown>;
+
+/** Reads the contracts once, and submits each, so many at a time. */
+const bareLoop =
+  (post: Post): Measure =>
+  (load) =>
+    measured(load, async (begin, add) => {
+      const { includeReassignments: eventFormat } = acsDelta({ parties: [party] });
+      const contractIds: string[] = [];
+      for (let pageToken: string | null | undefined; pageToken !== null;) {
+        const page = (await post(load, '/v2/state/active-contracts-page', {
+          ...{ activeAtOffset: load.count, eventFormat, maxPageSize: 500, pageToken },
+        })) as Page;
+        for (const { contractEntry } of page.activeContracts)
+          contractIds.push(contractEntry.JsActiveContract.createdEvent.contractId);
+        pageToken = page.nextPageToken;
       }
-    };
-    await Promise.all(Array.from({ length: concurrency }, work));
-  });
+      begin();
+      const left = contractIds.values();
+      const work = async (): Promise<void> => {
+        for (const contractId of left) {
+          const deduplicationPeriod = { DeduplicationOffset: { value: 0 } };
+          await post(load, '/v2/commands/submit-and-wait-for-transaction', {
+            commands: {
+              ...{ actAs: [party], commandId: `archive:${contractId}`, commands: [archive(contractId)] },
+              deduplicationPeriod,
+            },
+          });
+          add();
+        }
+      };
+      await Promise.all(Array.from({ length: concurrency }, work));
+    });
 
 interface Page {
   readonly activeContracts: readonly {
@@ -80,14 +85,18 @@ interface Page {
   readonly nextPageToken: string | null;
 }
 
-async function post({ url }: Load, path: string, body: object): Promise<unknown> {
+export const bareAutomation = bareLoop(async ({ url }, path, body) => {
   const response = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
   return response.json();
-}
+});
+
+export const bareAutomationKy = bareLoop(({ url }, path, body) =>
+  ky.post(`${url}${path}`, { json: body, retry: 0, timeout: false }).json(),
+);
 
 /** Measures the time for each action, and the memory at the first one and after the last. */
 async function measured(
