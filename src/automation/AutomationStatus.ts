@@ -4,7 +4,7 @@ import { textOf } from '../errors/textOf.js';
 import type { WorkCounts } from '../diagnostics/WorkDiagnostic.js';
 import { noWork } from '../dispatch/WorkStatus.js';
 import type { Agenda } from './Agenda.js';
-import type { StoreState } from './Memory.js';
+import type { StoreState } from './whileElected.js';
 import type { Acted } from './Rule.js';
 
 /**

@@ -20,7 +20,8 @@ import type { SubmissionRejectedError } from '../errors/submission.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
 import type { Stop } from '../process/Stop.js';
 import type { Agenda } from './Agenda.js';
-import type { Effects, Memory } from './Memory.js';
+import type { Effects } from './Effects.js';
+import type { Memory } from './Memory.js';
 import type { Entry, Submission } from './Entry.js';
 import { type Acted, type ActionRequest, type Rule, RuleError } from './Rule.js';
 

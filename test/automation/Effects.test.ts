@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Entry, type Submission } from '../../src/automation/Entry.js';
 import type { Rule } from '../../src/automation/index.js';
-import { Effects, noMemory } from '../../src/automation/Memory.js';
+import { Effects } from '../../src/automation/Effects.js';
+import { noMemory } from '../../src/automation/Memory.js';
 import type { Contract } from '../../src/contracts/index.js';
 import type { SubmittedTransaction } from '../../src/index.js';
 import { exerciseOn, ruleOf } from './support.js';

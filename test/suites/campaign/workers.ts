@@ -12,7 +12,8 @@ import {
   throwError,
 } from 'rxjs';
 import { Agenda } from '../../../src/automation/Agenda.js';
-import { Effects, noMemory } from '../../../src/automation/Memory.js';
+import { Effects } from '../../../src/automation/Effects.js';
+import { noMemory } from '../../../src/automation/Memory.js';
 import type { Acted, Rule } from '../../../src/automation/Rule.js';
 import { workOn } from '../../../src/automation/work.js';
 import type { Contract } from '../../../src/contracts/Contract.js';
