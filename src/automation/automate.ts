@@ -1,7 +1,7 @@
 import { concat, defer, EMPTY, finalize, isObservable, map, type Observable, repeat, tap, timer } from 'rxjs';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { ContractTypes } from '../contracts/Contract.js';
-import { openView } from '../contracts/liveContracts.js';
+import { openView } from '../contracts/openView.js';
 import type { DiagnosticBody } from '../diagnostics/Diagnostic.js';
 import { readContractEvents } from '../feed/contractEvents.js';
 import { checkNotNegative, checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';

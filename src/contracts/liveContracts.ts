@@ -1,39 +1,23 @@
-import {
-  BehaviorSubject,
-  defer,
-  distinctUntilChanged,
-  filter,
-  isObservable,
-  map,
-  type Observable,
-  type OperatorFunction,
-  share,
-  take,
-} from 'rxjs';
+import { BehaviorSubject, distinctUntilChanged, filter, isObservable, map, type Observable, share, take } from 'rxjs';
 import { checkOffset } from '../codecs/internal/field.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
-import type { LedgerPosition } from '../codecs/LedgerPosition.js';
-import type { Diagnostic, WorkName } from '../diagnostics/Diagnostic.js';
-import { reportOf, reportWithout } from '../client/Client.js';
-import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
-import type { ContractChange, ContractsBatch } from './ContractChange.js';
-import {
-  type ContractPolicies,
-  type ContractQuery,
-  type ContractsOptions,
-  type ContractsSource,
-  readFrom,
-  checkQuery,
-  copyOf,
-} from './ContractQuery.js';
-import type { ContractSet } from './ContractSet.js';
+import type { ContractChange } from './ContractChange.js';
+import { type ContractPolicies, type ContractQuery, type ContractsOptions, copyOf } from './ContractQuery.js';
 import { firstWith } from './firstWith.js';
-import { join } from './join.js';
-import { type ContractsKnown, isSameState, type LiveState, loading, resetOf } from './LiveState.js';
-import { stateOf, toChanges, type View, viewOf } from './LiveState.js';
+import {
+  type ContractsKnown,
+  isSameState,
+  type LiveState,
+  loading,
+  stateOf,
+  toChanges,
+  type View,
+} from './LiveState.js';
+import { openView } from './openView.js';
+import { selectContracts } from './selectContracts.js';
 
 /**
  * A live view of the active contracts. All subscriptions to its Observables share one snapshot and one feed, which
@@ -155,59 +139,6 @@ export function liveContracts<M extends ContractTypes>(
   );
 }
 
-/** Contracts that were read before, and where; `'otherLedger'` if another one has taken the place of their ledger. */
-export type ContractsHad =
-  | 'otherLedger'
-  | {
-      readonly position: LedgerPosition;
-      /** Whether contracts that are read there again are the same. */
-      readonly areSame: (contracts: ContractSet) => boolean;
-    };
-
-/** How a view is opened for another part of the library. */
-interface ViewDetails {
-  /** The rule whose view it is, for its diagnostics. */
-  readonly name?: WorkName | undefined;
-  /** The diagnostics that it does not report. */
-  readonly unreported?: readonly Diagnostic['_tag'][] | undefined;
-  /** What the subscriber has: it is read again without a `Reset`, unless it is that of another ledger. */
-  readonly after?: ContractsHad | undefined;
-}
-
-/** Returns a view that is not shared: each subscription begins with a snapshot. Throws for an invalid query. */
-export function openView<M extends ContractTypes>(
-  ledger: LedgerReader,
-  query: ContractQuery<M> & ContractPolicies,
-  options: ContractsOptions = {},
-  { name, unreported = [], after }: ViewDetails = {},
-): Observable<View<ContractOf<M>>> {
-  checkQuery(query);
-  const own = copyOf(query);
-  // an outage of any length must not end the view
-  const defaults = { giveUpAfterMs: Infinity };
-  const read = (given: ContractsSource): Observable<View<ContractOf<M>>> => {
-    const source = { ...given, report: reportWithout(reportOf(given.report, name), ...unreported) };
-    const { client, feed } = source;
-    const steps$ = join(source, { query: own, ...(after && continuing(after)) }).pipe(
-      reportEnd<ContractsBatch<AnyContract>>(source.report),
-    );
-    return viewOf(
-      // the contracts have the types of the query
-      steps$ as Observable<ContractsBatch<ContractOf<M>>>,
-      client.diagnostics$.pipe(filter((diagnostic) => diagnostic.feed === feed)),
-    );
-  };
-  return readFrom(ledger, options, read, defaults);
-}
-
-/** Where to begin after what the subscriber has. */
-function continuing(after: ContractsHad) {
-  if (after === 'otherLedger') return { reason: 'ledgerReset' } as const;
-  const { position, areSame } = after;
-  const compare = (contracts: ContractSet) => (areSame(contracts) ? 'same' : 'otherLedger');
-  return { resumeFrom: position.offset, position, compare } as const;
-}
-
 /** Returns the Observables of a view. Each keeps its own state. */
 export function toLiveContracts<C extends AnyContract>(
   view$: Observable<View<C>>,
@@ -261,117 +192,4 @@ export function toLiveContracts<C extends AnyContract>(
     view$,
     parties,
   };
-}
-
-/**
- * Emits the matching contracts, at first and whenever they have changed. It is always the same mutable object: read it
- * immediately.
- */
-const selectContracts =
-  <C extends AnyContract, S extends C>(
-    isMatch: (contract: C) => contract is S,
-    compare?: (a: S, b: S) => number,
-  ): OperatorFunction<ContractsBatch<C>, MutableSelection<C, S>> =>
-  (known$) =>
-    defer(() => {
-      const selection = new MutableSelection(isMatch, compare);
-      return known$.pipe(
-        filter((known, index) =>
-          index === 0 || resetOf(known) !== undefined ? selection.load(known.contracts) : selection.apply(known.items),
-        ),
-        map(() => selection),
-      );
-    });
-
-/**
- * The number of changes in a step up to which each is inserted at its place. For more changes, sorting again is faster.
- */
-const maxPlaced = 1_000;
-
-/** Contracts that match a predicate. The cost of a change does not depend on their number. */
-class MutableSelection<C extends AnyContract, S extends C> {
-  readonly #byId = new Map<string, S>();
-  /** `undefined` if the order is not known. */
-  #sorted: S[] | undefined;
-
-  constructor(
-    private readonly isMatch: (contract: C) => contract is S,
-    private readonly compare: ((a: S, b: S) => number) | undefined,
-  ) {}
-
-  get size(): number {
-    return this.#byId.size;
-  }
-
-  /** Returns the contracts in order, as a new array. */
-  toArray(): readonly S[] {
-    if (this.compare === undefined) return [...this.#byId.values()];
-    this.#sorted ??= [...this.#byId.values()].sort(this.compare);
-    return [...this.#sorted];
-  }
-
-  /** Starts over with all contracts. That counts as a change. */
-  load(contracts: ContractSet<C>): boolean {
-    this.#byId.clear();
-    for (const contract of contracts) if (this.isMatch(contract)) this.#byId.set(contract.contractId, contract);
-    this.#sorted = undefined;
-    return true;
-  }
-
-  /** Applies changes. Returns whether one of them concerns a matching contract. */
-  apply(changes: ContractsBatch<C>['items']): boolean {
-    let isChanged = false;
-    let count = 0;
-    for (const change of changes) {
-      if (change._tag !== 'ContractsChanged') continue;
-      const { added, removed, moved } = change;
-      count += added.length + removed.length + moved.length;
-      if (count > maxPlaced) this.#sorted = undefined;
-      for (const { contractId } of removed) isChanged = this.#replace(contractId, undefined) || isChanged;
-      for (const contract of [...added, ...moved.map((move) => move.contract)]) {
-        const match = this.isMatch(contract) ? contract : undefined;
-        isChanged = this.#replace(contract.contractId, match) || isChanged;
-      }
-    }
-    return isChanged;
-  }
-
-  #replace(contractId: string, contract: S | undefined): boolean {
-    const before = this.#byId.get(contractId);
-    if (before !== undefined) this.#unsort(before);
-    if (contract === undefined) return this.#byId.delete(contractId);
-    this.#byId.set(contractId, contract);
-    this.#sort(contract);
-    return true;
-  }
-
-  #sort(contract: S): void {
-    const { compare } = this;
-    const sorted = this.#sorted;
-    if (compare === undefined || sorted === undefined) return;
-    const index = countWhile(sorted, (other) => compare(other, contract) <= 0);
-    sorted.splice(index, 0, contract);
-  }
-
-  #unsort(contract: S): void {
-    const { compare } = this;
-    const sorted = this.#sorted;
-    if (compare === undefined || sorted === undefined) return;
-    const first = countWhile(sorted, (other) => compare(other, contract) < 0);
-    const index = sorted.indexOf(contract, first);
-    // an inconsistent order, such as one that never returns 0, does not find it
-    sorted.splice(index < 0 ? sorted.indexOf(contract) : index, 1);
-  }
-}
-
-/** Returns the number of leading elements for which a condition holds, by binary search. */
-function countWhile<A>(sorted: readonly A[], condition: (element: A) => boolean): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (condition(sorted[middle] as A)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -24,7 +24,8 @@ import { checkNotNegative, clampTimer } from '../http/retry.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
 import { type ContractPolicies, type ContractQuery, type ContractsOptions, copyOf } from './ContractQuery.js';
-import { type LiveContracts, openView, toLiveContracts } from './liveContracts.js';
+import { type LiveContracts, toLiveContracts } from './liveContracts.js';
+import { openView } from './openView.js';
 import { inOrder } from './inOrder.js';
 import { loading, type View } from './LiveState.js';
 

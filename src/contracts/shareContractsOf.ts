@@ -27,7 +27,7 @@ import {
   copyOf,
 } from './ContractQuery.js';
 import { inOrder } from './inOrder.js';
-import { type ContractsHad, openView } from './liveContracts.js';
+import { type ContractsHad, openView } from './openView.js';
 import { loading, type View } from './LiveState.js';
 import { maker } from './readContracts.js';
 import { newKeys, type SharedContracts, type ShareOptions, shareViews } from './shareContracts.js';

@@ -11,7 +11,7 @@ import {
   type Reset,
 } from '../ContractChange.js';
 import { ContractList } from '../ContractSet.js';
-import type { ContractsHad } from '../liveContracts.js';
+import type { ContractsHad } from '../openView.js';
 import type { View } from '../LiveState.js';
 import { haveSameWitnesses } from '../parties/seenBy.js';
 import type { TypesFilter } from './TypesFilter.js';
