@@ -41,11 +41,7 @@ export class RelayError extends TaggedError<'RelayError'> {
   }
 }
 
-/**
- * Whether a value is a {@link RelayError}.
- *
- * @category Errors
- */
+/** Whether a value is the error of a relay. */
 export const isRelayError = (u: unknown): u is RelayError => hasTag(u, 'RelayError');
 
 /**

@@ -9,4 +9,4 @@
 export { natsRelay, type NatsRelay, type NatsRelayOptions } from './natsRelay.js';
 export { natsFeed, type NatsFeedOptions } from './natsFeed.js';
 export type { NatsPosition } from './NatsPosition.js';
-export { isRelayError, RelayError, type RelayReason } from './RelayError.js';
+export { RelayError, type RelayReason } from './RelayError.js';

@@ -18,5 +18,5 @@
  */
 
 export { runService, type ServiceOptions, type ServiceParts } from './runService.js';
-export { type PartFailure, ServiceError, type ServicePart } from './runParts.js';
+export type { PartFailure, ServiceError, ServicePart } from './runParts.js';
 export type { PartStatus, ServiceStatus, WorkStatus } from './ServiceStatus.js';

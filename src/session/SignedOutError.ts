@@ -1,4 +1,4 @@
-import { hasTag, TaggedError } from '../errors/internal/message.js';
+import { TaggedError } from '../errors/internal/message.js';
 
 /**
  * A submission that was pending when the user signed out.
@@ -35,10 +35,3 @@ export class SignedOutError extends TaggedError<'SignedOutError'> {
       : 'You have signed out.';
   }
 }
-
-/**
- * Whether a value is a {@link SignedOutError}.
- *
- * @category Errors
- */
-export const isSignedOutError = (u: unknown): u is SignedOutError => hasTag(u, 'SignedOutError');

@@ -7,4 +7,4 @@
 
 export { ledgerSession } from './ledgerSession.js';
 export type { LedgerSession, SessionOptions, SessionState } from './SessionState.js';
-export { isSignedOutError, SignedOutError, type AbortedSubmission } from './SignedOutError.js';
+export { SignedOutError, type AbortedSubmission } from './SignedOutError.js';

@@ -3,7 +3,7 @@ import { nanos } from '@nats-io/nats-core';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { firstValueFrom, from, lastValueFrom, NEVER, type ObservableInput } from 'rxjs';
-import { isRelayError, natsFeed, natsRelay, type NatsRelayOptions } from '../../src/nats/index.js';
+import { natsFeed, natsRelay, type NatsRelayOptions, RelayError } from '../../src/nats/index.js';
 import { processFeed, type Work } from '../../src/process/index.js';
 import { effort } from '../helpers/effort.js';
 import { describeWithNats } from '../helpers/natsServer.js';
@@ -299,7 +299,7 @@ describeWithNats('a relay to a server with a small max_payload', () => {
     });
     const batch = [of(1, 10), of(2, 30_000), of(3, 10)];
     const error: unknown = await Promise.resolve(handler(batch, undefined)).catch((reason: unknown) => reason);
-    expect(isRelayError(error) && error.message).toMatch(
+    expect(error instanceof RelayError && error.message).toMatch(
       /offset 2 has 30\d\d\d bytes, but the server accepts at most 20000/,
     );
     expect(await readStream(jsm, stream)).toEqual([]);

@@ -30,12 +30,12 @@ import {
 } from '../../src/process/index.js';
 import {
   runService,
-  ServiceError,
   type ServiceOptions,
   type ServiceParts,
   type ServiceStatus,
   type WorkStatus,
 } from '../../src/service/index.js';
+import { ServiceError } from '../../src/service/runParts.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { itInVirtualTime, until } from '../helpers/time.js';
 

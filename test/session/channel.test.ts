@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { EMPTY, map } from 'rxjs';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
-import { isSignedOutError, ledgerSession } from '../../src/session/index.js';
+import { ledgerSession, SignedOutError } from '../../src/session/index.js';
 import { briefState } from '../contracts/brief.js';
 import { create, marbles as query } from '../contracts/joinSupport.js';
 import { observe } from '../helpers/observe.js';
@@ -50,6 +50,6 @@ it.each([
     undefined,
     undefined,
   ]);
-  expect(isSignedOutError(view.error)).toBe(true);
+  expect(view.error instanceof SignedOutError).toBe(true);
   states.subscription.unsubscribe();
 });

@@ -4,7 +4,7 @@ import { acsDelta } from '../../src/codecs/UpdateFormat.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import { partiesOf } from '../../src/contracts/partiesOf.js';
 import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
-import { isSignedOutError, ledgerSession, type SessionOptions, type SessionState } from '../../src/session/index.js';
+import { ledgerSession, type SessionOptions, type SessionState, SignedOutError } from '../../src/session/index.js';
 import { briefState } from '../contracts/brief.js';
 import { archive, create, marbles as query } from '../contracts/joinSupport.js';
 import { observe, type Observed } from '../helpers/observe.js';
@@ -383,7 +383,7 @@ describe('a session', () => {
       at(901_000, () => again?.subscription.unsubscribe());
       flush();
       expect(facts).toEqual(['signedOut', 0, facts[2], facts[2]]);
-      for (const ended of [updates, first, later]) expect(isSignedOutError(ended?.error)).toBe(true);
+      for (const ended of [updates, first, later]) expect(ended?.error instanceof SignedOutError).toBe(true);
       expect(again?.values.at(-1)).toBe('live/open 1 x');
       expect(user.logins).toBe(1);
     });
@@ -409,7 +409,7 @@ describe('a session', () => {
         flush();
         expect(during.sent).toBe(0);
         if (succeeds) expect(during.view?.values.at(-1)).toBe('live/open 1 x');
-        else expect([session.state, isSignedOutError(during.view?.error)]).toEqual(['signedOut', true]);
+        else expect([session.state, during.view?.error instanceof SignedOutError]).toEqual(['signedOut', true]);
       });
     },
   );
@@ -462,9 +462,9 @@ describe('a session', () => {
     });
     const parties = observe(partiesOf(client, { userId: 'alice' }));
     await session.signOut();
-    expect(isSignedOutError(parties.error)).toBe(true);
+    expect(parties.error instanceof SignedOutError).toBe(true);
     const later = observe(partiesOf(client));
-    expect(isSignedOutError(later.error)).toBe(true);
+    expect(later.error instanceof SignedOutError).toBe(true);
   });
 
   it('aborts submissions when the user signs out, and says which may be committed', async () => {
@@ -477,7 +477,7 @@ describe('a session', () => {
     const unsent = observe(client.submitAndWaitForTransaction({ ...request, commandId: 'c-2' }));
     const read = observe(client.ledgerEnd());
     const aborted = await session.signOut();
-    expect(isSignedOutError(read.error)).toBe(true);
+    expect(read.error instanceof SignedOutError).toBe(true);
     expect(aborted).toEqual([{ commandId: 'c-1', mayBeCommitted: true }]);
     expect(submission.error).toMatchObject({
       name: 'SignedOutError',
@@ -888,7 +888,7 @@ describe('a page that returns', () => {
     it.each([false, true])('ends what a user had who has signed out, at once; expired: %s', (isExpired) => {
       const { states, times, view } = restoreWith(() => undefined, isExpired);
       expect([states, times]).toEqual([[isExpired ? 'expired' : 'active', 'signedOut'], [0]]);
-      expect(isSignedOutError(view.error)).toBe(true);
+      expect(view.error instanceof SignedOutError).toBe(true);
     });
 
     it.each<[string, SessionOptions['token']]>([
@@ -898,14 +898,14 @@ describe('a page that returns', () => {
     ])('ends it also where the app has %s in place of a token', (_, token) => {
       const { states, view } = restoreWith(token);
       expect(states).toEqual(['active', 'signedOut']);
-      expect(isSignedOutError(view.error)).toBe(true);
+      expect(view.error instanceof SignedOutError).toBe(true);
     });
 
     it('ends what a user had whom another one has replaced', () => {
       const tokenOf = (user: string): string => `header.${btoa(JSON.stringify({ sub: user }))}.signature`;
       const { states, view } = restoreWith(() => tokenOf('bob'), false, tokenOf('alice'));
       expect(states).toEqual(['active', 'signedOut', 'active']);
-      expect(isSignedOutError(view.error)).toBe(true);
+      expect(view.error instanceof SignedOutError).toBe(true);
     });
 
     it('goes on with the token of a sign-in', () => {

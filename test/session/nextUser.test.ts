@@ -13,7 +13,7 @@ import {
 } from 'rxjs';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import { shareContracts } from '../../src/contracts/shareContracts.js';
-import { isSignedOutError, ledgerSession } from '../../src/session/index.js';
+import { ledgerSession, SignedOutError } from '../../src/session/index.js';
 import { briefState } from '../contracts/brief.js';
 import { create, marbles as query } from '../contracts/joinSupport.js';
 import { observe, type Observed } from '../helpers/observe.js';
@@ -99,7 +99,7 @@ describe('the sign-in of another user', () => {
         close();
       });
       flush();
-      expect(isSignedOutError(view.error)).toBe(ends);
+      expect(view.error instanceof SignedOutError).toBe(ends);
       const gone = ends ? ['signedOut'] : [];
       expect(states.values).toEqual(['signedOut', 'active', 'expired', 'signingIn', ...gone, 'active']);
       expect(later?.values.at(-1)).toBe('live/open 1 x');
@@ -126,7 +126,7 @@ describe('the sign-in of another user', () => {
         other.close();
       });
       flush();
-      expect(isSignedOutError(view.error)).toBe(true);
+      expect(view.error instanceof SignedOutError).toBe(true);
       expect((view.endedAt ?? Infinity) - signInAt).toBeLessThan(1_100);
       expect(states.values.slice(-2)).toEqual(['signedOut', 'active']);
       expect(used).not.toContain(tokenOf('bob'));
@@ -168,7 +168,7 @@ describe('the sign-in of another user', () => {
       at(5_000, () => {
         store.token = tokenOf('bob');
         end = observe(client.ledgerEnd());
-        expect([end.error, view.error].map(isSignedOutError)).toEqual([true, true]);
+        expect([end.error, view.error].map((error) => error instanceof SignedOutError)).toEqual([true, true]);
         expect([session.state, used.includes(tokenOf('bob'))]).toEqual(['signedOut', false]);
       });
       at(5_100, () => {
@@ -247,7 +247,7 @@ describe('a sign-out', () => {
         expect(session.state).toBe('expired');
         waiting.push(observe(client.ledgerEnd()), observe(client.parties()), view);
         void session.signOut();
-        expect(waiting.map(({ error }) => isSignedOutError(error))).toEqual([true, true, true]);
+        expect(waiting.map(({ error }) => error instanceof SignedOutError)).toEqual([true, true, true]);
         close();
       });
       flush();
@@ -278,7 +278,7 @@ describe('a sign-out', () => {
         .subscribe(() => void one.session.signIn().then((state) => results.push(state)));
       at(5_000, () => void one.session.signOut());
       at(6_000, () => {
-        expect([one.session.state, store.token, isSignedOutError(one.view.error)]).toEqual([
+        expect([one.session.state, store.token, one.view.error instanceof SignedOutError]).toEqual([
           'active',
           tokenOf('bob'),
           true,

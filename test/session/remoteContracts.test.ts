@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { map, tap, timer } from 'rxjs';
-import { isSignedOutError, ledgerSession } from '../../src/session/index.js';
+import { ledgerSession, SignedOutError } from '../../src/session/index.js';
 import { remoteContracts, shareRemoteContracts } from '../../src/sse/index.js';
 import { briefState } from '../contracts/brief.js';
 import { observe, type Observed } from '../helpers/observe.js';
@@ -71,10 +71,10 @@ describe.each(['remoteContracts', 'shareRemoteContracts'] as const)('%s with the
       const other = new LocalChannel(name);
       if (where === 'another tab') other.postMessage('signedOut');
       await advance(1);
-      expect(isSignedOutError(first.error)).toBe(true);
+      expect(first.error instanceof SignedOutError).toBe(true);
       expect(server.requests.map(({ isAborted }) => isAborted())).toEqual([true]);
       const between = statesOf(view);
-      expect([isSignedOutError(between.error), server.requests.length]).toEqual([true, 1]);
+      expect([between.error instanceof SignedOutError, server.requests.length]).toEqual([true, 1]);
       void session.signIn();
       const during = statesOf(view);
       await settle();
@@ -99,7 +99,7 @@ describe.each(['remoteContracts', 'shareRemoteContracts'] as const)('%s with the
     await settle();
     await advance(10);
     await settle();
-    expect(isSignedOutError(first.error)).toBe(true);
+    expect(first.error instanceof SignedOutError).toBe(true);
     expect(server.requests).toHaveLength(1);
     await advance(100);
     expect(states.values).toEqual(['signedOut', 'active', 'signedOut', 'active']);

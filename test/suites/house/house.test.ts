@@ -1,9 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { browserGlobals, circles, exportedNames, readSources, roomCircles } from './measure.js';
+import {
+  browserGlobals,
+  circles,
+  codeOfGuides,
+  exportedNames,
+  exportedValues,
+  readEntries,
+  readSources,
+  roomCircles,
+} from './measure.js';
 
-const files = readSources(join(import.meta.dirname, '..', '..', '..', 'src'));
+const root = join(import.meta.dirname, '..', '..', '..');
+const files = readSources(join(root, 'src'));
 
 // what the house weighs is a report, `npm run house`; this is what it must not have
 describe('src', () => {
@@ -22,11 +32,18 @@ describe('src', () => {
     expect(globals.has('Event')).toBe(true);
     expect(names.filter((name) => globals.has(name))).toEqual([]);
   });
+
+  it('exports no value that the code of no guide names', () => {
+    const values = exportedValues(files, readEntries(root));
+    expect(values.length).toBeGreaterThan(100);
+    const named = new Set(codeOfGuides(root).match(/[\w$]+/g));
+    expect(values.filter((name) => !named.has(name))).toEqual([]);
+  });
 });
 
 describe('CONTRIBUTING.md', () => {
   it('names files that exist', () => {
-    const text = readFileSync(join(import.meta.dirname, '..', '..', '..', 'CONTRIBUTING.md'), 'utf8');
+    const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
     const [, flows = ''] = /Six flows([^]*?)## Where a new thing goes/.exec(text) ?? [];
     const named = [...flows.matchAll(/`([\w/]+\.ts)`/g)].map(([, path = '']) => path);
     expect(named.length).toBeGreaterThan(30);

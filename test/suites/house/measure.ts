@@ -13,6 +13,8 @@ export interface SourceFile {
   /** Its lines without comments and blank ones. */
   readonly linesOfCode: number;
   readonly exports: readonly string[];
+  /** Those of its exported names that are no types alone. */
+  readonly values: readonly string[];
   readonly imports: readonly Import[];
 }
 
@@ -37,7 +39,8 @@ export const readSources = (folder: string): readonly SourceFile[] =>
       path,
       lines: countLines(text),
       linesOfCode: countLines(text.replace(/\/\*[^]*?\*\/|^ *\/\/.*/gm, '').replace(/^\s*\n/gm, '')),
-      exports: [...new Set(source.statements.flatMap(namesIn))],
+      exports: [...new Set(source.statements.flatMap((statement) => namesIn(statement)))],
+      values: [...new Set(source.statements.filter(isOfValues).flatMap((statement) => namesIn(statement, isValue)))],
       imports: importsOf(source),
     };
   });
@@ -101,6 +104,30 @@ export const exportedNames = (files: readonly SourceFile[], entries: readonly st
   ...new Set(files.filter(({ path }) => entries.includes(path)).flatMap((file) => file.exports)),
 ];
 
+/** The values that entries export, each once. */
+export const exportedValues = (files: readonly SourceFile[], entries: readonly string[]): readonly string[] => [
+  ...new Set(files.filter(({ path }) => entries.includes(path)).flatMap((file) => file.values)),
+];
+
+/** The files of `src` that the package exports. */
+export function readEntries(root: string): readonly string[] {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, { readonly default?: string }>>;
+  };
+  return Object.values(exports).flatMap(({ default: path }) => path?.replace('./dist/', '').replace(/js$/, 'ts') ?? []);
+}
+
+/** The code in the README and the guides: blocks, and what is between backticks. */
+export const codeOfGuides = (root: string): string =>
+  ['README.md', ...markdownFiles(join(root, 'docs')).map((path) => join('docs', path))]
+    .flatMap((path) => readFileSync(join(root, path), 'utf8').match(/^ *```\w[^]*?^ *```$|`[^`\n]+`/gm) ?? [])
+    .join('\n');
+
+const markdownFiles = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.md') && !path.includes('node_modules'),
+  );
+
 /** The names that every browser program has without an import. */
 export function browserGlobals(): ReadonlySet<string> {
   const libraries = dirname(require.resolve('typescript'));
@@ -110,10 +137,20 @@ export function browserGlobals(): ReadonlySet<string> {
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-function namesIn(statement: ts.Statement): readonly string[] {
+const isOfValues = (statement: ts.Statement): boolean =>
+  !ts.isInterfaceDeclaration(statement) &&
+  !ts.isTypeAliasDeclaration(statement) &&
+  !(ts.isExportDeclaration(statement) && statement.isTypeOnly);
+
+const isValue = ({ isTypeOnly }: ts.ExportSpecifier): boolean => !isTypeOnly;
+
+function namesIn(
+  statement: ts.Statement,
+  isIncluded: (name: ts.ExportSpecifier) => boolean = () => true,
+): readonly string[] {
   if (ts.isExportDeclaration(statement))
     return statement.exportClause !== undefined && ts.isNamedExports(statement.exportClause)
-      ? statement.exportClause.elements.map(({ name }) => name.text)
+      ? statement.exportClause.elements.filter(isIncluded).map(({ name }) => name.text)
       : [];
   const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
   if (!modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return [];

@@ -1,13 +1,19 @@
-import { readFileSync } from 'node:fs';
 import process from 'node:process';
-import { circles, exportedNames, filesWithOneImporter, readSources, roomOf, sum } from './measure.js';
+import {
+  circles,
+  exportedNames,
+  exportedValues,
+  filesWithOneImporter,
+  readEntries,
+  readSources,
+  roomOf,
+  sum,
+} from './measure.js';
 
 /** Prints what the house weighs: a report, not a bound. Run in the root of the project: `npm run house`. */
 const files = readSources('src');
 const publicNames = exportedNames(files, ['index.ts']);
-const entries = Object.values(
-  (JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, { default?: string }> }).exports,
-).flatMap(({ default: path }) => path?.replace('./dist/', '').replace(/js$/, 'ts') ?? []);
+const entries = readEntries('.');
 const single = filesWithOneImporter(files);
 const circular = circles(files);
 const linesOfCode = (measured: readonly { readonly linesOfCode: number }[]): number =>
@@ -31,6 +37,7 @@ const report = [
   '',
   row('names in the root', publicNames.length),
   row('names over all entries', exportedNames(files, entries).length),
+  row('  of them values', exportedValues(files, entries).length),
   row('circles', circular.length),
   row('files with one importer', single.length),
   ...single.map((path) => `    ${path}`),
