@@ -85,7 +85,7 @@ const exchangeAt = <A>(
         defer(() => client.send(outgoing)).pipe(
           take(1),
           mapError((error) => toConnectionError(path, error, host, (at) => client.hasAnswered(at))),
-          throwIfEmpty(() => new ConnectionError(path, 'there was no response', undefined, host)),
+          throwIfEmpty(() => new ConnectionError(path, 'there was no response', { host })),
           timeoutWith(
             timeoutMs,
             () => new RequestTimeoutError(path, timeoutMs, host),
@@ -213,7 +213,7 @@ export function toConnectionError(
   const hint = trouble && `${trouble.text}; ${trouble.next}`;
   const isWrongAddress = trouble?.isPermanent === true && hasAnswered?.() !== true;
   const isPermanent = isWrongAddress || trouble?.isOfClient === true;
-  return new ConnectionError(path, connectionFailed, code, host, hint, isPermanent);
+  return new ConnectionError(path, connectionFailed, { code, host, hint, isPermanent });
 }
 
 /** The system's error code, from the innermost error that has one: fetch wraps these errors, and ky wraps those of fetch. */

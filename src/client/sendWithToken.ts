@@ -91,7 +91,7 @@ function sendAfter<A>(sending: Sending<A>, refused: string | undefined, refusal:
   const tokens = client.tokens;
   // what answers in place of the ledger does not show what the ledger did
   if (call.isSubmission === true && cause.status === 403 && cause.code === undefined)
-    throw new ConnectionError(call.path, 'the answer is 403, and the token has ended', undefined, client.host);
+    throw new ConnectionError(call.path, 'the answer is 403, and the token has ended', { host: client.host });
   const fail = (token: string | undefined): never => {
     const hasToken = 'authorization' in client.headersWith(token);
     throw new UnauthorizedError(call.path, token !== refused, client.host, hasToken, tokens.mayAcceptLater(token));

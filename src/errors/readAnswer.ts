@@ -57,9 +57,8 @@ const unreadable = (
   { path, host, retryAfterMs }: HttpAnswer,
   fact: string,
   hint?: string,
-  isPermanent?: boolean,
-): ConnectionError =>
-  new ConnectionError(path, `the response ${fact}`, undefined, host, hint, isPermanent, retryAfterMs);
+  isPermanent = false,
+): ConnectionError => new ConnectionError(path, `the response ${fact}`, { host, hint, isPermanent, retryAfterMs });
 
 /** Whether JSON that does not decode at an endpoint is still that of a ledger. Where responses have no known form, it may be any. */
 export const hasForm = (endpoint: string): boolean => forms[endpoint] !== undefined;

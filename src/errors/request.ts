@@ -12,31 +12,39 @@ export const connectionFailed = 'the connection failed';
 export class ConnectionError extends TaggedError<'ConnectionError'> {
   /** The number and the duration of the retries; absent if it was not. */
   declare readonly retried?: Retried;
+  /** The system's error code, such as `ECONNREFUSED`, if there is one. */
+  readonly code?: string | undefined;
+  /** The host and the port of the participant or proxy. */
+  readonly host?: string | undefined;
+  /** The fault of the server at this address and its remedy, if the response or its absence shows it. */
+  readonly hint?: string | undefined;
+  /**
+   * Whether a retry cannot help, because the address is wrong: the server speaks another protocol, its certificate is not
+   * trusted, or another system answers, such as with a web page. Only before the first response of the participant: afterwards, the same
+   * failure is an outage, and transient.
+   */
+  readonly isPermanent: boolean;
+  /** The delay that the response requests by `Retry-After`, in milliseconds, if it does. */
+  readonly retryAfterMs?: number | undefined;
 
+  /** @param facts - what else is known, by name */
   constructor(
     /** The path of the request. */
     readonly path: string,
     /** The reason, in a few words. */
     readonly reason: string,
-    /** The system's error code, such as `ECONNREFUSED`, if there is one. */
-    readonly code?: string,
-    /** The host and the port of the participant or proxy. */
-    readonly host?: string,
-    /** The fault of the server at this address and its remedy, if the response or its absence shows it. */
-    readonly hint?: string,
-    /**
-     * Whether a retry cannot help, because the address is wrong: the server speaks another protocol, its certificate is not
-     * trusted, or another system answers, such as with a web page. Only before the first response of the participant: afterwards, the same
-     * failure is an outage, and transient.
-     */
-    readonly isPermanent = false,
-    /** The delay that the response requests by `Retry-After`, in milliseconds, if it does. */
-    readonly retryAfterMs?: number,
+    facts: Partial<Pick<ConnectionError, 'code' | 'host' | 'hint' | 'isPermanent' | 'retryAfterMs'>> = {},
   ) {
+    const { code, host, hint, isPermanent = false, retryAfterMs } = facts;
     const isUnreachable = code !== undefined || reason === connectionFailed;
     const fact = isUnreachable ? 'cannot be reached' : `did not answer as expected: ${reason}`;
     const details = { Hint: hint, Path: path };
     super('ConnectionError', `${nameOf(host)} ${fact}${code === undefined ? '' : ` (${code})`}.`, details);
+    this.code = code;
+    this.host = host;
+    this.hint = hint;
+    this.isPermanent = isPermanent;
+    this.retryAfterMs = retryAfterMs;
   }
 
   override get summary(): string {

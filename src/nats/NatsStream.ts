@@ -68,7 +68,7 @@ function serverError({ connection, stream }: NatsStream, error: unknown): unknow
   if (error instanceof JetStreamApiError && error.status !== unavailable)
     return new RelayError('server', stream, `NATS refuses a request: ${reason}`, error);
   if (connection.isClosed()) return closedError(stream, error);
-  return new ConnectionError(stream, `NATS: ${reason}`, undefined, connection.getServer());
+  return new ConnectionError(stream, `NATS: ${reason}`, { host: connection.getServer() });
 }
 
 /** The status of a response of a server whose JetStream is not ready. */

@@ -51,7 +51,7 @@ export const receive = (server: RemoteServer, lastEventId: string): Observable<r
       readEvents(
         server.maxEventLength,
         () => new ResponseTooLargeError(path, server.maxEventLength),
-        () => new ConnectionError(path, 'the stream of events is not UTF-8', undefined, host),
+        () => new ConnectionError(path, 'the stream of events is not UTF-8', { host }),
       ),
     );
   };
@@ -67,7 +67,7 @@ const [minPauseMs, maxPauseMs] = [500, 1_500];
  */
 export const endedError = ({ url, host }: Pick<RemoteServer, 'url' | 'host'>, reason: string): ConnectionError => {
   const pauseMs = minPauseMs + Math.random() * (maxPauseMs - minPauseMs);
-  return new ConnectionError(url.pathname, reason, undefined, host, undefined, false, pauseMs);
+  return new ConnectionError(url.pathname, reason, { host, retryAfterMs: pauseMs });
 };
 
 /** Throws the error of a response that has no events. */
@@ -83,15 +83,12 @@ function checkHead(server: RemoteServer, { status, headers }: Extract<StreamPart
   }
   if (status >= 200 && status <= 299) {
     const hint = 'check the address: it must be that of the stream of events';
-    throw new ConnectionError(
-      path,
-      'the response is not a stream of events',
-      undefined,
+    throw new ConnectionError(path, 'the response is not a stream of events', {
       host,
       hint,
-      !hasAnswered,
+      isPermanent: !hasAnswered,
       retryAfterMs,
-    );
+    });
   }
   const { location } = headers;
   // the application itself decides who may read; once it has, anything else is an outage

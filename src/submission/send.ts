@@ -84,8 +84,8 @@ function confirmAddress(client: Client, error: ApiError | ConnectionError): Obse
     take(1),
     map((second) => {
       if (isLedgerError(second, 'ApiError', 'ConnectionError') && answerIn(second) === answerIn(error))
-        throw new ConnectionError(path, reasonOf(error), code, host, undefined, true);
-      throw isLedgerError(error, 'ApiError') ? error : new ConnectionError(path, error.reason, code, host);
+        throw new ConnectionError(path, reasonOf(error), { code, host, isPermanent: true });
+      throw isLedgerError(error, 'ApiError') ? error : new ConnectionError(path, error.reason, { code, host });
     }),
   );
 }

@@ -74,7 +74,9 @@ export function openSocket(
 
 /** Names the host in an error of the connection. */
 const nameHost = (error: LedgerError, host: string): LedgerError =>
-  isLedgerError(error, 'ConnectionError') ? new ConnectionError(error.path, error.reason, error.code, host) : error;
+  isLedgerError(error, 'ConnectionError')
+    ? new ConnectionError(error.path, error.reason, { code: error.code, host })
+    : error;
 
 const fail = (path: string, reason: string): Observable<never> => throwError(() => new ConnectionError(path, reason));
 

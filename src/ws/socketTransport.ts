@@ -161,7 +161,7 @@ const followBySocket = <A extends FeedElement>(
   });
 
 const socketError = ({ client }: AnyFeed, path: string, reason: string): ConnectionError =>
-  new ConnectionError(path, reason, undefined, client.host);
+  new ConnectionError(path, reason, { host: client.host });
 
 /** Why a socket is closed whose ledger is not certainly that of the feed. */
 const otherLedger = 'the ledger does not begin with the last update';

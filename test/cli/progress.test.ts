@@ -71,8 +71,8 @@ describe('the pace of a feed', () => {
   });
 
   it.each([
-    ['ECONNREFUSED', new ConnectionError('/x', 'the connection failed', 'ECONNREFUSED')],
-    ['the connection broke', new ConnectionError('/x', 'the connection failed', 'UND_ERR_SOCKET')],
+    ['ECONNREFUSED', new ConnectionError('/x', 'the connection failed', { code: 'ECONNREFUSED' })],
+    ['the connection broke', new ConnectionError('/x', 'the connection failed', { code: 'UND_ERR_SOCKET' })],
     ['there was no answer', new ConnectionError('/x', 'there was no answer')],
     ['503', new ApiError({ path: '/x', status: 503 })],
     ['timeout', new RequestTimeoutError('/x', 30)],
@@ -84,7 +84,7 @@ describe('the pace of a feed', () => {
 
 describe('retryNotices', () => {
   it('reports an outage, each of its causes once, and its end', () => {
-    const refused = retry(new ConnectionError('/x', 'the connection failed', 'ECONNREFUSED'));
+    const refused = retry(new ConnectionError('/x', 'the connection failed', { code: 'ECONNREFUSED' }));
     const reset = retry(new LedgerResetError(1_718, 476));
     const diagnostics = [page, refused, refused, reset, refused, page, page, reset, caughtUp];
     const err = capture();

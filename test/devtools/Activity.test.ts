@@ -3,7 +3,7 @@ import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
 import { Activity } from '../../src/devtools/Activity.js';
 import { ConnectionError } from '../../src/errors/request.js';
 
-const brokenConnection = new ConnectionError('/v2/updates', 'ECONNRESET', undefined, 'ledger.example');
+const brokenConnection = new ConnectionError('/v2/updates', 'ECONNRESET', { host: 'ledger.example' });
 
 type Report = DiagnosticBody & { readonly feed?: number; readonly processor?: string };
 

@@ -8,7 +8,7 @@ import { ConnectionError, InvalidRequestError } from '../../src/errors/request.j
 import { SubmissionRejectedError } from '../../src/errors/submission.js';
 
 const host = '127.0.0.1:7575';
-const refused = new ConnectionError('/v2/updates', 'the connection failed', 'ECONNREFUSED', host);
+const refused = new ConnectionError('/v2/updates', 'the connection failed', { code: 'ECONNREFUSED', host });
 
 const retry = (failures: number, cause: ApiError | ConnectionError | StoreError = refused): DiagnosticBody => ({
   _tag: 'RetryScheduled',
@@ -177,7 +177,7 @@ describe('logTo', () => {
         problems: [{ path: foreign, expected: foreign }],
       },
       { _tag: 'HandlerFailed', offset: 7, failures: 1, delayMs: 250, cause: new Error(foreign) },
-      retry(1, new ConnectionError('/x', foreign, undefined, foreign)),
+      retry(1, new ConnectionError('/x', foreign, { host: foreign })),
     ];
     const lines = bodies.map(one);
     expect(lines).toHaveLength(bodies.length);
@@ -212,7 +212,7 @@ describe('logTo', () => {
     ['rejects', () => Promise.reject(new Error('the file is closed'))],
   ])('does not throw with a logger that %s', async (_, fail) => {
     const log = logTo({ info: fail, warn: fail, error: fail });
-    const failures = retry(1, new ConnectionError('/x', 'refused', undefined, 'ledger.example'));
+    const failures = retry(1, new ConnectionError('/x', 'refused', { host: 'ledger.example' }));
     expect(() => {
       log({ ...failures, at: 0, feed: 1 });
       log({ _tag: 'CaughtUp', cursor: 1, at: 1, feed: 1 });
@@ -233,7 +233,7 @@ describe('logTo', () => {
   const rows = { schema: 'contracts', offset: 7, contracts: 3, exercises: 2, updates: 1 };
   const replaced =
     '3 contracts, 2 exercises and 1 updates are removed from the schema contracts, which now has the contracts at offset 7';
-  const upgrade = new ConnectionError('/x', 'the upgrade was answered with 403', undefined, host);
+  const upgrade = new ConnectionError('/x', 'the upgrade was answered with 403', { host });
   const notLedger = new ApiError({ path: '/x', status: 404, text: 'Cannot GET /', host });
   const unreachable = '127.0.0.1:7575 cannot be reached (ECONNREFUSED)';
 

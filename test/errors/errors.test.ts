@@ -11,7 +11,7 @@ const submission: api.Submission = { ...sent, since: 6, attempts: 2 };
 const one: readonly api.LedgerError[] = [
   new api.ResponseTooLargeError('/x', 30),
   new api.ApiError({ path: '/x', status: 400, text: 'no' }),
-  new api.ConnectionError('/x', 'the connection failed', 'ECONNREFUSED', '127.0.0.1:7575'),
+  new api.ConnectionError('/x', 'the connection failed', { code: 'ECONNREFUSED', host: '127.0.0.1:7575' }),
   new api.CursorError('participant', 'balances', 'it is of p1, this is p2'),
   new api.DecodeError('/x', [{ path: 'update', expected: 'Update' }], 7, '1220ab'),
   new api.HandlerError(7, '1220ab', 3, new Error('mine')),
@@ -80,7 +80,7 @@ describe('an error', () => {
   });
 
   const host = '127.0.0.1:3000';
-  const failed = (reason: string) => new api.ConnectionError('/x', reason, undefined, host);
+  const failed = (reason: string) => new api.ConnectionError('/x', reason, { host });
   const answered = (status: number, text: string) => new api.ApiError({ path: '/x', status, text, host });
 
   it.each<[string, api.LedgerError]>([

@@ -25,7 +25,7 @@ const refused = (code: string, status = 400) =>
 
 /** Each error by its name in the guide. The compiler reports a class that is missing. */
 const errors: Readonly<Record<api.LedgerError['_tag'], Readonly<Record<string, api.LedgerError>>>> = {
-  ConnectionError: { '': new api.ConnectionError(text, text, text, text, text) },
+  ConnectionError: { '': new api.ConnectionError(text, text, { code: text, host: text, hint: text }) },
   RequestTimeoutError: { '': new api.RequestTimeoutError(text, 4711, text) },
   ResponseTooLargeError: { '': new api.ResponseTooLargeError(text, 4711) },
   TokenError: { '': new api.TokenError(text) },

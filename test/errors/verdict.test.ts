@@ -32,7 +32,7 @@ const response = (status: number, body: unknown = '', answeredBefore?: AnsweredB
     answeredBefore,
   });
 
-const failedConnection = (code?: string) => new request.ConnectionError('/x', 'the connection failed', code);
+const failedConnection = (code?: string) => new request.ConnectionError('/x', 'the connection failed', { code });
 
 const page = '<html></html>';
 const unknownPath = { errors: ['uri'], ledgerApiError: null };

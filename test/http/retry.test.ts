@@ -162,7 +162,7 @@ describe('retryTransient', () => {
   it('waits 5 seconds at most after a refused connection', () => {
     random(1);
     marbles(({ flush }) => {
-      const refused = throwError(() => new ConnectionError('/x', 'the connection failed', 'ECONNREFUSED'));
+      const refused = throwError(() => new ConnectionError('/x', 'the connection failed', { code: 'ECONNREFUSED' }));
       const delays: number[] = [];
       const report = (make: () => DiagnosticBody): void => {
         const diagnostic = make();

@@ -23,7 +23,7 @@ describe('the type of an error', () => {
     [apiError(401, 'NA'), '401'],
     [apiError(502), '502'],
     [apiError(400, 'words for people'), '400'],
-    [new ConnectionError('/v2/updates', 'the connection failed', 'ECONNRESET'), 'ECONNRESET'],
+    [new ConnectionError('/v2/updates', 'the connection failed', { code: 'ECONNRESET' }), 'ECONNRESET'],
     [new ConnectionError('/v2/updates', 'there was no answer'), 'ConnectionError'],
     [new RequestTimeoutError('/v2/updates', 1), 'RequestTimeoutError'],
     [new RangeError('words'), 'RangeError'],

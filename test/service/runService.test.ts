@@ -361,7 +361,7 @@ describe('a service', () => {
     'starts a part again that gave up on a ledger or a store, as long as it runs',
     ({ cold, expectObservable }) => {
       const lines: string[] = [];
-      const gone = new ConnectionError('/v2/updates', 'the connection failed', 'ECONNREFUSED');
+      const gone = new ConnectionError('/v2/updates', 'the connection failed', { code: 'ECONNREFUSED' });
       const lost = new StoreError('save', 'one', 'the connection was closed');
       const part = partOf(
         iif(
@@ -384,7 +384,7 @@ describe('a service', () => {
   );
 
   it('does not wait for a part that is to begin again when it stops', async () => {
-    const gone = new ConnectionError('/v2/updates', 'the connection failed', 'ECONNREFUSED');
+    const gone = new ConnectionError('/v2/updates', 'the connection failed', { code: 'ECONNREFUSED' });
     const service = run({ rules: [partOf(throwError(() => gone))] }, { drainWithinMs: 60_000 });
     await until(() => service.lines.some((line) => line.endsWith('it begins again in 10 s')));
     process.emit('SIGTERM');
@@ -394,7 +394,7 @@ describe('a service', () => {
 
   it('listens once to the signals of its process, however many parts are to begin again', async () => {
     const before = process.listenerCount('SIGTERM');
-    const gone = new ConnectionError('/v2/updates', 'the connection failed', 'ECONNREFUSED');
+    const gone = new ConnectionError('/v2/updates', 'the connection failed', { code: 'ECONNREFUSED' });
     const service = run({ rules: Array.from({ length: 12 }, () => partOf(throwError(() => gone))) });
     await until(() => service.lines.filter((line) => line.endsWith('it begins again in 10 s')).length === 12);
     expect(process.listenerCount('SIGTERM')).toBe(before + 1);

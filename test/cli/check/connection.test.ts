@@ -89,7 +89,7 @@ describe('the check of the server', () => {
     ['an unknown code', 'ESOMETHING', 'unreachable', 'the connection failed (ESOMETHING)'],
     ['no code, as at a port that fetch refuses', undefined, 'unreachable', 'the connection failed'],
   ])('explains %s', (_, code, kind, text) => {
-    const error = new ConnectionError('/v2/version', 'the connection failed', code);
+    const error = new ConnectionError('/v2/version', 'the connection failed', { code });
     expect(troubleOfError(error)).toMatchObject({ kind, text });
   });
 
