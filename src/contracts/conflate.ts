@@ -1,6 +1,7 @@
 import { animationFrames, defer, EMPTY, map, race, tap, throttle, timer } from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
-import { checkPositive, clampTimer } from '../http/retry.js';
+import { checkPositive } from '../codecs/internal/numbers.js';
+import { clampTimer } from '../http/retry.js';
 import type { AnyContract } from './Contract.js';
 import { type ContractsChanged, differenceOf, type Reset } from './ContractChange.js';
 import type { ContractSet } from './ContractSet.js';

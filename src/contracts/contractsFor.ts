@@ -15,7 +15,7 @@ import {
   take,
   tap,
 } from 'rxjs';
-import { checkOffset } from '../codecs/internal/field.js';
+import { checkOffset } from '../codecs/internal/numbers.js';
 import type { AnyContract } from './Contract.js';
 import { type LiveContracts, toLiveContracts } from './liveContracts.js';
 import { firstWith } from './firstWith.js';

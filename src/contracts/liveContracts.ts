@@ -1,5 +1,5 @@
 import { BehaviorSubject, distinctUntilChanged, filter, isObservable, map, type Observable, share, take } from 'rxjs';
-import { checkOffset } from '../codecs/internal/field.js';
+import { checkOffset } from '../codecs/internal/numbers.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { LedgerReader } from '../ledger/Ledger.js';

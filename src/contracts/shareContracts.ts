@@ -20,7 +20,8 @@ import {
   timer,
 } from 'rxjs';
 import { isInterfaceType } from '../codecs/ContractType.js';
-import { checkNotNegative, clampTimer } from '../http/retry.js';
+import { checkNotNegative } from '../codecs/internal/numbers.js';
+import { clampTimer } from '../http/retry.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
 import { type ContractPolicies, type ContractQuery, type ContractsOptions, copyOf } from './ContractQuery.js';

@@ -14,7 +14,7 @@ import {
   throwIfEmpty,
   timer,
 } from 'rxjs';
-import { checkNotNegative, checkPositive } from '../codecs/internal/field.js';
+import { checkNotNegative, checkPositive } from '../codecs/internal/numbers.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError, type LedgerError, withRetried } from '../errors/LedgerError.js';
 import { isTransient, mayBePermanent } from '../errors/verdict.js';
@@ -57,8 +57,6 @@ export interface RetryPolicy {
  * @category HTTP
  */
 export type CompleteRetryPolicy = { readonly [K in keyof RetryPolicy]-?: number };
-
-export { checkNotNegative, checkPositive };
 
 /** How to retry, and where to report it. */
 export interface RetrySettings {

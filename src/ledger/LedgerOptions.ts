@@ -8,7 +8,8 @@ import { checkOptions } from '../feed/UpdatesOptions.js';
 import type { HttpPort } from '../http/HttpPort.js';
 import { parseHeaders } from '../http/headers.js';
 import { kyPort } from '../http/kyPort.js';
-import { checkNotNegative, checkPositive, type RetryPolicy } from '../http/retry.js';
+import { checkNotNegative, checkPositive } from '../codecs/internal/numbers.js';
+import { type RetryPolicy } from '../http/retry.js';
 
 /**
  * The address of a participant, and how to connect to it.

@@ -1,7 +1,8 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { asyncScheduler, concatMap, defer, forkJoin, map, type Observable, of, Subject } from 'rxjs';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
-import { checkPositive, type RetryPolicy, retryPolicy } from '../http/retry.js';
+import { checkPositive } from '../codecs/internal/numbers.js';
+import { type RetryPolicy, retryPolicy } from '../http/retry.js';
 import type { LastUpdate } from '../codecs/LedgerPosition.js';
 import type { Feed, FeedReader, FeedRun } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';

@@ -2,7 +2,8 @@ import { jetstream, type JetStreamClient, type PubAck } from '@nats-io/jetstream
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { Update } from '../codecs/Update.js';
 import { CursorError, StoreError, type StoreOperation } from '../errors/process.js';
-import { checkPositive, clampTimer } from '../http/retry.js';
+import { checkPositive } from '../codecs/internal/numbers.js';
+import { clampTimer } from '../http/retry.js';
 import { type CheckpointStore, Cursor, decodeRecord } from '../process/CheckpointStore.js';
 import { holdName } from '../process/memoryStore.js';
 import type { BatchHandler, Work } from '../process/ProcessOptions.js';

@@ -3,7 +3,7 @@ import type { Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 import type { Completion, CompletionResponse } from '../codecs/Completion.js';
 import type { Offset, Party } from '../codecs/scalars.js';
-import { checkOffset } from '../codecs/internal/field.js';
+import { checkOffset } from '../codecs/internal/numbers.js';
 import { hasPartiesOf } from '../codecs/internal/submissionId.js';
 
 /**

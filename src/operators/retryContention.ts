@@ -1,5 +1,5 @@
 import { type MonoTypeOperatorFunction, retry, throwError, timer } from 'rxjs';
-import { checkPositive } from '../codecs/internal/field.js';
+import { checkPositive } from '../codecs/internal/numbers.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 
 /**

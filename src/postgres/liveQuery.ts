@@ -2,14 +2,8 @@ import type { Pool, QueryResultRow } from 'pg';
 import { concat, concatMap, defer, ignoreElements, type Observable, type ObservableInput, of, tap } from 'rxjs';
 import { StoreError } from '../errors/process.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import {
-  checkNotNegative,
-  checkPositive,
-  mapError,
-  retryPolicy,
-  retryTransient,
-  type RetryPolicy,
-} from '../http/retry.js';
+import { checkNotNegative, checkPositive } from '../codecs/internal/numbers.js';
+import { mapError, retryPolicy, retryTransient, type RetryPolicy } from '../http/retry.js';
 import { asStoreError } from '../process/heldStore.js';
 import { query } from './connection.js';
 import { asStoreError as asDenial, isOfStatement, reasonOf, withoutValues } from './databaseErrors.js';

@@ -15,7 +15,8 @@ import {
   throwError,
 } from 'rxjs';
 import { StoreError } from '../errors/process.js';
-import { checkPositive, mapError } from '../http/retry.js';
+import { checkPositive } from '../codecs/internal/numbers.js';
+import { mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Cursor, TransactionalStore } from '../process/CheckpointStore.js';
 import { checkParked } from '../process/checkParked.js';

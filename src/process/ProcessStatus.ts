@@ -1,7 +1,7 @@
 import { asyncScheduler, type Observable } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
-import { checkNotNegative } from '../http/retry.js';
+import { checkNotNegative } from '../codecs/internal/numbers.js';
 import type { Committed } from './ProcessOptions.js';
 
 /**

@@ -16,7 +16,8 @@ import { join } from '../contracts/join.js';
 import { isNobody, type Parties } from '../contracts/selection/Selection.js';
 import { CursorError } from '../errors/process.js';
 import { createLedgerFeed } from '../feed/UpdatesOptions.js';
-import { checkPositive, retryPolicy } from '../http/retry.js';
+import { checkPositive } from '../codecs/internal/numbers.js';
+import { retryPolicy } from '../http/retry.js';
 import { clientOf } from '../ledger/clientOf.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import {

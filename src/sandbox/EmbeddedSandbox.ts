@@ -1,4 +1,4 @@
-import { checkNotNegative } from '../codecs/internal/field.js';
+import { checkNotNegative } from '../codecs/internal/numbers.js';
 import type { HttpPort } from '../http/HttpPort.js';
 import type { SocketPort } from '../ws/SocketPort.js';
 import type { Fault, FaultScope } from './faults/Fault.js';

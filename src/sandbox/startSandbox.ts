@@ -1,4 +1,4 @@
-import { checkNotNegative } from '../codecs/internal/field.js';
+import { checkNotNegative } from '../codecs/internal/numbers.js';
 import { EmbeddedSandbox } from './EmbeddedSandbox.js';
 import { type RunningServer, startServer } from './http/server.js';
 import type { Sandbox } from './Sandbox.js';

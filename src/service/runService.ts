@@ -23,7 +23,7 @@ import {
 import { noWork } from '../dispatch/WorkStatus.js';
 import { quietly } from '../errors/quietly.js';
 import { textOf } from '../errors/textOf.js';
-import { checkNotNegative } from '../http/retry.js';
+import { checkNotNegative } from '../codecs/internal/numbers.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { ProcessStatus, ReadyOptions } from '../process/ProcessStatus.js';
 import { Metrics } from './Metrics.js';

@@ -10,7 +10,8 @@ import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import { DecodeError } from '../errors/feed.js';
 import { fetchStream, type StreamPort } from '../http/fetchStream.js';
 import { parseHeaders } from '../http/headers.js';
-import { checkPositive, retryPolicy, retryTransient, type RetryPolicy } from '../http/retry.js';
+import { checkPositive } from '../codecs/internal/numbers.js';
+import { retryPolicy, retryTransient, type RetryPolicy } from '../http/retry.js';
 import { receive, type RemoteServer } from './receive.js';
 import { ReceivedContracts } from './ReceivedContracts.js';
 

@@ -1,7 +1,8 @@
 import { defer, map, NEVER, type Observable, of, ReplaySubject, share, startWith, timer } from 'rxjs';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractChange } from '../contracts/ContractChange.js';
-import { checkNotNegative, checkPositive, clampTimer } from '../http/retry.js';
+import { checkNotNegative, checkPositive } from '../codecs/internal/numbers.js';
+import { clampTimer } from '../http/retry.js';
 import { ChangeLog } from './ChangeLog.js';
 import { Connection } from './Connection.js';
 

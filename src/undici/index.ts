@@ -19,7 +19,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { ResponseTooLargeError } from '../errors/request.js';
 import { decodeText } from '../http/kyPort.js';
 import type { HttpPort, HttpRequest, HttpResponse } from '../http/HttpPort.js';
-import { checkPositive } from '../http/retry.js';
+import { checkPositive } from '../codecs/internal/numbers.js';
 
 /**
  * Options of {@link undiciPort}.

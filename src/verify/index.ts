@@ -6,7 +6,7 @@
  */
 
 import type { Metadata } from '@canton-network/core-ledger-proto';
-import { checkPositive } from '../codecs/internal/field.js';
+import { checkPositive } from '../codecs/internal/numbers.js';
 import type { PrepareRequest } from '../codecs/SubmissionRequest.js';
 import type { VerificationError } from '../errors/submission.js';
 import type { Verifier } from '../submission/Signer.js';

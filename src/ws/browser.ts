@@ -4,7 +4,7 @@
  */
 
 import type { Transport } from '../feed/LedgerFeed.js';
-import { checkPositive } from '../http/retry.js';
+import { checkPositive } from '../codecs/internal/numbers.js';
 import { platformSocketPort, type WebSocketTransportOptions } from './SocketPort.js';
 import { socketTransport } from './socketTransport.js';
 

@@ -19,7 +19,7 @@
  */
 
 import type { Transport } from '../feed/LedgerFeed.js';
-import { checkPositive } from '../http/retry.js';
+import { checkPositive } from '../codecs/internal/numbers.js';
 import { socketTransport } from './socketTransport.js';
 import type { WebSocketTransportOptions } from './SocketPort.js';
 import { wsPort } from './wsPort.js';

@@ -1,7 +1,7 @@
 import type { ClientBase, Pool, QueryResult } from 'pg';
 import { concatMap, defer, map, type Observable, of, tap } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
-import { checkPositive } from '../../http/retry.js';
+import { checkPositive } from '../../codecs/internal/numbers.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { randomUuid } from '../../submission/Run.js';
 import { query } from '../connection.js';

@@ -3,14 +3,8 @@ import { Places } from '../../dispatch/Places.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
 import { isTransient } from '../../errors/verdict.js';
 import { reportOf } from '../../client/Client.js';
-import {
-  checkNotNegative,
-  checkPositive,
-  mapError,
-  type RetryPolicy,
-  retryPolicy,
-  retryTransient,
-} from '../../http/retry.js';
+import { checkNotNegative, checkPositive } from '../../codecs/internal/numbers.js';
+import { mapError, type RetryPolicy, retryPolicy, retryTransient } from '../../http/retry.js';
 import { clientOf } from '../../ledger/clientOf.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { asStoreError, storeRetryPolicy } from '../../process/heldStore.js';

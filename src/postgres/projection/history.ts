@@ -1,6 +1,6 @@
 import { concatMap, defer, EMPTY, type Observable, tap } from 'rxjs';
 import { startAge } from '../../http/clock.js';
-import { checkNotNegative } from '../../http/retry.js';
+import { checkNotNegative } from '../../codecs/internal/numbers.js';
 import { maxPeriodMs, run } from '../connection.js';
 import { ixOfContract, ixOfExercise, ixOfUpdate, type ProjectionSchema } from './tables.js';
 import type { Writing } from './templates.js';

@@ -1,6 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import { concatMap, map, type Observable, of, timeout } from 'rxjs';
-import { checkPositive, clampTimer } from '../../http/retry.js';
+import { checkPositive } from '../../codecs/internal/numbers.js';
+import { clampTimer } from '../../http/retry.js';
 import { query, sendTo } from '../connection.js';
 import { DatabaseError } from '../databaseErrors.js';
 import { epochFunctions } from './epochs.js';

@@ -1,4 +1,4 @@
-import { checkNotNegative } from '../../codecs/internal/field.js';
+import { checkNotNegative } from '../../codecs/internal/numbers.js';
 import type { Fault, FaultScope } from '../faults/Fault.js';
 
 /** The queued faults. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { checkNotNegative } from '../../codecs/internal/field.js';
+import { checkNotNegative } from '../../codecs/internal/numbers.js';
 import type { SandboxProfile } from '../SandboxChanges.js';
 import type { SandboxOptions } from '../SandboxOptions.js';
 
