@@ -245,7 +245,10 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     callStore({ connection, stream }, operation, processor, work);
 
   return {
-    handler: (updates) => call('publish', () => publish(updates)),
+    handler: async (updates) => {
+      checkBatch(updates);
+      await call('publish', () => publish(updates));
+    },
     store: {
       // a second run waits without a check as a standby: its load would change what the first one knows of the stream
       // whatever its name: what is known of the stream is that of one processor
@@ -274,6 +277,14 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
         }),
     },
   };
+}
+
+/** Throws a TypeError for one update: despite the types, a processor without the option `batch` may call the handler. */
+function checkBatch(updates: unknown): void {
+  if (Array.isArray(updates)) return;
+  const error = new TypeError('A relay publishes batches: set the option batch of processFeed.');
+  // not a failure of the update, which a processor may skip
+  throw Object.assign(error, { endsProcessor: true });
 }
 
 /** The end of the stream after appending, or `'otherEnd'` if the stream did not end where expected. */

@@ -4,7 +4,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { firstValueFrom, from, lastValueFrom, NEVER, type ObservableInput } from 'rxjs';
 import { natsFeed, natsRelay, type NatsRelayOptions, RelayError } from '../../src/nats/index.js';
-import { processFeed, type Work } from '../../src/process/index.js';
+import { type Handler, processFeed, type Work } from '../../src/process/index.js';
 import { effort } from '../helpers/effort.js';
 import { describeWithNats } from '../helpers/natsServer.js';
 import { offsets } from '../helpers/observe.js';
@@ -47,6 +47,17 @@ describeWithNats('a relay', () => {
     expect((await first)?.header.get('Canton-Offset')).toBe(String(offsetAt(0)));
     expect(updates[0]).toHaveProperty('updateId', (await first)?.header.get('Nats-Msg-Id'));
     expect((await last)?.header.get('Nats-Msg-Id')).toBe(`offset-${unknown.offset}`);
+  });
+
+  it('ends a processor without batches, which it names, and skips nothing', async () => {
+    const { connection, stream } = await nats.target();
+    const { handler, store } = natsRelay({ connection, stream });
+    // what a program without types may pass
+    const single = handler as unknown as Handler;
+    await expect(
+      failure(processFeed(feedOfPages([updates]), single, { name: 'relay', store, onHandlerFailure: 'skip' })),
+    ).rejects.toMatchObject({ name: 'TypeError', message: expect.stringContaining('option batch of processFeed') });
+    expect(await readStream(await jetstreamManager(connection), stream)).toEqual([]);
   });
 
   it('publishes nothing twice after a restart, also long after the window for duplicates', async () => {
