@@ -1,4 +1,5 @@
 import { asyncScheduler, type Observable, type SchedulerLike, Subject } from 'rxjs';
+import { checkNotNegative } from '../../codecs/internal/numbers.js';
 import { formatMicros, parseMicros } from '../wire/values.js';
 import { templatesIn, updateValue, type WireUpdate } from '../wire/WireUpdate.js';
 import { ContractHistory } from './ContractHistory.js';
@@ -87,6 +88,7 @@ export class Ledger {
   }
 
   prune(upToInclusive: number): void {
+    checkNotNegative({ upToInclusive }, true);
     if (upToInclusive > this.#end)
       throw new RangeError(`The offset ${upToInclusive} must not be greater than the ledger end ${this.#end}`);
     this.#pruned = Math.max(this.#pruned, upToInclusive);
@@ -94,8 +96,8 @@ export class Ledger {
 
   /** Removes the updates after an offset, and returns them. New updates are later than they, unless they `return`. */
   restore(end: number, { returns }: { readonly returns: boolean }): readonly LedgerEntry[] {
-    if (end < 0 || end > this.#end)
-      throw new RangeError(`The restored ledger end ${end} must be between 0 and the ledger end ${this.#end}`);
+    checkNotNegative({ ledgerEnd: end }, true);
+    if (end > this.#end) throw new RangeError(`The offset ${end} must not be greater than the ledger end ${this.#end}`);
     this.#restores += 1;
     const index = firstIndexAfter(this.#offsets, end);
     const rest = [...this.entriesFrom(index)];

@@ -141,6 +141,34 @@ describe('an option that is a number', () => {
     ['count', (sandbox, count) => sandbox.generate(count)],
     ['seed', (sandbox, seed) => sandbox.generate(1, { seed })],
   ])('%s of generated traffic is refused at once if it is not a number', (_, call) => expectRefusal(call));
+
+  it.each<[string, (sandbox: Sandbox, offset: never) => unknown]>([
+    [
+      'prune',
+      (sandbox, offset) => {
+        sandbox.prune(offset);
+      },
+    ],
+    [
+      'restore',
+      (sandbox, offset) => {
+        sandbox.restore(offset);
+      },
+    ],
+    [
+      'restore with readAgain',
+      (sandbox, offset) => {
+        sandbox.restore(offset, { readAgain: true });
+      },
+    ],
+  ])('an offset of a sandbox is refused at once if it is not one: %s', async (_, call) => {
+    const sandbox = await start();
+    sandbox.generate(5);
+    const end = sandbox.ledgerEnd;
+    for (const value of [...invalid('count').filter((each) => each !== 0), Infinity])
+      expect([value, () => call(sandbox, value as never)]).toEqual([value, throwsTypeError]);
+    expect(sandbox.ledgerEnd).toBe(end);
+  });
 });
 
 async function expectRefusal(call: (sandbox: Sandbox, value: never) => unknown): Promise<void> {
