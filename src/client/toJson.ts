@@ -3,21 +3,25 @@ import { InvalidRequestError } from '../errors/request.js';
 
 /** Encodes a body. Throws an {@link InvalidRequestError} for what JSON or the ledger cannot represent. */
 export function toJson(body: unknown): string {
-  let json: string;
-  let isDifferent: boolean;
-  try {
-    json = JSON.stringify(body);
-    isDifferent = hasReplaced(body);
-  } catch {
-    // a cycle, or a bigint; the platform's own message quotes the value
-    throw new InvalidRequestError([{ path: '', expected: 'a JSON value' }]);
-  }
+  const json = stringify(body);
+  const isDifferent = hasReplaced(body);
   const problems = [
     ...(unsendable.test(json) ? problemsWhere(JSON.parse(json), isUnsendable, sendableText) : []),
-    ...(isDifferent ? problemsWhere(body, isReplaced, 'a value that JSON has, too') : []),
+    ...(isDifferent ? problemsWhere(body, isReplaced, valueOfJson) : []),
   ];
   if (problems.length > 0) throw new InvalidRequestError(problems);
   return json;
+}
+
+/** Encodes a body like `JSON.stringify`. Throws an {@link InvalidRequestError} for a bigint, whose path it names, and for a cycle. */
+export function stringify(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch {
+    // the platform's own message quotes the value
+    const problems = problemsWhere(body, (value) => typeof value === 'bigint', valueOfJson);
+    throw new InvalidRequestError(problems.length > 0 ? problems : [{ path: '', expected: 'a JSON value' }]);
+  }
 }
 
 /**
@@ -30,10 +34,13 @@ const unsendable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 function problemsWhere(body: unknown, isInvalid: (value: unknown) => boolean, expected: string): readonly Problem[] {
   const problems: Problem[] = [];
   const stack: (readonly [readonly string[], unknown])[] = [[[], body]];
+  // a cycle does not end
+  const seen = new Set<object>();
   for (let next = stack.pop(); next !== undefined && problems.length < maxProblems; next = stack.pop()) {
     const [path, value] = next;
     if (isInvalid(value)) problems.push(problemAt(path, expected));
-    if (typeof value !== 'object' || value === null || hasOwnJson(value)) continue;
+    if (typeof value !== 'object' || value === null || hasOwnJson(value) || seen.has(value)) continue;
+    seen.add(value);
     for (const [key, content] of entriesOf(value).reverse()) {
       const inner = [...path, /^\w+$/.test(key) ? key : '*'];
       stack.push([inner, content]);
@@ -56,6 +63,8 @@ const absent = Symbol('absent');
 const isWithoutJson = (value: unknown): boolean => typeof value === 'function' || typeof value === 'symbol';
 
 const isUnsendable = (value: unknown): boolean => typeof value === 'string' && /[\0\p{Surrogate}]/u.test(value);
+
+const valueOfJson = 'a value that JSON has, too';
 
 const sendableText = 'a text without NUL and without half of a surrogate pair';
 

@@ -10,6 +10,7 @@ import { isLedgerError } from '../errors/LedgerError.js';
 import { VerificationError } from '../errors/submission.js';
 import type { Client } from '../client/Client.js';
 import { decodeWith, exchange, validateRequest } from '../client/exchange.js';
+import { stringify } from '../client/toJson.js';
 import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
 import { reportFailure } from './Change.js';
 import { type ExecuteOptions, executor, recoveryTimeMs } from './execute.js';
@@ -61,7 +62,7 @@ export function submit(
   const kept = keepRequest(() => {
     validateRequest(PrepareRequest, request);
     // without defaults: a verifier gets what the caller wants
-    return JSON.parse(JSON.stringify(request)) as PrepareRequest;
+    return JSON.parse(stringify(request)) as PrepareRequest;
   });
   const reportStep = <A>(
     _tag: 'SubmissionPrepared' | 'SubmissionVerified' | 'SubmissionSigned',

@@ -143,6 +143,7 @@ describe('exchange', () => {
   it.each([
     ['a cycle', () => Object.assign([], { 0: cycle })],
     ['a bigint', () => 1n],
+    ['a bigint in a cycle', () => Object.assign([], { 0: cycle, 1: 1n })],
   ])('sends nothing for a body that JSON cannot express: %s', (_, body) => {
     let sent = 0;
     const port: HttpPort = () => {
@@ -168,6 +169,7 @@ describe('exchange', () => {
     ['a promise that is not awaited', { meta: Promise.resolve({ reason: 'rent' }) }, 'meta'],
     ['an error', { reason: new Error('closed') }, 'reason'],
     ['bytes', { blob: new ArrayBuffer(8) }, 'blob'],
+    ['a bigint', { commands: [{ amount: 1n }] }, 'commands.0.amount'],
   ])('sends nothing for a body of which JSON has another value: %s', (_, body, path) => {
     let sent = 0;
     const port: HttpPort = () => {

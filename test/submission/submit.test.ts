@@ -297,4 +297,16 @@ describe('submit', () => {
     expect(failure).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: 'commandId' }] });
     expect(sandbox.requests).toEqual([]);
   });
+
+  it('names the place of a bigint, also in what is not sent of a disclosed contract', async () => {
+    const { ledger, request, signer, sandbox } = await setUp();
+    const disclosedContracts = [{ createdEventBlob: 'AAAA', debugPayload: { amount: 1n } }];
+    const failure = await failureOf(ledger.submit({ ...request, disclosedContracts }, signer, { verify: false }));
+    const path = 'disclosedContracts.0.debugPayload.amount';
+    expect(failure).toMatchObject({
+      _tag: 'InvalidRequestError',
+      problems: [{ path, expected: 'a value that JSON has, too' }],
+    });
+    expect(sandbox.requests).toEqual([]);
+  });
 });
