@@ -10,7 +10,7 @@ import {
   TransferState,
 } from '@angular/core';
 import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
-import { Subject } from 'rxjs';
+import { filter } from 'rxjs';
 import { conflate } from '../contracts/conflate.js';
 import { toLiveContracts } from '../contracts/liveContracts.js';
 import { shareContracts, type SharedContracts } from '../contracts/shareContracts.js';
@@ -91,10 +91,15 @@ export const provideContracts = (contracts: SharedContracts | (() => SharedContr
     },
   ]);
 
+/** The views that end with an injector: their `clear` is not one of the application. */
+const ending = new WeakSet<SharedContracts>();
+
 function perFrame(shared: SharedContracts, destroyRef: DestroyRef): SharedContracts {
-  const clears$ = new Subject<void>();
-  // without `clears$`: a resource that shows contracts keeps the last ones
-  destroyRef.onDestroy(shared.clear);
+  destroyRef.onDestroy(() => {
+    ending.add(shared);
+    shared.clear();
+    ending.delete(shared);
+  });
   return {
     ...shared,
     view: (query, options) => {
@@ -102,11 +107,8 @@ function perFrame(shared: SharedContracts, destroyRef: DestroyRef): SharedContra
       const { view$ } = conflate(view, 'animationFrame');
       return { ...view, ...toLiveContracts(view$.pipe(takeUntilDestroyed(destroyRef))) };
     },
-    clear: () => {
-      shared.clear();
-      clears$.next();
-    },
-    clears$,
+    // at the end, a resource that shows contracts keeps the last ones
+    clears$: shared.clears$.pipe(filter(() => !ending.has(shared))),
   };
 }
 

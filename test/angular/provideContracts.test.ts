@@ -52,6 +52,38 @@ describe('provideContracts', () => {
     await until(() => view.subscriptions === 0);
   });
 
+  it('shows no contract of the former user any more when the application clears the views that it has given', async () => {
+    const view = new ServerView();
+    const server = new AppServer(view.live);
+    const contracts = shareRemoteContracts(url, { fetch: server.fetch });
+    TestBed.configureTestingModule({
+      providers: [
+        provideZonelessChangeDetection(),
+        { provide: TransferState, useValue: new TransferState() },
+        provideContracts(contracts),
+      ],
+    });
+    view.reset([contract('x')]);
+    const shown = inject(() => injectContracts({ parties: [] }));
+    const route = childInjector(provideContracts(contracts));
+    const ofRoute = injectContracts({ parties: [] }, { injector: route.get(Injector) });
+    TestBed.tick();
+    await until(() => [shown, ofRoute].every(({ status }) => status() === 'resolved'));
+    contracts.clear();
+    expect([shown, ofRoute].map((each) => [each.status(), idsOf(each)])).toEqual([
+      ['loading', ''],
+      ['loading', ''],
+    ]);
+    await until(() => [shown, ofRoute].every((each) => idsOf(each) === 'x'));
+    // the end of a route is not that of the user
+    route.destroy();
+    expect([shown, ofRoute].map((each) => [each.isLive(), idsOf(each)])).toEqual([
+      [true, 'x'],
+      [false, 'x'],
+    ]);
+    TestBed.resetTestingModule();
+  });
+
   it('gives injectContracts views of the ledger of the application that are read together', async () => {
     const sandbox = createSandbox();
     sandbox.generate(60, { seed: 2 });
