@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
 import type { LedgerSession, SessionState } from '../session/SessionState.js';
 
 /**
@@ -32,19 +32,26 @@ export interface SessionResult extends Pick<LedgerSession, 'signIn' | 'signOut'>
  * @category React
  */
 export function useSession(session: LedgerSession): SessionResult {
-  const subscribe = useCallback(
-    (notify: () => void) => {
-      const subscription = session.state$.subscribe({ next: notify, error: notify });
+  const { subscribe, current } = useMemo(() => storeOf(session), [session]);
+  const state = useSyncExternalStore(subscribe, current, (): SessionState => 'signedOut');
+  return useMemo(() => ({ state, signIn: session.signIn, signOut: session.signOut }), [state, session]);
+}
+
+/** The state as `state$` has it. The session may be ahead of it: the page first shows that the former user has left. */
+function storeOf(session: LedgerSession) {
+  let shown: SessionState | undefined;
+  return {
+    subscribe: (notify: () => void) => {
+      const next = (state: SessionState): void => {
+        shown = state;
+        notify();
+      };
+      const subscription = session.state$.subscribe({ next, error: notify });
       return () => {
         subscription.unsubscribe();
+        shown = undefined;
       };
     },
-    [session],
-  );
-  const state = useSyncExternalStore(
-    subscribe,
-    () => session.state,
-    (): SessionState => 'signedOut',
-  );
-  return useMemo(() => ({ state, signIn: session.signIn, signOut: session.signOut }), [state, session]);
+    current: (): SessionState => shown ?? session.state,
+  };
 }
