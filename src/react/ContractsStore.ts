@@ -36,6 +36,7 @@ import {
   type View,
 } from '../contracts/LiveState.js';
 import type { SharedContracts, SharedView } from '../contracts/shareContracts.js';
+import { isSignedOutError } from '../session/SignedOutError.js';
 
 /**
  * When the contracts of a view became those of another ledger.
@@ -94,6 +95,8 @@ export const loading: Reading = { status: 'loading', connection: { status: 'conn
 interface Started {
   current: Reading;
   readonly reading$: Observable<Reading>;
+  /** When it has started, in milliseconds since the epoch. */
+  readonly startedAt: number;
   /** Resolves when the reading is no longer `'loading'`, while it is and components wait. */
   waiting?: Promise<unknown> | undefined;
 }
@@ -109,6 +112,9 @@ const maxWaitMs = 60_000;
 
 /** How long an error is kept for them, in milliseconds. A component that is mounted later begins again. */
 const errorHeldMs = 1_000;
+
+/** A view that ends after this time had a user when it began, in milliseconds. Without one it would have ended at once. */
+const userlessMs = 100;
 
 const runningOf = new WeakMap<SharedContracts, Running>();
 
@@ -156,7 +162,7 @@ export function contractsStore(
         finalize(() => running.delete(key)),
         share(),
       );
-      const started: Started = { current: loading, reading$ };
+      const started: Started = { current: loading, reading$, startedAt: asyncScheduler.now() };
       running.set(key, started);
       return started;
     };
@@ -199,7 +205,7 @@ function waitFor(started: Started): Promise<unknown> {
   const over$ = known$.pipe(
     // the view may also end after it is known
     switchMap((known) => started.reading$.pipe(startWith(known))),
-    map(({ status }) => (status === 'error' ? errorHeldMs : heldMs)),
+    map((reading) => heldMsOf(reading, started)),
     distinctUntilChanged(),
     switchMap((ms) => timer(ms)),
     map(() => undefined),
@@ -211,6 +217,12 @@ function waitFor(started: Started): Promise<unknown> {
     started.waiting = undefined;
   });
   return started.waiting;
+}
+
+/** The next user must not get the error with which the view of the former one has ended. */
+function heldMsOf({ error }: Reading, { startedAt }: Started): number {
+  if (error === undefined) return heldMs;
+  return isSignedOutError(error) && asyncScheduler.now() - startedAt > userlessMs ? 0 : errorHeldMs;
 }
 
 /** Emits what is known of a view. Begins with a new one after an error and a reload, and after `clear`. */

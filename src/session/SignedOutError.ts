@@ -1,4 +1,4 @@
-import { TaggedError } from '../errors/internal/message.js';
+import { hasTag, TaggedError } from '../errors/internal/message.js';
 
 /**
  * A submission that was pending when the user signed out.
@@ -35,3 +35,6 @@ export class SignedOutError extends TaggedError<'SignedOutError'> {
       : 'You have signed out.';
   }
 }
+
+/** Whether a value is the error of a session that has ended. */
+export const isSignedOutError = (u: unknown): u is SignedOutError => hasTag(u, 'SignedOutError');

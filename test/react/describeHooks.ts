@@ -50,9 +50,10 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
   });
 
   /** A participant with a contract `x`, which gives the reply of `trouble` if there is one, and a provider of its ledger. */
-  function world(reply?: Reply) {
+  function world(reply?: Reply, session?: LedgerSession) {
     const trouble = { reply };
-    const client = { retry: { baseDelayMs: 5, maxDelayMs: 5 } };
+    const ofSession = session && { token: session.token, interceptors: [session] };
+    const client = { retry: { baseDelayMs: 5, maxDelayMs: 5 }, ...ofSession };
     const virtual = contractsWorld({ latencyMs: 1, fault: () => trouble.reply, client });
     virtual.participant.append(create(1, 'x'));
     const contracts = shareContracts(virtual.client);
@@ -388,6 +389,39 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       });
       expect(performance.now() - failedAt).toBeLessThan(3_000);
     });
+
+    it.each(['sees contracts', 'has no valid token'])(
+      'shows the next user no error of the view of the former one, who %s',
+      async (what) => {
+        let user: string | undefined = 'alice';
+        const session = ledgerSession({
+          token: () => user && `header.${btoa(JSON.stringify({ sub: user }))}.signature`,
+          name: `react ${version}, suspense, ${what}`,
+        });
+        const { provide } = world(undefined, session);
+        const Boundary = boundary();
+        const { Component } = shows(suspended);
+        const Page: FunctionComponent = () =>
+          loaded.hooks.useSession(session).state === 'signedOut' ? 'nobody' : h(Boundary, null, suspense(h(Component)));
+        await session.signIn();
+        if (what !== 'sees contracts') user = undefined;
+        const { text, until } = await show(provide(h(Page)));
+        await until(user === undefined ? 'waits' : 'live x');
+        const shownAt = performance.now();
+        // a view that ends sooner may have had no user
+        await loaded.until(() => performance.now() - shownAt > 200);
+        user = 'bob';
+        const seen = new Set<string>();
+        let entered: Promise<unknown> | undefined;
+        await loaded.until(() => {
+          entered ??= session.signIn();
+          seen.add(text());
+          return seen.has('nobody') && !['nobody', 'waits'].includes(text());
+        });
+        await until('live x');
+        expect([...seen].filter((each) => each.includes('signed out'))).toEqual([]);
+      },
+    );
 
     it('renders any number of queries that differ in an Observable alone', async () => {
       const { provide } = world();
