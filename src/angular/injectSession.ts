@@ -1,6 +1,7 @@
-import { inject, Injector, type Signal } from '@angular/core';
+import { inject, Injector, NgZone, type Signal } from '@angular/core';
 import { toSignal } from '@angular/core/rxjs-interop';
 import type { LedgerSession, SessionState } from '../session/SessionState.js';
+import { insideZone } from './zone.js';
 
 /**
  * The session of a user, for components and services.
@@ -42,6 +43,8 @@ export function injectSession(
   session: LedgerSession,
   { injector = inject(Injector) }: { readonly injector?: Injector } = {},
 ): SessionResource {
-  const state = toSignal(session.state$, { injector, initialValue: session.state });
+  // requests change it, which run outside the zone
+  const state$ = session.state$.pipe(insideZone(injector.get(NgZone)));
+  const state = toSignal(state$, { injector, initialValue: session.state });
   return { state, signIn: session.signIn, signOut: session.signOut };
 }

@@ -1,4 +1,4 @@
-import { inject, Injector, runInInjectionContext, type Signal, computed } from '@angular/core';
+import { inject, Injector, NgZone, runInInjectionContext, type Signal, computed } from '@angular/core';
 import { toSignal } from '@angular/core/rxjs-interop';
 import { isObservable, type Observable } from 'rxjs';
 import type { CommandsRequest } from '../codecs/SubmissionRequest.js';
@@ -6,6 +6,7 @@ import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { type AwaitedView, SingleSubmission, type SubmitOutcome } from '../contracts/SingleSubmission.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { LEDGER } from './provideLedger.js';
+import { insideZone } from './zone.js';
 
 /**
  * Options of {@link injectSubmit}.
@@ -89,7 +90,8 @@ export function injectSubmit({
   return runInInjectionContext(injector, () => {
     const submitter = ledger ?? inject(LEDGER);
     const submission = new SingleSubmission();
-    const state = toSignal(submission.state$, { requireSync: true });
+    // a view that it awaits may run outside the zone
+    const state = toSignal(submission.state$.pipe(insideZone(inject(NgZone))), { requireSync: true });
     return {
       submit: (request) =>
         submission.submit(

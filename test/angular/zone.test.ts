@@ -14,17 +14,20 @@ import type { Provider } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { defer, delay, filter, firstValueFrom, lastValueFrom, NEVER, of, take, tap, timer } from 'rxjs';
-import { injectContracts, provideLedger } from '../../src/angular/index.js';
+import { injectContracts, injectSession, injectSubmit, provideLedger } from '../../src/angular/index.js';
+import type { SubmittedTransaction } from '../../src/codecs/Transaction.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { HttpPort } from '../../src/http/HttpPort.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import { processFeed, updatesFeed } from '../../src/process/index.js';
+import { ledgerSession } from '../../src/session/index.js';
 import { observe } from '../helpers/observe.js';
 import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { VirtualLedger } from '../helpers/virtualLedger.js';
 import { fill, upTo } from '../helpers/world.js';
 import { sandboxes } from '../helpers/localServers.js';
+import { until } from '../helpers/time.js';
 import { all, childInjector, ledgerOf } from './support.js';
 
 const sandbox = sandboxes();
@@ -135,6 +138,23 @@ describe('in an application with zone.js', () => {
     const { ledger: broken } = inZone(scriptedService(() => of({ status: 400, headers: {}, text: '' })));
     broken.updates(all).subscribe({ error: note('error') });
     expect(within).toEqual(['event true', 'update true', 'end true', 'error true']);
+  });
+
+  it('the state of a session and the outcome of a submission are rendered, although they change outside the zone', async () => {
+    const { zone } = inZone(service());
+    const seen = renderings(zone);
+    const session = ledgerSession({ token: () => 'a', name: 'zone' });
+    const [{ state }, form] = TestBed.runInInjectionContext(() =>
+      zone.run(() => [injectSession(session), injectSubmit()] as const),
+    );
+    seen.count = 0;
+    await zone.runOutsideAngular(() => session.signOut());
+    await zone.runOutsideAngular(() => session.signIn());
+    await until(() => state() === 'active');
+    expect(seen.count).toBeGreaterThan(0);
+    seen.count = 0;
+    await zone.runOutsideAngular(() => form.submit(of({ offset: 1 } as SubmittedTransaction)));
+    expect([form.outcome()?._tag, seen.count > 0]).toEqual(['Committed', true]);
   });
 
   it('a page of updates is rendered once, not once for each update', async () => {
