@@ -101,7 +101,8 @@ export interface ContractsQuery<C extends AnyContract = AnyContract> {
  *
  * An error that ends the view is the error of the query. Its data are then absent, except for a `DecodeError`: the user may not be
  * allowed to see them any more. A temporary failure is not an error: the view retries, and `state$` of the view shows them. A refetch
- * of a query that is followed reads nothing. When a user signs out, call `clear()` of the `QueryClient`, as for any query.
+ * of a query that is followed reads nothing. When a user signs out, remove what shows the query, and call `clear()` of the
+ * `QueryClient`, as for any query: an observer that stays keeps the last contracts.
  *
  * @param live - the view, from `shareContracts`, `liveContracts`, `contractsFor` or `shareRemoteContracts`
  * @example

@@ -91,6 +91,22 @@ it.each(['useQuery', 'useSuspenseQuery'] as const)('%s shows the contracts, and 
   client.clear();
 });
 
+it('shows nothing of a user who has left where the components are removed, and the former rows where they stay', async () => {
+  const { view, client, element, ...shown } = await showQuery((options) => text(query.useQuery(options).data));
+  const page = (user: string) => react.createElement(react.Fragment, { key: user }, element(view));
+  await shown.render(page('alice'));
+  await loaded.until(() => shown.text() === 'x');
+  client.clear();
+  view.reset([]);
+  await loaded.until(() => view.subscriptions === 0);
+  // as the guide says
+  expect(shown.text()).toBe('x');
+  await shown.render(page('bob'));
+  await loaded.until(() => shown.text() === '');
+  await shown.unmount();
+  client.clear();
+});
+
 it('useSuspenseQuery follows contracts that a server has just read', async () => {
   const view = new ServerView();
   const client = new query.QueryClient();
