@@ -81,7 +81,7 @@ export interface ContractsStore {
   readonly reload: () => void;
   /** Resolves when the reading is no longer `'loading'`: the same promise for each component that waits. */
   readonly wait: () => PromiseLike<unknown>;
-  /** Emits when the reading includes a transaction, while it notifies; completes when the view has ended. */
+  /** Emits when the reading includes a transaction, while it notifies; completes when the view has ended, or is not shown. */
   readonly after: (transaction: TransactionPlace) => Observable<unknown>;
 }
 
@@ -181,7 +181,9 @@ export function contractsStore(
       },
       after: (transaction) =>
         defer(() => {
-          const started = running.get(key) ?? start();
+          const started = running.get(key);
+          // nothing is read for a submission whose components are gone
+          if (started === undefined) return EMPTY;
           const includes = inclusionOf(transaction);
           return merge(of(started.current), started.reading$).pipe(
             takeWhile(({ status }) => status !== 'error'),

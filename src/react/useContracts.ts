@@ -116,8 +116,8 @@ interface KnownStatus {
    */
   readonly reload: () => void;
   /**
-   * Emits when the contracts include a transaction, and completes. For the option `awaits` of `useSubmit`. Always the same
-   * function for a query.
+   * Emits when the contracts include a transaction, and completes; without a value if no component shows them. For the option
+   * `awaits` of `useSubmit`. Always the same function for a query.
    */
   readonly after: AwaitedView['after'];
 }

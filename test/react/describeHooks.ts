@@ -733,6 +733,31 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       await commitLast();
       expect(await outcome).toMatchObject({ _tag: 'Committed' });
     });
+
+    it('awaits no contracts that are not shown any more, and reads none for that', async () => {
+      const { client, service } = world();
+      const contracts = shareContracts(client, { keepMs: 0 });
+      const states: SubmitState[] = [];
+      const Issue: FunctionComponent = () => {
+        const marbles = loaded.hooks.useContracts({ types: { marble: Marble }, parties: [alice] });
+        states.push(loaded.hooks.useSubmit({ awaits: marbles }));
+        return marbles.status;
+      };
+      const shown = await show(h(loaded.hooks.LedgerProvider, { ledger: client, contracts }, h(Issue)));
+      await shown.until('live');
+      const read = snapshots(service);
+      const sent = new Subject<SubmittedTransaction>();
+      let outcome: Promise<unknown> | undefined;
+      await loaded.act(() => {
+        outcome = at(-1, states).submit(sent);
+      });
+      await shown.unmount();
+      const { length } = service.requests;
+      sent.next(transaction);
+      sent.complete();
+      expect(await outcome).toEqual({ _tag: 'Committed', transaction });
+      expect([snapshots(service), service.requests.length, service.open]).toEqual([read, length, 0]);
+    });
   });
 
   describe(`useSession in React ${version}`, () => {
