@@ -55,13 +55,26 @@ export function unreadLike(shared: SharedContracts, query: ContractQuery): Set<s
 /** The state that a component keeps between its renders. */
 export interface Renders {
   key: string | undefined;
+  /** The key of what is shown: it may be rendered again while another one is rendered in a transition. */
+  shown: string | undefined;
   shape: string;
   /** The number of consecutive renders that had another query of the same shape. */
   changes: number;
 }
 
 /** A new type is another query. One that is created in each render would never be read. */
-export function checkChange(renders: Renders, hook: string, query: ContractQuery | null | undefined): void {
+export function checkChange(
+  renders: Renders,
+  hook: string,
+  key: string | undefined,
+  query: ContractQuery | null | undefined,
+): void {
+  const { key: before, shown } = renders;
+  renders.key = key;
+  if (key === before || key === shown) {
+    renders.changes = 0;
+    return;
+  }
   const shape = shapeOf(query);
   renders.changes = renders.shape === shape ? renders.changes + 1 : 0;
   renders.shape = shape;

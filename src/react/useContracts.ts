@@ -1,4 +1,4 @@
-import { useMemo, useState, useSyncExternalStore } from 'react';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { ContractType, PayloadOf } from '../codecs/ContractType.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
@@ -253,10 +253,12 @@ function useReading(
   const { shared, parties = [], isConflated } = useLedgerContext(hook);
   const query = given && { ...given, parties: given.parties ?? parties };
   const key = query ? `${period} ${shared.keyOf(query, options)}` : undefined;
-  const [renders] = useState<Renders>(() => ({ key, shape: '', changes: 0 }));
-  if (renders.key === key) renders.changes = 0;
-  else checkChange(renders, hook, query);
-  renders.key = key;
+  const [renders] = useState<Renders>(() => ({ key, shown: key, shape: '', changes: 0 }));
+  // what waits is counted by itself
+  if (!suspense) checkChange(renders, hook, key, query);
+  useEffect(() => {
+    renders.shown = key;
+  });
   // the key stands for the query and the options
   const store = useMemo((): ContractsStore => {
     return query ? contractsStore(shared, query, isConflated ? period : undefined, options) : idleStore;

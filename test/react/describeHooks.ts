@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import * as t from 'io-ts';
-import { defer, of, Subject } from 'rxjs';
+import { defer, of, ReplaySubject, Subject } from 'rxjs';
 import type { FunctionComponent } from 'react';
 import { contractType } from '../../src/codecs/TemplateType.js';
 import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
@@ -106,8 +106,8 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
   }
   const mounted: Shown[] = [];
   /** Shows an element until the end of the test. */
-  async function show(element: React.ReactNode) {
-    const shown = await loaded.show(element);
+  async function show(element: React.ReactNode, isStrict?: boolean) {
+    const shown = await loaded.show(element, isStrict);
     mounted.push(shown);
     return { ...shown, until: (expected: string) => loaded.until(() => shown.text() === expected) };
   }
@@ -276,6 +276,44 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       expect(last()).toMatchObject({ status: 'error', error: expect.any(TypeError) });
     });
 
+    it('follows what is shown while a query that differs in an Observable alone is rendered in a transition', async () => {
+      const { provide, participant } = world();
+      const queries = [0, 1].map(() => ({ types: { marble: Marble }, parties: of([alice]) }));
+      let choose: (query: number) => void = () => undefined;
+      const rendered: number[] = [];
+      const Marbles: FunctionComponent<{ query: number }> = ({ query }) => {
+        const { contracts } = loaded.hooks.useContracts(queries[query] ?? null, { conflate: 1 });
+        rendered.push(query);
+        return `${query} ${contracts.map(({ contractId }) => contractId).join('')}`;
+      };
+      // takes longer than a change of the contracts, which interrupts it
+      const Slow: FunctionComponent<{ query: number }> = ({ query }) => {
+        const end = performance.now() + 3 * query;
+        while (performance.now() < end);
+        return null;
+      };
+      const Choice = () => {
+        const [query, setQuery] = loaded.react.useState(0);
+        choose = setQuery;
+        const slow = Array.from({ length: 100 }, (_, key) => h(Slow, { query, key }));
+        return h('div', null, h(Marbles, { query }), ...slow);
+      };
+      const Boundary = boundary();
+      const { text, until } = await show(provide(h(Boundary, null, h(Choice))), false);
+      await until('0 x');
+      let offset = 1;
+      const interruptions = () => rendered.filter((query, index) => query === 1 && rendered[index + 1] === 0).length;
+      await loaded.until(() => {
+        if (offset === 1)
+          loaded.react.startTransition(() => {
+            choose(1);
+          });
+        if (interruptions() < 3) participant.append(create((offset += 1), `${offset}`));
+        return !text().startsWith('0');
+      });
+      expect(text()).toMatch(/^1/);
+    });
+
     it('names the mistake without a provider, and with a type that is created in each render', async () => {
       const Boundary = boundary();
       const { Component } = shows(marblesOf);
@@ -342,6 +380,38 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       seen.add(text());
       await until('live x');
       expect(seen).toEqual(new Set(['live x']));
+    });
+
+    it('follows what is shown while a query that differs in an Observable alone is known in a transition', async () => {
+      const { provide, participant } = world();
+      const next$ = new ReplaySubject<readonly string[]>(1);
+      const queries = [of([alice]), next$].map((parties) => ({ types: { marble: Marble }, parties }));
+      let choose: (query: number) => void = () => undefined;
+      const Marbles: FunctionComponent<{ query: number }> = ({ query }) => {
+        const { contracts } = loaded.hooks.useContracts(queries[query] ?? null, { suspense: true });
+        return `${query} ${contracts.map(({ contractId }) => contractId).join('')}`;
+      };
+      const Choice = () => {
+        const [query, setQuery] = loaded.react.useState(0);
+        choose = setQuery;
+        return h(Marbles, { query });
+      };
+      const { text, until } = await show(provide(suspense(h(Choice))));
+      await until('0 x');
+      await loaded.act(() => {
+        loaded.react.startTransition(() => {
+          choose(1);
+        });
+      });
+      const shown = [text()];
+      for (const [index, contractId] of ['y', 'z', 'v', 'w'].entries()) {
+        await commit(participant, create(index + 2, contractId));
+        await loaded.until(() => text().endsWith(contractId) || text() === 'waits');
+        shown.push(text());
+      }
+      expect(shown).toEqual(['0 x', '0 xy', '0 xyz', '0 xyzv', '0 xyzvw']);
+      next$.next([alice]);
+      await until('1 xyzvw');
     });
 
     it('throws the error of a view, and begins again where a component is mounted after it', async () => {

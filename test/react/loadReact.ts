@@ -17,8 +17,8 @@ export interface Loaded {
   readonly act: (change: () => unknown) => Promise<void>;
   /** Waits for what is rendered without the test, as in a browser. */
   readonly until: (condition: () => boolean) => Promise<void>;
-  /** Renders an element in StrictMode. */
-  readonly show: (element: React.ReactNode) => Promise<Shown>;
+  /** Renders an element, by default in StrictMode, which renders twice. */
+  readonly show: (element: React.ReactNode, isStrict?: boolean) => Promise<Shown>;
 }
 
 /** An element on the page. */
@@ -53,12 +53,12 @@ export async function loadReact(name: 'react' | 'react18', domName: 'react-dom' 
       Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
     });
   };
-  const show = async (element: React.ReactNode): Promise<Shown> => {
+  const show = async (element: React.ReactNode, isStrict = true): Promise<Shown> => {
     const host = document.createElement('div');
     const root = client.createRoot(host);
     const render = (next: React.ReactNode): Promise<void> =>
       act(() => {
-        root.render(react.createElement(react.StrictMode, null, next));
+        root.render(react.createElement(isStrict ? react.StrictMode : react.Fragment, null, next));
       });
     await render(element);
     return {
