@@ -1,4 +1,4 @@
-import { catchError, map, merge, type Observable, take, tap, timer } from 'rxjs';
+import { catchError, concat, first, map, merge, type Observable, tap, timer } from 'rxjs';
 import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
 import { ApiError } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -70,25 +70,34 @@ const isOfOtherServer = (error: unknown): error is ApiError | ConnectionError =>
     ? error.answeredBy === 'network' && error.answeredBefore === undefined && verdict(error) === 'stop'
     : isLedgerError(error, 'ConnectionError') && error.isPermanent && !isUnsent(error);
 
-/** How long to wait for the answer to another request, in milliseconds. */
+/** How long to wait for the answers to other requests, in milliseconds. */
 const confirmTimeoutMs = 5_000;
 
 /**
- * Reads the ledger end after the answer of another server to an attempt. If the answer is the same, the address is wrong, so
- * that nothing was sent to a participant. Otherwise, a gateway may have replaced the answer to this attempt only.
+ * Reads after the answer of another server to an attempt. If the answer is the same, the address is wrong, so that nothing was
+ * sent to a participant. Otherwise, a gateway may have replaced the answer to this attempt only.
  */
 function confirmAddress(client: Client, error: ApiError | ConnectionError): Observable<never> {
   const { path, code, host } = error;
-  const second$ = ledgerEnd(client).pipe(catchError((second: unknown) => [second]));
-  return merge(second$, timer(confirmTimeoutMs)).pipe(
-    take(1),
-    map((second) => {
-      if (isLedgerError(second, 'ApiError', 'ConnectionError') && answerIn(second) === answerIn(error))
-        throw new ConnectionError(path, reasonOf(error), { code, host, isPermanent: true });
+  const isSame = (answer: unknown): boolean =>
+    isLedgerError(answer, 'ApiError', 'ConnectionError') && answerIn(answer) === answerIn(error);
+  // servers of pages and redirects answer a GET otherwise than a POST
+  const reads = [ledgerEnd(client), readByPost(client)];
+  const answers$ = concat(...reads.map((read$) => read$.pipe(catchError((answer: unknown) => [answer]))));
+  return merge(answers$, timer(confirmTimeoutMs)).pipe(
+    first((answer) => isSame(answer) || !isOfOtherServer(answer), undefined),
+    map((answer) => {
+      if (isSame(answer)) throw new ConnectionError(path, reasonOf(error), { code, host, isPermanent: true });
       throw isLedgerError(error, 'ApiError') ? error : new ConnectionError(path, error.reason, { code, host });
     }),
   );
 }
+
+const readPath = '/v2/updates/update-by-offset';
+
+/** A request that reads, by the method of an attempt. */
+const readByPost = (client: Client): Observable<unknown> =>
+  exchange(client, { method: 'POST', path: readPath, body: { offset: 1, updateFormat: {} } }, (json) => json);
 
 /** The first line of a message, and what helps. */
 function reasonOf({ message }: Error): string {

@@ -52,6 +52,31 @@ describe('an answer of the network to a submission', () => {
     },
   );
 
+  it.each(
+    [
+      [answer(301, ''), answer(308, '')],
+      [answer(302, ''), answer(307, '')],
+      [answer(404, '<html>nginx</html>'), answer(405, '<html>nginx</html>')],
+      [answer(200, '<html>nginx</html>'), answer(405, '<html>nginx</html>')],
+      [answer(404, '<html>nginx</html>'), answer(501, '<html>nginx</html>')],
+    ].flatMap(([toGet, toPost]) =>
+      kinds.map((kind) => ({ kind, toGet, toPost, get: toGet?.status, post: toPost?.status })),
+    ),
+  )(
+    'says that the address is wrong if a server answers every GET, and every POST, the same: $kind, $get and $post',
+    ({ kind, toGet = end, toPost = end }) => {
+      const port: HttpPort = ({ method }) => of(method === 'GET' ? toGet : toPost);
+      expect(submit(port, kind, { withinMs: 60_000 }).error).toMatchObject({ _tag: 'NotSentError' });
+      // a participant answers what reads
+      const missing = answer(404, JSON.stringify(errorBody('UPDATE_NOT_FOUND', 11)));
+      const gateway: HttpPort = ({ method, url }) => {
+        const read = method === 'GET' ? toGet : missing;
+        return of(isSubmission(url) ? toPost : read);
+      };
+      expect(submit(gateway, kind).error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    },
+  );
+
   it.each(cases)('decides nothing if the ledger answers another request: $kind, $status $text', ({ kind, foreign }) => {
     const { error } = submit(({ url }) => of(isSubmission(url) ? foreign : end), kind);
     expect(error).toMatchObject({ _tag: 'OutcomeUnknownError' });
