@@ -1,5 +1,5 @@
 import { defer, map, type Observable, of, tap } from 'rxjs';
-import { isLedgerError } from '../index.js';
+import { isLedgerError, isTransient } from '../index.js';
 import { runChecks } from './check/check.js';
 import { exitCodeOf, formatFindings } from './check/Finding.js';
 import { addressOf } from './Connection.js';
@@ -113,7 +113,11 @@ const explain = (error: unknown, { parties }: Names, { connection, world }: Sess
 
 /** Whether an error may come from the address, the token or the state of a service, and not from the content of the request. */
 function isOfConnection(error: unknown): boolean {
-  if (isLedgerError(error, 'ApiError')) return error.code === undefined || ![400, 404].includes(error.status);
+  if (isLedgerError(error, 'ApiError')) {
+    // a participant that cannot decode a request calls that an internal error
+    const isOfRequest = [400, 404].includes(error.status) || (error.status === 500 && !isTransient(error));
+    return error.code === undefined || !isOfRequest;
+  }
   return isLedgerError(
     error,
     'ConnectionError',

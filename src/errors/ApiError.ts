@@ -1,7 +1,7 @@
 import type { JsCantonError } from '../codecs/JsCantonError.js';
 import { nameOf, type Retried, runbook, TaggedError } from './internal/message.js';
 import { type AnsweredBy, remedyFor } from './network.js';
-import { lacksUser, userIdAdvice } from './rejectionReason.js';
+import { argumentsAdvice, isUndecodedRequest, lacksUser, userIdAdvice } from './rejectionReason.js';
 
 /**
  * Where the participant has answered before a response: at the same path, or at another one.
@@ -115,6 +115,7 @@ export class ApiError extends TaggedError<'ApiError'> {
         Runbook: runbook('a-missing-right'),
       }),
       ...(lacksUser({ code: canton?.code, reason }) && { Next: userIdAdvice }),
+      ...(canton !== undefined && isUndecodedRequest({ ...canton, status, reason }) && { Next: argumentsAdvice }),
       ...(isUserRefused && {
         Next: userAdvice,
         Runbook: runbook('an-unknown-user'),

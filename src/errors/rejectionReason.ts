@@ -59,14 +59,17 @@ export const isUndecodedRequest = ({ code, context = {}, reason = '' }: Facts): 
 
 /** The remedy for a refusal, for messages; `undefined` if the explanation has it. */
 export function nextStep(error: Facts): string | undefined {
-  if (isUndecodedRequest(error))
-    return 'correct the JSON of the arguments: in Daml JSON, an Int, a Decimal and a time are texts';
+  if (isUndecodedRequest(error)) return argumentsAdvice;
   return lacksUser(error) ? userIdAdvice : nextSteps[rejectionReason(error)];
 }
 
 /** Whether neither the request nor a token names the user. The participant calls the token invalid then, also without one. */
 export const lacksUser = ({ code, reason = '' }: Pick<Facts, 'code' | 'reason'>): boolean =>
   code === 'INVALID_TOKEN' && reason.includes('missing a user-id');
+
+/** The remedy for a request that the participant could not decode. */
+export const argumentsAdvice =
+  'correct the JSON of the arguments: in Daml JSON, an Int, a Decimal and a time are texts';
 
 /** The remedy for a request without a user. */
 export const userIdAdvice = 'pass userId: no token names the user';

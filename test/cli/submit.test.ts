@@ -93,6 +93,17 @@ describe('canton-rx submit', () => {
     expect(refused.err).toContain('CONTRACT_NOT_FOUND');
   });
 
+  it('says what is wrong with arguments that the participant cannot decode, and does not advise to run it again', async () => {
+    const createArguments = { owner: world.sandbox.hostedParty('alice'), amount: '1.0', serial: 1 };
+    const line = ['--template', template, '--argument', JSON.stringify(createArguments)];
+    for (const options of [[], ['--dry-run']]) {
+      const { code, err } = await submit(...line, ...options);
+      expect(code).toBe(1);
+      expect(err).toContain('Next: correct the JSON of the arguments');
+      expect(err).not.toContain('→');
+    }
+  });
+
   it('refuses a request that the library refuses', async () => {
     const { code, err } = await submit('--template', 'Asset');
     expect(code).toBe(2);
