@@ -105,8 +105,10 @@ const maxRetryDelayMs = 5_000;
 /** Returns the time for the recovery in milliseconds; 0 for none. Throws a TypeError if the time is out of range. */
 export function recoveryTimeMs({ recover = { withinMs: 120_000 } }: Pick<ExecuteOptions, 'recover'>): number {
   if (recover === false) return 0;
-  checkPositive({ 'recover.withinMs': recover.withinMs });
-  return recover.withinMs;
+  // JavaScript may pass anything; without a time, it would never end
+  const { withinMs = Number.NaN } = { ...(recover as Partial<Recovery> | null) };
+  checkPositive({ 'recover.withinMs': withinMs });
+  return withinMs;
 }
 
 /** The path that executes signed submissions. */

@@ -5,7 +5,7 @@ import { NEVER } from 'rxjs';
 import { activeContracts, conflate, contractChanges, liveContracts } from '../../../src/contracts/index.js';
 import { awaitIngested, createLedger, createLedgerReader } from '../../../src/index.js';
 import { natsFeed, natsRelay } from '../../../src/nats/index.js';
-import { contractsProjection, migrateProjection, postgresStore } from '../../../src/postgres/index.js';
+import { commandOutbox, contractsProjection, migrateProjection, postgresStore } from '../../../src/postgres/index.js';
 import { contractsFeed, isReady, memoryStore, processFeed, updatesFeed } from '../../../src/process/index.js';
 import type { Fault, Sandbox } from '../../../src/sandbox/index.js';
 import { remoteContracts, toServerSentEvents } from '../../../src/sse/index.js';
@@ -104,6 +104,20 @@ const invalid = (kind: Kind): readonly unknown[] => [
 describe('an option that is a number', () => {
   it.each(options)('%s, which is %s, is refused at once if it is another value', (_, kind, call) => {
     for (const value of invalid(kind)) expect([value, () => call(value as never)]).toEqual([value, throwsTypeError]);
+  });
+
+  it('recover of a submission is refused at once if it is neither false nor has a time', () => {
+    const commands = [{ CreateCommand: { templateId: '#p:M:E', createArguments: {} } }];
+    const submission = { commandId: 'c', actAs: ['alice::1220ab'], commands };
+    const signer = { party: 'alice::1220ab', sign: () => NEVER };
+    const calls: readonly ((recover: never) => unknown)[] = [
+      (recover) => ledger.submitAndWaitForTransaction(submission, { recover }),
+      (recover) => ledger.submit(submission, signer, { verify: false, recover }),
+      (recover) => ledger.executeAndWaitForTransaction(signedRequest, { recover }),
+      (recover) => commandOutbox({ pool }).submitAll(ledger, { recover }),
+    ];
+    for (const recover of [{}, { withinMs: undefined }, { withinMs: NaN }, null, true, 5, '5'])
+      for (const call of calls) expect([recover, () => call(recover as never)]).toEqual([recover, throwsTypeError]);
   });
 
   it.each([
