@@ -10,7 +10,7 @@
  * - `traffic`: the participant has too little traffic. Pause all submissions until it is topped up.
  * - `backPressure`: the participant or the synchronizer is overloaded. Submit less at a time.
  * - `topology`: no synchronizer connects all parties and contracts, at the moment or for good.
- * - `timeout`: the transaction was not sequenced or confirmed in time. Submit it again, later.
+ * - `timeout`: the transaction was not sequenced or confirmed, or not in time. Submit it again, later.
  * - `invalid`: the commands are malformed, such as an argument of the wrong type.
  * - `other`: anything else; see the code.
  *
@@ -111,7 +111,7 @@ interface Facts {
 /** The codes of each reason. The first pattern that matches decides. */
 const patterns: readonly (readonly [RejectionReason, RegExp])[] = [
   ['contention', /LOCKED_CONTRACTS|^INCONSISTENT(_CONTRACT_KEY)?$/],
-  ['timeout', /^SEQUENCER_REQUEST_FAILED$|^OUTDATED_TRAFFIC_COST$/],
+  ['timeout', /^SEQUENCER_REQUEST_FAILED$|^MEDIATOR_INVALID_MESSAGE$|^OUTDATED_TRAFFIC_COST$/],
   ['inactiveContract', /INACTIVE_CONTRACTS|^CONTRACT_(NOT_|KEY_NOT_|PAYLOAD_NOT_)|^UNKNOWN_CONTRACT_SYNCHRONIZER/],
   ['refusal', /^(DAML_FAILURE|UNHANDLED_EXCEPTION|TEMPLATE_PRECONDITION_VIOLATED|INTERPRETATION_USER_ERROR)$/],
   ['authorization', /^DAML_AUTHORIZATION|SIGNATURE|^INVALID_TOKEN$/],

@@ -183,6 +183,7 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     // a contract in flight
     'UNKNOWN_CONTRACT_SYNCHRONIZERS',
     'SEQUENCER_REQUEST_FAILED',
+    'MEDIATOR_INVALID_MESSAGE',
     'OUTDATED_TRAFFIC_COST',
   ])('sends a command again after %s, while other keys go on', async (code) => {
     const { sandbox, ledger, outbox, create, inTransaction, send } = await world();
