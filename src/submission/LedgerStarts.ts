@@ -180,7 +180,9 @@ export function ledgerStarts(): StartsOf {
       if (starts.offset < atMostOf(key)) offsets.set(placeOf(key), starts.offset);
     }
   };
-  return ({ address = '' }, parties) => {
+  return ({ address = '' }, actAs) => {
+    // the ledger knows a change by the set of its parties, whatever their order
+    const parties = [...new Set(actAs)].sort();
     const key = JSON.stringify([address, ...parties]);
     const starts = all.get(key)?.starts ?? new LedgerStarts(parties, atMostOf(key));
     const usedAt = monotonicNow();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { throwError } from 'rxjs';
-import { createLedger, type HttpPort, type Transaction } from '../../src/index.js';
+import { createLedger, type HttpPort, type SubmittedTransaction, type Transaction } from '../../src/index.js';
 import { clientOf } from '../../src/ledger/clientOf.js';
 import { createSandbox } from '../../src/sandbox/index.js';
 import { type LedgerStarts, ledgerStarts } from '../../src/submission/LedgerStarts.js';
@@ -26,6 +26,22 @@ describe('the starts of many parties', () => {
       later(hour + 1, () => kept.push(of(0) === first[0], of(99) === first[99], of(600) === first[600]));
     });
     expect(kept).toEqual([true, true, true, false, true]);
+  });
+
+  it('are those of the set of parties, so that a new call finds what they committed in any order', () => {
+    const sandbox = createSandbox();
+    const [alice, bob] = ['alice', 'bob'].map((name) => sandbox.hostedParty(name)) as [string, string];
+    const ledger = createLedger({ baseUrl: sandbox.url, port: sandbox.port });
+    const createArguments = { owner: alice, amount: '10.0', tag: null, serial: '1' };
+    const commands = [{ CreateCommand: { templateId: '#sandbox-assets:Main:Asset', createArguments } }];
+    const seen: Observed<SubmittedTransaction>[] = [];
+    runVirtually(() => {
+      // the last is another set, and so another change
+      for (const actAs of [[alice, bob], [bob, alice], [alice, bob, alice], [alice]])
+        seen.push(observe(ledger.submitAndWaitForTransaction({ commandId: 'c', userId: 'app', actAs, commands })));
+    });
+    expect(seen.map(({ values }) => values[0]?.isRepeated ?? false)).toEqual([false, true, true, false]);
+    expect(sandbox.updates).toHaveLength(2);
   });
 
   it('are not after what was committed, so that a new call finds it', () => {
