@@ -186,6 +186,8 @@ function* applyBatch(
   progress: Progress,
 ): Generator<ContractsBatch<AnyContract>, void> {
   const { fold, reached } = progress;
+  // all that was read before was passed
+  progress.isComplete ||= origin.isAddressed;
   const items: (ContractsChanged | OffsetCheckpoint)[] = [];
   let failure: { readonly error: unknown } | undefined;
   const applied: Page['updates'][number][] = [];
@@ -246,10 +248,10 @@ const isOld = ({ _tag, offset }: Page['updates'][number], reached: Offset): bool
  * Returns the change that an update makes, if it makes one, or the checkpoint. Throws a DecodeError for an unknown kind
  * of update or event: without it, the contracts might be wrong.
  */
-function applyUpdate(
+export function applyUpdate(
   path: string,
   update: Page['updates'][number],
-  { fold, suspicion }: Progress,
+  { fold, suspicion }: Pick<Progress, 'fold' | 'suspicion'>,
 ): readonly (ContractsChanged | OffsetCheckpoint)[] {
   switch (update._tag) {
     case 'OffsetCheckpoint':

@@ -3,6 +3,7 @@ import {
   concatAll,
   concatMap,
   defer,
+  EMPTY,
   ignoreElements,
   map,
   type MonoTypeOperatorFunction,
@@ -22,6 +23,7 @@ import { batches } from '../feed/updates.js';
 import { bareOffset, type LedgerPosition } from '../codecs/LedgerPosition.js';
 import type { Place } from '../history/locate.js';
 import type { KnownHistory } from '../history/ReaderHistory.js';
+import { applyRead, isAllThere } from './applyRead.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractsBatch, ReconcileReason, Reset } from './ContractChange.js';
 import {
@@ -32,7 +34,7 @@ import {
   updateFormatOf,
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
-import type { Followed } from './followChanges.js';
+import { applyUpdate, type Followed } from './followChanges.js';
 import type { JoinProgress } from './JoinProgress.js';
 import { type LoadedContracts, type Moment, readContracts } from './readContracts.js';
 import { reportGap } from './reloadAfterGap.js';
@@ -42,6 +44,10 @@ import { type Following, followSelection } from './selection/followSelection.js'
 import { isNobody, type Parties, type Selection } from './selection/Selection.js';
 import { here, ifPruned, isStill, readParticipant, withPosition } from './withPosition.js';
 import type { PackageWatch } from './reconcile/PackageWatch.js';
+import { Suspicion } from './reconcile/Suspicion.js';
+
+/** Contracts, and where they were read. */
+type Placed = LoadedContracts & { readonly position: LedgerPosition };
 
 /**
  * Reads the contracts and follows their changes. If there are earlier contracts, first reports that they are out of
@@ -66,7 +72,7 @@ export function readAndFollow(
     const stubAt = (read: LedgerPosition) => feedAt(own, progress, ready$, { position: read });
     return { ...own, stubAt, find: (read) => placeOf(stubAt(read), read) };
   };
-  const readPlaced = (at: Moment): Observable<LoadedContracts & { readonly position: LedgerPosition }> => {
+  const readPlaced = (at: Moment): Observable<Placed> => {
     if (isNobody(parties)) return readNothing(source, types, at, position);
     const { query, eventFormat, stubAt } = followedBy(parties);
     const read$ = readContracts(source, query, eventFormat, at);
@@ -97,12 +103,22 @@ export function readAndFollow(
           ? { activeAtOffset: elsewhere?.start ?? previous }
           : { notBefore: reason === 'ledgerReset' || elsewhere ? 0 : previous };
       const proof$ = mustFind ? find(position).pipe(map(isStill(place))) : undefined;
+      // what was read after the start is missing in the contracts there
+      const missing = reason === undefined ? elsewhere : undefined;
+      const isComplete = missing === undefined || isAllThere(missing);
+      const withMissing = (read: Placed): Observable<Placed> => {
+        if (missing === undefined || !isComplete) return of(read);
+        const { source: own, query, stubAt } = followedBy(parties);
+        const path = own.client.learned.updatesPath;
+        const had = { fold: read.fold, suspicion: new Suspicion(query) };
+        const applied$ = applyRead(stubAt(read.position), missing, (update) => applyUpdate(path, update, had));
+        return concat(applied$, (proof$ ?? EMPTY).pipe(ignoreElements()), of(read));
+      };
       return readPlaced({ ...at, proof$ }).pipe(
+        concatMap(withMissing),
         concatMap(({ fold, offset, position: found }) => {
           const { contracts } = fold;
-          // what was read after the start is missing in them
-          const isComplete = reason !== undefined || elsewhere === undefined;
-          const verdict = verdictOf(progress, contracts, isComplete);
+          const verdict = verdictOf(progress, contracts, { isComplete, isFound: missing !== undefined });
           progress.others = undefined;
           if (verdict === 'otherLedger')
             throw new LedgerResetError(offset, undefined, 'the contracts at this offset are not those of the cursor');
@@ -176,14 +192,19 @@ interface Outdated {
   readonly position: LedgerPosition;
 }
 
-/** How the contracts at the offset of the caller differ from those that it has. */
+/**
+ * How the contracts at the offset of the caller differ from those that it has.
+ *
+ * @param read - whether all is in them that was read before, and whether its updates were found, so that the ledger is the same
+ */
 function verdictOf(
   { reason, others, compare }: JoinProgress,
   contracts: ContractSet,
-  isComplete: boolean,
+  { isComplete, isFound }: { readonly isComplete: boolean; readonly isFound: boolean },
 ): 'same' | ReconcileReason | 'otherLedger' {
   if (reason !== undefined || !isComplete) return 'same';
-  return others ? 'selectionChanged' : compare(contracts);
+  const verdict = others ? 'selectionChanged' : compare(contracts);
+  return verdict === 'otherLedger' && isFound ? 'appeared' : verdict;
 }
 
 /** The feed after contracts at an offset. */
