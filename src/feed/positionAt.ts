@@ -40,14 +40,14 @@ export const positionAt = (
     read({ beginExclusive, endInclusive: offset, descendingOrder: true }, limit).pipe(
       map((updates) => ({ ...advance(none, [...updates].reverse()), offset })),
       catchError((error: unknown) => {
-        if (isUnordered(error)) return up();
+        if (isUnordered(error)) return up(beginExclusive);
         throw error;
       }),
     );
-  // a participant before 3.5 ignores the order
-  const up = (): Observable<LedgerPosition> => {
+  // a participant before 3.5 ignores the order: the newest contract shows one synchronizer, what is before it may show others
+  const up = (floor: Offset): Observable<LedgerPosition> => {
     const pageAfter = (beginExclusive: Offset) => read({ beginExclusive, endInclusive: offset }, feed.maxPageSize);
-    return pageAfter(begin).pipe(
+    return pageAfter(Math.max(floor, Math.min(begin, offset - limit))).pipe(
       expand((page, index) =>
         lastOffset(page) >= offset || index === maxPagesUp ? EMPTY : pageAfter(lastOffset(page)),
       ),
