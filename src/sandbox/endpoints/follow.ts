@@ -173,7 +173,8 @@ export function* follow(
     const waitMs = dueAt - ledger.now();
     const due$ = waitMs === Infinity ? NEVER : timer(clampTimer(waitMs), ledger.scheduler);
     yield new Wait(merge(ledger.changes$, due$));
-    if (ledger.now() < dueAt) continue;
+    // what was committed comes first: the times of a checkpoint are those of all updates
+    if (ledger.now() < dueAt || readTo < ledger.end) continue;
     if (dueAt === endAt) return;
     if (dueAt === earlyAt) earlyAt = Infinity;
     else idleAt = ledger.now() + idleMs;
