@@ -23,7 +23,7 @@ import { mapError, retryTransient } from '../http/retry.js';
 import type { LastUpdate } from '../codecs/LedgerPosition.js';
 import { idOf } from '../history/advance.js';
 import type { HistoryRange } from '../history/HistoryReader.js';
-import { readParticipantId } from '../history/participant.js';
+import { isRefusedAlone, readParticipantId } from '../history/participant.js';
 import { adaptRequest, minLimitOf, reportChange } from './adaptRequest.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
 import {
@@ -216,7 +216,7 @@ const checkParticipant =
   (source) => {
     const { history, client } = feed;
     const check$ = defer(() => (history.position.participantId === undefined ? EMPTY : readParticipantId(client))).pipe(
-      noteOutage(feed),
+      noteOutage(feed, isRefusedAlone),
       tap((participantId) => {
         history.participantIs(participantId);
       }),

@@ -20,7 +20,7 @@ import { isLedgerError } from '../errors/LedgerError.js';
 import { isTransient } from '../errors/verdict.js';
 import { bareOffset, type LedgerPosition } from '../codecs/LedgerPosition.js';
 import { locate, type Place } from '../history/locate.js';
-import { readParticipantId } from '../history/participant.js';
+import { isRefusedAlone, readParticipantId } from '../history/participant.js';
 import { jitter, retryTransient } from '../http/retry.js';
 import type { AnyFeed, Position, Step } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
@@ -99,8 +99,8 @@ const mustConfirm = ({ history, onOtherNode }: AnyFeed, { position }: Pick<Step,
 const confirmStep = <A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> => {
   const { history, client } = feed;
   return readParticipantId(client).pipe(
-    noteOutage(feed),
-    // a gateway may block the path; a passing failure is an outage
+    // a gateway may block the path, and would do so again; any other failure is an outage
+    noteOutage(feed, (error) => history.sought.lastUpdate !== undefined && isRefusedAlone(error)),
     catchError(() => of(undefined)),
     concatMap((participantId) => {
       history.participantIs(participantId);

@@ -23,6 +23,7 @@ import { type Elsewhere, findElsewhere } from './findElsewhere.js';
 import type { Floor } from './Floors.js';
 import { hasUnread } from './hasUnread.js';
 import type { HistoryReader } from './HistoryReader.js';
+import { isRefusedAlone } from './participant.js';
 
 /** Where a position is on the participant that answers. */
 export type Place = Here | Elsewhere;
@@ -137,9 +138,7 @@ const atEnd = (reader: HistoryReader, { offset }: LedgerPosition, isProven: bool
 const participantOf = (reader: HistoryReader, { lastUpdate }: LedgerPosition): Observable<string | undefined> =>
   reader.participantId$.pipe(
     catchError((error: unknown) => {
-      // the participant, or a gateway, may block only this path; the last update is a proof by itself
-      const isBlocked = isLedgerError(error, 'ApiError') && error.status < 500;
-      if (lastUpdate !== undefined && (isBlocked || isLedgerError(error, 'UnauthorizedError'))) return of(undefined);
+      if (lastUpdate !== undefined && isRefusedAlone(error)) return of(undefined);
       throw error;
     }),
   );

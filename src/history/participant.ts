@@ -53,3 +53,10 @@ export const isUnavailable = (error: unknown): error is ApiError =>
     (error.answeredBy === 'network' && error.answeredBefore !== 'here' && blockingStatuses.includes(error.status)));
 
 const blockingStatuses = [403, 404, 405, 501];
+
+/**
+ * Whether the participant, or a gateway, may refuse only the path of its ID, also if it was served before. Then the last update
+ * is the proof by itself.
+ */
+export const isRefusedAlone = (error: unknown): boolean =>
+  isLedgerError(error, 'UnauthorizedError') || (isLedgerError(error, 'ApiError') && error.status < 500);
