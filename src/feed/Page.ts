@@ -247,8 +247,9 @@ export function checkProof<A extends FeedElement>(
   proof: LastUpdate | undefined,
   { beginExclusive, endInclusive }: Range,
 ): DecodedPage<A> {
-  // of a page that is out of order, nothing is known
-  if (proof === undefined || page.failure?._tag === 'OrderError') return page;
+  if (proof === undefined) return page;
+  // of a page that is out of order, nothing is known; it begins before what was read
+  if (page.failure?._tag === 'OrderError') return { ...page, last: Math.max(page.last, beginExclusive) };
   const [first, ...others] = page.updates;
   const isProven = first?.offset === proof.offset && idOf(first) === proof.updateId;
   const { failure } = page;
