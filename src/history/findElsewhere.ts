@@ -1,7 +1,8 @@
-import { concatMap, from, map, type Observable, of, tap, toArray } from 'rxjs';
+import { catchError, concatMap, from, map, type Observable, of, tap, toArray } from 'rxjs';
 import type { LastUpdate, LedgerPosition } from '../codecs/LedgerPosition.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { isLater } from '../operators/recordTimes.js';
 import { idOf, type Read } from './advance.js';
 import type { Around } from './bisect.js';
@@ -57,6 +58,10 @@ export const findElsewhere = (
         ),
         toArray(),
         map((found) => ({ found, end })),
+        catchError((error: unknown) => {
+          // what is pruned may have been skipped, and shows nothing where the last update may still come
+          throw isBeyond && isLedgerError(error, 'PrunedError') ? notYet(position, end) : error;
+        }),
       );
     }),
     map(({ found, end }): Elsewhere => {
