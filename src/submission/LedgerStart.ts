@@ -60,7 +60,7 @@ export const startAgain = (
   last: LedgerPosition,
   now: LedgerPosition,
 ): Observable<LedgerPosition> => {
-  if (now.offset < last.offset || now.participantId !== last.participantId) return of(now);
+  if (now.offset < last.offset || areDifferent(now.participantId, last.participantId)) return of(now);
   return locate(historyAt(client, parties, last), last, false).pipe(
     concatMap((place) => (place._tag === 'Here' ? of(last) : readAt(client, parties, place.start, last.participantId))),
     catchError((error: unknown) => {
@@ -69,6 +69,10 @@ export const startAgain = (
     }),
   );
 };
+
+/** Whether two participants are known, and not the same. */
+export const areDifferent = (one: string | undefined, other: string | undefined): boolean =>
+  one !== undefined && other !== undefined && one !== other;
 
 /** A start whose ledger must still be there, and what is known of the change that began at it. */
 interface Begun {

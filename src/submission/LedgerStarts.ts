@@ -19,7 +19,7 @@ import { advance } from '../history/advance.js';
 import { seenParticipantId } from '../history/participant.js';
 import type { Client } from '../client/Client.js';
 import { monotonicNow } from '../http/clock.js';
-import { type LedgerStart, readStart, startAgain } from './LedgerStart.js';
+import { areDifferent, type LedgerStart, readStart, startAgain } from './LedgerStart.js';
 
 /** How long to wait for the start, in milliseconds. It must not delay a submission for long. */
 const startTimeoutMs = 5_000;
@@ -141,10 +141,6 @@ export class LedgerStarts {
     return shared$;
   }
 }
-
-/** Whether two participants are known, and not the same. */
-const areDifferent = (one: string | undefined, other: string | undefined): boolean =>
-  one !== undefined && other !== undefined && one !== other;
 
 /** A position that is not after an offset. What was read after that offset proves nothing of it. */
 const atMost = (position: LedgerPosition, offset: Offset): LedgerPosition =>

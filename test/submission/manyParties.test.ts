@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { throwError } from 'rxjs';
-import { createLedger, type HttpPort, type SubmittedTransaction, type Transaction } from '../../src/index.js';
+import { of, throwError } from 'rxjs';
+import {
+  createLedger,
+  type HttpPort,
+  type HttpResponse,
+  type SubmittedTransaction,
+  type Transaction,
+} from '../../src/index.js';
 import { clientOf } from '../../src/ledger/clientOf.js';
 import { createSandbox } from '../../src/sandbox/index.js';
 import { type LedgerStarts, ledgerStarts } from '../../src/submission/LedgerStarts.js';
@@ -43,6 +49,44 @@ describe('the starts of many parties', () => {
     expect(seen.map(({ values }) => values[0]?.isRepeated ?? false)).toEqual([false, true, true, false]);
     expect(sandbox.updates).toHaveLength(2);
   });
+
+  it.each(['at first', 'later'])(
+    'stay where they were if the participant does not serve its id %s, so that a new call finds what was committed',
+    (when) => {
+      const sandbox = createSandbox();
+      const alice = sandbox.hostedParty('alice');
+      const absent: HttpResponse = {
+        status: 404,
+        headers: {},
+        text: '{"errors":[],"status":404,"ledgerApiError":null}',
+      };
+      let isLater = false;
+      const port: HttpPort = (request) =>
+        request.url.endsWith('/participant-id') && isLater === (when === 'later') ? of(absent) : sandbox.port(request);
+      const ledger = createLedger({ baseUrl: sandbox.url, port });
+      const createArguments = { owner: alice, amount: '10.0', tag: null, serial: '1' };
+      const commands = [{ CreateCommand: { templateId: '#sandbox-assets:Main:Asset', createArguments } }];
+      const submit = (commandId: string) =>
+        observe(
+          ledger.submitAndWaitForTransaction(
+            { commandId, userId: 'app', actAs: [alice], commands },
+            { recover: false },
+          ),
+        );
+      let last: Observed<SubmittedTransaction> | undefined;
+      runVirtually(() => {
+        submit('c-1');
+        isLater = true;
+        // the start is read again after an unknown outcome
+        sandbox.fault({ kind: 'reset', when: 'after' }, { path: '/v2/commands/submit-and-wait-for-transaction' });
+        submit('c-2');
+        submit('c-3');
+        last = submit('c-1');
+      });
+      expect(last?.values).toMatchObject([{ offset: 1, isRepeated: true }]);
+      expect(sandbox.updates).toHaveLength(3);
+    },
+  );
 
   it('are not after what was committed, so that a new call finds it', () => {
     const sandbox = createSandbox();
