@@ -201,6 +201,16 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     expect([...committedIds(sandbox)].sort()).toEqual(['one', 'two']);
   });
 
+  it('parks a command that may be too large after 20 such failures, whatever failed before', async () => {
+    const { sandbox, outbox, create, inTransaction, send, rows } = await world();
+    await inTransaction((tx) => outbox.enqueue(tx, create('one')));
+    sandbox.fault({ kind: 'reject', code: 'NOT_CONNECTED_TO_ANY_SYNCHRONIZER' }, { ...submissions, times: 21 });
+    sandbox.fault({ kind: 'reject', code: 'SEQUENCER_REQUEST_FAILED' }, { ...submissions, times: 99 });
+    const { submitted } = await send(42, { recover: false });
+    expect(submitted.findIndex((each) => each._tag === 'Rejected' && each.retryAt === undefined)).toBe(41);
+    expect(await rows()).toMatchObject([{ state: 'parked', reason: 'timeout', may_be_committed: false }]);
+  });
+
   it.each([
     ['back', -3_600_000],
     ['forward', 3_600_000],

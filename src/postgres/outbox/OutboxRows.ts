@@ -31,6 +31,8 @@ export interface OutboxRow<R = CommandsRequest | DecideRequest> {
   readonly position: LedgerPosition | undefined;
   /** The number of failures in a row. */
   readonly failures: number;
+  /** Why the last attempt failed, if it did. */
+  readonly reason?: string | undefined;
   /** The time since it was enqueued, by the clock of the database, in milliseconds. */
   readonly ageMs: number;
 }
@@ -57,6 +59,8 @@ export interface RowChange {
   readonly forgetsSince?: boolean;
   /** Whether the other commands would fail, too. It does not count as a failure of this one. */
   readonly concernsAll?: boolean;
+  /** Whether failures are counted again from this one on. */
+  readonly countsAgain?: boolean;
 }
 
 /** The holder of an outbox's name. */
@@ -98,7 +102,7 @@ export class OutboxRows {
   due(limit: number, sending: readonly number[], maxDelayMs: number): Observable<readonly OutboxRow[]> {
     const { commands } = this.holder.tables;
     const sql = `SELECT id::text AS id, command_id AS "commandId", key, decide,
-        coalesce(CASE WHEN may_be_committed THEN decided END, request)::text AS request, may_be_committed AS "mayBeCommitted", since::text AS since, participant, position::text AS position, failures, round(extract(epoch FROM now() - enqueued_at) * 1000)::text AS "ageMs"
+        coalesce(CASE WHEN may_be_committed THEN decided END, request)::text AS request, may_be_committed AS "mayBeCommitted", since::text AS since, participant, position::text AS position, failures, reason, round(extract(epoch FROM now() - enqueued_at) * 1000)::text AS "ageMs"
       FROM ${commands} AS c
       WHERE name = $1 AND state = 'pending' AND id <> ALL ($2::bigint[])
         AND (retry_at IS NULL OR retry_at NOT BETWEEN now() AND now() + $4 * interval '1 millisecond')
@@ -160,6 +164,7 @@ export class OutboxRows {
       delayMs,
       forgetsSince = false,
       concernsAll,
+      countsAgain = false,
       sentAfter,
     } = change;
     const sql = `WITH ${this.#held}, changed AS (
@@ -171,7 +176,8 @@ export class OutboxRows {
         WHERE id = $3 AND EXISTS (SELECT FROM held)
           AND (state IN ('pending', 'parked') OR (state = 'dropped' AND $4 = 'committed')))
       SELECT EXISTS (SELECT FROM held) AS "isHeld"`;
-    const nextFailures = state === 'committed' ? 0 : failures + (concernsAll === true ? 0 : 1);
+    const before = countsAgain ? 0 : failures;
+    const nextFailures = state === 'committed' ? 0 : before + (concernsAll === true ? 0 : 1);
     const start = sentAfter && [sentAfter.offset, sentAfter.participantId, JSON.stringify(sentAfter)];
     const outcomeValues = [
       id,
@@ -246,5 +252,6 @@ const toRow = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
   mayBeCommitted: row['mayBeCommitted'] === true,
   ...startIn(row),
   failures: Number(row['failures']),
+  reason: textOf(row['reason']),
   ageMs: Number(row['ageMs']),
 });

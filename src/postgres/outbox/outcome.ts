@@ -96,10 +96,12 @@ export function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outc
       const forgetsSince = verdict.earliest !== undefined && periodStart(row) === row.since;
       // other contracts may be chosen next time
       const isDecidedAgain = row.decide !== undefined && reason === 'inactiveContract';
-      const isOver = (isDecidedAgain || verdict.mayBePermanent) && row.failures >= maxFailures;
+      // failures for other reasons, as in an outage, say nothing of the command
+      const countsAgain = verdict.mayBePermanent && row.decide === undefined && row.reason !== reason;
+      const isOver = (isDecidedAgain || verdict.mayBePermanent) && !countsAgain && row.failures >= maxFailures;
       const passes = forgetsSince || ((isDecidedAgain || verdict.passes) && !isOver);
       const state = passes ? 'pending' : 'parked';
-      return { ...failed, state, mayBeCommitted: false, reason, concernsAll, forgetsSince };
+      return { ...failed, state, mayBeCommitted: false, reason, concernsAll, countsAgain, forgetsSince };
     }
     case 'other':
       if (isLedgerError(error, 'InvalidRequestError'))
