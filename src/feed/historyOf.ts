@@ -36,8 +36,11 @@ export function historyOf(feed: AnyFeed): HistoryReader {
     // in descending order, what is before the last update is not read yet
     completeAfter: feed.request.descendingOrder === true ? Infinity : history.completeAfter,
     read: (range, limit) => {
-      // the range may be after the end of the request; a participant that was upgraded may send what does not decode
-      const request = { ...feed.request, endInclusive: range.endInclusive, descendingOrder: false };
+      // the range may be after the end of the request; where ranges have no end, what follows shows that something is gone
+      const { beginExclusive, endInclusive } = range;
+      const request =
+        source.lookUp === undefined ? { beginExclusive } : { ...feed.request, endInclusive, descendingOrder: false };
+      // a participant that was upgraded may send what does not decode
       const shown = { ...feed, request, report, onUndecodable: 'emit' } as const;
       return source.readRange(shown, range, { limit, isProof: true }).pipe(
         map(({ updates, failure }) => {

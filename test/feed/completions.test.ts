@@ -252,6 +252,17 @@ describe('after an outage, a feed of completions', () => {
       },
     ],
     [
+      'has its completions at other offsets',
+      (its: World): void => {
+        const moved = upTo(8).map((offset) => ({
+          offset: offset < 5 ? offset : offset + 7,
+          updateId: `1220${offset}`,
+        }));
+        const elements = moved.map((each) => ({ ...each, element: completion(each.offset, each) }));
+        its.ledger.replace(elements, 30);
+      },
+    ],
+    [
       'is that of another participant',
       (its: World): void => {
         its.ledger.replace([], 30, 'second::1220');
