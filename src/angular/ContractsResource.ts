@@ -3,7 +3,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract, ContractTypes } from '../contracts/Contract.js';
 import type { ContractsBatch } from '../contracts/ContractChange.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
-import { errorOf, type LiveConnection } from '../contracts/LiveState.js';
+import { type ContractsReset, errorOf, type LiveConnection } from '../contracts/LiveState.js';
 import type { AwaitedView } from '../contracts/SingleSubmission.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 
@@ -32,18 +32,6 @@ export type ContractsSnapshot<C extends AnyContract = AnyContract> =
       /** The error that ended the view. */
       readonly error: Error;
     };
-
-/**
- * Marks contracts of another ledger than the one with which the view began.
- *
- * @category Angular
- */
-export interface ContractsReset {
-  /** When the view was given the contracts of the other ledger, in milliseconds since the epoch. */
-  readonly at: number;
-  /** The offset of these contracts. Offsets of the former ledger have no meaning any more. */
-  readonly offset: Offset;
-}
 
 /**
  * The contracts of a query as signals. Created by `injectContracts`. All signals change together, at most once per

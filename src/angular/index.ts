@@ -19,4 +19,5 @@ export { injectSession, type SessionResource } from './injectSession.js';
 export { injectSubmit, type InjectSubmitOptions, type SubmitResource } from './injectSubmit.js';
 export type { SubmitOutcome } from '../contracts/SingleSubmission.js';
 export { injectClearContracts, provideContracts } from './provideContracts.js';
-export type { ContractsReset, ContractsResource, ContractsSnapshot, ContractsStatus } from './ContractsResource.js';
+export type { ContractsResource, ContractsSnapshot, ContractsStatus } from './ContractsResource.js';
+export type { ContractsReset } from '../contracts/LiveState.js';

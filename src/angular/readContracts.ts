@@ -25,9 +25,9 @@ import {
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractsOptions } from '../contracts/ContractQuery.js';
 import { type LiveContracts, toLiveContracts } from '../contracts/liveContracts.js';
-import { isSameState, keepsContracts } from '../contracts/LiveState.js';
+import { type ContractsReset, isSameState, keepsContracts } from '../contracts/LiveState.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { type ContractsRequest, type ContractsReset, ended, failed, type Reading } from './ContractsResource.js';
+import { type ContractsRequest, ended, failed, type Reading } from './ContractsResource.js';
 import { PENDING_TASKS } from './provideLedger.js';
 import { type TransferredContracts, transferredContracts } from './transferredContracts.js';
 import { SHARED_CONTRACTS } from './provideContracts.js';

@@ -207,3 +207,15 @@ export const resetOf = <C extends AnyContract>({ items }: Pick<ContractsBatch<C>
   const resets = items.filter((change) => change._tag === 'Reset');
   return resets.find(({ reason }) => reason === 'ledgerReset') ?? resets[0];
 };
+
+/**
+ * Marks contracts of another ledger than the one with which the view began.
+ *
+ * @category Contracts
+ */
+export interface ContractsReset {
+  /** When the view was given the contracts of the other ledger, in milliseconds since the epoch. */
+  readonly at: number;
+  /** The offset of these contracts. Offsets of the former ledger have no meaning any more. */
+  readonly offset: Offset;
+}

@@ -45,5 +45,6 @@ export type { ContractsCaughtUp, ContractsFellBehind } from './ContractChange.js
 export { ContractEntry, type ActiveContract, type UnknownContractEntry } from '../codecs/ContractEntry.js';
 export type { IncompleteAssigned, IncompleteUnassigned } from '../codecs/ContractEntry.js';
 
-// of forms that submit: for React and for Angular
+// of views and forms in React and in Angular
+export type { ContractsReset } from './LiveState.js';
 export type { SubmitOutcome } from './SingleSubmission.js';

@@ -28,6 +28,7 @@ import type { ContractPolicies, ContractQuery, ContractsOptions } from '../contr
 import type { ContractSet } from '../contracts/ContractSet.js';
 import { inclusionOf, type TransactionPlace } from '../contracts/firstWith.js';
 import {
+  type ContractsReset,
   errorOf,
   isSameState,
   keepsContracts,
@@ -37,18 +38,6 @@ import {
 } from '../contracts/LiveState.js';
 import type { SharedContracts, SharedView } from '../contracts/shareContracts.js';
 import { isSignedOutError } from '../session/SignedOutError.js';
-
-/**
- * When the contracts of a view became those of another ledger.
- *
- * @category React
- */
-export interface ContractsReset {
-  /** The time, in milliseconds since the epoch. */
-  readonly at: number;
-  /** The offset of the first contracts of the other ledger. */
-  readonly offset: Offset;
-}
 
 /**
  * The known contracts of a query. The same object as long as nothing changes.

@@ -11,7 +11,7 @@
 export { LedgerProvider, type LedgerProviderProps, useLedger } from './LedgerProvider.js';
 export { useContract, useContracts, type UseContractOptions, type UseContractsOptions } from './useContracts.js';
 export type { ContractResult, ContractsResult, ContractsStatus, HookQuery } from './useContracts.js';
-export type { ContractsReset } from './ContractsStore.js';
+export type { ContractsReset } from '../contracts/LiveState.js';
 export { useSession, type SessionResult } from './useSession.js';
 export { useSubmit, type SubmitState, type UseSubmitOptions } from './useSubmit.js';
 export type { SubmitOutcome } from '../contracts/SingleSubmission.js';

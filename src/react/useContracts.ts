@@ -3,17 +3,9 @@ import type { ContractType, PayloadOf } from '../codecs/ContractType.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractPolicies, ContractQuery, ContractsOptions } from '../contracts/ContractQuery.js';
-import type { LiveConnection } from '../contracts/LiveState.js';
+import type { ContractsReset, LiveConnection } from '../contracts/LiveState.js';
 import type { AwaitedView } from '../contracts/SingleSubmission.js';
-import {
-  constantStore,
-  type ContractsReset,
-  contractsStore,
-  type ContractsStore,
-  idle,
-  loading,
-  type Reading,
-} from './ContractsStore.js';
+import { constantStore, contractsStore, type ContractsStore, idle, loading, type Reading } from './ContractsStore.js';
 import { useLedgerContext } from './LedgerProvider.js';
 import { checkChange, LeftToBrowserError, type Renders, suspend, unreadLike } from './suspend.js';
 
