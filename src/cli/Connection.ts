@@ -6,7 +6,7 @@ import * as t from 'io-ts';
 import { ledgerUrlOf, suggest, UsageError } from './arguments.js';
 import type { connectionOptions, Values } from './options.js';
 import { escapeText } from './terminal.js';
-import { hasCode, systemReason, type World } from './World.js';
+import { hasCode, type Output, systemReason, type World } from './World.js';
 
 /** A ledger and the token for it. */
 export interface Connection {
@@ -16,11 +16,9 @@ export interface Connection {
   readonly token: (() => string) | undefined;
   /** The parties of a context, for commands without `--party`. */
   readonly contextParties?: readonly string[] | undefined;
-  /** Whether each request is written to stderr. */
-  readonly isVerbose?: boolean | undefined;
-  /** Logs requests; absent unless the connection is verbose. */
+  /** Logs requests; absent without `--verbose`. */
   readonly log?: LogRequest;
-  /** A `fetch` that logs its requests; absent unless the connection is verbose. */
+  /** A `fetch` that logs its requests; absent without `--verbose`. */
   readonly fetch?: typeof fetch;
 }
 
@@ -28,18 +26,17 @@ export interface Connection {
 type LogRequest = (method: string, url: string) => (result: number | string) => unknown;
 
 /**
- * A connection that writes its requests to stderr if it is verbose: `POST /v2/updates?limit=200  200  12 ms`. Neither the host,
- * nor headers or bodies, which may be secret.
+ * Writes each request to stderr: `POST /v2/updates?limit=200  200  12 ms`. Neither the host, nor headers or bodies, which may be
+ * secret.
  */
-export const withLog = (connection: Connection, { stderr }: Pick<World, 'stderr'>): Connection => {
-  if (connection.isVerbose !== true) return connection;
+function logTo(stderr: Output): Required<Pick<Connection, 'log' | 'fetch'>> {
   const log: LogRequest = (method, url) => {
     const startedAt = performance.now();
     const path = escapeText(url.replace(/^https?:\/\/[^/]+/, ''));
     return (result) => stderr.write(`${method} ${path}  ${result}  ${Math.round(performance.now() - startedAt)} ms\n`);
   };
-  return { ...connection, log, fetch: fetchAndLog(log) };
-};
+  return { log, fetch: fetchAndLog(log) };
+}
 
 const fetchAndLog =
   (log: LogRequest): typeof fetch =>
@@ -76,7 +73,7 @@ export const addressOf = ({ ledger }: Pick<Connection, 'ledger'>): string => {
 export const checkAdvice = "run 'canton-rx check' with the same --ledger for the reason";
 
 /** The ledger in the arguments, in a context or in the environment. Throws a {@link UsageError}. */
-export function readConnection(values: Values<typeof connectionOptions>, env: World['env']): Connection {
+export function readConnection(values: Values<typeof connectionOptions>, { env, stderr }: World): Connection {
   const name = values.context ?? env['CANTON_RX_CONTEXT'];
   const context = name === undefined || name === '' ? undefined : readContext(name, env);
   const [source, url] = urlOf(values.ledger, context, env);
@@ -86,7 +83,7 @@ export function readConnection(values: Values<typeof connectionOptions>, env: Wo
     ledger: readUrl(url, source),
     token: tokenProvider(values['token-file'] ?? context?.tokenFile, variable),
     contextParties: context?.parties,
-    isVerbose: values.verbose,
+    ...(values.verbose === true && logTo(stderr)),
   };
 }
 

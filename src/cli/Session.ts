@@ -1,7 +1,7 @@
 import { defer, ignoreElements, map, merge, type Observable, of, take, tap, timer } from 'rxjs';
 import { createLedger, type Ledger, type LedgerOptions } from '../index.js';
 import { UsageError } from './arguments.js';
-import { addressOf, checkAdvice, type Connection, withLog } from './Connection.js';
+import { addressOf, checkAdvice, type Connection } from './Connection.js';
 import { paintFor, type StatusLine, statusLine } from './terminal.js';
 import { errorLine, hasCode, type World } from './World.js';
 
@@ -15,18 +15,17 @@ export interface Session {
 
 /** Creates the session of a command; with WebSockets if `isPushed`. */
 export const openSession = (
-  { isPushed = false, ...options }: Connection & { readonly isPushed?: boolean },
+  { isPushed = false, ...connection }: Connection & { readonly isPushed?: boolean },
   world: World,
 ): Observable<Session> =>
   defer(() => (isPushed ? loadTransport() : of(undefined))).pipe(
     map((transport) => {
-      const connection = withLog(options, world);
       const status = statusLine(world.stderr, paintFor(world.stderr, world.env));
       return { connection, world, ledger: openLedger(connection, transport), status };
     }),
   );
 
-/** The ledger of a connection, which logs its requests if it is verbose. */
+/** The ledger of a connection. */
 export const openLedger = ({ ledger: baseUrl, token, fetch }: Connection, transport?: Transport): Ledger =>
   createLedger({ baseUrl, token, fetch, transport });
 

@@ -104,7 +104,7 @@ function offsetOf({ values, world }: Store, to: string): Observable<Target | { r
   if (to.startsWith('-')) throw new UsageError(`--to must be an offset from 0 or a time, got '${to}'`);
   const time = readTime(to, '--to');
   const { party: parties = [] } = values;
-  return openSession(readConnection(values, world.env), world).pipe(
+  return openSession(readConnection(values, world), world).pipe(
     switchMap((session) =>
       firstAnswer(session).pipe(
         concatMap(() => session.ledger.offsetAt(time, parties.length === 0 ? {} : { parties })),

@@ -40,7 +40,7 @@ export function parkedCommand(args: readonly string[], world: World): Observable
 function list({ pool, schema, values, world }: Store): Result {
   const hasLedger = ['ledger', 'context'].some((name) => name in values) || 'CANTON_RX_LEDGER_URL' in world.env;
   const end$: Observable<number | string | null> = hasLedger
-    ? openLedger(readConnection(values, world.env))
+    ? openLedger(readConnection(values, world))
         .ledgerEnd()
         .pipe(
           timeout(endTimeoutMs),

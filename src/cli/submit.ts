@@ -31,7 +31,7 @@ const submitOptions = ledgerCommands.submit.options;
 
 type SubmitOptions = ReturnType<typeof readSubmitOptions>;
 
-function readSubmitOptions(args: readonly string[], { env, stdout }: World) {
+function readSubmitOptions(args: readonly string[], world: World) {
   const values = parseOptions(args, submitOptions);
   const { 'act-as': actAs, 'user-id': userId, since, 'command-id': commandId } = values;
   const request: Readonly<Record<string, unknown>> = {
@@ -43,14 +43,14 @@ function readSubmitOptions(args: readonly string[], { env, stdout }: World) {
   if (request['actAs'] === undefined) throw new UsageError('no party: use --act-as PARTY');
   if (since !== undefined && request['commandId'] == null) throw new UsageError('--since requires --command-id');
   return {
-    ...readConnection(values, env),
+    ...readConnection(values, world),
     // the library checks it; a random command id, too, must be known if the outcome is not
     request: { ...request, commandId: request['commandId'] ?? randomUUID() } as unknown as CommandsRequest & {
       readonly commandId: string;
     },
     since: readInteger('since', since, undefined),
     isDryRun: values['dry-run'] === true,
-    isJson: values.json === true || stdout.isTTY !== true,
+    isJson: values.json === true || world.stdout.isTTY !== true,
   };
 }
 

@@ -36,18 +36,18 @@ export function tailCommand(args: readonly string[], world: World): Observable<n
 /** The ledger, the updates and their form. */
 type TailOptions = ReturnType<typeof readTailOptions>;
 
-function readTailOptions(args: readonly string[], { env, stdout }: World) {
+function readTailOptions(args: readonly string[], world: World) {
   const values = parseOptions(args, ledgerCommands.tail.options);
   const start = readStart(values, values.from);
   const from = readOffset('from', values.from ?? '0');
   const to = readInteger('to', values.to, undefined);
   if (to !== undefined && from !== 'end' && to < from) throw new UsageError(`--to ${to} is before --from ${from}`);
   if (values.websocket === true && to !== undefined) throw new UsageError('--websocket excludes --to');
-  const connection = readConnection(values, env);
+  const connection = readConnection(values, world);
   return {
     ...connection,
     ...readSelection(values, connection.contextParties),
-    ...readForm(values, stdout),
+    ...readForm(values, world.stdout),
     from,
     start,
     to,

@@ -78,6 +78,13 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
     proxy.close();
   });
 
+  it('writes the request of a list for the lag to stderr, with --verbose', async () => {
+    expect(await cli('list', '--ledger', world.sandbox.url, '--verbose')).toEqual([
+      0,
+      expect.stringMatching(/^GET \/v2\/state\/ledger-end {2}200 {2}\d+ ms$/m),
+    ]);
+  });
+
   it('refuses to pause an outbox, which would send until it notices', async () => {
     const outbox = observe(commandOutbox({ pool }).submitAll(createLedger({ baseUrl: world.sandbox.url })));
     await until(async () => (await lineOf('outbox commands')).includes('running'));

@@ -3,7 +3,7 @@ import { catchError, concatMap, defer, forkJoin, map, type Observable, of, switc
 import { RequestTimeoutError } from '../../index.js';
 import { parseOptions } from '../arguments.js';
 import { ledgerCommands } from '../ledgerCommands.js';
-import { type Connection, isThisMachine, portOf, readConnection, withLog } from '../Connection.js';
+import { type Connection, isThisMachine, portOf, readConnection } from '../Connection.js';
 import { version } from '../help.js';
 import { probeTimeoutMs as timeoutMs, unknownParties } from '../participant.js';
 import { type Names, readParties } from '../Selection.js';
@@ -20,12 +20,12 @@ import { checkEndpoints, checkParticipant, checkSynchronizers, checkVersion, che
 /** `canton-rx check`; emits the exit code, once. */
 export function checkCommand(args: readonly string[], world: World): Observable<number> {
   const { env, stdout, stderr } = world;
-  const { parties, isJson, isConformance, write, ...connection } = readCheckOptions(args, env);
+  const { parties, isJson, isConformance, write, ...connection } = readCheckOptions(args, world);
   const status = statusLine(stderr, paintFor(stderr, env));
-  if (isConformance) return conformanceCommand(withLog(connection, { stderr }), { parties, isJson, write }, world);
+  if (isConformance) return conformanceCommand(connection, { parties, isJson, write }, world);
   return defer(() => {
     status.show((paint) => paint('dim', 'checking the ledger …'));
-    return runChecks(withLog(connection, { stderr }), parties, env);
+    return runChecks(connection, parties, env);
   }).pipe(
     concatMap((findings) => {
       status.clear();
@@ -37,9 +37,9 @@ export function checkCommand(args: readonly string[], world: World): Observable<
 }
 
 /** The ledger to check, the parties to read as, and whether the report is for programs. */
-function readCheckOptions(args: readonly string[], env: World['env']) {
+function readCheckOptions(args: readonly string[], world: World) {
   const values = parseOptions(args, ledgerCommands.check.options);
-  const connection = readConnection(values, env);
+  const connection = readConnection(values, world);
   return {
     ...connection,
     parties: readParties(values.party ?? connection.contextParties),

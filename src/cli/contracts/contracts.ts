@@ -34,7 +34,7 @@ export function contractsCommand(args: readonly string[], world: World): Observa
 /** The ledger, the contracts and their form. */
 type ContractsOptions = ReturnType<typeof readContractsOptions>;
 
-function readContractsOptions(args: readonly string[], { env, stdout }: World) {
+function readContractsOptions(args: readonly string[], world: World) {
   const values = parseOptions(args, ledgerCommands.contracts.options);
   const { follow: isFollowed = false } = values;
   const at = readInteger('at', values.at, undefined);
@@ -42,16 +42,17 @@ function readContractsOptions(args: readonly string[], { env, stdout }: World) {
     throw new UsageError(
       '--follow starts at the ledger end and excludes --at: use tail --from for what happened since',
     );
-  const connection = readConnection(values, env);
+  const connection = readConnection(values, world);
   const { output, json, pretty } = values;
   if (output !== undefined && (json === true || pretty === true))
     throw new UsageError('--output excludes --json and --pretty');
   const form = output === undefined ? undefined : readOneOf('output', output, ['table', 'json', 'csv']);
   if (form === 'csv' && isFollowed) throw new UsageError('--output csv excludes --follow');
+  const flags = form === undefined ? values : { ...values, pretty: form === 'table', json: form !== 'table' };
   return {
     ...connection,
     ...readNames(values, connection.contextParties),
-    ...readForm({ ...values, ...(form !== undefined && { pretty: form === 'table', json: form !== 'table' }) }, stdout),
+    ...readForm(flags, world.stdout),
     isCsv: form === 'csv',
     at,
     isFollowed,

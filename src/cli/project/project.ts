@@ -33,22 +33,22 @@ import { verifyCommand } from './verify.js';
 
 /** `canton-rx project`; emits the exit code, once. */
 export function projectCommand(args: readonly string[], world: World): Observable<number> {
-  if (args[0] === 'verify') return verifyCommand(readProjectOptions(args.slice(1), world.env), world);
-  const options = readProjectOptions(args, world.env);
+  if (args[0] === 'verify') return verifyCommand(readProjectOptions(args.slice(1), world), world);
+  const options = readProjectOptions(args, world);
   return openSession(options, world).pipe(concatMap((session) => project(options, session)));
 }
 
 /** The ledger, the contracts and the database. Times are in milliseconds. */
 type ProjectOptions = ReturnType<typeof readProjectOptions>;
 
-function readProjectOptions(args: readonly string[], env: World['env']) {
+function readProjectOptions(args: readonly string[], world: World) {
   const values = parseOptions(args, ledgerCommands.project.options);
   const days = values['keep-archived'];
   const { exercises = false } = values;
-  const connection = readConnection(values, env);
+  const connection = readConnection(values, world);
   return {
     ...connection,
-    ...readDatabase(values, env, 'contracts'),
+    ...readDatabase(values, world.env, 'contracts'),
     ...readNames(values, connection.contextParties),
     includeExercises: exercises,
     keepArchivedMs: days === undefined ? Infinity : readInteger('keep-archived', days, 0, 36_500) * 86_400_000,

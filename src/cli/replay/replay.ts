@@ -42,14 +42,14 @@ import { type Replayed, writeRange } from './writeRange.js';
 
 /** `canton-rx replay`; emits the exit code, once. */
 export function replayCommand(args: readonly string[], world: World): Observable<number> {
-  const options = readReplayOptions(args, world.env);
+  const options = readReplayOptions(args, world);
   return openSession(options, world).pipe(concatMap((session) => replay(options, session)));
 }
 
 /** The ledger, the updates and the file. */
 type ReplayOptions = ReturnType<typeof readReplayOptions>;
 
-function readReplayOptions(args: readonly string[], env: World['env']) {
+function readReplayOptions(args: readonly string[], world: World) {
   const values = parseOptions(args, ledgerCommands.replay.options);
   const relative = readStart(values, values.from);
   const start = relative && JSON.stringify([values.since, values.count]);
@@ -59,7 +59,7 @@ function readReplayOptions(args: readonly string[], env: World['env']) {
   const { out } = values;
   if (out === undefined || out === '') throw new UsageError('no file: use --out FILE');
   checkOut(out);
-  const connection = readConnection(values, env);
+  const connection = readConnection(values, world);
   const selection = readSelection(values, connection.contextParties);
   // checkpoints depend on when they are read, so that resuming would not lead to the same file
   if (selection.variants.includes('OffsetCheckpoint'))
