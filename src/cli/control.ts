@@ -1,4 +1,4 @@
-import { catchError, concatMap, forkJoin, map, type Observable, of, switchMap } from 'rxjs';
+import { catchError, concatMap, map, type Observable, of, switchMap } from 'rxjs';
 import { isHeld } from '../postgres/leaseSql.js';
 import type { LedgerPosition } from '../index.js';
 import type { Cursor } from '../process/index.js';
@@ -71,13 +71,10 @@ export function rewind(store: Store): Result {
             const release = `UPDATE "${schema}".canton_rx_leases SET holder = NULL WHERE name = $1`;
             // the fencing token ends a transaction that a paused processor still has open
             const save = `UPDATE "${schema}".canton_rx_cursors SET cursor = $2, fence = fence + 1, saved_at = now() WHERE name = $1`;
-            return forkJoin([
-              parkedAfter(db, schema, name, target.offset),
-              rowsOf(db, save, [name, JSON.stringify(moved)]),
-              rowsOf(db, release, [name]),
-            ]);
+            return rowsOf(db, save, [name, JSON.stringify(moved)]).pipe(concatMap(() => rowsOf(db, release, [name])));
           }),
-          map(([parked]) => [
+          concatMap(() => parkedAfter(db, schema, name, target.offset)),
+          map((parked) => [
             `the processor ${escapeText(name)} continues after offset ${target.offset}, and handles later updates again`,
             ...(parked === 0
               ? []

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { postgresStoreSql } from '../../../src/postgres/index.js';
 import { sandboxes } from '../../helpers/localServers.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../../helpers/postgresServer.js';
 import { until } from '../../helpers/time.js';
@@ -134,12 +136,26 @@ describe('canton-rx contracts', () => {
   });
 });
 
-describeWithPostgres('canton-rx project', () => {
+describeWithPostgres('canton-rx with a database', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await postgresServer();
   });
   afterAll(() => server.stop());
+
+  it('prints no warnings of the package pg when it rewinds a processor', async () => {
+    const pool = new pg.Pool({ connectionString: server.url });
+    await pool.query(postgresStoreSql());
+    const cursor = { version: 1, offset: 7, selection: 'fnv1a:0', recordTimes: {} };
+    await pool.query(`INSERT INTO canton_rx_cursors VALUES ('rewound', $1, 1)`, [JSON.stringify(cursor)]);
+    await pool.end();
+    const rewind = ['processors', 'rewind', '--name', 'rewound', '--to', '3', '--database', server.url];
+    expect(await ended(spawn('node', [bin, ...rewind]))).toEqual({
+      code: 0,
+      stdout: ['the processor rewound continues after offset 3, and handles later updates again'],
+      stderr: [],
+    });
+  });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('stops on %s, and the same command continues', async (signal) => {
     const child = spawn('node', [
