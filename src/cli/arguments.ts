@@ -19,19 +19,18 @@ export function parseOptions<O extends Options>(args: readonly string[], options
     const { values } = parseArgs({ args: [...args], options: Object.fromEntries(config), strict: true });
     return values as Values<O>;
   } catch (error) {
-    // no command takes a token: the sandbox declares the option to refuse it
-    const names = declared.map(({ name }) => name).filter((name) => name !== 'token');
+    const names = declared.map(({ name }) => name);
     throw new UsageError(parseErrorMessage(types.isNativeError(error) ? error.message : '', names, args));
   }
 }
 
-const noTokenOption =
-  'there is no option --token, because other users can see arguments: use --token-file or CANTON_RX_LEDGER_TOKEN';
-
 /** Replaces a message of Node.js, which has advice about positional arguments that no command takes. */
 function parseErrorMessage(message: string, options: readonly string[], args: readonly string[]): string {
   const unknown = /^Unknown option '(-[^']*)'/.exec(message)?.[1];
-  if (unknown === '--token') return noTokenOption;
+  if (unknown === '--token' && options.includes('token-file')) {
+    const variable = options.includes('ledger') ? 'CANTON_RX_LEDGER_TOKEN' : 'CANTON_RX_SANDBOX_TOKEN';
+    return `there is no option --token, because other users can see arguments: use --token-file or ${variable}`;
+  }
   if (unknown !== undefined) return unknownOptionMessage(unknown, options);
   const positional = /^Unexpected argument '(.*)'\. This command does not take/s.exec(message)?.[1];
   if (positional !== undefined) return positionalMessage(positional, options);

@@ -66,7 +66,7 @@ export function sandboxCommand(args: readonly string[], { stdout, stderr, signal
 type SandboxCommandOptions = Omit<ReturnType<typeof readSandboxOptions>, 'participantId' | 'templatesFile'>;
 
 function readSandboxOptions(args: readonly string[], env: World['env']) {
-  const values = parseOptions(args, { ...toolCommands.sandbox.options, '--token TOKEN': 'Refused' });
+  const values = parseOptions(args, toolCommands.sandbox.options);
   return {
     port: readInteger('port', values.port, 7575, 65_535),
     profile: readOneOf('profile', values.profile ?? '3.5', ['3.3', '3.4', '3.5', '3.6', '3.7']),
@@ -77,7 +77,8 @@ function readSandboxOptions(args: readonly string[], env: World['env']) {
     participantId: readParticipantId(values['participant-id']),
     contention: (values.contend ?? false) ? 0.3 : 0,
     cors: readOrigins(values.cors, values['allow-origin']),
-    token: readSandboxToken(values, env),
+    // what requests must have; it is never printed
+    token: tokenProvider(values['token-file'], env[tokenVariable], tokenVariable)?.(),
     tokenFile: values['token-file'],
     templatesFile: values.templates,
   };
@@ -85,18 +86,6 @@ function readSandboxOptions(args: readonly string[], env: World['env']) {
 
 /** The variable with the token. It differs from that of the other commands, which may be for a real ledger. */
 const tokenVariable = 'CANTON_RX_SANDBOX_TOKEN';
-
-/** The token that requests must have; `undefined` if they need none. It is never printed. */
-function readSandboxToken(
-  { token, 'token-file': file }: { readonly token?: string; readonly 'token-file'?: string },
-  env: World['env'],
-): string | undefined {
-  if (token === undefined) return tokenProvider(file, env[tokenVariable], tokenVariable)?.();
-  // an option, so that the message does not repeat its value as an unexpected argument
-  throw new UsageError(
-    `there is no option --token, because other users can see arguments: use --token-file or ${tokenVariable}`,
-  );
-}
 
 /** The id of the participant; `undefined` for a new one. */
 function readParticipantId(id?: string): string | undefined {
