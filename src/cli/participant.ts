@@ -110,6 +110,9 @@ export function decodeJson<A>(text: string, codec: t.Type<A, unknown>): A | unde
   }
 }
 
+/** The value of JSON; `undefined` for any other text. */
+export const parseJson = (text: string): unknown => decodeJson(text, t.unknown);
+
 /** Decodes the JSON of a response with status 200; `undefined` for any other response. */
 export const decodeResponse = <A>(
   { status, text }: Pick<ProbeResponse, 'status' | 'text'>,

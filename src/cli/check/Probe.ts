@@ -3,7 +3,7 @@ import { catchError, forkJoin, map, type Observable, of } from 'rxjs';
 import { connectionTrouble } from '../../errors/connectionTrouble.js';
 import { acsDelta, isLedgerError } from '../../index.js';
 import type { Connection } from '../Connection.js';
-import { decodeJson, decodeResponse, probe, type ProbeRequest, type ProbeResponse } from '../participant.js';
+import { decodeJson, decodeResponse, parseJson, probe, type ProbeRequest, type ProbeResponse } from '../participant.js';
 import type { Names } from '../Selection.js';
 import { escapeText } from '../terminal.js';
 import type { World } from '../World.js';
@@ -100,7 +100,7 @@ export function troubleOfResponse({
       text: `the server answers with an HTML page (${status})`,
       next: `look for a proxy or a login page in front of the ledger, and ${checkPort}`,
     };
-  if (status === 200) return isJson(text) ? undefined : notJson;
+  if (status === 200) return parseJson(text) === undefined ? notJson : undefined;
   if (status >= 300 && status < 400)
     return {
       kind: 'foreign',
@@ -155,15 +155,6 @@ const notJson: Trouble = { kind: 'foreign', text: 'the response is not JSON', ne
 
 const isHtml = (type: string | undefined, text: string): boolean =>
   type?.includes('html') === true || /^\s*<(?:!doctype|html)/i.test(text);
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Why there is no response.

@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 import { defer, forkJoin, map, type Observable, of } from 'rxjs';
-import { probe, type ProbeResponse, tokenOf } from '../participant.js';
+import { decodeJson, parseJson, probe, type ProbeResponse, tokenOf } from '../participant.js';
 import { formatDuration } from '../terminal.js';
 import { type Finding, type FindingBuilder, findings, needsToken } from './Finding.js';
 import {
@@ -78,13 +78,9 @@ const hasAudience = ({ aud = [] }: Claims): boolean => [aud].flat().some((audien
 /** The claims of a JWT; `undefined` for any other text. The participant verifies the signature. */
 function readClaims(text: string): Claims | undefined {
   const [, payload, signature] = text.split('.');
-  if (payload === undefined || signature === undefined) return undefined;
-  try {
-    const decoded = Claims.decode(JSON.parse(Buffer.from(payload, 'base64url').toString()));
-    return decoded._tag === 'Right' ? decoded.right : undefined;
-  } catch {
-    return undefined;
-  }
+  return payload === undefined || signature === undefined
+    ? undefined
+    : decodeJson(Buffer.from(payload, 'base64url').toString(), Claims);
 }
 
 /** The longest validity that participants from 3.4 on accept by default, in seconds. */
@@ -240,7 +236,7 @@ function pageLimitFinding(response: ProbeResponse): Finding {
   }
   const trouble = troubleOfResponse(response);
   if (trouble !== undefined) return pageLimit.failed(trouble);
-  const list: unknown = JSON.parse(text);
+  const list = parseJson(text);
   const atLeast = Array.isArray(list) ? list.length : 0;
   if (atLeast > usualLimit) return pageLimit.ok(`at least ${atLeast} updates per response`, { atLeast });
   return pageLimit.open(`unknown: the last ${lastOffsets} offsets have only ${atLeast} updates`, { atLeast });

@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 import { acsDelta, ledgerEffects } from '../../index.js';
-import { decodeJson, type ProbeRequest, type ProbeResponse } from '../participant.js';
+import { decodeJson, parseJson, type ProbeRequest, type ProbeResponse } from '../participant.js';
 import { type Names, variants } from '../Selection.js';
 import { cantonErrorCode, lacksEndpoint } from './Probe.js';
 
@@ -131,7 +131,7 @@ export const readingRows: readonly Row[] = [
       body: { activeAtOffset: facts.end, eventFormat: eventFormat(facts), maxPageSize: 2 },
     }),
     differs: ({ status, text }) =>
-      status === 200 && Array.isArray(at(json(text), 'activeContracts')) ? undefined : statusText(status, text),
+      status === 200 && Array.isArray(at(parseJson(text), 'activeContracts')) ? undefined : statusText(status, text),
   },
   refused(
     'contracts',
@@ -190,7 +190,8 @@ function get(area: string, what: string, path: string, isExpected: (body: unknow
     area,
     what,
     request: () => ({ method: 'GET', path }),
-    differs: ({ status, text }) => (status === 200 && isExpected(json(text)) ? undefined : statusText(status, text)),
+    differs: ({ status, text }) =>
+      status === 200 && isExpected(parseJson(text)) ? undefined : statusText(status, text),
   };
 }
 
@@ -294,7 +295,7 @@ export const isAbsent = (response: ProbeResponse): boolean =>
   (cantonErrorCode(response.text) === undefined || cantonErrorCode(response.text) === 'DEPRECATED_API_DISABLED');
 
 const listDiffers = (status: number, text: string): string | undefined =>
-  status === 200 && Array.isArray(json(text)) ? undefined : statusText(status, text);
+  status === 200 && Array.isArray(parseJson(text)) ? undefined : statusText(status, text);
 
 /** A status and the code of an error: no texts, which may have ids. */
 export const statusText = (status: number, text: string): string => {
@@ -302,10 +303,6 @@ export const statusText = (status: number, text: string): string => {
   const shown = code !== undefined && /^[A-Z_]{2,60}$/.test(code) ? ` ${code}` : '';
   return status === 200 ? 'the answer has another form' : `${status}${shown}`;
 };
-
-function json(text: string): unknown {
-  return decodeJson(text, t.unknown);
-}
 
 const at = (u: unknown, name: string): unknown =>
   typeof u === 'object' && u !== null ? (u as Readonly<Record<string, unknown>>)[name] : undefined;
@@ -320,7 +317,7 @@ const variantOf = (element: unknown): string | undefined => {
 
 /** The offsets in a list of updates. */
 const offsetsIn = (text: string): readonly number[] => {
-  const list = json(text);
+  const list = parseJson(text);
   if (!Array.isArray(list)) return [];
   return list.flatMap((element: unknown) => {
     const variant = variantOf(element);

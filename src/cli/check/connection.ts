@@ -16,7 +16,7 @@ import {
 } from 'rxjs';
 import { isLedgerError } from '../../index.js';
 import { type Connection, isThisMachine, portOf } from '../Connection.js';
-import { probe, type ProbeResponse } from '../participant.js';
+import { parseJson, probe, type ProbeResponse } from '../participant.js';
 import type { World } from '../World.js';
 import { type Finding, findings } from './Finding.js';
 import { type Basics, cantonErrorCode, type Probe, troubleOfError, troubleOfResponse } from './Probe.js';
@@ -56,16 +56,11 @@ function answerFinding(first: ProbeResponse, responses: readonly ProbeResponse[]
 /** Judges by the body: the 404 of a ledger has another body than that of a web server. */
 function isOfLedger({ status, text }: ProbeResponse): boolean {
   if (cantonErrorCode(text) !== undefined) return true;
-  try {
-    const json: unknown = JSON.parse(text);
-    const names = typeof json === 'object' && json !== null ? Object.keys(json) : [];
-    return ['version', 'offset', 'participantPrunedUpToInclusive', 'ledgerApiError'].some((name) =>
-      names.includes(name),
-    );
-  } catch {
-    // the response of a gateway
-    return status === 401 && !text.trimStart().startsWith('<');
-  }
+  const json = parseJson(text);
+  // the response of a gateway
+  if (json === undefined) return status === 401 && !text.trimStart().startsWith('<');
+  const names = typeof json === 'object' && json !== null ? Object.keys(json) : [];
+  return ['version', 'offset', 'participantPrunedUpToInclusive', 'ledgerApiError'].some((name) => names.includes(name));
 }
 
 const connectTimeoutMs = 1_000;

@@ -54,14 +54,12 @@ export async function readManifest(range: Range): Promise<Manifest | undefined> 
   const { out } = range;
   const path = manifestPath(out);
   try {
-    const decoded = Manifest.decode(JSON.parse(await readFile(path, 'utf8')));
-    if (decoded._tag === 'Right') return checkSameOptions(decoded.right, range);
+    const manifest = decodeJson(await readFile(path, 'utf8'), Manifest);
+    if (manifest !== undefined) return checkSameOptions(manifest, range);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) {
-      if (!existsSync(out)) return undefined;
-      throw new FileRefusedError(`${out} already exists without ${path}: choose another file`);
-    }
-    if (!(error instanceof SyntaxError)) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
+    if (!existsSync(out)) return undefined;
+    throw new FileRefusedError(`${out} already exists without ${path}: choose another file`);
   }
   throw new FileRefusedError(`${path} was not written by replay: remove it and ${out} to start over`);
 }
