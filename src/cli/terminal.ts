@@ -107,11 +107,8 @@ export function showText(text: string): string {
   return text.length <= maxShown && shown.length <= maxShown ? shown : `${cut(shown, maxShown)}…`;
 }
 
-/** A line of JSON without characters that control a terminal. It has the same value. */
-export const escapeJsonLine = (line: string): string => `${escapeJson(line.slice(0, -1))}\n`;
-
 /** A value as one line of JSON. It is escaped in pipes and files, too: they may end on a terminal, and the value is the same. */
-export const jsonLine = (value: unknown): string => escapeJsonLine(`${JSON.stringify(value)}\n`);
+export const jsonLine = (value: unknown): string => `${escapeJson(JSON.stringify(value))}\n`;
 
 /** An update as one JSON object in a line, tag first. */
 export const toJsonLine = ({ _tag, ...fields }: Update): string => jsonLine({ _tag, ...fields });

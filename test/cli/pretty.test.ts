@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { prettyRows } from '../../src/cli/pretty.js';
-import { escapeJsonLine, toJsonLine } from '../../src/cli/terminal.js';
+import { toJsonLine } from '../../src/cli/terminal.js';
 import { Update } from '../../src/codecs/Update.js';
 import { updateArbitrary } from '../helpers/arbitraries/index.js';
 
@@ -140,9 +140,9 @@ describe('the row of an update', () => {
   it('as JSON on a terminal has the same value, without control characters', () => {
     fc.assert(
       fc.property(hostileUpdate, (update) => {
-        const line = escapeJsonLine(toJsonLine(update));
+        const line = toJsonLine(update);
 
-        expect(JSON.stringify(JSON.parse(line))).toBe(JSON.stringify(JSON.parse(toJsonLine(update))));
+        expect(JSON.parse(line)).toEqual(JSON.parse(JSON.stringify(update)));
         expect(line.slice(0, -1)).not.toMatch(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u);
       }),
       { numRuns: 200 },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  escapeJsonLine,
   escapeText,
   formatDuration,
   formatSize,
+  jsonLine,
   type Paint,
   paintFor,
   statusLine,
@@ -80,10 +80,10 @@ describe('escapeText', () => {
   });
 });
 
-describe('escapeJsonLine', () => {
+describe('jsonLine', () => {
   it('leaves no control character but the line feed at the end', () => {
-    expect(escapeJsonLine('{"a\u001b[1m\u0000\t\u0085\u202e":"漢字"}\n')).toBe(
-      String.raw`{"a\u001b[1m\u0000\u0009\u0085\u202e":"漢字"}` + '\n',
+    expect(jsonLine({ 'a\u001b[1m\u0000\t\u0085\u202e': '漢字' })).toBe(
+      String.raw`{"a\u001b[1m\u0000\t\u0085\u202e":"漢字"}` + '\n',
     );
   });
 });

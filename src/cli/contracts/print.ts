@@ -1,10 +1,11 @@
 import { defer, ignoreElements, type Observable, tap } from 'rxjs';
 import type { AnyContract, ContractsChanged } from '../../contracts/index.js';
+import { escapeJson } from '../../errors/escapeText.js';
 import { contractsFeed, type ContractsWork, processFeed, type ResetBatch } from '../../process/index.js';
 import { contractHeading, contractRows, type Mark } from '../pretty.js';
 import { type Names, queryOf } from '../Selection.js';
 import type { Session } from '../Session.js';
-import { columnsOf, escapeJsonLine, escapeText, groupDigits, jsonLine, paintFor } from '../terminal.js';
+import { columnsOf, escapeText, groupDigits, jsonLine, paintFor } from '../terminal.js';
 import { type World, writeAll } from '../World.js';
 import { type ContractLine, readSnapshot, type SnapshotContract, toContractLine } from './snapshot.js';
 
@@ -102,7 +103,7 @@ const formOf = ({ isPretty, isCsv }: Printing, world: World): Form => {
 /** JSON for programs. */
 const jsonForm: Form = {
   heading: () => '',
-  snapshotLine: ({ json }) => escapeJsonLine(`${json}\n`),
+  snapshotLine: ({ json }) => `${escapeJson(json)}\n`,
   *reset({ reason, offset, contracts }) {
     yield jsonLine({ _tag: 'Reset', reason, offset, count: contracts.length });
     for (const contract of contracts) yield jsonLine(toContractLine(contract));
