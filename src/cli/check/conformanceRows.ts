@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { acsDelta, ledgerEffects } from '../../index.js';
 import { decodeJson, parseJson, type ProbeRequest, type ProbeResponse } from '../participant.js';
 import { type Names, variants } from '../Selection.js';
-import { cantonErrorCode, lacksEndpoint } from './Probe.js';
+import { cantonErrorCode, lacksEndpoint, updatesBody } from './Probe.js';
 
 /** What is known of a participant before the first row. */
 export interface Facts {
@@ -64,7 +64,7 @@ export const readingRows: readonly Row[] = [
   {
     ...updates(
       '`stream_idle_timeout_ms` ends a poll',
-      (facts) => body(facts, { beginExclusive: facts.end }),
+      ({ parties, end }) => updatesBody(parties, { beginExclusive: end }),
       { stream_idle_timeout_ms: 300 },
       () => true,
     ),
@@ -77,22 +77,14 @@ export const readingRows: readonly Row[] = [
     () => true,
   ),
   updates('the older form: `filter` and `verbose`', olderForm, {}, () => true),
-  refused(
-    'updates',
-    'a start after the ledger end is refused',
-    (facts) => ({
-      path: `${facts.updatesPath}?limit=1`,
-      body: body(facts, { beginExclusive: facts.end + 1_000_000, endInclusive: facts.end + 1_000_001 }),
-    }),
-    ['OFFSET_AFTER_LEDGER_END'],
-  ),
+  refused('updates', 'a start after the ledger end is refused', afterEnd, ['OFFSET_AFTER_LEDGER_END']),
   refused(
     'updates',
     'a pruned start is refused',
-    (facts) =>
-      facts.pruned === 0
+    ({ parties, pruned, end, updatesPath }) =>
+      pruned === 0
         ? undefined
-        : { path: `${facts.updatesPath}?limit=1`, body: body(facts, { beginExclusive: 0, endInclusive: facts.end }) },
+        : { path: `${updatesPath}?limit=1`, body: updatesBody(parties, { beginExclusive: 0, endInclusive: end }) },
     ['PARTICIPANT_PRUNED_DATA_ACCESSED'],
   ),
   ...variants.filter((variant) => variant !== 'UnknownUpdate').map(seen),
@@ -120,7 +112,7 @@ export const readingRows: readonly Row[] = [
       path: '/v2/state/active-contracts?limit=1',
       body: { activeAtOffset: facts.end, eventFormat: eventFormat(facts) },
     }),
-    differs: ({ status, text }) => (status === 413 ? undefined : listDiffers(status, text)),
+    differs: unless((response) => response.status === 413 || isList(response)),
   },
   {
     area: 'contracts',
@@ -130,8 +122,7 @@ export const readingRows: readonly Row[] = [
       path: '/v2/state/active-contracts-page',
       body: { activeAtOffset: facts.end, eventFormat: eventFormat(facts), maxPageSize: 2 },
     }),
-    differs: ({ status, text }) =>
-      status === 200 && Array.isArray(at(parseJson(text), 'activeContracts')) ? undefined : statusText(status, text),
+    differs: unless(({ status, text }) => status === 200 && Array.isArray(at(parseJson(text), 'activeContracts'))),
   },
   refused(
     'contracts',
@@ -162,24 +153,20 @@ export const readingRows: readonly Row[] = [
     area: 'submission',
     what: `\`${path.replace('/v2/', '')}\` refuses a body without fields`,
     request: () => ({ method: 'POST', path, body: {} }),
-    differs: ({ status, text }) => (status === 400 ? undefined : statusText(status, text)),
+    differs: unless(({ status }) => status === 400),
   })),
   {
     area: 'errors',
     what: 'an error has a code, a cause and a category',
     isNeeded: true,
-    request: (facts) => ({
-      method: 'POST',
-      path: `${facts.updatesPath}?limit=1`,
-      body: body(facts, { beginExclusive: facts.end + 1_000_000, endInclusive: facts.end + 1_000_001 }),
-    }),
+    request: (facts) => ({ method: 'POST', ...afterEnd(facts) }),
     differs: ({ text }) => (decodeJson(text, CantonError) === undefined ? 'the body has another form' : undefined),
   },
   {
     area: 'errors',
     what: 'a body that is not JSON is refused',
     request: ({ updatesPath }) => ({ method: 'POST', path: updatesPath, text: 'no JSON' }),
-    differs: ({ status, text }) => (status === 400 ? undefined : statusText(status, text)),
+    differs: unless(({ status }) => status === 400),
   },
 ];
 
@@ -190,24 +177,24 @@ function get(area: string, what: string, path: string, isExpected: (body: unknow
     area,
     what,
     request: () => ({ method: 'GET', path }),
-    differs: ({ status, text }) =>
-      status === 200 && isExpected(parseJson(text)) ? undefined : statusText(status, text),
+    differs: unless(({ status, text }) => status === 200 && isExpected(parseJson(text))),
   };
 }
 
-/** The body of a request for updates. */
-type Body = Readonly<Record<string, unknown>>;
-
-const body = ({ parties }: Facts, range: object): Body => ({ ...range, updateFormat: acsDelta({ parties }) });
-
 /** The body of a request for the last offsets. */
 function last(count: number) {
-  return (facts: Facts): Body =>
-    body(facts, { beginExclusive: Math.max(facts.pruned, facts.end - count), endInclusive: facts.end });
+  return ({ parties, pruned, end }: Facts): object =>
+    updatesBody(parties, { beginExclusive: Math.max(pruned, end - count), endInclusive: end });
 }
 
-/** The same with the form that 3.3 has. */
-function olderForm(facts: Facts): Body {
+/** A request for updates after the ledger end. */
+function afterEnd({ parties, end, updatesPath }: Facts): Pick<ProbeRequest, 'path' | 'body'> {
+  const range = { beginExclusive: end + 1_000_000, endInclusive: end + 1_000_001 };
+  return { path: `${updatesPath}?limit=1`, body: updatesBody(parties, range) };
+}
+
+/** The last offsets with the form that 3.3 has. */
+function olderForm(facts: Facts): object {
   const { verbose = false, ...filter } = eventFormat(facts);
   return { ...last(200)(facts), updateFormat: undefined, filter, verbose };
 }
@@ -218,7 +205,7 @@ const eventFormat = ({ parties }: Facts): Readonly<Record<string, unknown>> =>
 /** A request at the path that serves updates. */
 function updates(
   what: string,
-  bodyOf: (facts: Facts) => Body,
+  bodyOf: (facts: Facts) => object,
   query: { readonly limit?: number; readonly stream_idle_timeout_ms?: number },
   isExpected: (offsets: readonly number[], facts: Facts) => boolean,
 ): Row {
@@ -230,7 +217,7 @@ function updates(
     what,
     request: (facts) => ({ method: 'POST', path: `${facts.updatesPath}?${text}`, body: bodyOf(facts) }),
     differs: (response, facts) =>
-      listDiffers(response.status, response.text) ??
+      unless(isList)(response) ??
       (isExpected(offsetsIn(response.text), facts) ? undefined : 'the answer has other updates'),
   };
 }
@@ -241,7 +228,7 @@ function bounded(path: string): Row {
     area: 'updates',
     what: `\`${path}\``,
     request: (facts) => ({ method: 'POST', path: `${path}?limit=1`, body: last(1)(facts) }),
-    differs: ({ status, text }) => listDiffers(status, text),
+    differs: unless(isList),
   };
 }
 
@@ -254,7 +241,7 @@ function seen(variant: string): Row {
       facts.sample.some((each) => variantOf(each) === variant)
         ? { method: 'POST', path: `${facts.updatesPath}?limit=200`, body: last(200)(facts) }
         : undefined,
-    differs: ({ status, text }) => listDiffers(status, text),
+    differs: unless(isList),
   };
 }
 
@@ -272,20 +259,17 @@ function refused(
       const its = request(facts);
       return its && { method: 'POST', ...its };
     },
-    differs: ({ status, text }) => (codes.includes(cantonErrorCode(text) ?? '') ? undefined : statusText(status, text)),
+    differs: unless(({ text }) => codes.includes(cantonErrorCode(text) ?? '')),
   };
 }
 
 /** A look-up of what does not exist: the code of the ledger shows that the path is served. */
-function lookup(what: string, path: string, bodyOf: (facts: Facts) => Body): Row {
+function lookup(what: string, path: string, bodyOf: (facts: Facts) => object): Row {
   return {
     area: 'look-ups',
     what,
     request: (facts) => ({ method: 'POST', path, body: bodyOf(facts) }),
-    differs: ({ status, text }) =>
-      status === 200 || /NOT_FOUND|OFFSET_AFTER/.test(cantonErrorCode(text) ?? '')
-        ? undefined
-        : statusText(status, text),
+    differs: unless(({ status, text }) => status === 200 || /NOT_FOUND|OFFSET_AFTER/.test(cantonErrorCode(text) ?? '')),
   };
 }
 
@@ -294,8 +278,14 @@ export const isAbsent = (response: ProbeResponse): boolean =>
   lacksEndpoint(response) &&
   (cantonErrorCode(response.text) === undefined || cantonErrorCode(response.text) === 'DEPRECATED_API_DISABLED');
 
-const listDiffers = (status: number, text: string): string | undefined =>
-  status === 200 && Array.isArray(parseJson(text)) ? undefined : statusText(status, text);
+/** How a response differs, unless it is as expected. */
+function unless(isExpected: (response: ProbeResponse) => boolean): (response: ProbeResponse) => string | undefined {
+  return (response) => (isExpected(response) ? undefined : statusText(response.status, response.text));
+}
+
+function isList({ status, text }: ProbeResponse): boolean {
+  return status === 200 && Array.isArray(parseJson(text));
+}
 
 /** A status and the code of an error: no texts, which may have ids. */
 export const statusText = (status: number, text: string): string => {
