@@ -19,24 +19,24 @@ import { checkEndpoints, checkParticipant, checkSynchronizers, checkVersion, che
 
 /** `canton-rx check`; emits the exit code, once. */
 export function checkCommand(args: readonly string[], world: World): Observable<number> {
-  const { env, stdout, stderr } = world;
-  const { parties, isJson, isConformance, write, ...connection } = readCheckOptions(args, world);
+  const options = readCheckOptions(args, world);
+  if (options.isConformance) return conformanceCommand(options, world);
+  const { env, stderr } = world;
   const status = statusLine(stderr, paintFor(stderr, env));
-  if (isConformance) return conformanceCommand(connection, { parties, isJson, write }, world);
   return defer(() => {
     status.show((paint) => paint('dim', 'checking the ledger …'));
-    return runChecks(connection, parties, env);
+    return runChecks(options, options.parties, env);
   }).pipe(
     concatMap((findings) => {
       status.clear();
-      const report = createReport(connection.ledger, findings);
-      const text = isJson ? jsonLine(report) : formatReport(report, columnsOf(stdout, 100), paintFor(stdout, env));
-      return printResult(world, text, report.exitCode);
+      return printReport(findings, options, world);
     }),
   );
 }
 
 /** The ledger to check, the parties to read as, and whether the report is for programs. */
+type CheckOptions = ReturnType<typeof readCheckOptions>;
+
 function readCheckOptions(args: readonly string[], world: World) {
   const values = parseOptions(args, ledgerCommands.check.options);
   const connection = readConnection(values, world);
@@ -50,25 +50,14 @@ function readCheckOptions(args: readonly string[], world: World) {
 }
 
 /** `canton-rx check --conformance`: a table of what the participant serves, in place of the findings. */
-function conformanceCommand(
-  connection: Connection,
-  { parties, isJson, write }: Pick<ReturnType<typeof readCheckOptions>, 'parties' | 'isJson' | 'write'>,
-  world: World,
-): Observable<number> {
-  const target: Probe = { connection, parties, env: world.env };
+function conformanceCommand(options: CheckOptions, world: World): Observable<number> {
+  const { isJson, write, ledger, parties } = options;
+  const target: Probe = { connection: options, parties, env: world.env };
   return requestBasics(target).pipe(
     concatMap((basics) => checkReachable(target, basics).pipe(map((reachable) => ({ basics, reachable })))),
     concatMap(({ basics, reachable }) => {
-      const { about } = createReport(connection.ledger, []);
-      if (reachable.state !== 'ok') {
-        const report = createReport(connection.ledger, [reachable]);
-        const paint = paintFor(world.stdout, world.env);
-        return printResult(
-          world,
-          isJson ? jsonLine(report) : formatReport(report, columnsOf(world.stdout, 100), paint),
-          report.exitCode,
-        );
-      }
+      if (reachable.state !== 'ok') return printReport([reachable], options, world);
+      const { about } = createReport(ledger, []);
       return readConformance(target, basics, write).pipe(
         concatMap((conformance) => {
           const by = `canton-rx ${about['canton-rx']}, ${about.at}`;
@@ -78,6 +67,13 @@ function conformanceCommand(
       );
     }),
   );
+}
+
+function printReport(findings: readonly Finding[], { ledger, isJson }: CheckOptions, world: World): Observable<number> {
+  const { stdout, env } = world;
+  const report = createReport(ledger, findings);
+  const text = isJson ? jsonLine(report) : formatReport(report, columnsOf(stdout, 100), paintFor(stdout, env));
+  return printResult(world, text, report.exitCode);
 }
 
 /** The findings and where they were made. Has neither host nor token: people paste it into bug reports. */
