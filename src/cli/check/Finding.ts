@@ -41,7 +41,15 @@ export interface FindingBuilder {
 /** The result of a check that requires an accepted token. The check of the token reports the reason. */
 export const needsToken = 'unknown without an accepted token';
 
-export function findings(id: string, label: string): FindingBuilder {
+/** The names for people that are not those for programs. */
+const labels: Readonly<Partial<Record<string, string>>> = {
+  ledgerEnd: 'ledger end',
+  pageLimit: 'page limit',
+  roundTrip: 'round trip',
+  webSocket: 'WebSocket',
+};
+
+export function findings(id: string, label = labels[id] ?? id): FindingBuilder {
   const build = (state: Finding['state'], text: string, data: Data | undefined): Finding => ({
     id,
     label,

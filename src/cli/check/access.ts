@@ -17,7 +17,7 @@ import {
 } from './Probe.js';
 import { releaseIn } from './service.js';
 
-const token = findings('token', 'token');
+const token = findings('token');
 
 const noLedgerEnd = token.open('unknown: the participant does not report the ledger end');
 
@@ -116,7 +116,7 @@ function expiryText(exp: number | undefined): string {
 const toIsoTime = (seconds: number): string | undefined =>
   Number.isFinite(seconds) && Math.abs(seconds) < 8.64e12 ? new Date(seconds * 1_000).toISOString() : undefined;
 
-const updates = findings('updates', 'updates');
+const updates = findings('updates');
 
 const flatsPath = '/v2/updates/flats';
 
@@ -174,9 +174,9 @@ function refusal(response: ProbeResponse, isAnyParty: boolean) {
   } as const;
 }
 
-const end = findings('ledgerEnd', 'ledger end');
+const end = findings('ledgerEnd');
 
-const pruned = findings('pruned', 'pruned');
+const pruned = findings('pruned');
 
 /** The range of offsets that can be read. */
 export function checkOffsets({ endOffset, ledgerEnd, prunedOffset, prunedOffsets }: Basics): readonly Finding[] {
@@ -201,7 +201,7 @@ function missingOffset({ open, failed }: FindingBuilder, outcome: Outcome, notRe
 const prunedText = (offset: number): string =>
   offset === 0 ? 'never: all updates are available' : `up to offset ${offset}: the earliest start is --from ${offset}`;
 
-const pageLimit = findings('pageLimit', 'page limit');
+const pageLimit = findings('pageLimit');
 
 const usualLimit = 200;
 

@@ -185,29 +185,27 @@ export function runChecks(
 function runOtherChecks(target: Probe, basics: Basics): Observable<readonly Finding[]> {
   const updates$ = checkUpdates(target, basics).pipe(
     switchMap(({ finding, path }) =>
-      toFindings('pageLimit', 'page limit', checkPageLimit(target, basics, path)).pipe(
-        map((pageLimit) => [finding, ...pageLimit]),
-      ),
+      toFindings('pageLimit', checkPageLimit(target, basics, path)).pipe(map((pageLimit) => [finding, ...pageLimit])),
     ),
   );
   const beforeRoundTrip$ = forkJoin([
-    toFindings('version', 'version', checkVersion(target, basics)),
-    toFindings('token', 'token', checkToken(target, basics)),
+    toFindings('version', checkVersion(target, basics)),
+    toFindings('token', checkToken(target, basics)),
     of([...checkProxy(target), ...checkEncryption(target), checkClock(basics)]),
   ]);
   const afterRoundTrip$ = forkJoin([
-    toFindings('participant', 'participant', checkParticipant(target, basics)),
-    toFindings('party', 'party', checkParties(target)),
+    toFindings('participant', checkParticipant(target, basics)),
+    toFindings('party', checkParties(target)),
     of(checkOffsets(basics)),
-    toFindings('synchronizers', 'synchronizers', checkSynchronizers(target, basics)),
-    toFindings('updates', 'updates', updates$, 2 * timeoutMs),
-    toFindings('endpoints', 'endpoints', checkEndpoints(target)),
-    toFindings('webSocket', 'WebSocket', checkWebSocket(target.connection)),
+    toFindings('synchronizers', checkSynchronizers(target, basics)),
+    toFindings('updates', updates$, 2 * timeoutMs),
+    toFindings('endpoints', checkEndpoints(target)),
+    toFindings('webSocket', checkWebSocket(target.connection)),
   ]);
   return forkJoin([beforeRoundTrip$, afterRoundTrip$]).pipe(
     concatMap(([before, after]) =>
       // requested after the others, so that they do not slow it down
-      toFindings('roundTrip', 'round trip', checkRoundTrip(target, basics)).pipe(
+      toFindings('roundTrip', checkRoundTrip(target, basics)).pipe(
         map((roundTrip) => [...before.flat(), ...roundTrip, ...after.flat()]),
       ),
     ),
@@ -219,7 +217,7 @@ const checkParties = ({ connection, parties }: Probe): Observable<readonly Findi
   unknownParties({ connection, ledger: openLedger(connection) }, parties).pipe(
     map((unknown) =>
       unknown.map((party) =>
-        findings('party', 'party').failed({
+        findings('party').failed({
           kind: 'other',
           text: `the participant does not know ${shortenId(party)}`,
           next: 'check the spelling of --party',
@@ -231,12 +229,11 @@ const checkParties = ({ connection, parties }: Probe): Observable<readonly Findi
 /** The findings of a check within a time. A failure of the check itself is a finding, too. */
 const toFindings = (
   id: string,
-  label: string,
   finding$: Observable<Finding | readonly Finding[]>,
   withinMs = timeoutMs,
 ): Observable<readonly Finding[]> =>
   finding$.pipe(
     timeout({ each: withinMs, with: () => throwError(() => new RequestTimeoutError('', withinMs)) }),
     map((results) => [results].flat()),
-    catchError((error: unknown) => of([findings(id, label).failed(troubleOfError(error))])),
+    catchError((error: unknown) => of([findings(id).failed(troubleOfError(error))])),
   );

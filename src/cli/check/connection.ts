@@ -21,7 +21,7 @@ import type { World } from '../World.js';
 import { type Finding, findings } from './Finding.js';
 import { type Basics, cantonErrorCode, type Probe, troubleOfError, troubleOfResponse } from './Probe.js';
 
-const reachable = findings('reachable', 'reachable');
+const reachable = findings('reachable');
 
 /** Whether a ledger answers, and not another server. */
 export function checkReachable({ connection, env }: Probe, basics: Basics): Observable<Finding> {
@@ -80,7 +80,7 @@ const acceptsConnections = ({ ledger }: Connection): Observable<boolean> =>
     };
   }).pipe(timeout({ first: connectTimeoutMs, with: () => of(false) }));
 
-const encryption = findings('encryption', 'encryption');
+const encryption = findings('encryption');
 
 /** Warns if the token is sent where others can read it, or to a server that is not verified; no finding otherwise. */
 export function checkEncryption({ connection: { ledger, token }, env }: Probe): readonly Finding[] {
@@ -101,7 +101,7 @@ export function checkEncryption({ connection: { ledger, token }, env }: Probe): 
   ];
 }
 
-const proxy = findings('proxy', 'proxy');
+const proxy = findings('proxy');
 
 /** Reports the proxy of the environment, and whether Node.js uses it; no finding without one. */
 export function checkProxy({ connection, env }: Probe): readonly Finding[] {
@@ -127,7 +127,7 @@ function proxyOf({ ledger }: Connection, env: World['env']) {
   return { name, isUsed: isSupported && env['NODE_USE_ENV_PROXY'] === '1' };
 }
 
-const roundTrip = findings('roundTrip', 'round trip');
+const roundTrip = findings('roundTrip');
 
 const roundTripsMs = 2_000;
 
@@ -165,7 +165,7 @@ function roundTripFinding(times: readonly number[]): Finding {
   });
 }
 
-const clock = findings('clock', 'clock');
+const clock = findings('clock');
 
 /** The difference between two clocks that is a failure, in seconds: tokens are valid for minutes only. */
 const maxSkew = 5;

@@ -26,7 +26,7 @@ import {
   troubleOfResponse,
 } from './Probe.js';
 
-const version = findings('version', 'version');
+const version = findings('version');
 
 /** The release of the participant. A gateway may require the token even for that. */
 export function checkVersion({ connection }: Probe, basics: Basics): Observable<Finding> {
@@ -52,7 +52,7 @@ function versionFinding(response: ProbeResponse): Finding {
   return version.failed(troubleOfResponse(response) ?? { kind: 'other', text: 'the response has no version' });
 }
 
-const participant = findings('participant', 'participant');
+const participant = findings('participant');
 
 /** The id of the participant. */
 export const checkParticipant = ({ connection }: Probe, basics: Basics): Observable<Finding> =>
@@ -62,7 +62,7 @@ export const checkParticipant = ({ connection }: Probe, basics: Basics): Observa
 
 const notReported = (basics: Basics): string => (isTokenRefused(basics) ? needsToken : 'not reported');
 
-const synchronizers = findings('synchronizers', 'synchronizers');
+const synchronizers = findings('synchronizers');
 
 /** The connected synchronizers of the participant. */
 export const checkSynchronizers = ({ connection }: Probe, basics: Basics): Observable<Finding> =>
@@ -76,9 +76,9 @@ export const checkSynchronizers = ({ connection }: Probe, basics: Basics): Obser
     }),
   );
 
-const submission = findings('submission', 'submission');
+const submission = findings('submission');
 
-const endpoints = findings('endpoints', 'endpoints');
+const endpoints = findings('endpoints');
 
 const submissionPaths = [
   '/v2/interactive-submission/prepare',
@@ -161,7 +161,7 @@ const socketPath = '/v2/updates';
 /** A service answers an upgrade at once; a proxy may drop it. */
 const upgradeTimeoutMs = 2_500;
 
-const webSocket = findings('webSocket', 'WebSocket');
+const webSocket = findings('webSocket');
 
 /** Whether the service, and any proxy in front of it, accepts a WebSocket. Feeds work without one. */
 export const checkWebSocket = (connection: Connection): Observable<Finding> =>
