@@ -11,7 +11,7 @@ import {
   type Update,
   type UpdateFormat,
 } from '../index.js';
-import type { LastUpdate } from '../index.js';
+import type { CreatedEvent, LastUpdate } from '../index.js';
 import { readOneOf, UsageError } from './arguments.js';
 import type { nameOptions, selectionOptions, Values } from './options.js';
 import type { Session } from './Session.js';
@@ -51,6 +51,10 @@ function readTemplates(texts: readonly string[] = []): readonly string[] {
   }
   return texts;
 }
+
+/** The template of an event in the form that `--template` takes. */
+export const templateOf = ({ packageName, templateId }: Pick<CreatedEvent, 'packageName' | 'templateId'>): string =>
+  `#${packageName}${templateId.slice(templateId.indexOf(':'))}`;
 
 /** The contracts of a selection, as queries have them. The types have the names of `--template`. */
 export function queryOf({ parties, templates }: Names): ActiveContractsRequest {

@@ -5,13 +5,12 @@ import { type Options, optionsOf } from './options.js';
 import { quoteArgument } from './shell.js';
 import type { World } from './World.js';
 
-const shells = ['bash', 'zsh', 'fish'] as const;
-
 /** `canton-rx completion SHELL`: prints a script that completes commands and options; emits the exit code, once. */
 export function completionCommand([shell = '', ...others]: readonly string[], { stdout }: World): Observable<number> {
   parseOptions(others, {});
-  const script = new Map<string, () => string>(Object.entries({ bash, zsh, fish })).get(shell);
-  if (script === undefined) throw new UsageError(`completion requires a shell: ${shells.join(', ')}`);
+  const scripts = new Map<string, () => string>(Object.entries({ bash, zsh, fish }));
+  const script = scripts.get(shell);
+  if (script === undefined) throw new UsageError(`completion requires a shell: ${[...scripts.keys()].join(', ')}`);
   stdout.write(script());
   return of(0);
 }

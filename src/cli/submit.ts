@@ -10,6 +10,7 @@ import { readConnection } from './Connection.js';
 import { parseExactJson } from './exactJson.js';
 import { reportError } from './failure.js';
 import type { Values } from './options.js';
+import { templateOf } from './Selection.js';
 import { firstAnswer, openSession, type Session } from './Session.js';
 import { quoteOption } from './shell.js';
 import { jsonLine, showText } from './terminal.js';
@@ -55,11 +56,10 @@ function readSubmitOptions(args: readonly string[], world: World) {
 }
 
 /** The command of the arguments: to create a contract, or with a choice to exercise it. Throws a {@link UsageError}. */
-function commandOf({ template, argument, choice, contract }: Values<typeof submitOptions>): unknown {
-  if (template === undefined) throw new UsageError('no command: use --template ID, or --file FILE');
+function commandOf({ template: templateId, argument, choice, contract }: Values<typeof submitOptions>): unknown {
+  if (templateId === undefined) throw new UsageError('no command: use --template ID, or --file FILE');
   if ((choice === undefined) !== (contract === undefined))
     throw new UsageError('--choice and --contract require each other');
-  const templateId = template;
   const value = argument === undefined ? {} : parseExactJson(argument, '--argument');
   if (choice === undefined) return { CreateCommand: { templateId, createArguments: value } };
   return { ExerciseCommand: { templateId, contractId: contract, choice, choiceArgument: value } };
@@ -148,15 +148,6 @@ function describe({ offset, updateId, events, isRepeated }: SubmittedTransaction
   const earlier = isRepeated === true ? ', by an earlier attempt or another submission of this command id' : '';
   return [`committed at offset ${offset}${earlier}: ${updateId}`, ...lines].map(showText);
 }
-
-/** A template in the form that `--template` takes. */
-const templateOf = ({
-  packageName,
-  templateId,
-}: {
-  readonly packageName: string;
-  readonly templateId: string;
-}): string => `#${packageName}${templateId.slice(templateId.indexOf(':'))}`;
 
 /** The options with which the same command determines its outcome, as a person pastes them. */
 const continuation = (commandId: string, since: number | undefined): string => {

@@ -6,7 +6,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { concat, defer, finalize, ignoreElements, type Observable, tap } from 'rxjs';
 import { activeContracts, type ContractEntry, type ContractLocation } from '../../contracts/index.js';
 import type { CreatedEvent } from '../../index.js';
-import { type Names, queryOf } from '../Selection.js';
+import { type Names, queryOf, templateOf } from '../Selection.js';
 import type { Session } from '../Session.js';
 import { systemReason } from '../World.js';
 
@@ -31,10 +31,9 @@ interface LineFacts {
 /** The line of a contract. */
 export function toContractLine({ createdEvent, location, reassignmentCounter }: LineFacts): ContractLine {
   const { createArgument: payload, ...others } = createdEvent;
-  const { contractId, packageName, templateId } = others;
-  const type = `#${packageName}${templateId.slice(templateId.indexOf(':'))}`;
+  const { contractId } = others;
   return {
-    ...{ _tag: 'Contract', type, contractId, location, reassignmentCounter, payload },
+    ...{ _tag: 'Contract', type: templateOf(others), contractId, location, reassignmentCounter, payload },
     ...others,
     _tag: 'Contract',
   };

@@ -43,15 +43,13 @@ type ProjectOptions = ReturnType<typeof readProjectOptions>;
 
 function readProjectOptions(args: readonly string[], world: World) {
   const values = parseOptions(args, ledgerCommands.project.options);
-  const days = values['keep-archived'];
-  const { exercises = false } = values;
   const connection = readConnection(values, world);
   return {
     ...connection,
     ...readDatabase(values, world.env, 'contracts'),
     ...readNames(values, connection.contextParties),
-    includeExercises: exercises,
-    keepArchivedMs: days === undefined ? Infinity : readInteger('keep-archived', days, 0, 36_500) * 86_400_000,
+    includeExercises: values.exercises ?? false,
+    keepArchivedMs: readInteger('keep-archived', values['keep-archived'], Infinity, 36_500) * 86_400_000,
     onReplaced: readOneOf('on-replaced', values['on-replaced'] ?? 'reload', ['reload', 'fail']),
     onSelectionChange: readOneOf('on-selection-change', values['on-selection-change'] ?? 'fail', [
       'fail',
