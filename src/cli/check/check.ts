@@ -53,8 +53,7 @@ function readCheckOptions(args: readonly string[], world: World) {
 function conformanceCommand(options: CheckOptions, world: World): Observable<number> {
   const { isJson, write, ledger, parties } = options;
   const target: Probe = { connection: options, parties, env: world.env };
-  return requestBasics(target).pipe(
-    concatMap((basics) => checkReachable(target, basics).pipe(map((reachable) => ({ basics, reachable })))),
+  return reach(target).pipe(
     concatMap(({ basics, reachable }) => {
       if (reachable.state !== 'ok') return printReport([reachable], options, world);
       const { about } = createReport(ledger, []);
@@ -168,19 +167,21 @@ export function runChecks(
   env: World['env'],
 ): Observable<readonly Finding[]> {
   const target: Probe = { connection, parties, env };
-  return requestBasics(target).pipe(
-    concatMap((basics) =>
-      checkReachable(target, basics).pipe(
-        // without a ledger there is nothing more to check
-        concatMap((reachable) =>
-          reachable.state === 'ok'
-            ? runOtherChecks(target, basics).pipe(map((others) => [reachable, ...others]))
-            : of([reachable, ...checkProxy(target), ...checkEncryption(target)]),
-        ),
-      ),
+  return reach(target).pipe(
+    concatMap(({ basics, reachable }) =>
+      // without a ledger there is nothing more to check
+      reachable.state === 'ok'
+        ? runOtherChecks(target, basics).pipe(map((others) => [reachable, ...others]))
+        : of([reachable, ...checkProxy(target), ...checkEncryption(target)]),
     ),
   );
 }
+
+/** Sends the first requests, and checks whether a ledger answers them. */
+const reach = (target: Probe) =>
+  requestBasics(target).pipe(
+    concatMap((basics) => checkReachable(target, basics).pipe(map((reachable) => ({ basics, reachable })))),
+  );
 
 function runOtherChecks(target: Probe, basics: Basics): Observable<readonly Finding[]> {
   const updates$ = checkUpdates(target, basics).pipe(
