@@ -85,10 +85,7 @@ function updatePieces(update: Update, columns: number, ids: RowIds): readonly Pi
 }
 
 /** The events: `+Asset` created, `-Asset` archived, `*Asset.Split` exercised; repeated ones as `×2`. */
-function eventPieces(
-  events: readonly (TransactionEvent | ReassignmentEvent | TopologyEvent)[],
-  ids: RowIds,
-): readonly Piece[] {
+function eventPieces(events: readonly RowEvent[], ids: RowIds): readonly Piece[] {
   const counts = new Map<string, { piece: Piece; count: number }>();
   for (const piece of events.map((event) => eventPiece(event, ids))) {
     const { count } = counts.get(piece.text) ?? { count: 0 };
@@ -99,10 +96,9 @@ function eventPieces(
   );
 }
 
-function eventPiece(
-  event: TransactionEvent | ReassignmentEvent | TopologyEvent,
-  { synchronizers, others }: RowIds,
-): Piece {
+type RowEvent = PartyEvent | TopologyEvent;
+
+function eventPiece(event: RowEvent, { synchronizers, others }: RowIds): Piece {
   switch (event._tag) {
     case 'CreatedEvent':
       return { text: `+${entityOf(event.templateId)}`, format: 'green' };
@@ -141,7 +137,7 @@ function partiesOf(update: Update): readonly string[] {
   return [...new Set(update.events.flatMap(eventParties))];
 }
 
-type PartyEvent = Extract<Update, { _tag: 'Transaction' | 'Reassignment' }>['events'][number];
+type PartyEvent = TransactionEvent | ReassignmentEvent;
 
 function eventParties(event: PartyEvent): readonly string[] {
   switch (event._tag) {
