@@ -175,25 +175,20 @@ export const checkWebSocket = (connection: Connection): Observable<Finding> =>
     map(({ status, protocol }) => {
       // the check of the token reports it
       if (status === 401) return webSocket.open(needsToken, { status });
-      if (status !== 101)
-        return webSocket.open(`refused at ${socketPath} (${status}); feeds poll instead`, {
-          isPossible: false,
-          status,
-        });
+      if (status !== 101) return noWebSocket(`refused at ${socketPath} (${status})`, { status });
       // clients that offer a subprotocol fail without one
-      if (protocol === undefined)
-        return webSocket.open(`no subprotocol daml.ws.auth at ${socketPath}; feeds poll instead`, {
-          isPossible: false,
-          status,
-        });
+      if (protocol === undefined) return noWebSocket(`no subprotocol daml.ws.auth at ${socketPath}`, { status });
       return webSocket.ok(`available at ${socketPath}`, { isPossible: true, protocol });
     }),
     // other checks report that the service does not answer
     catchError((error: unknown) => {
       if (isLedgerError(error, 'TokenError')) throw error;
-      return of(webSocket.open(`no response at ${socketPath}; feeds poll instead`, { isPossible: false }));
+      return of(noWebSocket(`no response at ${socketPath}`));
     }),
   );
+
+const noWebSocket = (reason: string, data?: { readonly status: number }): Finding =>
+  webSocket.open(`${reason}; feeds poll instead`, { isPossible: false, ...data });
 
 /** The answer of a service to the request for a WebSocket. */
 interface Upgrade {
