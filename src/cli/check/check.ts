@@ -75,30 +75,14 @@ function printReport(findings: readonly Finding[], { ledger, isJson }: CheckOpti
   return printResult(world, text, report.exitCode);
 }
 
-/** The findings and where they were made. Has neither host nor token: people paste it into bug reports. */
-interface Report {
-  readonly about: {
-    readonly 'canton-rx': string;
-    readonly node: string;
-    readonly platform: string;
-    readonly at: string;
-  };
-  readonly ledger: {
-    readonly scheme: string;
-    readonly port: number;
-    readonly isThisMachine: boolean;
-    readonly hasPathPrefix: boolean;
-  };
-  readonly exitCode: number;
-  readonly findings: readonly Finding[];
-}
+type Report = ReturnType<typeof createReport>;
 
 /**
- * The report of findings about a ledger.
+ * The findings about a ledger, and where they were made. Has neither host nor token: people paste it into bug reports.
  *
  * @internal
  */
-export function createReport(ledger: string, findings: readonly Finding[]): Report {
+export function createReport(ledger: string, findings: readonly Finding[]) {
   const url = new URL(ledger);
   return {
     about: {
