@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { types } from 'node:util';
 import * as t from 'io-ts';
 import { ledgerUrlOf, suggest, UsageError } from './arguments.js';
 import type { connectionOptions, Values } from './options.js';
 import { escapeText } from './terminal.js';
-import { hasCode, type Output, systemReason, type World } from './World.js';
+import { hasCode, messageOf, type Output, systemReason, type World } from './World.js';
 
 /** A ledger and the token for it. */
 export interface Connection {
@@ -150,8 +149,7 @@ function readToken(text: string, source: string): string {
 /** Leaves the path out of messages of the system: the token itself may have been given in its place. */
 function tokenErrorMessage(error: unknown): string {
   const reason = systemReason(error);
-  if (reason !== undefined) return `cannot read the file of --token-file: ${reason}`;
-  return types.isNativeError(error) ? error.message : 'there is no token';
+  return reason === undefined ? messageOf(error) : `cannot read the file of --token-file: ${reason}`;
 }
 
 /** A ledger that has a name in the file of contexts. Its token is in another file. */

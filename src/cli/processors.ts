@@ -15,7 +15,7 @@ const missing = ['no tables of a service', 'a service creates them at its first 
 
 /** `canton-rx processors list | pause | resume | rewind | reset | skip`; emits the exit code, once. */
 export const processorsCommand = storeCommand('processors', missing, {
-  list: [[...ledgerNames], list],
+  list: [ledgerNames, list],
   pause: [['name'], pause],
   resume: [['name'], resume],
   rewind: [['name', 'to', ...ledgerNames, 'party'], rewind],
