@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { of, throwError } from 'rxjs';
 import {
+  type CommandsRequest,
   createLedger,
   type HttpPort,
   type HttpResponse,
@@ -43,7 +44,8 @@ describe('the starts of many parties', () => {
     const seen: Observed<SubmittedTransaction>[] = [];
     runVirtually(() => {
       // the last is another set, and so another change
-      for (const actAs of [[alice, bob], [bob, alice], [alice, bob, alice], [alice]])
+      const sets: readonly CommandsRequest['actAs'][] = [[alice, bob], [bob, alice], [alice, bob, alice], [alice]];
+      for (const actAs of sets)
         seen.push(observe(ledger.submitAndWaitForTransaction({ commandId: 'c', userId: 'app', actAs, commands })));
     });
     expect(seen.map(({ values }) => values[0]?.isRepeated ?? false)).toEqual([false, true, true, false]);

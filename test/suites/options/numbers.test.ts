@@ -108,7 +108,7 @@ describe('an option that is a number', () => {
 
   it('recover of a submission is refused at once if it is neither false nor has a time', () => {
     const commands = [{ CreateCommand: { templateId: '#p:M:E', createArguments: {} } }];
-    const submission = { commandId: 'c', actAs: ['alice::1220ab'], commands };
+    const submission = { commandId: 'c', actAs: ['alice::1220ab'], commands } as const;
     const signer = { party: 'alice::1220ab', sign: () => NEVER };
     const calls: readonly ((recover: never) => unknown)[] = [
       (recover) => ledger.submitAndWaitForTransaction(submission, { recover }),
