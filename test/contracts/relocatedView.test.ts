@@ -2,11 +2,11 @@ import { expect, it } from '@jest/globals';
 import { firstValueFrom, tap, timer } from 'rxjs';
 import { contractChanges } from '../../src/contracts/index.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/index.js';
+import { createSandbox, type Sandbox, type WireEventInput } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
 import { until } from '../helpers/time.js';
 
-const updateOf = (synchronizerId: string, event: object) => ({
+const updateOf = (synchronizerId: string, event: WireEventInput) => ({
   Transaction: { value: { synchronizerId, events: [event] } },
 });
 const ended = '00aa';
