@@ -14,7 +14,7 @@ import {
   playAutomation,
   secondRoundMs,
 } from './playAutomation.js';
-import { describeError } from './flaws.js';
+import { describeError } from './errors.js';
 import { campaignRuns, formatCounts, increase } from './runs.js';
 
 const { numRuns, seed, isMany, endOnFailure } = campaignRuns(60, 3_000);

@@ -99,8 +99,6 @@ export class Tokens {
 /** A gap as the caller received it, and where it chose to continue; `undefined` where its choice must end the feed. */
 export interface GapSeen extends Gap {
   readonly to: number | undefined;
-  /** The cursor of the model. */
-  readonly modelAt?: number;
 }
 
 /** An `onGap` that chooses as a schedule says, and reports its choice. */

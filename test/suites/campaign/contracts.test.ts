@@ -5,7 +5,7 @@ import { isLedgerError } from '../../../src/errors/LedgerError.js';
 import { entriesAt } from '../../helpers/contractHistory.js';
 import { type ContractsSchedule, contractsSchedule, type Incident, restoredContracts } from './ContractsSchedule.js';
 import { type ContractsOutcome, playContracts } from './playContracts.js';
-import { describeError } from './flaws.js';
+import { describeError } from './errors.js';
 import { campaignRuns, formatCounts, increase } from './runs.js';
 
 const hours = 3_600_000;

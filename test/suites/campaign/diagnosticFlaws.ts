@@ -1,4 +1,6 @@
 import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
+import { PrunedError } from '../../../src/errors/feed.js';
+import type { Entry } from '../../helpers/virtualLedger.js';
 import type { LogEntry, Outcome } from './play.js';
 
 /** Where the diagnostics of an outcome differ from what happened. */
@@ -6,6 +8,7 @@ export const findDiagnosticFlaws = (outcome: Outcome): readonly string[] => [
   ...findFrameFlaws(outcome),
   ...(outcome.schedule.isDownward ? findPageFlaws : findPageFlawsAhead)(outcome.log),
   ...findPhaseFlaws(outcome),
+  ...findCursorFlaws(outcome),
 ];
 
 const diagnosticsIn = (log: readonly LogEntry[]): readonly Diagnostic[] =>
@@ -94,20 +97,18 @@ function findPageFlawsAhead(log: readonly LogEntry[]): readonly string[] {
   return flaws;
 }
 
-/** CaughtUp and FellBehind alternate, at the model's cursor; retries stay within their budget; every gap is reported. */
+/** CaughtUp and FellBehind alternate; retries stay within their budget; every gap is reported. */
 function findPhaseFlaws({ log, schedule, seen }: Outcome): readonly string[] {
   const flaws: string[] = [];
   let hasCaughtUp = false;
   for (const entry of log) {
     if ('jump' in entry) hasCaughtUp = false;
     if (!('event' in entry)) continue;
-    const { event, cursors } = entry;
+    const { event } = entry;
     if (event._tag === 'CaughtUp' || event._tag === 'FellBehind') {
       const isCaughtUp = event._tag === 'CaughtUp';
       if (isCaughtUp === hasCaughtUp) flaws.push(`${event._tag} twice`);
       hasCaughtUp = isCaughtUp;
-      if (!cursors.includes(event.cursor))
-        flaws.push(`${event._tag} at ${event.cursor}, but the model is at ${cursors.join(' or ')}`);
     }
     // a sum of random delays is not exact
     if (event._tag === 'RetryScheduled' && event.spentMs > schedule.giveUpAfterMs + 1)
@@ -117,6 +118,54 @@ function findPhaseFlaws({ log, schedule, seen }: Outcome): readonly string[] {
   const expected = log.filter((entry) => 'jump' in entry).length + (isGap(seen.error) ? 1 : 0);
   if (gaps !== expected) flaws.push(`${gaps} gaps are reported, not ${expected}`);
   return flaws;
+}
+
+/**
+ * A cursor that is reported, and a checkpoint that is emitted, is after all that was emitted, and before all that was not. A
+ * gap is after it.
+ */
+function findCursorFlaws({ log, growing, ledger, begin, bound, schedule }: Outcome): readonly string[] {
+  const sign = schedule.isDownward ? -1 : 1;
+  const start = schedule.isDownward ? bound + 1 : begin;
+  let from: Reached = { history: growing.history, last: start, cursor: start };
+  let before = from;
+  const flawAt = (at: Reached, name: string, cursor: number): readonly string[] => {
+    const { history, last } = at;
+    if ((cursor - at.cursor) * sign < 0) return [`${name} is at ${cursor}, after ${at.cursor}`];
+    const passed = history.find(
+      ({ offset }) => offset > begin && offset <= bound && (offset - last) * sign > 0 && (cursor - offset) * sign >= 0,
+    );
+    return passed === undefined ? [] : [`${name} is at ${cursor}, and ${passed.offset} is not emitted`];
+  };
+  return log.flatMap((entry) => {
+    if ('jump' in entry) {
+      before = from;
+      from = { history: ledger.between(entry.jump, bound), last: entry.jump, cursor: entry.jump };
+      return [];
+    }
+    if ('value' in entry) {
+      const { _tag, offset } = entry.value;
+      const flaws = _tag === 'OffsetCheckpoint' ? flawAt(from, _tag, offset) : [];
+      from = { ...from, cursor: offset, ...(_tag !== 'OffsetCheckpoint' && { last: offset }) };
+      return flaws;
+    }
+    const { event } = entry;
+    if (event._tag === 'CaughtUp' || event._tag === 'FellBehind') return flawAt(from, event._tag, event.cursor);
+    if (event._tag === 'PositionMoved') from = { ...from, cursor: event.to.offset };
+    if (event._tag !== 'GapFound' || !(event.cause instanceof PrunedError)) return [];
+    const isBefore = event.cursor < (event.cause.earliestOffset ?? 0);
+    return [
+      ...flawAt(event.resumesFrom === undefined ? from : before, event._tag, event.cursor),
+      ...(isBefore ? [] : [`a gap at ${event.cursor}, which is not pruned`]),
+    ];
+  });
+}
+
+/** Up to where a feed has emitted updates, and where its cursor is, in a history. */
+interface Reached {
+  readonly history: readonly Entry[];
+  readonly last: number;
+  readonly cursor: number;
 }
 
 const isGap = (error: unknown): boolean =>

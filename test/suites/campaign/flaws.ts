@@ -3,6 +3,8 @@ import type { Update } from '../../../src/codecs/Update.js';
 import { LedgerResetError } from '../../../src/errors/feed.js';
 import type { Entry } from '../../helpers/virtualLedger.js';
 import { findDiagnosticFlaws } from './diagnosticFlaws.js';
+import { findEndFlaws, placeOf } from './ends.js';
+import { describeError, hasFacts, hasFailedFor } from './errors.js';
 import type { Outcome } from './play.js';
 import { deafSocketMs, hasUsableTokens, lastEventMs, outlastsPolls, replacementIn, type Schedule } from './Schedule.js';
 
@@ -16,17 +18,21 @@ export const findFlaws = (outcome: Outcome): readonly string[] => [
   ...findRateFlaws(outcome),
 ];
 
-/** The feed emits exactly what was delivered for the first time: each update once, whole, in order. */
-function findContentFlaws({ seen, audit, ledger, schedule }: Outcome): readonly string[] {
-  const updates = withoutCheckpoints(seen.values);
-  // what a restore takes away while it waits for its proof is not emitted
-  const rest = audit.expected.slice(updates.length);
-  const isLost =
-    schedule.changes.some(({ kind }) => kind === 'restore') && rest.every(({ offset }) => offset > ledger.end);
-  const count = isLost ? updates.length : Math.max(updates.length, audit.expected.length);
-  for (let i = 0; i < count; i += 1)
-    if (!isDeepStrictEqual(updates[i], audit.expected[i]))
-      return [`update ${i} is ${describeUpdate(updates[i])}, not ${describeUpdate(audit.expected[i])}`];
+/** What is emitted is the history, from where the feed began or continues: each update once, whole, in order, none left out. */
+function findContentFlaws(outcome: Outcome): readonly string[] {
+  const { growing, ledger, begin, bound, log, schedule } = outcome;
+  const inOrder = (entries: readonly Entry[]): readonly Update[] =>
+    growing.updatesOf(schedule.isDownward ? [...entries].reverse() : entries);
+  let expected = inOrder(growing.history.filter(({ offset }) => offset > begin && offset <= bound));
+  for (const entry of log) {
+    // what a restore has taken does not follow a gap
+    if ('jump' in entry) expected = inOrder(ledger.between(entry.jump, bound));
+    if (!('value' in entry) || entry.value._tag === 'OffsetCheckpoint') continue;
+    const [next, ...later] = expected;
+    if (!isDeepStrictEqual(entry.value, next))
+      return [`emits ${describeUpdate(entry.value)}, and not ${describeUpdate(next)}`];
+    expected = later;
+  }
   return [];
 }
 
@@ -46,21 +52,9 @@ function findOrderFlaws({ log, schedule }: Outcome): readonly string[] {
   return [];
 }
 
-/** The feed ends where it is forced to, with the right error, at once, and nowhere else. */
-function findEndFlaws({ seen, audit, gaps }: Outcome): readonly string[] {
-  const { error, completed, endedAt } = seen;
-  const forced = audit.end;
-  if (forced === undefined) return [];
-  const rule = `must end with ${JSON.stringify(forced.error)} at ${forced.atMs}`;
-  if (completed || error === undefined) return [`${rule}, but does not`];
-  if (!hasFacts(error, forced.error)) return [`${rule}, but ends with ${describeError(error)}`];
-  if (endedAt !== forced.atMs && gaps.length === 0) return [`${rule}, but ends at ${String(endedAt)}`];
-  return [];
-}
-
-/** What a feed that was not forced to end has not reached, though there have been no faults for long. */
+/** What a feed that has not ended has not reached, though there have been no faults for long. */
 export function findMissing(outcome: Outcome): readonly string[] {
-  const { seen, audit, ledger, begin, bound, gaps, schedule, faultCounts } = outcome;
+  const { seen, answers, ledger, begin, bound, gaps, schedule, faultCounts } = outcome;
   if (!hasUsableTokens(schedule)) return [];
   // a refused token that comes from a cache is tried again later and later
   if (schedule.token !== null && schedule.token.cachedMs > schedule.token.validMs) return [];
@@ -71,21 +65,17 @@ export function findMissing(outcome: Outcome): readonly string[] {
   // without the ledger end, only polls read, and a poll that outlasts its token is always refused
   if (isEndHidden && !outlastsPolls(schedule)) return [];
   const mustPassEmptyOffsets = bound === Infinity && !isEndHidden && outlastsPolls(schedule);
-  const lags = mustPassEmptyOffsets && audit.cursor < ledger.end;
+  const lags = mustPassEmptyOffsets && answers.cursor < ledger.end;
   const isReached = bound <= Math.max(begin, ledger.end);
   if (seen.completed !== isReached && gaps.length === 0)
     return [`${seen.completed ? 'completes' : 'does not complete'} at ${ledger.end} of ${bound}`];
   if (schedule.isDownward && !isReached) return [];
+  const downTo = withoutCheckpoints(seen.values).at(-1)?.offset ?? Infinity;
   const missing = schedule.isDownward
-    ? ledger.between(begin, audit.cursor - 1)
-    : ledger.between(audit.cursor, Math.min(bound, ledger.end));
+    ? ledger.between(begin, Math.min(downTo - 1, bound))
+    : ledger.between(placeOf(outcome).last, Math.min(bound, ledger.end));
   if (missing.length > 0) return [`${missing.length} updates are missing, from ${missing[0]?.offset ?? 0} on`];
-  if (lags) return [`is at ${audit.cursor} of ${ledger.end}, where pruning may overtake it`];
-  if (gaps.length > 0 || schedule.changes.some(({ kind }) => kind === 'restore')) return [];
-  // without the model: everything that the ledger has, and no more
-  const all = ledger.between(begin, bound).length;
-  const updates = withoutCheckpoints(seen.values).length;
-  return updates === all ? [] : [`${updates} of ${all} updates were emitted`];
+  return lags ? [`is at ${answers.cursor} of ${ledger.end}, where pruning may overtake it`] : [];
 }
 
 /**
@@ -102,17 +92,19 @@ export function findReplacementFlaws(outcome: Outcome): readonly string[] {
   const { error, completed, endedAt = Infinity } = seen;
   const isReset = hasFacts(error, { _tag: 'LedgerResetError' });
   if (seemsWrongAddress(outcome)) return [];
+  // an outage may last as long as the retry budget
+  if (!isReset && hasFailedFor(error, schedule.giveUpAfterMs)) return [];
   if (error !== undefined && !isReset) return [`ends with ${describeError(error)}`];
   const isSame = reachedBy(outcome) <= sharedEnd && !replacement.isOtherParticipant;
   if (isReset && isSame) return [`takes the same ledger for another: ${describeError(error)}`];
   const updatesOf = (entries: readonly Entry[]): readonly Update[] =>
-    entries.filter(({ offset }) => offset > begin && offset <= bound).flatMap((entry) => growing.updateOf(entry) ?? []);
+    growing.updatesOf(entries.filter(({ offset }) => offset > begin && offset <= bound));
   const findForeign = (expected: readonly Update[]): Update | undefined =>
     emitted.find((update, i) => !isDeepStrictEqual(update, expected[i]));
   const second = updatesOf(ledger.between(begin, bound));
   if (!mustNotice && !isSame) {
     // without an update in the rest, a feed cannot know what the other ledger has there
-    if (outcome.audit.cursor > sharedEnd) return [];
+    if (outcome.answers.cursor > sharedEnd) return [];
     const foreign = findForeign(updatesOf(first)) && findForeign(second);
     return foreign === undefined ? [] : [`${describeUpdate(foreign)} is of neither ledger`];
   }
@@ -124,16 +116,16 @@ export function findReplacementFlaws(outcome: Outcome): readonly string[] {
 }
 
 /** The last offset that the feed has received of the first ledger in order. It may not have emitted that of its last page. */
-function reachedBy({ seen, audit, log, schedule }: Outcome): number {
+function reachedBy({ seen, answers, log, schedule }: Outcome): number {
   const { error } = seen;
-  if (!(error instanceof LedgerResetError)) return audit.cursor;
+  if (!(error instanceof LedgerResetError)) return answers.cursor;
   const replacedAt = replacementIn(schedule)?.atMs ?? Infinity;
   const received = log.flatMap((entry) =>
     'event' in entry && entry.event._tag === 'PageReceived' && entry.event.at <= replacedAt
       ? [entry.event.last ?? 0]
       : [],
   );
-  return Math.max(audit.cursor, Math.min(error.cursor, Math.max(...received)));
+  return Math.max(answers.cursor, Math.min(error.cursor, Math.max(...received)));
 }
 
 /** Whether the feed has received an update with an ID that only the first ledger had. */
@@ -174,12 +166,12 @@ const rateLimits = (schedule: Schedule, quietMs: number): readonly RateLimit[] =
 ];
 
 /**
- * A request may be sent with a second token. Polls whose tokens always expire are also retried at the highest rate, and
- * after each of these outages the feed proves that the ledger is the same.
+ * A request may be sent with a second token. Polls whose tokens always expire, or come from a cache when they have expired, are also
+ * retried at the highest rate, and after each of these outages the feed proves that the ledger is the same.
  */
 const requestsPerToken = (schedule: Schedule): number => {
   if (schedule.token === null) return 1;
-  return outlastsPolls(schedule) ? 2 : 6;
+  return outlastsPolls(schedule) && schedule.token.cachedMs <= schedule.token.validMs ? 2 : 6;
 };
 
 /**
@@ -189,7 +181,7 @@ const requestsPerToken = (schedule: Schedule): number => {
 const burstOf = ({ parallelRanges }: Schedule): number => (parallelRanges ?? 16) - 1;
 
 /** The feed never sends requests in a hot loop. */
-const findRateFlaws = ({ requestTimes, audit, schedule, log }: Outcome): readonly string[] =>
+const findRateFlaws = ({ requestTimes, answers, schedule, log }: Outcome): readonly string[] =>
   rateLimits(schedule, Math.max(20_000, lastEventMs(schedule))).flatMap(({ ms, requests, perNews, fromMs }) => {
     const times = requestTimes.filter((at) => at >= fromMs);
     const limitTimes = log.flatMap((entry) =>
@@ -202,8 +194,8 @@ const findRateFlaws = ({ requestTimes, audit, schedule, log }: Outcome): readonl
       if (count <= requests) continue;
       const countIn = (moments: readonly number[]): number =>
         moments.filter((time) => time > at - ms - 1 && time <= at).length;
-      const news = countIn(audit.newsAt);
-      const advances = countIn(audit.advancedAt);
+      const news = countIn(answers.newsAt);
+      const advances = countIn(answers.advancedAt);
       // one that proves that there is no more, or one ahead; in turn, the next one after a narrow range without an update
       const forAdvances = schedule.parallelRanges === 1 ? Math.max(0, advances - news) : advances;
       const bursts = 1 + countIn(limitTimes);
@@ -220,16 +212,6 @@ const withoutCheckpoints = (updates: readonly Update[]): readonly Update[] =>
 export const seemsWrongAddress = ({ seen, log }: Outcome): boolean =>
   hasFacts(seen.error, { _tag: 'ApiError', status: 501 }) &&
   log.every((entry) => !('value' in entry) && !('event' in entry && entry.event._tag === 'PageReceived'));
-
-/** Whether an error has these fields. */
-export const hasFacts = (error: unknown, facts: Readonly<Record<string, unknown>>): boolean =>
-  typeof error === 'object' &&
-  error !== null &&
-  Object.entries(facts).every(([key, value]) => Reflect.get(error, key) === value);
-
-/** An error in one line. */
-export const describeError = (error: unknown): string =>
-  error instanceof Error ? `${error.name}: ${error.message.replaceAll('\n', ', ')}` : 'nothing';
 
 const describeUpdate = (update: Update | undefined): string =>
   update === undefined ? 'nothing' : `${update._tag} at ${update.offset}`;

@@ -5,7 +5,8 @@ import { observe, offsets } from '../../helpers/observe.js';
 import { fill, upTo, world } from '../../helpers/world.js';
 import { marbles } from '../../helpers/time.js';
 import { errorReply, notFound, ok } from '../../helpers/wire.js';
-import { describeError, findFlaws, findMissing, findReplacementFlaws } from './flaws.js';
+import { describeError } from './errors.js';
+import { findFlaws, findMissing, findReplacementFlaws } from './flaws.js';
 import { play } from './play.js';
 import type { FaultRule, Schedule } from './Schedule.js';
 

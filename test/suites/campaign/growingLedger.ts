@@ -12,6 +12,8 @@ import type { Change, Growth, ProfileName, Replacement, Schedule } from './Sched
 
 /** Applies the growth and the changes of a schedule to a ledger, and knows the update of each of its entries. */
 export class GrowingLedger {
+  /** What the ledger ever had before another one took its place, also what a restore has taken from it since. */
+  readonly history: Entry[] = [];
   private readonly updates = new WeakMap<object, Update>();
   private isFrozen = false;
   /** The updates of the ledger before a replacement, and those that the other ledger has, too; absent before. */
@@ -25,8 +27,9 @@ export class GrowingLedger {
     schedule.ledger.slice(0, schedule.known).forEach(this.grow);
   }
 
-  /** The update that a feed must emit for an entry. */
-  readonly updateOf = ({ element }: Entry): Update | undefined => this.updates.get(element);
+  /** The updates that a feed must emit for entries. */
+  readonly updatesOf = (entries: readonly Entry[]): readonly Update[] =>
+    entries.flatMap(({ element }) => this.updates.get(element) ?? []);
 
   /** Starts the timers of the schedule. */
   start(): void {
@@ -50,7 +53,9 @@ export class GrowingLedger {
       this.ledger.end = offset;
       return;
     }
-    this.ledger.append(offset, this.elementAt(sample, offset));
+    const element = this.elementAt(sample, offset);
+    if (this.replaced === undefined) this.history.push({ offset, element });
+    this.ledger.append(offset, element);
   };
 
   private elementAt(sample: number, offset: number): object {

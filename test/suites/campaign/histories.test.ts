@@ -1,7 +1,7 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { describeError } from './flaws.js';
+import { describeError } from './errors.js';
 import { found } from './history/found.js';
 import { flawsOfHistory } from './history/law.js';
 import { type Mistake, modelReader } from './history/modelReader.js';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isLedgerError } from '../../../src/errors/LedgerError.js';
 import { partyLists, stakeholderRules } from '../../helpers/partyHistory.js';
 import { type ContractsSchedule, contractsSchedule, incidentsEndMs, restoredContracts } from './ContractsSchedule.js';
-import { describeError } from './flaws.js';
+import { describeError } from './errors.js';
 import type { PartiesAudit } from './PartiesAudit.js';
 import { type ContractsOutcome, type PartiesPlan, playParties } from './playContracts.js';
 import { campaignRuns, formatCounts, increase } from './runs.js';

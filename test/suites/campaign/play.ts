@@ -29,7 +29,7 @@ import {
 } from '../../helpers/scripted.js';
 import { VirtualLedger, type VirtualOptions } from '../../helpers/virtualLedger.js';
 import { updateFormat } from '../../helpers/world.js';
-import { Audit } from './Audit.js';
+import { Answers } from './Answers.js';
 import { gapHandler, type GapSeen, Tokens } from './caller.js';
 import { applyFault, findFault } from './faults.js';
 import { GrowingLedger, replicaAt } from './growingLedger.js';
@@ -38,17 +38,14 @@ import { increase, randomFrom } from './runs.js';
 import { deafSocketMs, lastEventMs, replacementIn, type Schedule } from './Schedule.js';
 import { pollFor, socketSigns } from './socketFaults.js';
 
-/** What was emitted or reported; with a diagnostic, the cursors that the model allows at that time. */
-export type LogEntry =
-  | { readonly event: Diagnostic; readonly cursors: readonly number[] }
-  | { readonly value: Update }
-  | { readonly jump: number };
+/** What was emitted or reported, and where the caller has chosen to continue. */
+export type LogEntry = { readonly event: Diagnostic } | { readonly value: Update } | { readonly jump: number };
 
 /** The result of a schedule. */
 export interface Outcome {
   readonly schedule: Schedule;
   readonly seen: Observed<Update>;
-  readonly audit: Audit;
+  readonly answers: Answers;
   readonly ledger: VirtualLedger;
   readonly growing: GrowingLedger;
   /** How much was emitted when another ledger took the place of the first. */
@@ -69,10 +66,12 @@ const requestTimeoutMs = 8_000;
 const filter = { filtersByParty: { 'alice::1220ab': { cumulative: [] } } };
 /** Long enough for a request that hangs, a back-off, the grace period of a reset, and some polls. */
 const settleMs = 45_000;
-/** The answers still to come from a service with one update a page, in milliseconds. */
+/** The answers still to come from a slow service with few updates a page, each of them with a proof, in milliseconds. */
 const remainingMs = (schedule: Schedule): number => {
-  const { latencyMs, spreadMs } = schedule;
-  return 60 * spreadMs + (replacementIn(schedule)?.growth.length ?? 0) * (latencyMs + spreadMs);
+  const { ledger, latencyMs, spreadMs, changes, maxListElements, maxPageSize } = schedule;
+  const sizes = changes.flatMap((change) => (change.kind === 'restart' ? [change.maxListElements] : []));
+  const pages = Math.ceil(ledger.length / Math.max(1, Math.min(maxListElements, maxPageSize, ...sizes)));
+  return 2 * (pages + (replacementIn(schedule)?.growth.length ?? 0)) * (latencyMs + spreadMs) + 60 * spreadMs;
 };
 
 /** Plays a schedule in virtual time. */
@@ -100,6 +99,9 @@ export function play(schedule: Schedule): Outcome {
   }
 }
 
+/** The requests that prove the ledger, while ranges are read ahead: one for a page, and one for the ID of the participant. */
+const proofs = 2;
+
 /** When the faults of a schedule end. */
 const quietFromMs = (schedule: Schedule): number => Math.max(20_000, lastEventMs(schedule));
 
@@ -114,14 +116,15 @@ class Run {
   private readonly gaps: GapSeen[] = [];
   private readonly faultCounts = new Map<string, number>();
   private readonly start = asyncScheduler.now();
-  /** How many requests may be open at a time. */
+  /** How many ranges may be requested at a time. */
   private readonly maxOpen: number;
   private readonly ledger: VirtualLedger;
-  private readonly audit: Audit;
+  private readonly answers: Answers;
   private readonly tokens: Tokens | undefined;
   private readonly service = scriptedService((request, n) => this.answer(request, n));
   private readonly sockets = scriptedSockets((request, n) => this.connect(request, n));
   private emitted = 0;
+  private position: number;
   private emittedBefore = 0;
 
   constructor(private readonly schedule: Schedule) {
@@ -130,16 +133,17 @@ class Run {
     const participantId = schedule.profile === 'interface' ? undefined : 'first::1220';
     this.ledger = new VirtualLedger({ latencyMs, maxListElements, participantId });
     const growing = new GrowingLedger(this.ledger, schedule, () => {
-      this.audit.stop();
+      this.answers.stop();
       this.emittedBefore = this.emitted;
     });
     const begin = Math.floor((this.ledger.end * schedule.begin) / 1_000);
     const bound = schedule.bound === null ? Infinity : Math.max(begin, schedule.bound);
-    this.audit = new Audit(this.ledger, growing.updateOf, {
+    this.position = begin;
+    this.answers = new Answers(this.ledger, {
       begin,
       bound,
       isDownward,
-      maxOpen: this.maxOpen,
+      position: () => this.position,
       emitted: () => this.emitted,
       age: this.age,
     });
@@ -147,22 +151,18 @@ class Run {
       token === null
         ? undefined
         : new Tokens(token, this.start, (end, request) => {
-            this.audit.mustEnd(end, request);
+            this.answers.stopBy(end, request);
           });
     const seen = observe(this.feed(begin, bound));
     growing.start();
-    const { audit, ledger, log, requestTimes, gaps, violations, faultCounts } = this;
+    const { answers, ledger, log, requestTimes, gaps, violations, faultCounts } = this;
     const emittedBefore = (): number => this.emittedBefore;
-    const played = { schedule, seen, audit, ledger, growing, emittedBefore, begin, bound };
+    const played = { schedule, seen, answers, ledger, growing, emittedBefore, begin, bound };
     this.outcome = { ...played, log, requestTimes, gaps, violations, faultCounts };
   }
 
   /** Ends the feed and checks what is left. */
   end(): void {
-    this.audit.settle();
-    this.audit.check();
-    if (this.outcome.seen.error !== undefined) this.audit.failed();
-    this.violations.push(...this.audit.violations);
     this.outcome.seen.subscription.unsubscribe();
     if (this.service.open + this.sockets.open > 0) this.violations.push('a request is left open');
   }
@@ -177,16 +177,12 @@ class Run {
       port: (request) => (request.url.includes('/connected-synchronizers') ? notFound$ : this.service.port(request)),
       requestTimeoutMs,
       ...(tokens !== undefined && {
-        token: () => {
-          const done = this.audit.tokenRequested(tokens.isDown);
-          return tokens.provide().pipe(finalize(done));
-        },
+        token: (refused?: string) => tokens.provide(refused),
       }),
       retry: { maxDelayMs: 1_000, giveUpAfterMs: schedule.giveUpAfterMs },
     });
     client.diagnostics$.subscribe((event) => {
-      const hasCursor = event._tag === 'CaughtUp' || event._tag === 'FellBehind';
-      this.log.push({ event, cursors: hasCursor ? this.audit.cursors(event.cursor) : [] });
+      this.log.push({ event });
     });
     const range =
       bound === Infinity
@@ -196,6 +192,7 @@ class Run {
     return client.updates(request, this.options()).pipe(
       tap((value) => {
         if (value._tag !== 'OffsetCheckpoint') this.emitted += 1;
+        this.position = value.offset;
         this.log.push({ value });
       }),
     );
@@ -210,9 +207,10 @@ class Run {
       parallelRanges: parallelRanges ?? undefined,
       ...(onGap !== null && {
         onGap: gapHandler(onGap, this.ledger, (seen) => {
-          this.gaps.push({ ...seen, modelAt: this.audit.cursor });
+          this.gaps.push(seen);
           if (seen.to === undefined) return;
-          this.audit.jump(seen.to);
+          this.position = seen.to;
+          this.answers.jump(seen.to);
           this.log.push({ jump: seen.to });
         }),
       }),
@@ -220,12 +218,12 @@ class Run {
   }
 
   private answer(request: ServiceRequest, n: number): Observable<Reply> {
-    const { schedule, audit, tokens, ledger, violations } = this;
+    const { schedule, answers, tokens, ledger, violations } = this;
+    let isAnswered = false;
     // a search halves the ledger; how often the feed searches shows in the other requests of a proof
-    if (!isSearch(request, audit.cursor)) this.requestTimes.push(this.age());
-    audit.requestSent(request);
+    if (!isSearch(request, answers.cursor)) this.requestTimes.push(this.age());
     tokens?.requestArrived(request);
-    if (this.service.open > this.maxOpen) violations.push(`${this.service.open} requests are open`);
+    if (this.service.open > this.maxOpen + proofs) violations.push(`${this.service.open} requests are open`);
     violations.push(...findRequestFlaws(request, schedule.isDownward));
     const replica = replicaAt(schedule, this.age(), n);
     // answers arrive in another order than their requests
@@ -234,11 +232,12 @@ class Run {
     return (this.isDown() ? this.down$ : merge(this.down$, answer$)).pipe(
       take(1),
       tap((reply) => {
-        audit.delivered(request, reply);
+        isAnswered = true;
+        answers.delivered(request, reply);
         tokens?.delivered(request, reply);
       }),
       finalize(() => {
-        audit.requestClosed(request);
+        answers.closed(isAnswered);
       }),
     );
   }
@@ -277,9 +276,11 @@ class Run {
   }
 
   private connect(request: SocketRequest, n: number): ReturnType<typeof socketSigns> {
-    const { schedule, ledger, audit, service, sockets } = this;
+    const { schedule, ledger, answers, service, sockets } = this;
     this.requestTimes.push(this.age());
-    if (sockets.open + service.open > this.maxOpen) this.violations.push(`${sockets.open} sockets are open`);
+    // a feed leaves a socket when it opens the next one
+    if (sockets.open > 2 || service.open > this.maxOpen + proofs)
+      this.violations.push(`${sockets.open} sockets are open`);
     ledger.reconfigure({ ...replicaAt(schedule, this.age(), n), latencyMs: schedule.latencyMs });
     const isQuiet = this.age() >= quietFromMs(schedule);
     const fault = isQuiet ? undefined : schedule.socketFaults?.find(({ socket }) => socket === n)?.fault;
@@ -289,7 +290,7 @@ class Run {
       ledger,
       refusal: () => this.tokens?.refusalOf({ ...pollFor(request, 0), token }),
       delivered: (poll, reply) => {
-        audit.delivered(poll, reply);
+        answers.delivered(poll, reply);
       },
     });
     return this.isDown() ? throwError(() => new Error('down')) : signs$;

@@ -18,9 +18,6 @@ export const isSearch = (request: ServiceRequest, cursor: number): boolean =>
 export const boundOf = ({ body }: ServiceRequest): number =>
   typeof body['endInclusive'] === 'number' ? body['endInclusive'] : Infinity;
 
-export const isBeyondEnd = (reply: Reply): boolean =>
-  !(reply instanceof Error) && reply.status === 400 && reply.text.includes('OFFSET_AFTER_LEDGER_END');
-
 /** Whether a request looks for what a feed has not read before its last update. */
 const isLookBack = (request: ServiceRequest): boolean => isBounded(request) && request.body['descendingOrder'] === true;
 

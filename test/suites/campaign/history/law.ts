@@ -1,5 +1,5 @@
 import { isLedgerError } from '../../../../src/errors/LedgerError.js';
-import { describeError } from '../flaws.js';
+import { describeError } from '../errors.js';
 import { type History, type Recorded, seenOf } from './History.js';
 import type { Listed, Participant } from './Participant.js';
 import { changesLedger, type HistoryOutcome } from './play.js';
