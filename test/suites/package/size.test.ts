@@ -40,7 +40,7 @@ const apps: readonly App[] = [
   { app: 'webCryptoSigner', plain: 873, angular: 873, packages: own, marks: [] },
   { app: 'Offset', plain: 2_560, angular: 2_560, packages: decodes, marks: [] },
   { app: 'Update', plain: 5_800, angular: 5_800, packages: decodes, marks: updates },
-  { app: 'createLedger', plain: 65_700, angular: 63_900, packages: all, marks },
+  { app: 'createLedger', plain: 66_000, angular: 64_400, packages: all, marks },
   { app: 'createLedgerReader', plain: 49_700, angular: 48_000, packages: all, marks: reading },
   {
     app: 'a feed with its operators',
@@ -50,8 +50,8 @@ const apps: readonly App[] = [
         .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
         .pipe(toEvents(), ofEvent('CreatedEvent'))
         .subscribe(console.log);`,
-    plain: 65_700,
-    angular: 64_100,
+    plain: 66_000,
+    angular: 64_400,
     packages: all,
     marks,
   },
@@ -64,7 +64,7 @@ const apps: readonly App[] = [
         .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
         .subscribe(console.log);`,
     plain: 69_100,
-    angular: 67_200,
+    angular: 67_700,
     packages: all,
     marks,
   },
@@ -72,7 +72,7 @@ const apps: readonly App[] = [
     app: 'all of canton-rx',
     program: "import * as all from 'canton-rx'; console.log(all);",
     plain: 76_200,
-    angular: 74_300,
+    angular: 74_900,
     packages: all,
     marks,
   },
@@ -106,7 +106,7 @@ const entries: readonly {
   {
     entry: 'canton-rx/contracts',
     imported: 'activeContracts, contractChanges, liveContracts',
-    budget: 55_000,
+    budget: 55_600,
     how: angular,
     packages: decodes.concat('rxjs'),
   },
@@ -288,7 +288,7 @@ describe('contracts', () => {
     expect(whole.gzip - without.gzip).toBeLessThanOrEqual(budget);
   });
 
-  it('add at most 3.1 kB with the hooks of React to a program that shares contracts', async () => {
+  it('add at most 3.3 kB with the hooks of React to a program that shares contracts', async () => {
     const shared = `import { createLedger } from 'canton-rx'; import { conflate, shareContracts } from 'canton-rx/contracts';
       console.log(createLedger, conflate, shareContracts);`;
     const names = 'LedgerProvider, useContract, useContracts, useLedger, useSession, useSubmit';
@@ -299,7 +299,7 @@ describe('contracts', () => {
     );
     const added = (whole?.gzip ?? Infinity) - (without?.gzip ?? 0);
     weights.push(`canton-rx/react: ${added} bytes of gzip over a ledger and shareContracts`);
-    expect(added).toBeLessThanOrEqual(3_100);
+    expect(added).toBeLessThanOrEqual(3_300);
   });
 
   it('leave no trace in a program without them', async () => {
