@@ -19,6 +19,7 @@ describeWithPostgres('canton-rx processors and parked', () => {
   beforeAll(async () => {
     server = await postgresServer();
     pool = new pg.Pool({ connectionString: server.url });
+    pool.on('error', () => undefined);
   }, 60_000);
   afterAll(async () => {
     await pool.end();

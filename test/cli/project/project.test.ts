@@ -19,6 +19,7 @@ describeWithPostgres('canton-rx project', () => {
   beforeAll(async () => {
     server = await postgresServer();
     admin = new pg.Pool({ connectionString: server.url });
+    admin.on('error', () => undefined);
   }, 60_000);
   afterAll(async () => {
     await admin.end();

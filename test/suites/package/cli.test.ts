@@ -145,6 +145,7 @@ describeWithPostgres('canton-rx with a database', () => {
 
   it('prints no warnings of the package pg when it rewinds a processor', async () => {
     const pool = new pg.Pool({ connectionString: server.url });
+    pool.on('error', () => undefined);
     await pool.query(postgresStoreSql());
     const cursor = { version: 1, offset: 7, selection: 'fnv1a:0', recordTimes: {} };
     await pool.query(`INSERT INTO canton_rx_cursors VALUES ('rewound', $1, 1)`, [JSON.stringify(cursor)]);
