@@ -79,8 +79,8 @@ const confirmTimeoutMs = 5_000;
  */
 function confirmAddress(client: Client, error: ApiError | ConnectionError): Observable<never> {
   const { path, code, host } = error;
-  const isSame = (answer: unknown): boolean =>
-    isLedgerError(answer, 'ApiError', 'ConnectionError') && answerIn(answer) === answerIn(error);
+  // the ledger may answer with the same status
+  const isSame = (answer: unknown): boolean => isOfOtherServer(answer) && answerIn(answer) === answerIn(error);
   // servers of pages and redirects answer a GET otherwise than a POST
   const reads = [ledgerEnd(client), readByPost(client)];
   const answers$ = concat(...reads.map((read$) => read$.pipe(catchError((answer: unknown) => [answer]))));

@@ -77,6 +77,27 @@ describe('an answer of the network to a submission', () => {
     },
   );
 
+  it.each(
+    [
+      // a gateway that lets no GET pass, and a user who may not read
+      [404, answer(405, '<html>nginx</html>')],
+      [404, answer(403, JSON.stringify(errorBody('PERMISSION_DENIED', 7)))],
+      [403, answer(403, JSON.stringify(errorBody('PERMISSION_DENIED', 7)))],
+    ].flatMap(([status, toGet]) =>
+      kinds.map((kind) => ({ kind, status: Number(status), toGet: toGet as HttpResponse })),
+    ),
+  )(
+    'decides nothing if the ledger answers another request with the same status: $kind, $status',
+    ({ kind, status, toGet }) => {
+      const read = answer(404, JSON.stringify(errorBody('UPDATE_NOT_FOUND', 11)));
+      const gateway: HttpPort = ({ method, url }) => {
+        const toRead = method === 'GET' ? toGet : read;
+        return of(isSubmission(url) ? answer(status, '<html>nginx</html>') : toRead);
+      };
+      expect(submit(gateway, kind).error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    },
+  );
+
   it.each(cases)('decides nothing if the ledger answers another request: $kind, $status $text', ({ kind, foreign }) => {
     const { error } = submit(({ url }) => of(isSubmission(url) ? foreign : end), kind);
     expect(error).toMatchObject({ _tag: 'OutcomeUnknownError' });
