@@ -61,8 +61,11 @@ export const startAgain = (
   now: LedgerPosition,
 ): Observable<LedgerPosition> => {
   if (now.offset < last.offset || areDifferent(now.participantId, last.participantId)) return of(now);
+  const { participantId = now.participantId } = last;
+  // attempts stay at a participant that serves its ID by now
+  const same = participantId === last.participantId ? last : { ...last, participantId };
   return locate(historyAt(client, parties, last), last, false).pipe(
-    concatMap((place) => (place._tag === 'Here' ? of(last) : readAt(client, parties, place.start, last.participantId))),
+    concatMap((place) => (place._tag === 'Here' ? of(same) : readAt(client, parties, place.start, participantId))),
     catchError((error: unknown) => {
       if (isLedgerError(error, 'LedgerResetError', 'PrunedError')) return of(now);
       throw error;

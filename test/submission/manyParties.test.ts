@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { of, throwError } from 'rxjs';
+import { concatMap, of, throwError } from 'rxjs';
 import {
   type CommandsRequest,
   createLedger,
@@ -9,7 +9,7 @@ import {
   type Transaction,
 } from '../../src/index.js';
 import { clientOf } from '../../src/ledger/clientOf.js';
-import { createSandbox } from '../../src/sandbox/index.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/index.js';
 import { type LedgerStarts, ledgerStarts } from '../../src/submission/LedgerStarts.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { later, runVirtually } from '../helpers/virtualTime.js';
@@ -89,6 +89,43 @@ describe('the starts of many parties', () => {
       expect(sandbox.updates).toHaveLength(3);
     },
   );
+
+  it('are those of the participant that serves its id later, so that nothing is sent again to another one', () => {
+    // both host the party
+    const nodes: readonly [Sandbox, Sandbox] = [createSandbox(), createSandbox()];
+    const alice = nodes[0].parties[0] ?? '';
+    for (const sandbox of nodes) sandbox.advance(3);
+    let [node] = nodes;
+    let isServed = false;
+    let isLost = false;
+    const absent: HttpResponse = { status: 404, headers: {}, text: '{"errors":[],"status":404,"ledgerApiError":null}' };
+    const port: HttpPort = (request) => {
+      if (request.url.endsWith('/participant-id') && !isServed) return of(absent);
+      if (!isLost || !request.url.includes('submit-and-wait')) return node.port(request);
+      isLost = false;
+      return node.port(request).pipe(
+        concatMap(() => {
+          node = nodes[1];
+          return throwError(() => new Error('reset'));
+        }),
+      );
+    };
+    const ledger = createLedger({ baseUrl: 'http://sandbox', port });
+    const createArguments = { owner: alice, amount: '10.0', tag: null, serial: '1' };
+    const commands = [{ CreateCommand: { templateId: '#sandbox-assets:Main:Asset', createArguments } }];
+    const submit = (commandId: string, recover: false | { readonly withinMs: number }) =>
+      observe(ledger.submitAndWaitForTransaction({ commandId, userId: 'app', actAs: [alice], commands }, { recover }));
+    let last: Observed<SubmittedTransaction> | undefined;
+    runVirtually(() => {
+      node.fault({ kind: 'reset', when: 'before' }, { path: '/v2/commands/submit-and-wait-for-transaction', times: 1 });
+      submit('c-1', false);
+      isServed = true;
+      isLost = true;
+      last = submit('c-2', { withinMs: 60_000 });
+    });
+    expect(last?.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    expect(nodes.map(({ updates }) => updates.length)).toEqual([1, 0]);
+  });
 
   it('are not after what was committed, so that a new call finds it', () => {
     const sandbox = createSandbox();
