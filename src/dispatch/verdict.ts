@@ -1,6 +1,6 @@
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import type { RejectionReason } from '../errors/rejectionReason.js';
+import { type RejectionReason, rejectionReason } from '../errors/rejectionReason.js';
 import type { SubmissionRejectedError } from '../errors/submission.js';
 import { meaningOf } from '../submission/codes.js';
 import { earliestOffset } from '../submission/outcome.js';
@@ -55,10 +55,15 @@ export function verdictOf(error: unknown): Verdict {
     reason,
     passes: passing.has(reason) || isOfProxy(error),
     concernsAll: meaning?.concerns === 'all' || isOfProxy(error),
-    mayBePermanent: meaning?.hosted.again === 'thrice' && reason !== 'contention',
+    mayBePermanent: mayBePermanent(code),
     earliest: meaning?.hosted.outcome === 'pruned' ? (earliestOffset(error) ?? Infinity) : undefined,
   };
 }
+
+/** Whether the cause of a refusal by a code may also be the commands, such as their size. Contention passes. */
+export const mayBePermanent = (code: string): boolean =>
+  meaningOf(code)?.hosted.again === 'thrice' &&
+  rejectionReason({ code, errorCategory: undefined, status: 0 }) !== 'contention';
 
 const refused = { kind: 'refused', mayBePermanent: false, earliest: undefined } as const;
 

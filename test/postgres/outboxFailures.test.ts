@@ -201,10 +201,19 @@ describeWithPostgres('commandOutbox, when something fails', () => {
     expect([...committedIds(sandbox)].sort()).toEqual(['one', 'two']);
   });
 
-  it('parks a command that may be too large after 20 such failures, whatever failed before', async () => {
+  it.each([
+    'NOT_CONNECTED_TO_ANY_SYNCHRONIZER',
+    // the same reason
+    'NOT_SEQUENCED_TIMEOUT',
+    'LOCAL_VERDICT_TIMEOUT',
+    // it is sent a few times only, too, but passes
+    'LOCAL_VERDICT_LOCKED_CONTRACTS',
+  ])('parks a command that may be too large after 20 such failures, however often %s came before', async (code) => {
     const { sandbox, outbox, create, inTransaction, send, rows } = await world();
     await inTransaction((tx) => outbox.enqueue(tx, create('one')));
-    sandbox.fault({ kind: 'reject', code: 'NOT_CONNECTED_TO_ANY_SYNCHRONIZER' }, { ...submissions, times: 21 });
+    sandbox.fault({ kind: 'reject', code }, { ...submissions, times: 21 });
+    for (const each of ['SEQUENCER_REQUEST_FAILED', 'MEDIATOR_INVALID_MESSAGE'])
+      sandbox.fault({ kind: 'reject', code: each }, { ...submissions, times: 10 });
     sandbox.fault({ kind: 'reject', code: 'SEQUENCER_REQUEST_FAILED' }, { ...submissions, times: 99 });
     const { submitted } = await send(42, { recover: false });
     expect(submitted.findIndex((each) => each._tag === 'Rejected' && each.retryAt === undefined)).toBe(41);

@@ -31,8 +31,8 @@ export interface OutboxRow<R = CommandsRequest | DecideRequest> {
   readonly position: LedgerPosition | undefined;
   /** The number of failures in a row. */
   readonly failures: number;
-  /** Why the last attempt failed, if it did. */
-  readonly reason?: string | undefined;
+  /** The text of the error of the last attempt, if it failed. */
+  readonly error?: string | undefined;
   /** The time since it was enqueued, by the clock of the database, in milliseconds. */
   readonly ageMs: number;
 }
@@ -102,7 +102,7 @@ export class OutboxRows {
   due(limit: number, sending: readonly number[], maxDelayMs: number): Observable<readonly OutboxRow[]> {
     const { commands } = this.holder.tables;
     const sql = `SELECT id::text AS id, command_id AS "commandId", key, decide,
-        coalesce(CASE WHEN may_be_committed THEN decided END, request)::text AS request, may_be_committed AS "mayBeCommitted", since::text AS since, participant, position::text AS position, failures, reason, round(extract(epoch FROM now() - enqueued_at) * 1000)::text AS "ageMs"
+        coalesce(CASE WHEN may_be_committed THEN decided END, request)::text AS request, may_be_committed AS "mayBeCommitted", since::text AS since, participant, position::text AS position, failures, error, round(extract(epoch FROM now() - enqueued_at) * 1000)::text AS "ageMs"
       FROM ${commands} AS c
       WHERE name = $1 AND state = 'pending' AND id <> ALL ($2::bigint[])
         AND (retry_at IS NULL OR retry_at NOT BETWEEN now() AND now() + $4 * interval '1 millisecond')
@@ -252,6 +252,6 @@ const toRow = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
   mayBeCommitted: row['mayBeCommitted'] === true,
   ...startIn(row),
   failures: Number(row['failures']),
-  reason: textOf(row['reason']),
+  error: textOf(row['error']),
   ageMs: Number(row['ageMs']),
 });
