@@ -93,6 +93,8 @@ it('a table has each contract once, however often its participant is restored or
   const property = fc.asyncProperty(schedule, async ({ profile, seed, known, isOne, rounds }) => {
     const first = createSandbox({ profile });
     first.generate(known, { seed });
+    // a synchronizer of which nothing was read is a limit that is documented
+    fc.pre(first.synchronizers.every((id) => JSON.stringify(first.updates).includes(`"synchronizerId":"${id}"`)));
     const others = isOne ? [] : [createSandbox({ profile, replicaOf: first, replicaSeed: seed })];
     const nodes = [first, ...others] as const;
     const { table, run, isBehind, fresh, had, moveTo } = processed(nodes, { onOtherNode: 'relocate' });
