@@ -506,6 +506,16 @@ describe('a switch to a participant that has pruned the last update, without a f
   });
 });
 
+describe('a restore of the same participant, without a failed request,', () => {
+  it.each([9, 12])('is noticed if another update is at the offset of the last one (end %d) (G19)', (end) => {
+    const { seen } = outageOf({}, ({ ledger }) => {
+      ledger.replaceQuietly([...ledger.between(0, 8), ...others(...upTo(end).slice(8))], end);
+    });
+    expect(offsets(seen.values)).toEqual(upTo(9));
+    expect(seen.error).toMatchObject({ ...another, difference: 'update 12209 is no longer at offset 9' });
+  });
+});
+
 describe('a feed that has read ahead before an outage', () => {
   it('emits nothing of the ledger before together with what another ledger has', () => {
     let isHeld = false;
