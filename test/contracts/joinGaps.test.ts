@@ -191,6 +191,21 @@ const unknown = (offset: number): HistoryUpdate => ({
 });
 
 describe('contracts that are read again at a position', () => {
+  itInVirtualTime('end at once if what shows it is pruned, and the participant does not report its ID', ({ flush }) => {
+    const world = contractsWorld({ latencyMs: 5 });
+    world.participant.append(create(2, 'a'), nothing(4), create(6, 'b'), nothing(8));
+    world.participant.ledger.pruned = 5;
+    const source = contractsSource(world.client, {})();
+    const lastUpdate = { offset: 6, updateId: 'moved' };
+    const recordTimes = { [home]: { recordTime: '2026-07-24T09:00:00Z', updateId: 'moved' } };
+    const position = { offset: 6, participantId: undefined, lastUpdate, recordTimes };
+    const seen = observe(join(source, { query: marbles, resumeFrom: 6, position }).pipe(takeUntil(timer(60_000))));
+    flush();
+    expect(seen.error).toMatchObject({ _tag: 'PrunedError', earliestOffset: 5 });
+    expect(seen.values).toEqual([]);
+    expect(seen.endedAt).toBeLessThan(1_000);
+  });
+
   itInVirtualTime('are not those of a ledger that has taken the place of the first meanwhile', ({ flush }) => {
     let isReplaced = false;
     const others = [create(2, 'x'), nothing(4)];
