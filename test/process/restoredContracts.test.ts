@@ -9,7 +9,7 @@ import type { ContractsWork } from '../../src/process/ContractsWork.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import type { Committed } from '../../src/process/ProcessOptions.js';
 import { processFeed } from '../../src/process/processFeed.js';
-import { createSandbox, type Sandbox, type SandboxProfile } from '../../src/sandbox/index.js';
+import { createSandbox, type Sandbox, type SandboxProfile, type WireEventInput } from '../../src/sandbox/index.js';
 
 const locationOf = ({ location, reassignmentCounter }: AnyContract): string =>
   JSON.stringify([location, reassignmentCounter]);
@@ -146,4 +146,40 @@ it('contracts get their blobs at once if the participant was restored before the
   await run(isBehind, { includeCreatedEventBlob: true });
   expect([...table.rows.values()].every(({ hasBlob }) => hasBlob)).toBe(true);
   expect([table.flaws, had()]).toEqual([[], await fresh()]);
+});
+
+/** Two participants of one ledger. The second one has not yet read the contract of a synchronizer that came first on the first one. */
+const laggingPair = (): readonly [Sandbox, Sandbox] => {
+  const first = createSandbox({ profile: '3.4', synchronizers: ['one::1220ab', 'two::1220ab'] });
+  appendTo(first, 'two::1220ab', { CreatedEvent: { contractId: '00aa' } });
+  appendTo(first, 'one::1220ab', { CreatedEvent: { contractId: '00bb' } });
+  appendTo(first, 'one::1220ab', { CreatedEvent: { contractId: '00cc' } });
+  for (let replicaSeed = 1; ; replicaSeed += 1) {
+    const second = createSandbox({ profile: '3.4', replicaOf: first, replicaSeed });
+    if (!JSON.stringify(second.updates.at(-1)).includes('00aa')) continue;
+    second.pause();
+    second.restore(second.ledgerEnd - 1, { readAgain: true, offsets: 'same' });
+    return [first, second];
+  }
+};
+
+const appendTo = (sandbox: Sandbox, synchronizerId: string, event: WireEventInput): void => {
+  sandbox.append({ Transaction: { value: { synchronizerId, events: [event] } } });
+};
+
+it('a table keeps what another participant has not read yet, and what becomes of it there', async () => {
+  const [first, second] = laggingPair();
+  const { table, run, isBehind, fresh, had, moveTo } = processed([first, second], { onOtherNode: 'relocate' });
+  await run(isBehind);
+  moveTo(1);
+  // until the rest has come, the offset is that of the first participant
+  await run(({ isCaughtUp }) => !isCaughtUp);
+  expect([...table.rows.keys()].sort()).toEqual(['00aa', '00bb', '00cc']);
+  appendTo(first, 'two::1220ab', { ArchivedEvent: { contractId: '00aa' } });
+  second.resume();
+  await run(isBehind);
+  expect(table.reasons).toEqual(['start']);
+  expect([...table.rows.keys()].sort()).toEqual(['00bb', '00cc']);
+  expect([table.flaws, had()]).toEqual([[], await fresh()]);
+  await Promise.all([first.close(), second.close()]);
 });
