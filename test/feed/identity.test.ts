@@ -514,6 +514,18 @@ describe('a restore of the same participant, without a failed request,', () => {
     expect(offsets(seen.values)).toEqual(upTo(9));
     expect(seen.error).toMatchObject({ ...another, difference: 'update 12209 is no longer at offset 9' });
   });
+
+  it('takes a feed back to its last update if the ledger ends before its cursor', () => {
+    const diagnostics: Diagnostic[] = [];
+    const { seen } = outageOf({}, ({ ledger }) => (ledger.end = 12), {
+      diagnostics,
+      at: { 0: ({ ledger }) => (ledger.end = 20) },
+    });
+    expect(seen.error).toBeUndefined();
+    expect(diagnostics.filter(({ _tag }) => _tag === 'PositionMoved')).toMatchObject([
+      { reason: 'outage', from: { offset: 20 }, to: { offset: 9 } },
+    ]);
+  });
 });
 
 describe('a feed that has read ahead before an outage', () => {
