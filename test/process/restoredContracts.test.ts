@@ -154,12 +154,17 @@ const laggingPair = (): readonly [Sandbox, Sandbox] => {
   appendTo(first, 'two::1220ab', { CreatedEvent: { contractId: '00aa' } });
   appendTo(first, 'one::1220ab', { CreatedEvent: { contractId: '00bb' } });
   appendTo(first, 'one::1220ab', { CreatedEvent: { contractId: '00cc' } });
+  const second = replicaWithLast(first, '00aa');
+  second.pause();
+  second.restore(second.ledgerEnd - 1, { readAgain: true, offsets: 'same' });
+  return [first, second];
+};
+
+/** Another participant, which shows a contract after all others. */
+const replicaWithLast = (first: Sandbox, contractId: string): Sandbox => {
   for (let replicaSeed = 1; ; replicaSeed += 1) {
     const second = createSandbox({ profile: '3.4', replicaOf: first, replicaSeed });
-    if (!JSON.stringify(second.updates.at(-1)).includes('00aa')) continue;
-    second.pause();
-    second.restore(second.ledgerEnd - 1, { readAgain: true, offsets: 'same' });
-    return [first, second];
+    if (JSON.stringify(second.updates.at(-1)).includes(contractId)) return second;
   }
 };
 
@@ -182,4 +187,20 @@ it('a table keeps what another participant has not read yet, and what becomes of
   expect([...table.rows.keys()].sort()).toEqual(['00bb', '00cc']);
   expect([table.flaws, had()]).toEqual([[], await fresh()]);
   await Promise.all([first.close(), second.close()]);
+});
+
+it('a table gets what another participant shows between updates that were read', async () => {
+  const first = createSandbox({ profile: '3.4', synchronizers: ['one::1220ab', 'two::1220ab'] });
+  appendTo(first, 'two::1220ab', { CreatedEvent: { contractId: '00aa' } });
+  appendTo(first, 'one::1220ab', { CreatedEvent: { contractId: '00bb' } });
+  const nodes: [Sandbox, ...Sandbox[]] = [first];
+  const { table, run, isBehind, fresh, had, moveTo } = processed(nodes, { onOtherNode: 'relocate' });
+  await run(isBehind);
+  appendTo(first, 'one::1220ab', { CreatedEvent: { contractId: '00cc' } });
+  nodes.push(replicaWithLast(first, '00aa'));
+  moveTo(1);
+  await run(isBehind);
+  expect([...table.rows.keys()].sort()).toEqual(['00aa', '00bb', '00cc']);
+  expect([table.flaws, table.reasons, had()]).toEqual([[], ['start'], await fresh()]);
+  for (const node of nodes) await node.close();
 });
