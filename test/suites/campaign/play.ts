@@ -286,6 +286,8 @@ class Run {
     const fault = isQuiet ? undefined : schedule.socketFaults?.find(({ socket }) => socket === n)?.fault;
     if (fault !== undefined) increase(this.faultCounts, `socket ${fault.kind}`);
     const token = request.headers['authorization']?.replace('Bearer ', '');
+    // a socket that fails raises the same doubt as a request
+    if (fault !== undefined) answers.closed(false);
     const signs$ = socketSigns(request, fault, {
       ledger,
       refusal: () => this.tokens?.refusalOf({ ...pollFor(request, 0), token }),
