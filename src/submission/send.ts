@@ -1,4 +1,4 @@
-import { catchError, concat, first, map, merge, type Observable, tap, timer } from 'rxjs';
+import { catchError, concat, first, map, merge, type Observable, of, tap, timer } from 'rxjs';
 import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
 import { ApiError } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -83,9 +83,10 @@ function confirmAddress(client: Client, error: ApiError | ConnectionError): Obse
   const isSame = (answer: unknown): boolean => isOfOtherServer(answer) && answerIn(answer) === answerIn(error);
   // servers of pages and redirects answer a GET otherwise than a POST
   const reads = [ledgerEnd(client), readByPost(client)];
-  const answers$ = concat(...reads.map((read$) => read$.pipe(catchError((answer: unknown) => [answer]))));
-  return merge(answers$, timer(confirmTimeoutMs)).pipe(
-    first((answer) => isSame(answer) || !isOfOtherServer(answer), undefined),
+  const answers = reads.map((read$) => read$.pipe(catchError((answer: unknown) => [answer])));
+  // with two other answers, there is nothing to wait for
+  return merge(concat(...answers, of(undefined)), timer(confirmTimeoutMs)).pipe(
+    first((answer) => isSame(answer) || !isOfOtherServer(answer)),
     map((answer) => {
       if (isSame(answer)) throw new ConnectionError(path, reasonOf(error), { code, host, isPermanent: true });
       throw isLedgerError(error, 'ApiError') ? error : new ConnectionError(path, error.reason, { code, host });

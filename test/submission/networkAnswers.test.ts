@@ -98,6 +98,16 @@ describe('an answer of the network to a submission', () => {
     },
   );
 
+  it.each(kinds)('waits for nothing if other servers answer each request otherwise: %s', (kind) => {
+    const port: HttpPort = ({ method, url }) => {
+      const toRead = answer(method === 'GET' ? 405 : 403, '<html>nginx</html>');
+      return of(isSubmission(url) ? answer(404, '<html>nginx</html>') : toRead);
+    };
+    const { error, endedAt } = submit(port, kind);
+    expect(error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    expect(endedAt).toBeLessThan(1_000);
+  });
+
   it.each(cases)('decides nothing if the ledger answers another request: $kind, $status $text', ({ kind, foreign }) => {
     const { error } = submit(({ url }) => of(isSubmission(url) ? foreign : end), kind);
     expect(error).toMatchObject({ _tag: 'OutcomeUnknownError' });
