@@ -193,9 +193,8 @@ interface Outdated {
 }
 
 /**
- * How the contracts at the offset of the caller differ from those that it has.
- *
- * @param read - whether all is in them that was read before, and whether its updates were found, so that the ledger is the same
+ * How the contracts at the offset of the caller differ from those that it has. If all is not in them that was read before, they are
+ * not compared. If its updates were found, the ledger is the same.
  */
 function verdictOf(
   { reason, others, compare }: JoinProgress,
