@@ -6,6 +6,7 @@ import type { Job } from './processes.js';
 const variants = {
   automateRule: async () => (await import('./variants/automation.js')).automateRule,
   bareAutomation: async () => (await import('./variants/automation.js')).bareAutomation,
+  bareAutomationFollowing: async () => (await import('./variants/automation.js')).bareAutomationFollowing,
   bareAutomationKy: async () => (await import('./variants/automation.js')).bareAutomationKy,
   bareConsumer: async () => (await import('./variants/nats.js')).bareConsumer,
   bareContracts: async () => (await import('./variants/snapshot.js')).bareContracts,

@@ -20,13 +20,14 @@ export const automation: Line = {
     const server = start('automationServer.js', { count, submitMs } satisfies AutomationSpec);
     try {
       const load = { ...plainLoad, url: `http://127.0.0.1:${String(await nextMessage(server))}`, count };
-      const { ours, undici, theirs, ky } = await sideBySide(
+      const { ours, undici, theirs, ky, following } = await sideBySide(
         sets,
         {
           ours: { variant: 'automateRule', load },
           undici: { variant: 'automateRule', load: { ...load, port: 'undici' } },
           theirs: { variant: 'bareAutomation', load },
           ky: { variant: 'bareAutomationKy', load },
+          following: { variant: 'bareAutomationFollowing', load },
         },
         ['--expose-gc'],
       );
@@ -48,6 +49,13 @@ export const automation: Line = {
           ratios: speedRatios(ours, ky),
           goal: { atLeast: 0.85 },
           note: `the loop ${perSecond(ky)}`,
+        },
+        {
+          id: 'automation-following',
+          figure: 'the same / a loop over ky that also reads the updates, as a rule does',
+          ratios: speedRatios(ours, following),
+          goal: { atLeast: 0.85 },
+          note: `the loop ${perSecond(following)}`,
         },
         {
           id: 'automation-undici',

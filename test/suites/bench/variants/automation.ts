@@ -46,9 +46,15 @@ export const automateRule: Measure = async (load) => {
 
 type Post = (load: Load, path: string, body: object) => Promise<unknown>;
 
-/** Reads the contracts once, and submits each, so many at a time. */
+type Get = (load: Load, path: string) => Promise<unknown>;
+
+/**
+ * Reads the contracts once, and submits each, so many at a time.
+ *
+ * @param get - given, the loop also follows the updates, with the requests that a rule needs for that
+ */
 const bareLoop =
-  (post: Post): Measure =>
+  (post: Post, get?: Get): Measure =>
   (load) =>
     measured(load, async (begin, add) => {
       const { includeReassignments: eventFormat } = acsDelta({ parties: [party] });
@@ -75,8 +81,27 @@ const bareLoop =
           add();
         }
       };
+      const followed = get === undefined ? undefined : follow(load, post, get);
       await Promise.all(Array.from({ length: concurrency }, work));
+      await followed;
     });
+
+/** Waits for updates, and then reads those up to the end of the ledger, until there is one for each contract. */
+async function follow(load: Load, post: Post, get: Get): Promise<void> {
+  const { includeReassignments: eventFormat } = acsDelta({ parties: [party] });
+  const updateFormat = { includeTransactions: { eventFormat, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' } };
+  const path = '/v2/updates/flats';
+  let seen = load.count;
+  const read = async (query: string, range: object): Promise<void> => {
+    const page = await post(load, `${path}?${query}`, { beginExclusive: seen, updateFormat, ...range });
+    seen += (page as readonly unknown[]).length;
+  };
+  while (seen < 2 * load.count) {
+    await read('limit=2&stream_idle_timeout_ms=500', {});
+    const { offset } = (await get(load, '/v2/state/ledger-end')) as { readonly offset: number };
+    if (offset > seen) await read('limit=200', { endInclusive: offset });
+  }
+}
 
 interface Page {
   readonly activeContracts: readonly {
@@ -94,8 +119,13 @@ export const bareAutomation = bareLoop(async ({ url }, path, body) => {
   return response.json();
 });
 
-export const bareAutomationKy = bareLoop(({ url }, path, body) =>
-  ky.post(`${url}${path}`, { json: body, retry: 0, timeout: false }).json(),
+const postWithKy: Post = ({ url }, path, body) =>
+  ky.post(`${url}${path}`, { json: body, retry: 0, timeout: false }).json();
+
+export const bareAutomationKy = bareLoop(postWithKy);
+
+export const bareAutomationFollowing = bareLoop(postWithKy, ({ url }, path) =>
+  ky.get(`${url}${path}`, { retry: 0, timeout: false }).json(),
 );
 
 /** Measures the time for each action, and the memory at the first one and after the last. */
