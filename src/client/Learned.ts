@@ -1,9 +1,7 @@
 import { asyncScheduler } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
-import { BodySizes } from './BodySizes.js';
 import type { Submitter } from './Interceptor.js';
-import { PageLimit } from './PageLimit.js';
 
 /** The paths that serve updates: the documented one, and the one that replaces it in 3.6. */
 export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
@@ -30,15 +28,15 @@ const ledgerEndRetryMs = 60_000;
 export class Learned {
   /** The rules and outboxes whose commands are being submitted, by command id. */
   readonly submitters = new Map<string, Submitter>();
+  /** How many elements a page may have. */
+  readonly pages = new PageLimit();
   #updatesPath: UpdatesPath;
   readonly #maySwitchPath: boolean;
   #completionsPath: CompletionsPath = '/v2/commands/completions';
-  readonly #pageLimit = new PageLimit();
   #maxPollMs = Infinity;
   #drainMs = 25;
   #maxRange = Infinity;
   #ledgerEndUnavailableAt = -Infinity;
-  readonly #bodySizes = new Map<string | undefined, BodySizes>();
   readonly #answeredPaths = new RecentPaths();
   readonly #others = new Map<new () => object, object>();
   #feeds = 0;
@@ -53,13 +51,6 @@ export class Learned {
     const known = (this.#others.get(kind) as A | undefined) ?? new kind();
     this.#others.set(kind, known);
     return known;
-  }
-
-  /** Returns the sizes of submissions at an address. Another one may accept others. */
-  bodySizesAt(address: string | undefined): BodySizes {
-    const sizes = this.#bodySizes.get(address) ?? new BodySizes();
-    this.#bodySizes.set(address, sizes);
-    return sizes;
   }
 
   /** Returns the number of a new feed. */
@@ -98,35 +89,6 @@ export class Learned {
     const to = '/v2/updates';
     this.#updatesPath = to;
     return { _tag: 'EndpointSwitched', from: path, to };
-  }
-
-  /** The maximum number of elements in a page; `Infinity` until the participant has refused a page. */
-  get pageLimit(): number {
-    return this.#pageLimit.proven;
-  }
-
-  /** The same, or twice as many if it is time to try that. */
-  get nextPageLimit(): number {
-    return this.#pageLimit.next;
-  }
-
-  /** Returns the limit for a request of at most `wanted` elements. One of several requests may try more than the others. */
-  takePageLimit(wanted: number): number {
-    return this.#pageLimit.take(wanted);
-  }
-
-  /** Records that a page of `count` elements arrived: if it was a try, later pages may be as large. */
-  pageArrived(limit: number, count: number): DiagnosticOf<'PageLimitLearned'> | undefined {
-    return this.#pageLimit.arrived(limit, count) ? this.#pageLimitLearned() : undefined;
-  }
-
-  /** Records that a page of `limit` elements was too large: later pages have at most half, until they grow again. */
-  pageTooLarge(limit: number): DiagnosticOf<'PageLimitLearned'> | undefined {
-    return this.#pageLimit.refused(limit) ? this.#pageLimitLearned() : undefined;
-  }
-
-  #pageLimitLearned(): DiagnosticOf<'PageLimitLearned'> {
-    return { _tag: 'PageLimitLearned', pageLimit: this.pageLimit };
   }
 
   /** The longest idle timeout of a poll, in milliseconds; `Infinity` until a poll has timed out. */
@@ -218,5 +180,76 @@ export class RecentPaths {
     this.#paths.add(path);
     const [oldest] = this.#paths;
     if (this.#paths.size > maxPaths && oldest !== undefined) this.#paths.delete(oldest);
+  }
+}
+
+/** After how many pages without a refusal a larger one is tried, at least and at most. */
+const minPatience = 4;
+const maxPatience = 128;
+
+/**
+ * The maximum number of elements in a page: how many elements the participant and the client can take at once, which depends
+ * on how large the elements are.
+ *
+ * A refusal halves it. It doubles again once pages of this limit have arrived without a refusal, for the large elements may
+ * be over: one request tries twice as many, while the others keep to the limit. Each refusal of what has grown doubles the
+ * number of pages before the next try, so that a ledger of large elements gets few refused requests; growing twice in a row
+ * halves it.
+ */
+class PageLimit {
+  #limit = Infinity;
+  /** The limit of the request that tries more; `undefined` if there is none. */
+  #tried: number | undefined;
+  /** How many pages have arrived since the last try or refusal. */
+  #pages = 0;
+  #patience = minPatience;
+  /** Whether the limit has grown since the last refusal. */
+  #hasGrown = false;
+
+  /** The limit that is proven; `Infinity` until a page was refused. */
+  get proven(): number {
+    return this.#limit;
+  }
+
+  /** The limit that a request of as many elements as possible would have now. */
+  get next(): number {
+    return this.#pages < this.#patience ? this.#limit : 2 * this.#limit;
+  }
+
+  /** Returns the limit for a request of at most `wanted` elements. If it is a try, the next request is none. */
+  take(wanted: number): number {
+    const limit = Math.min(wanted, this.next);
+    if (limit > this.#limit) {
+      this.#tried = limit;
+      this.#pages = 0;
+    }
+    return limit;
+  }
+
+  /** Records a page of `count` elements. Returns what to report if the limit has grown: a try with less proves nothing. */
+  arrived(limit: number, count: number): DiagnosticOf<'PageLimitLearned'> | undefined {
+    if (limit !== this.#tried || count <= this.#limit) {
+      // a page that is nearly empty does not show that a full one would have arrived
+      if (4 * count >= this.#limit) this.#pages += 1;
+      return undefined;
+    }
+    this.#limit = limit;
+    this.#tried = undefined;
+    this.#pages = 0;
+    if (this.#hasGrown) this.#patience = Math.max(minPatience, this.#patience / 2);
+    this.#hasGrown = true;
+    return { _tag: 'PageLimitLearned', pageLimit: limit };
+  }
+
+  /** Records that a page of `limit` elements was refused. Returns what to report if the limit has shrunk: the smallest refusal counts. */
+  refused(limit: number): DiagnosticOf<'PageLimitLearned'> | undefined {
+    if (this.#hasGrown || limit === this.#tried) this.#patience = Math.min(maxPatience, 2 * this.#patience);
+    this.#hasGrown = false;
+    this.#tried = undefined;
+    this.#pages = 0;
+    const smaller = Math.max(1, Math.floor(limit / 2));
+    if (smaller >= this.#limit) return undefined;
+    this.#limit = smaller;
+    return { _tag: 'PageLimitLearned', pageLimit: smaller };
   }
 }

@@ -27,12 +27,16 @@ import type { AnyFeed, FeedBatch } from '../feed/LedgerFeed.js';
 import type { Page } from '../feed/Page.js';
 import { monotonicNow } from '../http/clock.js';
 import type { LedgerPosition } from '../codecs/LedgerPosition.js';
-import { advance } from '../history/advance.js';
+import { advance, type Origin } from '../history/positions.js';
 import type { Place } from '../history/locate.js';
-import type { Origin } from '../history/positions.js';
 import type { AnyContract } from './Contract.js';
-import type { ContractsBatch, ContractsChanged, ContractsReconciled, ReconcileReason } from './ContractChange.js';
-import { isDifference } from './ContractChange.js';
+import {
+  type ContractsBatch,
+  type ContractsChanged,
+  type ContractsReconciled,
+  type ReconcileReason,
+  isDifference,
+} from './ContractChange.js';
 import type { ContractPolicies, ContractQuery, ContractsSource, SelectedQuery } from './ContractQuery.js';
 import type { ContractsFold } from './ContractsFold.js';
 import { readContracts } from './readContracts.js';

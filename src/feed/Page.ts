@@ -5,7 +5,7 @@ import { headOfElement, type Update } from '../codecs/Update.js';
 import { DecodeError, OrderError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 import type { LastUpdate } from '../codecs/LedgerPosition.js';
-import { idOf } from '../history/advance.js';
+import { idOf } from '../history/positions.js';
 
 /** An element of a feed: an update, or a completion. */
 export interface FeedElement {

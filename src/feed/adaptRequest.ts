@@ -24,7 +24,7 @@ export function adaptRequest(feed: AnyFeed, error: unknown, failed: FailedReques
   switch (verdict(error)) {
     case 'shrink':
       if (limit === minLimitOf(range)) throw new PageLimitError(range.beginExclusive);
-      reportChange(feed, feed.client.learned.pageTooLarge(limit));
+      reportChange(feed, feed.client.learned.pages.refused(limit));
       return true;
     case 'switch':
       return switchPath(feed, path);

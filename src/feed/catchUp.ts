@@ -15,7 +15,7 @@ import {
 import type { Offset } from '../codecs/scalars.js';
 import type { LedgerFeed, Position, PrefetchedRange, RangeResult, Step } from './LedgerFeed.js';
 import type { FeedElement } from './Page.js';
-import { idOf } from '../history/advance.js';
+import { idOf } from '../history/positions.js';
 import { isAtOffset } from '../history/locate.js';
 import { historyOf } from './historyOf.js';
 import { catchingUp, followOrEnd, readLedgerEndOnce } from './ledgerEnd.js';

@@ -21,7 +21,7 @@ import { reportWithout } from '../client/Client.js';
 import { type Call, exchange, type Summary } from '../client/exchange.js';
 import { mapError, retryTransient } from '../http/retry.js';
 import type { LastUpdate } from '../codecs/LedgerPosition.js';
-import { idOf } from '../history/advance.js';
+import { idOf } from '../history/positions.js';
 import type { HistoryRange } from '../history/HistoryReader.js';
 import { isRefusedAlone, readParticipantId } from '../history/participant.js';
 import { adaptRequest, minLimitOf, reportChange } from './adaptRequest.js';
@@ -84,7 +84,7 @@ export const requestPage = <A extends FeedElement>(
     const isAfterCursor = wanted.beginExclusive === history.cursor && wanted.descendingOrder !== true;
     const near = isAfterCursor && size.isProof !== true ? proofNear(feed) : undefined;
     const most = near === undefined ? size.limit : Math.min(size.limit + 1, Math.max(2, feed.maxPageSize));
-    const limit = Math.max(minLimitOf(wanted), client.learned.takePageLimit(most));
+    const limit = Math.max(minLimitOf(wanted), client.learned.pages.take(most));
     // a page of one element would have nothing else
     const proof = limit > 1 ? near : undefined;
     // not so many that they could fill the page; a range may have become due before it is requested
@@ -141,7 +141,7 @@ export const requestPage = <A extends FeedElement>(
         report(() => pageReceived(page, path));
         // what was read before, too, was sent
         const sent = page.count + Number(page.proves === 'yes') + (page.overlap?.count ?? 0);
-        reportChange(feed, client.learned.pageArrived(limit, sent));
+        reportChange(feed, client.learned.pages.arrived(limit, sent));
       }),
       catchError((error: unknown) => {
         const tookMs = monotonicNow() - sentAt;

@@ -197,7 +197,7 @@ function nextPoll(
     return isAll ? normal : { ...normal, limit: limit * 4 };
   }
   // without room for the checkpoint and an update, an early poll would only be ended again
-  const hasRoom = Math.min(maxPageSize, client.learned.pageLimit) > 1;
+  const hasRoom = Math.min(maxPageSize, client.learned.pages.proven) > 1;
   if (!isEarly || !hasRoom) return normal;
   if (limit === 2) return { ...normal, limit: 2 };
   const isFirst = intervalMs === minPollIntervalMs;

@@ -4,7 +4,7 @@ import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { isTransient } from '../errors/verdict.js';
 import type { LedgerPosition } from '../codecs/LedgerPosition.js';
-import { advance } from '../history/advance.js';
+import { advance } from '../history/positions.js';
 import { lastOffset } from '../history/HistoryReader.js';
 import { historyOf } from './historyOf.js';
 import type { AnyFeed } from './LedgerFeed.js';

@@ -62,7 +62,7 @@ export function rangesToRead(
  */
 function rangeWidth({ maxPageSize, client }: LedgerFeed, { pages: { elements, offsets } }: Position): number {
   if (offsets === 0) return Infinity;
-  const limit = Math.min(maxPageSize, client.learned.nextPageLimit);
+  const limit = Math.min(maxPageSize, client.learned.pages.next);
   const density = Math.min(1, elements / offsets);
   if (density === 0) return Math.floor(offsets * 4);
   const aim = limit - 2 * Math.sqrt(limit * (1 - density));
@@ -78,7 +78,7 @@ const minOverlapLimit = 40;
  * the same participant sent the range.
  */
 function overlapAt({ maxPageSize, client }: LedgerFeed, { pages: { elements, offsets } }: Position): number {
-  const limit = Math.min(maxPageSize, client.learned.nextPageLimit);
+  const limit = Math.min(maxPageSize, client.learned.pages.next);
   return elements === 0 || limit < minOverlapLimit
     ? 0
     : Math.min(Math.floor(limit / 2), Math.ceil((2 * offsets) / elements));

@@ -1,6 +1,6 @@
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { isLater } from '../operators/recordTimes.js';
-import { idOf, pointsOf, type Read } from './advance.js';
+import { idOf, pointsOf, type Read } from './positions.js';
 
 /** What was read of a synchronizer: everything up to an offset, or up to a record time if no offset is known. */
 export interface Floor {

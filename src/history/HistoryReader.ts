@@ -1,7 +1,7 @@
 import { EMPTY, expand, filter, map, type Observable, take } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { type Around, bisect, searchPageSize } from './bisect.js';
-import { pointsOf, type Read } from './advance.js';
+import { pointsOf, type Read } from './positions.js';
 
 /** A range of a history. */
 export interface HistoryRange {

@@ -4,7 +4,7 @@ import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { isTransient } from '../errors/verdict.js';
 import { Floors } from './Floors.js';
 import { bareOffset, type LastUpdate, type LedgerPosition } from '../codecs/LedgerPosition.js';
-import { advance, idOf, lastAfter, type Read } from './advance.js';
+import { advance, idOf, lastAfter, type Read } from './positions.js';
 import type { Elsewhere } from './findElsewhere.js';
 
 /** What is known of a ledger before a reader begins. */

@@ -4,7 +4,7 @@ import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { isLater } from '../operators/recordTimes.js';
-import { idOf, type Read } from './advance.js';
+import { idOf, type Read } from './positions.js';
 import type { Around } from './bisect.js';
 import type { Floor } from './Floors.js';
 import { type HistoryReader, searchAround, timeIn } from './HistoryReader.js';

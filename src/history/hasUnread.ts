@@ -5,7 +5,7 @@ import { isTransient } from '../errors/verdict.js';
 import { isLater } from '../operators/recordTimes.js';
 import type { HistoryReader } from './HistoryReader.js';
 import type { LedgerPosition } from '../codecs/LedgerPosition.js';
-import { idOf, pointsOf, type Read } from './advance.js';
+import { idOf, pointsOf, type Read } from './positions.js';
 
 /** How many updates are read downward, in search of the last ones of each synchronizer. */
 const maxUpdates = 50;

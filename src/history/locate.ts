@@ -18,7 +18,7 @@ import type { LastUpdate, LedgerPosition } from '../codecs/LedgerPosition.js';
 import type { Offset } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { idOf } from './advance.js';
+import { idOf } from './positions.js';
 import { type Elsewhere, findElsewhere } from './findElsewhere.js';
 import type { Floor } from './Floors.js';
 import { hasUnread } from './hasUnread.js';

@@ -2,7 +2,7 @@ import { concatMap, defer, EMPTY, expand, map, type Observable, of, takeLast, ta
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { isLater } from '../operators/recordTimes.js';
 import { type HistoryReader, searchAround } from './HistoryReader.js';
-import { pointsOf } from './advance.js';
+import { pointsOf } from './positions.js';
 
 /** What a search reads of a participant. */
 export interface SearchedLedger {

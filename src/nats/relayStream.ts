@@ -6,7 +6,7 @@ import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import { UpdateElement } from '../codecs/Update.js';
 import type { LastUpdate } from '../codecs/LedgerPosition.js';
-import { advance, type Read } from '../history/advance.js';
+import { advance, type Read } from '../history/positions.js';
 import { Cursor } from '../process/CheckpointStore.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { RelayError, undefinedIfMissing } from './RelayError.js';

@@ -2,8 +2,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractsBatch, ContractsChanged, ReconcileReason, Reset } from '../contracts/ContractChange.js';
 import type { Parties } from '../contracts/selection/Selection.js';
-import { advance } from '../history/advance.js';
-import type { Batch } from '../history/positions.js';
+import { advance, type Batch } from '../history/positions.js';
 import { type ContractsPosition, isOfParties, loadAfter, loadedAt, positionAfter } from './ContractsPosition.js';
 import type { FeedEntry } from './Feed.js';
 

@@ -1,5 +1,5 @@
 import type { LedgerPosition } from '../codecs/LedgerPosition.js';
-import { advance as advancePosition, pointsOf, type Read } from '../history/advance.js';
+import { advance as advancePosition, pointsOf, type Read } from '../history/positions.js';
 import type { RetryBudget } from '../http/retry.js';
 import { isLater } from '../operators/recordTimes.js';
 import { type Handled, type HandlerFailure, isUndecoded, type ProcessorRun } from './callHandler.js';

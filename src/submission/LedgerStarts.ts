@@ -15,7 +15,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { bareOffset, type LedgerPosition } from '../codecs/LedgerPosition.js';
-import { advance } from '../history/advance.js';
+import { advance } from '../history/positions.js';
 import { seenParticipantId } from '../history/participant.js';
 import type { Client } from '../client/Client.js';
 import { monotonicNow } from '../http/clock.js';

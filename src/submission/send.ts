@@ -8,6 +8,7 @@ import type { Submission } from '../errors/submission.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { Client } from '../client/Client.js';
 import { type Call, decodeWith, exchange } from '../client/exchange.js';
+import { monotonicNow } from '../http/clock.js';
 import { isUnsent } from './outcome.js';
 import type { Run } from './Run.js';
 
@@ -34,7 +35,7 @@ export function sendAttempt(
   request: Required<Pick<Call, 'path' | 'makeBody' | 'checkToken'>>,
   timeoutMs: number,
 ): Observable<SubmittedTransaction> {
-  const bodySizes = client.learned.bodySizesAt(client.address);
+  const bodySizes = client.learned.of(BodySizes).at(client.address);
   const { path } = request;
   report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
   // 0 for a body that is not sent
@@ -109,3 +110,54 @@ function reasonOf({ message }: Error): string {
 
 const answerIn = (error: ApiError | ConnectionError): string =>
   isLedgerError(error, 'ApiError') ? String(error.status) : `${error.reason} ${error.code}`;
+
+/** A smaller body is not refused because of its size, in bytes: a gateway that says so is broken. */
+const minLimit = 65_536;
+
+/** After this time, a refused size is tried again, in milliseconds: an operator may have raised the limit. */
+const rememberMs = 600_000;
+
+/** What a participant, or a gateway in front of it, shows of the sizes that it accepts, in bytes. */
+class SizesAtAddress {
+  /** The largest size that was accepted. */
+  #accepted = 0;
+  /** The smallest size that was refused, and when. */
+  #refused: { readonly size: number; readonly at: number } | undefined;
+
+  /** Records that a body was accepted. If a smaller one was refused, that limit is no more. */
+  accept(size: number): void {
+    this.#accepted = Math.max(this.#accepted, size);
+    if (this.#refused !== undefined && this.#refused.size <= size) this.#refused = undefined;
+  }
+
+  /** Records that a body was refused because of its size. */
+  refuse(size: number): void {
+    if (size < minLimit) return;
+    const at = monotonicNow();
+    this.#refused = { size: Math.min(size, this.#limit(at)), at };
+    if (this.#accepted >= size) this.#accepted = 0;
+  }
+
+  /** Why a body need not be sent; `undefined` if it may be accepted. */
+  problemOf(size: number): string | undefined {
+    const limit = this.#limit(monotonicNow());
+    if (size < limit) return undefined;
+    const accepted = this.#accepted === 0 ? '' : `, and the largest that was accepted ${this.#accepted}`;
+    return `not sent, because it is too large: it has ${size} bytes; a request of ${limit} bytes was refused${accepted}`;
+  }
+
+  #limit(now: number): number {
+    return this.#refused !== undefined && now - this.#refused.at < rememberMs ? this.#refused.size : Infinity;
+  }
+}
+
+/** The sizes of submissions, by address: another one may accept others. */
+class BodySizes {
+  readonly #byAddress = new Map<string | undefined, SizesAtAddress>();
+
+  at(address: string | undefined): SizesAtAddress {
+    const sizes = this.#byAddress.get(address) ?? new SizesAtAddress();
+    this.#byAddress.set(address, sizes);
+    return sizes;
+  }
+}

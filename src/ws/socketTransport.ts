@@ -33,7 +33,7 @@ import { switchPath } from '../feed/adaptRequest.js';
 import { pageReceived, proofNear } from '../feed/pageRequest.js';
 import type { FeedPath } from '../client/Learned.js';
 import type { LastUpdate } from '../codecs/LedgerPosition.js';
-import { idOf } from '../history/advance.js';
+import { idOf } from '../history/positions.js';
 import { openSocket, readList, type SocketMessage } from './openSocket.js';
 import { SocketBackOff } from './SocketBackOff.js';
 import type { SocketPort } from './SocketPort.js';

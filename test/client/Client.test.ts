@@ -171,12 +171,12 @@ describe('what is learned of a participant', () => {
   it('is shared by the views of a client, and not with another client', () => {
     const client = new Client(settings);
     const view = client.within([{ interceptor: {} }]);
-    view.learned.pageTooLarge(200);
+    view.learned.pages.refused(200);
     client.learned.ledgerEndUnavailable();
     view.learned.pathMissing('/v2/updates/flats');
-    expect(client.learned).toMatchObject({ pageLimit: 100, updatesPath: '/v2/updates' });
+    expect(client.learned).toMatchObject({ pages: { proven: 100 }, updatesPath: '/v2/updates' });
     expect(view.learned.hasLedgerEnd).toBe(false);
-    expect(new Client(settings).learned.pageLimit).toBe(Infinity);
+    expect(new Client(settings).learned.pages.proven).toBe(Infinity);
   });
 
   it('has a place for what another room learns', () => {

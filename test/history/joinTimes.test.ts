@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { joinTimes } from '../../src/history/advance.js';
+import { joinTimes } from '../../src/history/positions.js';
 
 describe('how far two readers have read a synchronizer', () => {
   const early = { recordTime: '2026-07-24T00:00:03Z', updateId: 'b3' };

@@ -1,6 +1,6 @@
 import type { CreatedEvent } from '../../codecs/Event.js';
 import { bareOffset, type LedgerPosition } from '../../codecs/LedgerPosition.js';
-import { advance } from '../../history/advance.js';
+import { advance } from '../../history/positions.js';
 import type { AnyContract, MakeContract } from '../Contract.js';
 import {
   type ContractsBatch,

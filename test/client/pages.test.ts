@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { PageLimit } from '../../src/client/PageLimit.js';
+import { Learned } from '../../src/client/Learned.js';
+
+type PageLimit = Learned['pages'];
+
+const noLimit = (): PageLimit => new Learned('auto').pages;
 
 /** Takes a page as large as possible, and has it arrive full if it has no more elements than fit. Returns the limits. */
 const read = (limit: PageLimit, pages: number, fit: number, wanted = 200): readonly number[] =>
@@ -11,14 +15,14 @@ const read = (limit: PageLimit, pages: number, fit: number, wanted = 200): reado
   });
 
 const afterRefusals = (...refused: readonly number[]): PageLimit => {
-  const limit = new PageLimit();
+  const limit = noLimit();
   for (const each of refused) limit.refused(each);
   return limit;
 };
 
 describe('the limit of pages', () => {
   it('is not set until a page is refused, and is then half of the smallest that was refused', () => {
-    expect(new PageLimit().take(200)).toBe(200);
+    expect(noLimit().take(200)).toBe(200);
     expect(afterRefusals(200).take(200)).toBe(100);
     expect(afterRefusals(200, 50, 100).take(200)).toBe(25);
     expect(afterRefusals(1).proven).toBe(1);
@@ -39,8 +43,8 @@ describe('the limit of pages', () => {
   it('does not grow by a try that has fewer elements, or by a page that was requested before the refusal', () => {
     const limit = afterRefusals(200);
     read(limit, 4, Infinity);
-    expect(limit.arrived(limit.take(200), 100)).toBe(false);
-    expect(afterRefusals(200).arrived(200, 200)).toBe(false);
+    expect(limit.arrived(limit.take(200), 100)).toBeUndefined();
+    expect(afterRefusals(200).arrived(200, 200)).toBeUndefined();
   });
 
   it('does not count pages that are nearly empty', () => {
@@ -59,7 +63,7 @@ describe('the limit of pages', () => {
   });
 
   it.each([1, 3, 7, 99])('is tried ever less often if only %i fit, and at least every 128 pages', (fit) => {
-    const taken = read(new PageLimit(), 2_000, fit);
+    const taken = read(noLimit(), 2_000, fit);
     const tries = taken.flatMap((each, i) => (each > fit ? [i] : []));
     const waits = tries
       .slice(1)
