@@ -110,7 +110,7 @@ export { Offset, type Party, type TemplateId, type Timestamp } from './codecs/sc
 // Errors
 export { isLedgerError, matchLedgerError, OutcomeUnknownError, type LedgerError } from './errors/LedgerError.js';
 export { isTransient } from './errors/verdict.js';
-export { summarize } from './errors/summarize.js';
+export { summarize } from './errors/LedgerError.js';
 export { ApiError } from './errors/ApiError.js';
 export { ConnectionError, InvalidRequestError, RequestTimeoutError } from './errors/request.js';
 export { ResponseTooLargeError, TokenError, UnauthorizedError } from './errors/request.js';

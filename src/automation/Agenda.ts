@@ -6,7 +6,7 @@ import type { ContractSet } from '../contracts/ContractSet.js';
 import type { ContractsBatch } from '../contracts/ContractChange.js';
 import { hasPassed, type TransactionPlace } from '../contracts/firstWith.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
-import type { WorkCounts } from '../diagnostics/WorkDiagnostic.js';
+import type { WorkCounts } from '../diagnostics/SubmissionDiagnostic.js';
 import type { Places } from '../dispatch/Places.js';
 import { monotonicNow } from '../http/clock.js';
 import { DueQueue } from './DueQueue.js';

@@ -12,7 +12,7 @@ import {
 } from 'rxjs';
 import type { AnyContract } from '../contracts/Contract.js';
 import { resetOf, type View } from '../contracts/LiveState.js';
-import type { WorkCounts } from '../diagnostics/WorkDiagnostic.js';
+import type { WorkCounts } from '../diagnostics/SubmissionDiagnostic.js';
 import { dispatch } from '../dispatch/dispatch.js';
 import type { Place } from '../dispatch/Places.js';
 import { decide } from './decide.js';

@@ -5,7 +5,7 @@ import { type HttpPort, type HttpRequest, type HttpResponse, pathOf } from '../h
 import { kyPort } from '../http/kyPort.js';
 import { mapError, timeoutWith } from '../http/retry.js';
 import { SharedCall } from './SharedCall.js';
-import { timesOf } from './TokenSource.js';
+import { timesOf } from './claims.js';
 
 /**
  * The client of an OAuth 2 service, and where it logs in.

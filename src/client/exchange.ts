@@ -19,7 +19,7 @@ import { clampTimer, mapError, timeoutWith } from '../http/retry.js';
 import type { Client } from './Client.js';
 import { interceptRequest } from './intercept.js';
 import type { AnswerSummary, RequestedRange } from './Interceptor.js';
-import { sendWithToken } from './sendWithToken.js';
+import { sendWithToken } from './TokenSource.js';
 import { toJson } from './toJson.js';
 
 /** One request to the participant. */

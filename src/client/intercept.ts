@@ -2,8 +2,7 @@ import { concat, defer, EMPTY, NEVER, Observable, takeUntil, takeWhile, tap } fr
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { quietly } from '../errors/quietly.js';
 import { monotonicNow } from '../http/clock.js';
-import type { HttpRequest } from '../http/HttpPort.js';
-import { presentHeaders } from '../http/headers.js';
+import { type HttpRequest, presentHeaders } from '../http/HttpPort.js';
 import type { Client } from './Client.js';
 import type {
   AnswerSummary,

@@ -6,11 +6,10 @@ import { RetryBudget } from '../http/retry.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractsBatch, Reset } from './ContractChange.js';
 import type { ContractPolicies, ContractQuery, ContractsSource, SelectedQuery } from './ContractQuery.js';
-import type { Compare, JoinProgress, Others } from './JoinProgress.js';
+import { type Compare, type JoinProgress, type Others, reloadAfterGap } from './JoinProgress.js';
 import { readAndFollow } from './readAndFollow.js';
 import { readKnownTypes } from './readContracts.js';
 import { PackageWatch } from './reconcile/PackageWatch.js';
-import { reloadAfterGap } from './reloadAfterGap.js';
 import { type Selection, withSelection } from './selection/Selection.js';
 
 /** What to join, and where to begin. */

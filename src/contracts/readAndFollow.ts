@@ -35,9 +35,8 @@ import {
 } from './ContractQuery.js';
 import type { ContractSet } from './ContractSet.js';
 import { applyUpdate, type Followed } from './followChanges.js';
-import type { JoinProgress } from './JoinProgress.js';
+import { type JoinProgress, reportGap } from './JoinProgress.js';
 import { type LoadedContracts, type Moment, readContracts } from './readContracts.js';
-import { reportGap } from './reloadAfterGap.js';
 import { readNothing } from './selection/readNothing.js';
 import { findBy, findOfOthers } from './selection/findBy.js';
 import { type Following, followSelection } from './selection/followSelection.js';

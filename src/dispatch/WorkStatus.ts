@@ -1,5 +1,5 @@
 import { exhaustMap, finalize, ignoreElements, type Observable, type ObservableInput, tap, timer } from 'rxjs';
-import type { WorkCounts } from '../diagnostics/WorkDiagnostic.js';
+import type { WorkCounts } from '../diagnostics/SubmissionDiagnostic.js';
 
 /** The counts where nothing is done. */
 export const noWork: WorkCounts = { waiting: 0, due: 0, running: 0, parked: 0, oldestMs: 0 };

@@ -22,7 +22,7 @@ import {
   timer,
 } from 'rxjs';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
-import type { WorkCounts } from '../diagnostics/WorkDiagnostic.js';
+import type { WorkCounts } from '../diagnostics/SubmissionDiagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { rejectionReason } from '../errors/rejectionReason.js';
 import { clampTimer } from '../http/retry.js';

@@ -12,6 +12,8 @@ interface FailedRequest {
   readonly range: Range;
   readonly path: FeedPath;
   readonly limit: number;
+  /** The smallest limit that such a request may have. */
+  readonly minLimit: number;
   /** Set only for a poll. */
   readonly idleTimeoutMs: number | undefined;
   readonly tookMs: number;
@@ -20,10 +22,10 @@ interface FailedRequest {
 /** Learns from an error what the participant does not accept. Returns whether to repeat the request in another form. */
 export function adaptRequest(feed: AnyFeed, error: unknown, failed: FailedRequest): boolean {
   if (!isLedgerError(error)) return false;
-  const { path, limit, range } = failed;
+  const { path, limit, minLimit, range } = failed;
   switch (verdict(error)) {
     case 'shrink':
-      if (limit === minLimitOf(range)) throw new PageLimitError(range.beginExclusive);
+      if (limit === minLimit) throw new PageLimitError(range.beginExclusive);
       reportChange(feed, feed.client.learned.pages.refused(limit));
       return true;
     case 'switch':
@@ -65,10 +67,7 @@ function shortenRequests({ client }: AnyFeed, { range, idleTimeoutMs, tookMs }: 
   return false;
 }
 
-/** A ledger before 3.5 sends ascending pages in place of descending ones, which a page of one element would not reveal. */
-export const minLimitOf = ({ descendingOrder }: Range): number => (descendingOrder === true ? 2 : 1);
-
 /** Reports what was learned, if it was anything. */
-export function reportChange({ report }: AnyFeed, change: DiagnosticBody | undefined): void {
+function reportChange({ report }: AnyFeed, change: DiagnosticBody | undefined): void {
   if (change !== undefined) report(() => change);
 }

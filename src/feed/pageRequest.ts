@@ -24,7 +24,7 @@ import type { LastUpdate } from '../codecs/LedgerPosition.js';
 import { idOf } from '../history/positions.js';
 import type { HistoryRange } from '../history/HistoryReader.js';
 import { isRefusedAlone, readParticipantId } from '../history/participant.js';
-import { adaptRequest, minLimitOf, reportChange } from './adaptRequest.js';
+import { adaptRequest } from './adaptRequest.js';
 import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
 import {
   checkProof,
@@ -84,7 +84,9 @@ export const requestPage = <A extends FeedElement>(
     const isAfterCursor = wanted.beginExclusive === history.cursor && wanted.descendingOrder !== true;
     const near = isAfterCursor && size.isProof !== true ? proofNear(feed) : undefined;
     const most = near === undefined ? size.limit : Math.min(size.limit + 1, Math.max(2, feed.maxPageSize));
-    const limit = Math.max(minLimitOf(wanted), client.learned.pages.take(most));
+    // a ledger before 3.5 sends ascending pages in place of descending ones, which a page of one element would not reveal
+    const minLimit = wanted.descendingOrder === true ? 2 : 1;
+    const limit = Math.max(minLimit, client.learned.pages.take(most));
     // a page of one element would have nothing else
     const proof = limit > 1 ? near : undefined;
     // not so many that they could fill the page; a range may have become due before it is requested
@@ -141,7 +143,8 @@ export const requestPage = <A extends FeedElement>(
         report(() => pageReceived(page, path));
         // what was read before, too, was sent
         const sent = page.count + Number(page.proves === 'yes') + (page.overlap?.count ?? 0);
-        reportChange(feed, client.learned.pages.arrived(limit, sent));
+        const change = client.learned.pages.arrived(limit, sent);
+        if (change !== undefined) report(() => change);
       }),
       catchError((error: unknown) => {
         const tookMs = monotonicNow() - sentAt;
@@ -153,7 +156,7 @@ export const requestPage = <A extends FeedElement>(
         // only what is before the range may be pruned
         if (overlap > 0 && isLedgerError(error, 'PrunedError'))
           return requestPage(feed, wanted, { ...size, overlap: 0 });
-        if (adaptRequest(feed, error, { range, path, limit, idleTimeoutMs, tookMs }))
+        if (adaptRequest(feed, error, { range, path, limit, minLimit, idleTimeoutMs, tookMs }))
           return requestPage(feed, wanted, size);
         throw error;
       }),

@@ -5,9 +5,8 @@ import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { isLater } from '../operators/recordTimes.js';
 import { idOf, type Read } from './positions.js';
-import type { Around } from './bisect.js';
+import { type Around, type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
 import type { Floor } from './Floors.js';
-import { type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
 
 /** The history is the same, at other offsets: the participant was restored, or is another one. */
 export interface Elsewhere {

@@ -1,7 +1,6 @@
 import ky from 'ky';
-import { Observable } from 'rxjs';
 import { ResponseTooLargeError } from '../errors/request.js';
-import { type HttpPort, pathOf } from './HttpPort.js';
+import { fromAbortable, type HttpPort, pathOf } from './HttpPort.js';
 
 interface KyPortOptions {
   readonly maxResponseBytes?: number | undefined;
@@ -43,28 +42,6 @@ export const kyPort =
         text: await readText(response, { url, maxBytes: maxResponseBytes }),
       };
     });
-
-/** Calls an abortable function for each subscription. Unsubscribing aborts the call, unless its promise is settled. */
-const fromAbortable = <A>(start: (signal: AbortSignal) => Promise<A>): Observable<A> =>
-  new Observable<A>((subscriber) => {
-    const controller = new AbortController();
-    let isSettled = false;
-    start(controller.signal).then(
-      (value) => {
-        isSettled = true;
-        subscriber.next(value);
-        subscriber.complete();
-      },
-      (error: unknown) => {
-        isSettled = true;
-        subscriber.error(error);
-      },
-    );
-    return () => {
-      // aborting a fetch that has failed may cause a second rejection, which would be unhandled
-      if (!isSettled) controller.abort();
-    };
-  });
 
 /**
  * Reads the text of a response, up to a limit. Bytes that are not UTF-8 are an error, but not in an error response, where

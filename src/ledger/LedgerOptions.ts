@@ -5,11 +5,10 @@ import { type Token, TokenSource } from '../client/TokenSource.js';
 import { tokenProblem } from '../errors/request.js';
 import type { Transport } from '../feed/LedgerFeed.js';
 import { checkOptions } from '../feed/UpdatesOptions.js';
-import type { HttpPort } from '../http/HttpPort.js';
-import { parseHeaders } from '../http/headers.js';
+import { type HttpPort, parseHeaders } from '../http/HttpPort.js';
 import { kyPort } from '../http/kyPort.js';
 import { checkNotNegative, checkPositive } from '../codecs/internal/numbers.js';
-import { type RetryPolicy } from '../http/retry.js';
+import type { RetryPolicy } from '../http/retry.js';
 
 /**
  * The address of a participant, and how to connect to it.

@@ -1,4 +1,4 @@
-import type { WorkCounts } from '../diagnostics/WorkDiagnostic.js';
+import type { WorkCounts } from '../diagnostics/SubmissionDiagnostic.js';
 import type { ProcessorRole } from '../diagnostics/ProcessDiagnostic.js';
 import { type ProcessStatus, type ReadyOptions, whyNotReady } from '../process/ProcessStatus.js';
 

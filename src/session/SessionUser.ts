@@ -1,5 +1,5 @@
 import { catchError, EMPTY, filter, type Observable } from 'rxjs';
-import { userOf } from '../client/TokenSource.js';
+import { userOf } from '../client/claims.js';
 import { lateToken } from './lateToken.js';
 
 /**

@@ -1,11 +1,11 @@
 import { concat, concatMap, defer, type Observable, throwError, timeout } from 'rxjs';
 import { parseRetryAfter, toConnectionError } from '../client/exchange.js';
-import { sendWithToken, type TokenUser } from '../client/sendWithToken.js';
+import { sendWithToken, type TokenUser } from '../client/TokenSource.js';
 import { ApiError } from '../errors/ApiError.js';
 import { ConnectionError, RequestTimeoutError, ResponseTooLargeError } from '../errors/request.js';
-import type { StreamPart, StreamPort } from '../http/fetchStream.js';
 import { clampTimer, mapError } from '../http/retry.js';
 import { readEvents, type ServerSentEvent } from './ServerSentEvent.js';
+import { fromAbortable, type HttpRequest } from '../http/HttpPort.js';
 
 /** The server whose events are received. */
 export interface RemoteServer extends TokenUser {
@@ -101,3 +101,40 @@ function checkHead(server: RemoteServer, { status, headers }: Extract<StreamPart
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
 }
+
+/** A part of a response that is read while it comes: first its head, then the chunks of its body. */
+type StreamPart =
+  | {
+      readonly _tag: 'Head';
+      readonly status: number;
+      /** The headers. Names are in lower case. */
+      readonly headers: Readonly<Record<string, string>>;
+    }
+  | { readonly _tag: 'Chunk'; readonly bytes: Uint8Array };
+
+/**
+ * Sends a request whose response has no end. Emits the parts of the response, and completes with it. Errors if the connection
+ * fails, before or after the head. Unsubscribing aborts the request.
+ */
+export type StreamPort = (request: HttpRequest) => Observable<StreamPart>;
+
+/** Sends requests with `fetch`, and reads their responses while they come. */
+export const fetchStream =
+  (fetch?: typeof globalThis.fetch): StreamPort =>
+  ({ method, url, headers }) =>
+    fromAbortable<StreamPart>(async (signal, emit) => {
+      // following a redirect would send headers to another host
+      const init: RequestInit = { method, headers, signal, redirect: 'manual' };
+      const response = await (fetch === undefined ? globalThis.fetch(url, init) : fetch(new Request(url, init)));
+      emit({ _tag: 'Head', status: response.status, headers: Object.fromEntries(response.headers) });
+      const reader = response.body?.getReader();
+      // a fetch that is not the one of the platform may not know the signal
+      const cancel = (): void => void reader?.cancel().catch(() => undefined);
+      if (signal.aborted) cancel();
+      signal.addEventListener('abort', cancel);
+      for (;;) {
+        const { value: bytes } = (await reader?.read()) ?? {};
+        if (bytes === undefined) return undefined;
+        emit({ _tag: 'Chunk', bytes });
+      }
+    });

@@ -8,11 +8,10 @@ import { loading, type View, viewOf } from '../contracts/LiveState.js';
 import { type SharedContracts, type ShareOptions, shareViews } from '../contracts/shareContracts.js';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import { DecodeError } from '../errors/feed.js';
-import { fetchStream, type StreamPort } from '../http/fetchStream.js';
-import { parseHeaders } from '../http/headers.js';
+import { fetchStream, type StreamPort, receive, type RemoteServer } from './receive.js';
+import { parseHeaders } from '../http/HttpPort.js';
 import { checkPositive } from '../codecs/internal/numbers.js';
 import { retryPolicy, retryTransient, type RetryPolicy } from '../http/retry.js';
-import { receive, type RemoteServer } from './receive.js';
 import { ReceivedContracts } from './ReceivedContracts.js';
 
 /**

@@ -25,7 +25,7 @@ import {
   SubmissionRejectedError,
 } from '../errors/submission.js';
 import { TokenError } from '../errors/request.js';
-import { userOf } from '../client/TokenSource.js';
+import { userOf } from '../client/claims.js';
 import { monotonicNow } from '../http/clock.js';
 import { clampTimer, type RetryBudget } from '../http/retry.js';
 import type { Outcome, Proof } from './codes.js';

@@ -18,7 +18,7 @@ import { requestSecrets, toConnectionError } from '../client/exchange.js';
 import { interceptSocket } from '../client/intercept.js';
 import type { HttpRequest } from '../http/HttpPort.js';
 import { mapError } from '../http/retry.js';
-import { sendWithToken } from '../client/sendWithToken.js';
+import { sendWithToken } from '../client/TokenSource.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
 
 /** A message of a socket: first that it is open, then each element that the participant sends. */

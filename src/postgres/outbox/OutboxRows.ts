@@ -3,7 +3,7 @@ import { map, type Observable } from 'rxjs';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { Offset } from '../../codecs/scalars.js';
-import type { WorkCounts } from '../../diagnostics/WorkDiagnostic.js';
+import type { WorkCounts } from '../../diagnostics/SubmissionDiagnostic.js';
 import { StoreError, type StoreOperation } from '../../errors/process.js';
 import { mapError } from '../../http/retry.js';
 import { asStoreError } from '../../process/heldStore.js';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { asyncScheduler, catchError, concatMap, map, type Observable, of } from 'rxjs';
-import type { WorkCounts } from '../../diagnostics/WorkDiagnostic.js';
+import type { WorkCounts } from '../../diagnostics/SubmissionDiagnostic.js';
 import { noWork } from '../../dispatch/WorkStatus.js';
 import { quotable } from '../../errors/internal/message.js';
 import { query } from '../connection.js';

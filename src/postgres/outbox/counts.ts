@@ -1,5 +1,5 @@
 import type { QueryResultRow } from 'pg';
-import type { WorkCounts } from '../../diagnostics/WorkDiagnostic.js';
+import type { WorkCounts } from '../../diagnostics/SubmissionDiagnostic.js';
 import { noWork } from '../../dispatch/WorkStatus.js';
 
 /** Whether a pending command is being sent, for SQL: it was begun, and no time is set for another attempt. */
