@@ -2,7 +2,7 @@ import { asyncScheduler, type Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { textOf } from '../errors/textOf.js';
 import type { WorkCounts } from '../diagnostics/SubmissionDiagnostic.js';
-import { noWork } from '../dispatch/WorkStatus.js';
+import { noWork } from '../dispatch/dispatch.js';
 import type { Agenda } from './Agenda.js';
 import type { StoreState } from './whileElected.js';
 import type { Acted } from './Rule.js';

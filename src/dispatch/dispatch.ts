@@ -20,6 +20,7 @@ import {
   takeWhile,
   tap,
   timer,
+  exhaustMap,
 } from 'rxjs';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { WorkCounts } from '../diagnostics/SubmissionDiagnostic.js';
@@ -28,7 +29,6 @@ import { rejectionReason } from '../errors/rejectionReason.js';
 import { clampTimer } from '../http/retry.js';
 import type { Stop } from '../process/Stop.js';
 import type { Place, Places } from './Places.js';
-import { reportCounts } from './WorkStatus.js';
 
 /** The work, and when it is due. */
 interface DueWork<W> {
@@ -125,6 +125,26 @@ const pauseOnOverload = (diagnostics$: Observable<Diagnostic>, places: Places): 
     tap((diagnostic) => {
       if (diagnostic._tag !== 'SubmissionUnclear' || !isLedgerError(diagnostic.cause, 'ApiError')) return;
       if (rejectionReason(diagnostic.cause) === 'backPressure') places.pause(diagnostic.delayMs);
+    }),
+    ignoreElements(),
+  );
+
+/** The counts where nothing is done. */
+export const noWork: WorkCounts = { waiting: 0, due: 0, running: 0, parked: 0, oldestMs: 0 };
+
+/** How often the counts are reported, in milliseconds. */
+const reportEveryMs = 10_000;
+
+/** Reports how much work there is, from time to time; and none at the end, because another process may do it then. */
+const reportCounts = (
+  count: () => ObservableInput<WorkCounts>,
+  report: (counts: WorkCounts) => void,
+): Observable<never> =>
+  timer(0, reportEveryMs).pipe(
+    exhaustMap(count),
+    tap(report),
+    finalize(() => {
+      report(noWork);
     }),
     ignoreElements(),
   );

@@ -20,7 +20,7 @@
 
 export { processFeed } from './processFeed.js';
 export { updatesFeed } from './updatesFeed.js';
-export type { UpdatesFeedOptions, UpdatesFeedRequest } from './UpdatesFeedOptions.js';
+export type { UpdatesFeedOptions, UpdatesFeedRequest } from './updatesReader.js';
 export { contractsFeed, type ContractsFeedOptions, type ContractsFeedQuery } from './contractsFeed.js';
 export type { ContractsWork, ResetBatch } from './ContractsWork.js';
 export type { ContractsPosition } from './ContractsPosition.js';

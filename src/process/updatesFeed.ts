@@ -10,8 +10,7 @@ import type { LedgerReader } from '../ledger/Ledger.js';
 import type { FeedPosition } from './CheckpointStore.js';
 import type { Feed, FeedReader, FeedRun } from './Feed.js';
 import type { Work } from './ProcessOptions.js';
-import type { UpdatesFeedOptions, UpdatesFeedRequest } from './UpdatesFeedOptions.js';
-import { openUpdatesReader } from './updatesReader.js';
+import { type UpdatesFeedOptions, type UpdatesFeedRequest, openUpdatesReader } from './updatesReader.js';
 
 /**
  * Returns the updates of a ledger as a feed for {@link processFeed}: a description of what to read, and not an Observable

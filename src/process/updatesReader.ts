@@ -4,7 +4,7 @@ import { updatesBody, UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { CursorError } from '../errors/process.js';
 import { InvalidRequestError } from '../errors/request.js';
 import type { FeedBatch } from '../feed/LedgerFeed.js';
-import { createLedgerFeed, type UpdatesFeed } from '../feed/UpdatesOptions.js';
+import { createLedgerFeed, type UpdatesFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { type Client, reportWithout } from '../client/Client.js';
 import { placeOf } from '../feed/prove.js';
 import { batches } from '../feed/updates.js';
@@ -13,15 +13,13 @@ import { advance, joinTimes, type Batch } from '../history/positions.js';
 import { readParticipantId } from '../history/participant.js';
 import { validateRequest } from '../client/exchange.js';
 import { retryTransient } from '../http/retry.js';
-import { continueAfter } from './backfill/continueAfter.js';
-import { planBackfill } from './backfill/planBackfill.js';
+import { continueAfter, planBackfill } from './backfill/planBackfill.js';
 import { type Proof, provenBy, proofsIn } from './backfill/provenBy.js';
 import { type PastFeed, readPast } from './backfill/readPast.js';
 import { compareUpdates, type SeenSelection, UpdatesPosition, withoutNulls } from './backfill/UpdatesPosition.js';
 import type { FeedEntry, FeedIdentity, FeedReader, FeedRun } from './Feed.js';
 import type { Work } from './ProcessOptions.js';
 import { selectionHash } from './selectionHash.js';
-import type { UpdatesFeedOptions } from './UpdatesFeedOptions.js';
 
 /** Reads the updates of a ledger for one run of a processor, in ascending order, by polls. */
 export function openUpdatesReader(
@@ -158,3 +156,43 @@ export const ledgerIdentity = (feed: UpdatesFeed): Observable<FeedIdentity> =>
     retryTransient(feed),
     map((participantId) => ({ participantId, selection: selectionHash(feed.request) })),
   );
+
+/**
+ * Options of `updatesFeed`.
+ *
+ * @category Processing
+ */
+export interface UpdatesFeedOptions extends Omit<UpdatesOptions, 'parallelRanges' | 'onUndecodable' | 'transport'> {
+  /**
+   * The reaction to a cursor that was saved for a request with other parties, filters or transaction shapes. `'fail'` ends the
+   * processor with a `CursorError`: a log of updates would lack those before the cursor that only the new request selects, and
+   * nothing would show it. `'continue'` reports a `SelectionChanged` diagnostic, and continues with the new request after the
+   * cursor. Then only the ID of the participant shows that the ledger is still the same.
+   *
+   * @defaultValue 'fail'
+   */
+  readonly onSelectionChange?: 'fail' | 'continue' | undefined;
+  /**
+   * Whether the past of what a changed request adds is handled, too: the updates up to the cursor that only the new request
+   * selects. They come first, in order, with `isBackfill`, and then the updates after the cursor. No update is handled twice,
+   * also if the processor ends in between, or if a party goes and comes back. Requires `onSelectionChange: 'continue'`.
+   *
+   * The past begins after `beginExclusive`. If the ledger is pruned after that, `onGap` applies. To know what was handled, the
+   * cursor has the former selections, and their updates are read again: the token needs the right to read as their parties.
+   * A cursor that was saved without this option and with another request is a `CursorError`.
+   *
+   * @defaultValue false
+   */
+  readonly backfill?: boolean | undefined;
+}
+
+/**
+ * The updates that `updatesFeed` reads, and where it begins without a cursor. A cursor is the offset up to which all is
+ * committed, so the order is always ascending.
+ *
+ * @category Processing
+ */
+export type UpdatesFeedRequest = UpdatesRequest & {
+  /** Only ascending. */
+  readonly descendingOrder?: false | null | undefined;
+};

@@ -20,7 +20,7 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import { noWork } from '../dispatch/WorkStatus.js';
+import { noWork } from '../dispatch/dispatch.js';
 import { quietly } from '../errors/quietly.js';
 import { textOf } from '../errors/textOf.js';
 import { checkNotNegative } from '../codecs/internal/numbers.js';

@@ -11,10 +11,15 @@ import {
   Subject,
   take,
   timer,
+  catchError,
+  EMPTY,
+  filter,
+  takeLast,
+  takeWhile,
 } from 'rxjs';
 import type { SessionOptions, SessionState } from './SessionState.js';
 import { isOnline } from './page.js';
-import { SessionUser } from './SessionUser.js';
+import { userOf } from '../client/claims.js';
 
 /** The state of the user, whether or not there is a network. */
 type Phase = Exclude<SessionState, 'offline'>;
@@ -164,3 +169,64 @@ const tokenIn = (provided: string | null | undefined): string | undefined =>
 /** Returns the state of a session in a phase. */
 export const stateOf = (phase: Phase, online: boolean): SessionState =>
   online || phase === 'signedOut' ? phase : 'offline';
+
+/**
+ * The user of a session, as far as its tokens show one: an opaque token shows none. What was read for a user must not be shown to
+ * the next one, and the one who signs in after the end of a token may be another one.
+ */
+class SessionUser {
+  #user: string | undefined;
+
+  /** Whether a token is of another user. */
+  isReplacedBy(token: string | undefined): boolean {
+    const user = userOf(token);
+    return this.#user !== undefined && user !== undefined && user !== this.#user;
+  }
+
+  /** Takes the user of a token. */
+  meet(token: string): void {
+    this.#user = userOf(token) ?? this.#user;
+  }
+
+  forget(): void {
+    this.#user = undefined;
+  }
+
+  /**
+   * Looks for a token of another user after a sign-in in another tab.
+   *
+   * @param token$ - the token that there is
+   * @returns emits the token if there is one within two seconds
+   */
+  next(token$: Observable<string | undefined>): Observable<string | undefined> {
+    if (this.#user === undefined) return EMPTY;
+    return lateToken(token$, (token) => !this.isReplacedBy(token)).pipe(
+      filter((token) => this.isReplacedBy(token)),
+      // the error is that of the next request, too
+      catchError(() => EMPTY),
+    );
+  }
+}
+
+/** The pauses between the looks for a token, in milliseconds: two seconds together. */
+const pausesMs = [0, 50, 150, 300, 500, 1_000];
+
+/**
+ * Looks for the token of a sign-in in another tab. What tabs share may come later than the message of that sign-in: another
+ * process reads a write to `localStorage` only some time after it. So it looks a few times within two seconds.
+ *
+ * @param token$ - the token that there is
+ * @param isOld - whether a token is one from before the sign-in
+ * @returns emits the first token that is not old. If there is none, emits what the last look has found, an old token too: the login
+ * service may return the same one
+ * @internal
+ */
+export const lateToken = (
+  token$: Observable<string | undefined>,
+  isOld: (token: string) => boolean,
+): Observable<string | undefined> =>
+  from(pausesMs).pipe(
+    concatMap((ms) => (ms === 0 ? of(0) : timer(ms)).pipe(concatMap(() => token$))),
+    takeWhile((token) => token === undefined || isOld(token), true),
+    takeLast(1),
+  );

@@ -14,9 +14,8 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import { lateToken } from './lateToken.js';
+import { lateToken, type Phases } from './Phases.js';
 import { restored$, return$, type TabMessage, type Tabs } from './page.js';
-import type { Phases } from './Phases.js';
 
 /** How long a tab waits for the sign-in of another one, in milliseconds: that tab may be closed. */
 export const maxForeignMs = 60_000;

@@ -1,5 +1,4 @@
-import type { Problem } from '../codecs/Problem.js';
-import { problemsOf } from '../codecs/Problem.js';
+import { type Problem, problemsOf } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract, MakeContract } from '../contracts/Contract.js';
 import { type ContractsBatch, differenceOf, isDifference, isSameContract } from '../contracts/ContractChange.js';
@@ -9,7 +8,7 @@ import { bareOffset } from '../codecs/LedgerPosition.js';
 import { codecOf, type ContractsEvent, type SentChange, type SentContract, wireVersion } from './ContractsEvent.js';
 import { endedError, type RemoteServer } from './receive.js';
 import type { ServerSentEvent } from './ServerSentEvent.js';
-import { WireVersionError } from './WireVersionError.js';
+import { TaggedError } from '../errors/internal/message.js';
 
 /** The maximum length of the name of an error. */
 const maxNameLength = 100;
@@ -159,4 +158,33 @@ function isSame(one: AnyContract, other: AnyContract): boolean {
     witnesses.every((party, index) => party === others[index]) &&
     isSameContract(one, other)
   );
+}
+
+/**
+ * The server sends events of another version than the client reads. Permanent: the page or the server must be updated. It is
+ * not an error of a ledger, so it is not in the union `LedgerError`.
+ *
+ * @category Server-sent events
+ */
+export class WireVersionError extends TaggedError<'WireVersionError'> {
+  override get summary(): string {
+    return 'This page and its server are of different releases. Load the page again.';
+  }
+
+  constructor(
+    /** The path of the request. */
+    readonly path: string,
+    /** The version of the events. */
+    readonly version: number,
+  ) {
+    const older = version > wireVersion ? 'the page' : 'the server';
+    super(
+      'WireVersionError',
+      `The server sends version ${version} of its events, and only ${wireVersion} can be read.`,
+      {
+        Path: path,
+        Next: `update canton-rx in ${older}`,
+      },
+    );
+  }
 }

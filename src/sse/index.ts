@@ -22,4 +22,4 @@ export type { ServerSentEventsOptions } from './toServerSentEvents.js';
 
 // The page
 export { remoteContracts, type RemoteOptions, type RemoteQuery, shareRemoteContracts } from './remoteContracts.js';
-export { WireVersionError } from './WireVersionError.js';
+export { WireVersionError } from './ReceivedContracts.js';

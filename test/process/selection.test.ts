@@ -10,7 +10,7 @@ import type { ContractsPosition } from '../../src/process/ContractsPosition.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import { updatesFeed } from '../../src/process/updatesFeed.js';
-import type { UpdatesFeedOptions } from '../../src/process/UpdatesFeedOptions.js';
+import type { UpdatesFeedOptions } from '../../src/process/updatesReader.js';
 import { effort } from '../helpers/effort.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { alice, bob, carol, PartyWorld } from '../helpers/PartyWorld.js';

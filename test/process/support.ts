@@ -28,7 +28,7 @@ import type {
 } from '../../src/process/ProcessOptions.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import { updatesFeed } from '../../src/process/updatesFeed.js';
-import type { UpdatesFeedOptions, UpdatesFeedRequest } from '../../src/process/UpdatesFeedOptions.js';
+import type { UpdatesFeedOptions, UpdatesFeedRequest } from '../../src/process/updatesReader.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';

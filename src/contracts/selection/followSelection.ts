@@ -1,13 +1,18 @@
-import { concat, defer, ignoreElements, type Observable, repeat, take } from 'rxjs';
+import { concat, defer, ignoreElements, type Observable, repeat, take, concatMap, map, of } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { FeedBatch } from '../../feed/LedgerFeed.js';
 import type { KnownHistory } from '../../history/ReaderHistory.js';
 import type { AnyContract } from '../Contract.js';
 import type { ContractsBatch } from '../ContractChange.js';
-import type { ContractQuery } from '../ContractQuery.js';
+import type { ContractQuery, ContractPolicies, ContractsSource } from '../ContractQuery.js';
 import { followChanges, type Followed, progressAt, type Read } from '../followChanges.js';
 import { isNobody, type Parties, type Selection } from './Selection.js';
 import { type SelectedProgress, takeOver } from './takeOver.js';
+import { bareOffset, type LedgerPosition } from '../../codecs/LedgerPosition.js';
+import { ContractsFold } from '../ContractsFold.js';
+import { type LoadedContracts, maker, type Moment } from '../readContracts.js';
+import { findOffset } from '../snapshot/transports.js';
+import { readParticipant } from '../withPosition.js';
 
 /** How to read the contracts of a selection. */
 export interface Following {
@@ -67,3 +72,21 @@ export const followSelection = (
       }),
     ).pipe(repeat());
   });
+
+/** Finds the offset of an empty selection. Nothing shows whether the ledger is the one of before. */
+export const readNothing = (
+  source: ContractsSource,
+  query: ContractQuery & ContractPolicies,
+  { activeAtOffset, notBefore = 0 }: Moment,
+  before: LedgerPosition | undefined,
+): Observable<LoadedContracts & { readonly position: LedgerPosition }> =>
+  (activeAtOffset === undefined ? findOffset(source, notBefore) : of(activeAtOffset)).pipe(
+    concatMap((offset = notBefore) =>
+      (before === undefined ? readParticipant(source) : of(before.participantId)).pipe(
+        map((participantId) => ({
+          ...{ offset, fold: new ContractsFold(maker(source, query)) },
+          position: { ...bareOffset(offset), participantId },
+        })),
+      ),
+    ),
+  );

@@ -8,9 +8,8 @@ import { StoreError, type StoreOperation } from '../../errors/process.js';
 import { mapError } from '../../http/retry.js';
 import { asStoreError } from '../../process/heldStore.js';
 import { query } from '../connection.js';
-import { countsOf, countsSql } from './counts.js';
+import { countsOf, countsSql, type OutboxTables } from './tables.js';
 import type { DecideRequest } from './requests.js';
-import type { OutboxTables } from './tables.js';
 
 /** A command that must be sent. */
 export interface OutboxRow<R = CommandsRequest | DecideRequest> {

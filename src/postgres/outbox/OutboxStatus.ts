@@ -1,11 +1,10 @@
 import type { Pool } from 'pg';
 import { asyncScheduler, catchError, concatMap, map, type Observable, of } from 'rxjs';
 import type { WorkCounts } from '../../diagnostics/SubmissionDiagnostic.js';
-import { noWork } from '../../dispatch/WorkStatus.js';
+import { noWork } from '../../dispatch/dispatch.js';
 import { quotable } from '../../errors/internal/message.js';
 import { query } from '../connection.js';
-import { countsOf, countsSql } from './counts.js';
-import { outboxTablesIn } from './tables.js';
+import { countsOf, countsSql, outboxTablesIn } from './tables.js';
 import type { Submitted } from './outcome.js';
 
 /**

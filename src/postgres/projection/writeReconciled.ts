@@ -1,7 +1,7 @@
 import { concat, concatMap, defer, EMPTY, type Observable } from 'rxjs';
 import type { ContractsReconciled } from '../../contracts/ContractChange.js';
 import { run } from '../connection.js';
-import { endRow, resumeRows } from './endRows.js';
+import { endRow, resumeRows } from './rows.js';
 import { loadContracts, updateKept, updateWitnesses } from './loadContracts.js';
 import { isActive, isOwner, replaced } from './tables.js';
 import type { Writing } from './templates.js';

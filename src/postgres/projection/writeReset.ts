@@ -5,7 +5,7 @@ import { CursorError } from '../../errors/process.js';
 import type { ResetBatch } from '../../process/ContractsWork.js';
 import { run } from '../connection.js';
 import { RepeatError } from '../databaseErrors.js';
-import { endRow, resumeRows } from './endRows.js';
+import { endRow, resumeRows } from './rows.js';
 import { removeGarbage } from './history.js';
 import { loadContracts, updateKept, updateWitnesses } from './loadContracts.js';
 import { cursorAt, isOwner, isVisibleIn, type ProjectionSchema, replaced } from './tables.js';

@@ -24,13 +24,26 @@ import {
   getVersion,
   uploadDar,
 } from '../endpoints/state.js';
-import { flatsPath, getUpdateById, getUpdateByOffset, selectUpdateRange } from '../endpoints/updates.js';
-import { getUpdatesPage } from '../endpoints/updatesPage.js';
+import {
+  flatsPath,
+  getUpdateById,
+  getUpdateByOffset,
+  selectUpdateRange,
+  getUpdatesPage,
+} from '../endpoints/updates.js';
 import { requestError, RequestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
 import type { SandboxProfile } from '../SandboxChanges.js';
-import { type Answer, type Call, errorAnswer, type Handler, jsonAnswer, type Route, type Stream } from './Call.js';
-import { textAnswer } from './Call.js';
+import {
+  type Answer,
+  type Call,
+  errorAnswer,
+  type Handler,
+  jsonAnswer,
+  type Route,
+  type Stream,
+  textAnswer,
+} from './Call.js';
 import { refuseContentType } from './door.js';
 
 const get = (handler: Handler, rest: Route = {}): Route => ({ GET: handler, ...rest });

@@ -1,4 +1,13 @@
-import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import {
+  asyncScheduler,
+  type SchedulerLike,
+  AsyncSubject,
+  defer,
+  map,
+  type Observable,
+  Subscription,
+  timer,
+} from 'rxjs';
 import { Ledger, type LedgerEntry } from '../ledger/Ledger.js';
 import { Packages } from '../ledger/Packages.js';
 import { Inbox } from '../network/Inbox.js';
@@ -10,12 +19,13 @@ import { Models } from '../templates/Models.js';
 import type { SandboxTemplate } from '../templates/TemplateBody.js';
 import { TrafficState } from '../traffic/TrafficState.js';
 import { updateValue } from '../wire/WireUpdate.js';
-import { Completions } from './Completions.js';
-import { FaultQueue } from './FaultQueue.js';
+import { Completions, type Submission } from './Completions.js';
 import { HostedParties } from './parties.js';
-import { PendingSubmissions } from './PendingSubmissions.js';
 import type { RequestRecord } from './RequestRecord.js';
 import type { Settings } from './Settings.js';
+import { checkNotNegative } from '../../codecs/internal/numbers.js';
+import type { Fault, FaultScope } from '../faults/Fault.js';
+import { clampTimer } from '../wire/values.js';
 
 /** The state of the sandbox, which outlives its connections. */
 export class Participant {
@@ -130,4 +140,98 @@ interface Origin {
    */
   readonly seed?: number | undefined;
   readonly templates?: readonly SandboxTemplate[] | undefined;
+}
+
+/** The queued faults. */
+class FaultQueue {
+  readonly #queue: QueuedFault[] = [];
+
+  add(fault: Fault, { path, after = 0, times = 1 }: FaultScope = {}): void {
+    checkNotNegative({ after, times });
+    if ('ms' in fault) checkNotNegative({ ms: fault.ms });
+    if ('bytes' in fault) checkNotNegative({ bytes: fault.bytes });
+    if ('elements' in fault) checkNotNegative({ elements: fault.elements });
+    this.#queue.push({ fault, path, after, remaining: times });
+  }
+
+  /** Takes the first fault that is due for a path, and counts the request for the faults that are not due yet. */
+  take(path: string, target: 'request' | 'upgrade' = 'request'): Fault | undefined {
+    const candidates = this.#queue.filter(
+      ({ path: pattern, fault }) => matchesPath(path, pattern) && appliesTo[target](fault),
+    );
+    const entry = candidates.find(({ after }) => after <= 0);
+    for (const waiting of candidates) waiting.after -= 1;
+    if (entry === undefined) return undefined;
+    entry.remaining -= 1;
+    if (entry.remaining <= 0) this.#queue.splice(this.#queue.indexOf(entry), 1);
+    return entry.fault;
+  }
+}
+
+interface QueuedFault {
+  readonly fault: Fault;
+  readonly path: string | RegExp | undefined;
+  after: number;
+  remaining: number;
+}
+
+const upgradeKinds = new Set<Fault['kind']>(['status', 'reset', 'hang', 'rewrite']);
+
+const appliesTo = {
+  request: ({ kind }: Fault) => kind !== 'socket',
+  upgrade: ({ kind }: Fault) => kind === 'socket' || upgradeKinds.has(kind),
+};
+
+function matchesPath(path: string, pattern: string | RegExp | undefined): boolean {
+  if (pattern === undefined || typeof pattern === 'string') return pattern === undefined || pattern === path;
+  // unlike test(), search() has no state in a global pattern
+  return path.search(pattern) >= 0;
+}
+
+/** The submissions that are in flight, by change id, and those that are not registered yet. */
+class PendingSubmissions {
+  readonly #inFlight = new Map<string, Submission>();
+  readonly #locked = new Set<string>();
+  #running = new Subscription();
+
+  constructor(private readonly scheduler: SchedulerLike) {}
+
+  find(changeId: string): Submission | undefined {
+    return this.#inFlight.get(changeId);
+  }
+
+  /** Whether a submission that is in flight locks a contract. */
+  isLocked(contractId: string): boolean {
+    return this.#locked.has(contractId);
+  }
+
+  /** Keeps a change in flight for a time, with contracts locked, and then emits. It must not be in flight already. */
+  hold(changeId: string, submission: Submission, contractIds: readonly string[], ms: number): Observable<undefined> {
+    return defer(() => {
+      this.#inFlight.set(changeId, submission);
+      for (const contractId of contractIds) this.#locked.add(contractId);
+      return timer(clampTimer(ms), this.scheduler);
+    }).pipe(
+      map(() => {
+        this.#inFlight.delete(changeId);
+        for (const contractId of contractIds) this.#locked.delete(contractId);
+        return undefined;
+      }),
+    );
+  }
+
+  /** Runs the work of a submission to its end, also if its client disconnects. Emits the result. */
+  run<A>(work$: Observable<A>): Observable<A> {
+    const result$ = new AsyncSubject<A>();
+    this.#running.add(work$.subscribe(result$));
+    return result$;
+  }
+
+  /** Cancels all pending submissions. */
+  clear(): void {
+    this.#running.unsubscribe();
+    this.#running = new Subscription();
+    this.#inFlight.clear();
+    this.#locked.clear();
+  }
 }

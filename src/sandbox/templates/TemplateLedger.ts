@@ -1,5 +1,11 @@
-import type { ChoiceType, ContractType, CreatableType, PayloadOf, ResultOf } from '../../codecs/ContractType.js';
-import { decodeWith } from './decodeWith.js';
+import type {
+  ChoiceType,
+  ContractType,
+  CreatableType,
+  PayloadOf,
+  ResultOf,
+  JsonDecoder,
+} from '../../codecs/ContractType.js';
 import type { ModelLedger, ReadContract } from './TemplateModel.js';
 
 /**
@@ -172,3 +178,13 @@ export function ledgerOf(ledger: ModelLedger): TemplateLedger {
 
 const choiceOf = (type: ContractType | string, name: string): ChoiceType | undefined =>
   typeof type === 'string' ? undefined : (type as unknown as Readonly<Record<string, ChoiceType>>)[name];
+
+/** Returns a function that decodes Daml JSON, and throws a `TypeError` if that fails. */
+export const decodeWith =
+  <T>(decoder: JsonDecoder<T>) =>
+  (json: unknown): T => {
+    const decoded = decoder.run(json);
+    if (decoded.ok) return decoded.result;
+    const { at = '', message = '' } = decoded.error;
+    throw new TypeError(`The value does not have its type: ${at === '' ? '' : `${at}: `}${message}`);
+  };

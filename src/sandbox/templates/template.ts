@@ -3,7 +3,7 @@ import { isRecord } from '../../codecs/internal/Codec.js';
 import { checkTemplateId } from '../../codecs/scalars.js';
 import { firstVersion } from '../ledger/PackageVersions.js';
 import { checkRequired } from './checkRequired.js';
-import { decodeWith } from './decodeWith.js';
+import { decodeWith, ledgerOf, type TemplateContract } from './TemplateLedger.js';
 import type {
   ChoiceBody,
   InterfaceBody,
@@ -12,7 +12,6 @@ import type {
   TemplateBody,
   UntypedBody,
 } from './TemplateBody.js';
-import { ledgerOf, type TemplateContract } from './TemplateLedger.js';
 import type { ChoiceModel, ModelContract, TemplateModel } from './TemplateModel.js';
 
 /**

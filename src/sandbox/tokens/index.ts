@@ -14,4 +14,4 @@
 
 export { tokenTemplates } from './rules.js';
 export { sandboxRegistry, type SandboxRegistry, type SandboxRegistryOptions } from './sandboxRegistry.js';
-export { TokenAllocationRequest } from './requests.js';
+export { TokenAllocationRequest } from './allocations.js';

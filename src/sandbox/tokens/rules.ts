@@ -1,8 +1,7 @@
 import { AllocationFactory, TransferFactory } from '../../tokens/interfaces.js';
 import { interfaceInstance, template } from '../templates/template.js';
 import type { SandboxTemplate } from '../templates/TemplateBody.js';
-import { allocate, allocated } from './allocations.js';
-import { requested } from './requests.js';
+import { allocate, allocated, requested } from './allocations.js';
 import { fail, none, Rules, token } from './Token.js';
 import { makeTransfer, offer, preapproval } from './transfers.js';
 

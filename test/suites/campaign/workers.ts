@@ -19,7 +19,7 @@ import { workOn } from '../../../src/automation/work.js';
 import type { Contract } from '../../../src/contracts/Contract.js';
 import type { ContractSet } from '../../../src/contracts/ContractSet.js';
 import type { View } from '../../../src/contracts/LiveState.js';
-import { noWork } from '../../../src/dispatch/WorkStatus.js';
+import { noWork } from '../../../src/dispatch/dispatch.js';
 import { Places } from '../../../src/dispatch/Places.js';
 import { readContractEvents } from '../../../src/feed/contractEvents.js';
 import {
