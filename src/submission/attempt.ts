@@ -6,34 +6,26 @@ import {
   defaultIfEmpty,
   defer,
   EMPTY,
-  filter,
   map,
-  merge,
   type Observable,
   of,
-  take,
   timer,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
-import type { ApiError } from '../errors/ApiError.js';
 import { OutcomeUnknownError, isLedgerError, type LedgerError } from '../errors/LedgerError.js';
-import {
-  NotSentError,
-  type Submission,
-  SubmissionExpiredError,
-  SubmissionRejectedError,
-} from '../errors/submission.js';
+import { NotSentError, type Submission } from '../errors/submission.js';
 import { TokenError } from '../errors/request.js';
 import { userOf } from '../client/claims.js';
 import { monotonicNow } from '../http/clock.js';
 import { clampTimer, type RetryBudget } from '../http/retry.js';
-import type { Outcome, Proof } from './codes.js';
+import type { Proof } from './codes.js';
 import { noContracts } from './usedContracts.js';
-import { findUpTo, readDuplicate, settle, watch } from './findOut.js';
+import { readMeanwhile, searchMeanwhile, settleWithin } from './decideByReading.js';
+import { readDuplicate } from './findOut.js';
 import { proveStart, replacement } from './LedgerStart.js';
-import { earliestOffset, mayRepeat, minDelayMs, prove } from './outcome.js';
-import { readCommitted, unknownAfter } from './readCommitted.js';
+import { earliestOffset, mayRepeat, minDelayMs, prove, refusalOf } from './outcome.js';
+import { readCommitted } from './readCommitted.js';
 import type { Run, UsedContracts } from './Run.js';
 import { sendAttempt } from './send.js';
 
@@ -93,7 +85,7 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
       );
       if (archivedAt === undefined || run.retry.giveUpAfterMs === 0) return sent$;
       const resend = (): Observable<SubmittedTransaction> => attempt(run, { ...after(), isClosed: true });
-      return unlessFound(sent$, searchUpTo(run, named, archivedAt, leftMs, resend));
+      return searchMeanwhile(run, named, archivedAt, leftMs, sent$, resend);
     };
     const unsent = (error: unknown): Observable<SubmittedTransaction> => {
       const budget = attempts.budget.spend(monotonicNow() - startedAt, Infinity);
@@ -212,71 +204,6 @@ function beginLater(
   return mayBeCommitted ? undefined : attempt(run.beginAt(earliest), { ...attempts, earliest });
 }
 
-/** After this time without a clear answer, the ledger is read, in milliseconds: the next attempt usually decides. */
-const watchAfterMs = 2_000;
-
-/** Reads the completions during the next attempts. Whichever decides first decides. */
-const readMeanwhile = (
-  run: Run,
-  named: Submission,
-  leftMs: number,
-  resend$: Observable<SubmittedTransaction>,
-): Observable<SubmittedTransaction> => {
-  const endsAt = monotonicNow() + leftMs;
-  return unlessFound(
-    resend$,
-    watch(run, leftMs).pipe(map((offset) => readCommitted(run, named, offset, endsAt - monotonicNow()))),
-  );
-};
-
-/** Continues with what reading finds unless the attempt in flight is decided first. */
-const unlessFound = (
-  attempt$: Observable<SubmittedTransaction>,
-  found$: Observable<Observable<SubmittedTransaction>>,
-): Observable<SubmittedTransaction> =>
-  merge(attempt$.pipe(map((transaction) => of(transaction))), timer(watchAfterMs).pipe(concatMap(() => found$))).pipe(
-    take(1),
-    concatAll(),
-  );
-
-/**
- * Searches up to the archival of a contract. If the change was not committed until then, no attempt will be: it is sent once
- * more without that contract, so that the ledger says why.
- */
-const searchUpTo = (
-  run: Run,
-  named: Submission,
-  archivedAt: Offset,
-  leftMs: () => number,
-  resend: () => Observable<SubmittedTransaction>,
-): Observable<Observable<SubmittedTransaction>> =>
-  findUpTo(run, archivedAt).pipe(
-    defaultIfEmpty(undefined),
-    filter((found) => found !== 'unclear'),
-    map((offset) => (offset === undefined ? resend() : readCommitted(run, named, offset, leftMs()))),
-    catchError(() => EMPTY),
-  );
-
-/** Determines whether an earlier attempt was committed, after an answer that does not say. */
-const settleWithin = (
-  run: Run,
-  named: Submission,
-  refusal: ApiError,
-  outcome: Outcome,
-  withinMs: number,
-): Observable<SubmittedTransaction> => {
-  const endsAt = monotonicNow() + withinMs;
-  return settle(run, refusal, withinMs).pipe(
-    defaultIfEmpty(undefined),
-    unknownAfter(withinMs, named, refusal),
-    concatMap((found) => {
-      if (found === undefined) throw refusalOf(refusal, named, outcome);
-      if (found === 'unclear') throw new OutcomeUnknownError(named, refusal);
-      return readCommitted(run, named, found, endsAt - monotonicNow());
-    }),
-  );
-};
-
 /** Sends a change again after a delay. */
 function resendAfter(
   delayMs: number,
@@ -289,17 +216,4 @@ function resendAfter(
     report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts, cause, delayMs }));
     return timer(clampTimer(delayMs));
   }).pipe(concatMap(resend));
-}
-
-/** The error of a submission that was not committed and will not be. */
-function refusalOf(error: LedgerError, submission: Submission, outcome: Outcome): LedgerError {
-  if (outcome === 'notSent' || isLedgerError(error, 'ConnectionError', 'TokenError')) {
-    const reason = 'reason' in error ? error.reason : error.message.split('\n', 1)[0];
-    return new NotSentError(reason ?? '', submission, 'code' in error ? error.code : undefined);
-  }
-  if (isLedgerError(error, 'ApiError'))
-    return outcome === 'expired'
-      ? new SubmissionExpiredError(error, submission)
-      : new SubmissionRejectedError(error, submission);
-  return error;
 }

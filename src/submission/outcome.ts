@@ -4,6 +4,12 @@ import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { isTransient } from '../errors/verdict.js';
 import { isUndecodedRequest, rejectionReason } from '../errors/rejectionReason.js';
 import type { ConnectionError } from '../errors/request.js';
+import {
+  NotSentError,
+  type Submission,
+  SubmissionExpiredError,
+  SubmissionRejectedError,
+} from '../errors/submission.js';
 import { retryAfterOf } from '../http/retry.js';
 import { type Again, isAboutNames, type Kind, meaningOf, type Outcome, type Proof } from './codes.js';
 
@@ -102,6 +108,19 @@ export function mayRepeat(again: Again, limited: number, mayBeCommitted: boolean
     case 'never':
       return false;
   }
+}
+
+/** The error of a submission that was not committed and will not be. */
+export function refusalOf(error: LedgerError, submission: Submission, outcome: Outcome): LedgerError {
+  if (outcome === 'notSent' || isLedgerError(error, 'ConnectionError', 'TokenError')) {
+    const reason = 'reason' in error ? error.reason : error.message.split('\n', 1)[0];
+    return new NotSentError(reason ?? '', submission, 'code' in error ? error.code : undefined);
+  }
+  if (isLedgerError(error, 'ApiError'))
+    return outcome === 'expired'
+      ? new SubmissionExpiredError(error, submission)
+      : new SubmissionRejectedError(error, submission);
+  return error;
 }
 
 /** The minimum delay before a change is sent again, in milliseconds: a participant under load needs time. */
