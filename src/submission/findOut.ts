@@ -26,7 +26,6 @@ import {
   timer,
 } from 'rxjs';
 import type { CompletionsRequest } from '../codecs/Completion.js';
-import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
@@ -211,32 +210,37 @@ function ownerOfUpdate(run: Run, { offset, _tag }: Update | UndecodedUpdate): Ob
 
 /**
  * How long the participant may take to decide on an attempt, in milliseconds of the synchronizer's time: 60 s until it is
- * sequenced, 30 s until it is confirmed, 30 s until the mediator reacts, and 10 s for a checkpoint that lags.
+ * sequenced, 30 s until it is confirmed, 30 s until the mediator reacts, and 15 s for a checkpoint that lags.
  */
-const decidedAfterMs = 130_000;
+const decidedAfterMs = 135_000;
 
 /**
  * Returns whether an attempt before an offset, or one that another subscription sends later, may still be committed after an
- * update. Only checkpoints show the time of all synchronizers.
+ * update. Only checkpoints show the time of all synchronizers: that of the last event, which may be long ago. So the time since the
+ * attempt counts from the first change that a checkpoint shows.
  */
 function isOpenUntil(
   end: () => Offset,
   held: HeldTimes,
   { isSentElsewhere }: Rest,
 ): (update: Update | UndecodedUpdate) => boolean {
-  let first: OffsetCheckpoint | undefined;
+  /** The first time of each synchronizer after the attempts, and the next one. */
+  let times = new Map<string, { readonly first: number; next?: number }>();
   return (update) => {
     if (update._tag !== 'OffsetCheckpoint' || update.offset < end() || update.synchronizerTimes.length === 0)
       return true;
-    if (isSentElsewhere()) first = undefined;
-    first ??= update;
-    const { synchronizerTimes } = first;
-    return !synchronizerTimes.every(({ synchronizerId, recordTime }) =>
-      update.synchronizerTimes.some(
-        (now) =>
-          now.synchronizerId === synchronizerId &&
-          Date.parse(now.recordTime) >= heldUntil(Date.parse(recordTime), held) + decidedAfterMs,
-      ),
+    if (isSentElsewhere()) times = new Map();
+    const now = new Map(
+      update.synchronizerTimes.map(({ synchronizerId, recordTime }) => [synchronizerId, Date.parse(recordTime)]),
+    );
+    for (const [synchronizerId, time] of now) {
+      const known = times.get(synchronizerId);
+      if (known === undefined) times.set(synchronizerId, { first: time });
+      else if (time > known.first) known.next ??= time;
+    }
+    return ![...times].every(
+      ([synchronizerId, { next = Infinity }]) =>
+        (now.get(synchronizerId) ?? -Infinity) >= heldUntil(next, held) + decidedAfterMs,
     );
   };
 }

@@ -374,6 +374,20 @@ describe('an attempt whose response is lost', () => {
     expect(submit(faults, { at: { 50: old } }).seen.values).toMatchObject([{ offset: 13, isRepeated: true }]);
   });
 
+  it('is found if it is the first event of its synchronizer for long, despite the checkpoint of that event', () => {
+    const { node, seen } = submit([slow(60_000), refused('UNKNOWN_INFORMEES')], {
+      at: {
+        0: (its) => {
+          const sequencedMs = (): number => (asyncScheduler.now() < 30_000 ? -600_000 : 30_000);
+          const recordTime = (): string => new Date(Date.UTC(2026, 6, 24) + sequencedMs()).toISOString();
+          its.node.ledger.reconfigure({ recordTime });
+        },
+      },
+    });
+    expect(node.commits).toHaveLength(1);
+    expect(seen.values).toMatchObject(found);
+  });
+
   it('is decided by the rejection of the next one, which was registered', () => {
     const { node, seen } = submit([lostRequest, noTraffic]);
     expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', reason: 'traffic' });
@@ -952,10 +966,16 @@ describe('an attempt that may still be sequenced', () => {
     },
   });
 
+  const times = (minutes: number): readonly [number, number] => [minutes, minutes];
+
   it.each<[string, (poll: number) => readonly [number, number], string]>([
-    ['a rejection once the time of all synchronizers has passed', (poll) => [poll, poll], 'SubmissionRejectedError'],
+    ['a rejection once the time of all synchronizers has passed', times, 'SubmissionRejectedError'],
     ['unknown while one synchronizer stands still', (poll) => [poll, 0], 'OutcomeUnknownError'],
-    ['unknown before two minutes have passed', (poll) => [Math.min(2, poll), Math.min(2, poll)], 'OutcomeUnknownError'],
+    ['unknown before two minutes have passed', (poll) => times(Math.min(2, poll)), 'OutcomeUnknownError'],
+    // the first time that a synchronizer without traffic shows is that of its last event, however long ago that was
+    ['unknown while only one event follows a silence', (poll) => times(poll > 5 ? 60 : 0), 'OutcomeUnknownError'],
+    ['unknown while that is of one of them', (poll) => [poll, poll > 5 ? 60 : 0], 'OutcomeUnknownError'],
+    ['a rejection two minutes after that event', (poll) => times(poll > 5 ? 60 + poll : 0), 'SubmissionRejectedError'],
   ])('is %s', (_, minutes, tag) => {
     const { result } = play([lostRequest, refused()], ({ node }) => {
       let polls = 0;
