@@ -3,7 +3,7 @@ import { flag, integer, oneOfStrings, optional, text } from '../codecs/internal/
 import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
-import type { ContractsChanged, ReconcileReason, Reset } from '../contracts/ContractChange.js';
+import type { ContractsChanged, ContractsDifference, ReconcileReason, Reset } from '../contracts/ContractChange.js';
 import type { ContractSet } from '../contracts/ContractSet.js';
 import { type LedgerPosition, positionFields } from '../codecs/LedgerPosition.js';
 import type { FeedPosition } from './CheckpointStore.js';
@@ -35,8 +35,8 @@ export interface ContractsPosition extends FeedPosition, Omit<Partial<LedgerPosi
    */
   readonly newestContractId?: string | undefined;
   /**
-   * The number of contracts that the handler has, and a hash of their IDs and views: the participant may show others by now,
-   * or further views of them.
+   * The number of contracts that the handler has, and a hash of their IDs, locations and views: the participant may show
+   * others by now, or show them elsewhere or with further views.
    */
   readonly checksum?: string | undefined;
   /** A hash of what the contracts were selected by. */
@@ -163,10 +163,10 @@ export function positionAfter(
   change: ContractsChanged,
   contracts: Iterable<AnyContract>,
 ): ContractsPosition {
-  const { offset, added, removed, updateId, reason } = change;
+  const { offset, updateId, reason } = change;
   // contracts that were read again may have other views than those that were added
   const isReadAgain = reason === 'packageFound' || reason === 'appeared';
-  const checksum = isReadAgain ? checksumOf(contracts) : checksumAfter(position.checksum, { added, removed });
+  const checksum = isReadAgain ? checksumOf(contracts) : checksumAfter(position.checksum, change);
   if (updateId === undefined) return { ...position, offset, checksum };
   // from now on the ID of the update is the proof
   return { ...position, offset, checksum, lastUpdate: { offset, updateId }, newestContractId: undefined };
@@ -222,31 +222,34 @@ const newestIn = (contracts: Iterable<AnyContract>): string | undefined => {
   return newest?.contractId;
 };
 
-/** Returns a text that distinguishes sets of contracts: their number, and the sum of the hashes of their IDs and views. */
+/** Returns a text that distinguishes sets of contracts: their number, and the sum of the hashes of their IDs, locations and views. */
 const checksumOf = (contracts: Iterable<AnyContract>): string =>
-  checksumAfter('0:0', { added: contracts, removed: [] }) ?? '';
+  checksumAfter('0:0', { added: [...contracts], removed: [], moved: [] }) ?? '';
 
 /** Returns the checksum after a change; `undefined` if the one before is not known. */
 function checksumAfter(
   checksum: string | undefined | null,
-  { added, removed }: { readonly added: Iterable<AnyContract>; readonly removed: Iterable<AnyContract> },
+  { added, removed, moved }: ContractsDifference,
 ): string | undefined {
   if (typeof checksum !== 'string') return undefined;
-  let [count = 0, sum = 0] = checksum.split(':').map(Number);
-  for (const contract of added) {
-    count += 1;
-    sum = (sum + hashOf(contract)) % 2 ** 48;
-  }
-  for (const contract of removed) {
-    count -= 1;
-    sum = (sum - hashOf(contract) + 2 ** 48) % 2 ** 48;
-  }
-  return `${count}:${sum}`;
+  const [count = 0, before = 0] = checksum.split(':').map(Number);
+  let sum = before;
+  const add = (hash: number): void => {
+    sum = (sum + hash + 2 ** 48) % 2 ** 48;
+  };
+  for (const contract of added) add(hashOf(contract));
+  for (const contract of removed) add(-hashOf(contract));
+  for (const { contract, from } of moved) add(hashOf(contract) - hashOf(contract, from));
+  return `${count + added.length - removed.length}:${sum}`;
 }
 
-/** A package may give a contract a view, or make one work, after its creation. One without views has the hash of its ID. */
-function hashOf({ contractId, createdEvent: { interfaceViews } }: AnyContract): number {
-  let hash = hashAfter(0, contractId);
+/**
+ * A package may give a contract a view, or make one work, after its creation. Another participant may show elsewhere what is in
+ * flight for ever on one that is not connected to the target.
+ */
+function hashOf({ contractId, location, createdEvent: { interfaceViews } }: AnyContract, at = location): number {
+  const place = 'inFlight' in at ? `${at.inFlight.source} ${at.inFlight.target}` : at.synchronizerId;
+  let hash = hashAfter(hashAfter(0, contractId), place);
   // their order is up to the participant
   for (const text of interfaceViews.map(({ interfaceId, viewStatus }) => `${interfaceId} ${viewStatus.code}`).sort())
     hash = hashAfter(hash, text);

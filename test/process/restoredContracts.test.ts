@@ -9,7 +9,13 @@ import type { ContractsWork } from '../../src/process/ContractsWork.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import type { Committed } from '../../src/process/ProcessOptions.js';
 import { processFeed } from '../../src/process/processFeed.js';
-import { createSandbox, type Sandbox, type SandboxProfile, type WireEventInput } from '../../src/sandbox/index.js';
+import {
+  createSandbox,
+  type Sandbox,
+  type SandboxProfile,
+  type WireEventInput,
+  type WireUpdateInput,
+} from '../../src/sandbox/index.js';
 
 const locationOf = ({ location, reassignmentCounter }: AnyContract): string =>
   JSON.stringify([location, reassignmentCounter]);
@@ -203,4 +209,41 @@ it('a table gets what another participant shows between updates that were read',
   expect([...table.rows.keys()].sort()).toEqual(['00aa', '00bb', '00cc']);
   expect([table.flaws, table.reasons, had()]).toEqual([[], ['start'], await fresh()]);
   for (const node of nodes) await node.close();
+});
+
+/** The updates that move a contract from one synchronizer to another. */
+const moving = (contractId: string, id: number): readonly [WireUpdateInput, WireUpdateInput] => {
+  const ends = { contractId, source: 'one::1220ab', target: 'two::1220ab', reassignmentCounter: 1 };
+  const unassigned = { JsUnassignedEvent: { value: ends } };
+  const assigned = { JsAssignmentEvent: { ...ends, createdEvent: { contractId } } };
+  return [
+    { Reassignment: { value: { ...headOf(id), events: [unassigned] } } },
+    { Reassignment: { value: { ...headOf(id + 1), synchronizerId: 'two::1220ab', events: [assigned] } } },
+  ];
+};
+
+const creating = (contractId: string, id: number): WireUpdateInput => ({
+  Transaction: { value: { ...headOf(id), events: [{ CreatedEvent: { contractId } }] } },
+});
+
+const headOf = (id: number) => ({
+  ...{ updateId: `1220${id}`, synchronizerId: 'one::1220ab', recordTime: `2026-01-01T00:00:0${id}Z` },
+});
+
+it('a table gets where a contract is that is in flight for ever on a participant without the target', async () => {
+  const [first, second] = [createSandbox({ synchronizers: ['one::1220ab'] }), createSandbox()];
+  const [unassigned, assigned] = moving('00aa', 2);
+  first.append(creating('00aa', 1), unassigned, creating('00bb', 4));
+  second.append(creating('00aa', 1), unassigned, assigned, creating('00bb', 4));
+  const { table, run, isBehind, fresh, had, moveTo } = processed([first, second], { onOtherNode: 'relocate' });
+  await run(isBehind);
+  moveTo(1);
+  await run(isBehind);
+  expect([table.flaws, table.reasons, had()]).toEqual([[], ['start', 'appeared'], await fresh()]);
+  // what moves while it runs is not loaded again
+  second.append(...moving('00bb', 5));
+  await run(isBehind);
+  await run(isBehind);
+  expect([table.flaws, table.reasons, had()]).toEqual([[], ['start', 'appeared'], await fresh()]);
+  await Promise.all([first.close(), second.close()]);
 });
