@@ -61,7 +61,7 @@ export const connect = (pool: Pool, timeoutMs: number): Observable<Connection> =
           const closed$ = race(last$, timer(lastMs)).pipe(
             catchError(() => EMPTY),
             finalize(() => {
-              client.release(true);
+              closeClient(client);
             }),
           );
           void lastValueFrom(closed$, { defaultValue: undefined });
@@ -82,6 +82,17 @@ export const connect = (pool: Pool, timeoutMs: number): Observable<Connection> =
       error instanceof TimeoutError && isExhausted(pool) ? noConnection(pool, timeoutMs, error) : error,
     ),
   );
+
+/**
+ * Closes a connection of a pool. The next holder of a name ends the server process of the former one, which may be closing: the pool
+ * would report that as an error, which ends a program without a listener.
+ */
+function closeClient(client: PoolClient): void {
+  const own = client.listeners('error');
+  client.release(true);
+  for (const listener of client.listeners('error'))
+    if (!own.includes(listener)) client.off('error', listener as (error: Error) => void);
+}
 
 /** Whether all connections of a pool are in use. */
 const isExhausted = ({ idleCount, totalCount, options }: Pool): boolean => idleCount === 0 && totalCount >= options.max;
@@ -133,7 +144,8 @@ const overPool = <A>(pool: Pool, send: (client: ClientBase) => Promise<A>): Obse
       }
       let isOpen = true;
       const release = (isBroken: boolean): void => {
-        if (isOpen) client.release(isBroken);
+        if (isOpen && isBroken) closeClient(client);
+        else if (isOpen) client.release();
         isOpen = false;
       };
       // without a listener, a broken connection ends the program

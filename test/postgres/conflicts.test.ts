@@ -1,11 +1,14 @@
 import { expect, it } from '@jest/globals';
-import type { PoolClient } from 'pg';
-import { lastValueFrom, toArray } from 'rxjs';
+import { Pool, type PoolClient } from 'pg';
+import { firstValueFrom, lastValueFrom, map, toArray } from 'rxjs';
 import { isLedgerError } from '../../src/index.js';
 import type { Handler } from '../../src/process/index.js';
+import { processIdOf } from '../../src/postgres/checkSession.js';
+import { connect } from '../../src/postgres/connection.js';
 import { postgresStore } from '../../src/postgres/index.js';
 import { effort } from '../helpers/effort.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { isAlive, sendSignal } from '../helpers/servers.js';
 import { eventually, until } from '../helpers/time.js';
 import { cuttingProxy, insert, poolOf, sandboxWorlds, withDatabase } from './support.js';
 
@@ -139,6 +142,25 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
       );
     },
   );
+
+  it('reports nothing of a connection that it has closed to a pool, which would end a program without a listener', async () => {
+    const pool = new Pool({ connectionString: database.server.url });
+    const errors: unknown[] = [];
+    pool.on('error', (error) => errors.push(error));
+    const ended$ = connect(pool, 5_000).pipe(
+      map(({ client }) => {
+        const pid = processIdOf(client);
+        sendSignal([pid], 'SIGTERM');
+        // it waits, and does not read: what the server has said arrives after the connection is closed
+        while (isAlive(pid));
+        return client;
+      }),
+    );
+    const client = await firstValueFrom(ended$);
+    await new Promise((resolve) => client.once('end', resolve));
+    expect(errors).toEqual([]);
+    await pool.end();
+  });
 
   it.each([1, 2])('works in a pool of %i connections', async (max) => {
     const { service, all, work } = await world(50);
