@@ -1,4 +1,14 @@
-import { concatMap, defer, map, type MonoTypeOperatorFunction, type Observable, tap, toArray } from 'rxjs';
+import {
+  concatMap,
+  defer,
+  finalize,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  share,
+  tap,
+  toArray,
+} from 'rxjs';
 import { fromBase64 } from '../codecs/internal/field.js';
 import { type DeduplicationPeriod, ExecuteRequest, type PartySignatures } from '../codecs/ExecuteRequest.js';
 import { PreparedSubmission, PrepareRequest } from '../codecs/SubmissionRequest.js';
@@ -109,16 +119,30 @@ export function submit(
     );
   // kept while its outcome is unknown, because a new preparation might use contracts that the first one has archived
   let signed: SignedSubmission | undefined;
+  let signing$: Observable<SignedSubmission> | undefined;
+  let executing = 0;
+  // once for subscriptions at the same time: the ledger finds signed bytes by their hash
+  const signOnce = (client: Client): Observable<SignedSubmission> =>
+    (signing$ ??= signed$(client, randomUuid()).pipe(
+      finalize(() => {
+        signing$ = undefined;
+      }),
+      share(),
+    ));
   return (client) =>
-    defer(() => (signed === undefined ? signed$(client, randomUuid()) : [signed])).pipe(
+    defer(() => (signed === undefined ? signOnce(client) : [signed])).pipe(
       concatMap((ready) => {
         signed = ready;
+        executing += 1;
         return execute(client, () => validateRequest(ExecuteRequest, ready.request), ready.hash).pipe(
           tap({
             error: (error: unknown) => {
-              // another subscription may have replaced it
-              if (signed === ready && !isLedgerError(error, 'OutcomeUnknownError')) signed = undefined;
+              // another subscription may still commit it
+              if (executing === 1 && !isLedgerError(error, 'OutcomeUnknownError')) signed = undefined;
             },
+          }),
+          finalize(() => {
+            executing -= 1;
           }),
         );
       }),
