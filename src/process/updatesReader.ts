@@ -108,6 +108,14 @@ export function openUpdatesReader(
       defer(() => {
         const { offset, lastUpdate, participantId, recordTimes, rewoundFrom, seen } = withoutNulls(cursor);
         const base: UpdatesPosition = { offset, lastUpdate, participantId, recordTimes, rewoundFrom, seen };
+        // nothing before the last update would be read again, whoever has set the offset back
+        if (lastUpdate !== undefined && lastUpdate.offset > offset)
+          throw new CursorError(
+            'unreadable',
+            name ?? '',
+            `its last update, at offset ${lastUpdate.offset}, is after its offset ${offset}`,
+            'set the offset back to that of before; `canton-rx processors rewind` moves a cursor back',
+          );
         if (!backfill) {
           if (seen?.at(-1)?.until === undefined) return follow(base, ready$);
           throw new CursorError(

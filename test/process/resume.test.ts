@@ -58,6 +58,7 @@ describe('a stored cursor', () => {
   it.each<[string, object, () => Partial<Cursor>, RunOptions]>([
     ['of a later version', { reason: 'unreadable', processor: name }, () => ({ version: 2 as 1 }), {}],
     ['without an offset', { reason: 'unreadable' }, () => ({ offset: undefined as never }), {}],
+    ['whose offset was set back by hand', { reason: 'unreadable', processor: name }, () => ({ offset: 4 }), {}],
     ['with an invalid offset', { reason: 'unreadable' }, () => ({ offset: -1 }), {}],
     ['without a selection', { reason: 'unreadable' }, () => ({ selection: undefined as never }), {}],
     [
