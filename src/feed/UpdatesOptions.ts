@@ -188,6 +188,10 @@ function positionIn(request: UpdatesRequest | UpdatesAfter): KnownHistory | unde
     throw new InvalidRequestError(
       problemsOf(position.left).map(({ path, expected }) => ({ path: `after.${path}`, expected })),
     );
+  const { offset, lastUpdate } = position.right;
+  // nothing before the last update would be read again, whoever has set the offset back
+  if (lastUpdate !== undefined && lastUpdate.offset > offset)
+    throw new InvalidRequestError([{ path: 'after.lastUpdate.offset', expected: 'after.offset at most' }]);
   return { position: position.right, mustProve: true };
 }
 

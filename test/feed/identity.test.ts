@@ -400,6 +400,7 @@ describe('a feed after a position', () => {
 
   it.each([
     [{ offset: -1, recordTimes: {} }, 'after.offset'],
+    [{ offset: 4, lastUpdate: { offset: 5, updateId: '1220ab' }, recordTimes: {} }, 'after.lastUpdate.offset'],
     [{ offset: 1 }, 'after.recordTimes'],
   ])('refuses %j', (after, path) => {
     const { client } = world();
