@@ -4,6 +4,7 @@ import { problemsOf } from '../codecs/Problem.js';
 import type { AnsweredBefore } from '../errors/ApiError.js';
 import { connectionTrouble } from '../errors/connectionTrouble.js';
 import { DecodeError } from '../errors/feed.js';
+import { isCode } from '../errors/textOf.js';
 import { hasForm, missingRight, readAnswer } from '../errors/readAnswer.js';
 import {
   ResponseTooLargeError,
@@ -222,9 +223,6 @@ function systemCode(error: unknown, depth = 0): string | undefined {
   const inner = 'cause' in error ? systemCode(error.cause, depth + 1) : undefined;
   return inner ?? ('code' in error && isCode(error.code) ? error.code : undefined);
 }
-
-/** A custom `fetch` may use any value as the code. Those of TLS alerts are the longest. */
-const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(u);
 
 /**
  * A `Retry-After` header, which is a number of seconds or a date, in milliseconds from now. The date is by the clock of the

@@ -7,9 +7,7 @@ import {
   finalize,
   isObservable,
   merge,
-  NEVER,
   type Observable,
-  of,
   scan,
   share,
   skip,
@@ -17,11 +15,10 @@ import {
   Subject,
   switchMap,
   tap,
-  timer,
 } from 'rxjs';
 import { isInterfaceType } from '../codecs/ContractType.js';
 import { checkNotNegative } from '../codecs/internal/numbers.js';
-import { clampTimer } from '../http/retry.js';
+import { elapsed } from '../http/retry.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
 import { type ContractPolicies, type ContractQuery, type ContractsOptions, copyOf } from './ContractQuery.js';
@@ -242,12 +239,6 @@ export function shareViews(open: OpenView, { keepMs = 30_000 }: ShareOptions = {
     },
     clears$: clears$.asObservable(),
   };
-}
-
-/** Emits after a time: immediately if it is zero, and never if it is infinite. */
-function elapsed(ms: number): Observable<unknown> {
-  if (ms === 0) return of(true);
-  return ms === Infinity ? NEVER : timer(clampTimer(ms));
 }
 
 /** While contracts are read again, the previous ones are known. */

@@ -1,4 +1,5 @@
 import { isLedgerError } from '../errors/LedgerError.js';
+import { isCode } from '../errors/textOf.js';
 import type { Diagnostic, DiagnosticOf } from './Diagnostic.js';
 import type { ProcessorRole } from './ProcessDiagnostic.js';
 
@@ -204,9 +205,6 @@ export function errorTypeOf(error: unknown): string {
 
 /** Whether a value is an identifier, not a human-readable text. */
 const isName = (u: unknown): u is string => typeof u === 'string' && /^[A-Za-z_]\w{0,79}$/.test(u);
-
-/** Whether a value has the form of a code of the ledger or of the system, not of text, a token or a key. */
-const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(u);
 
 /** Returns a function like {@link errorTypeOf} with a bounded set of values. */
 export const boundedErrorType = (): ((error: unknown) => string) => {

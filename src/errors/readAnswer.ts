@@ -116,7 +116,8 @@ export function errorOf(answer: HttpAnswer): ApiError | PrunedError {
   const quoted = (words: string): string => quotable(words.replace(rejectedValue, '(data: …)'), secrets);
   const canton = cantonErrorIn(text);
   if (canton === undefined) return foreignError(answer, quoted);
-  if (canton.code === 'PARTICIPANT_PRUNED_DATA_ACCESSED') return new PrunedError(answer.path, earliestOffset(canton));
+  if (canton.code === 'PARTICIPANT_PRUNED_DATA_ACCESSED')
+    return new PrunedError(answer.path, earliestOffsetIn(canton.context));
   const { code, cause, correlationId, context } = canton;
   return new ApiError({
     ...answer,
@@ -202,7 +203,8 @@ function cantonErrorIn(text: string): JsCantonError | undefined {
 /** The beginning of a proxy's page, which identifies it. Anything that looks like JSON is cut off, because it may be data. */
 const excerpt = (text: string): string => cut(text.replace(/(["[{]|&quot;).*/s, '').trim(), 200);
 
-function earliestOffset({ context }: JsCantonError): Offset | undefined {
+/** The earliest offset that the participant still has, if an error names it. */
+export function earliestOffsetIn(context: JsCantonError['context']): Offset | undefined {
   const text = context['earliest_offset'] ?? '';
   const offset = /^\d+$/.test(text) ? Number(text) : undefined;
   return Offset.is(offset) ? offset : undefined;

@@ -6,7 +6,9 @@ import {
   filter,
   merge,
   type MonoTypeOperatorFunction,
+  NEVER,
   type Observable,
+  of,
   retry,
   take,
   takeUntil,
@@ -84,6 +86,12 @@ export function retryPolicy(ledger: RetryPolicy = {}, feed: RetryPolicy = {}): C
 
 /** Limits a time to what a timer supports. A longer one would fire at once. */
 export const clampTimer = (ms: number): number => Math.min(ms, 2 ** 31 - 1);
+
+/** Emits after a time: immediately if it is zero, and never if it is infinite. */
+export function elapsed(ms: number): Observable<unknown> {
+  if (ms === 0) return of(true);
+  return ms === Infinity ? NEVER : timer(clampTimer(ms));
+}
 
 /** The delays of a policy. */
 type BackOff = Pick<CompleteRetryPolicy, 'baseDelayMs' | 'maxDelayMs'>;

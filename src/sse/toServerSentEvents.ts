@@ -1,8 +1,8 @@
-import { defer, map, NEVER, type Observable, of, ReplaySubject, share, startWith, timer } from 'rxjs';
+import { defer, map, NEVER, type Observable, ReplaySubject, share, startWith } from 'rxjs';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractChange } from '../contracts/ContractChange.js';
 import { checkNotNegative, checkPositive } from '../codecs/internal/numbers.js';
-import { clampTimer } from '../http/retry.js';
+import { elapsed } from '../http/retry.js';
 import { ChangeLog } from './ChangeLog.js';
 import { Connection } from './Connection.js';
 
@@ -159,12 +159,6 @@ class Channel {
       );
     }).pipe(share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => elapsed(this.keepMs) }));
   }
-}
-
-/** Emits after a time: immediately if it is zero, and never if it is infinite. */
-function elapsed(ms: number): Observable<unknown> {
-  if (ms === 0) return of(true);
-  return ms === Infinity ? NEVER : timer(clampTimer(ms));
 }
 
 /**

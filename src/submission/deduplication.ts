@@ -47,9 +47,11 @@ export function deduplicationPeriod(reach: Reach): DeduplicationPeriod {
 /** The longest period that participants remember by default, in seconds: a week. Some are configured for 30 seconds. */
 const longestSeconds = 604_800;
 
-const offsetPeriod = (value: Offset): DeduplicationPeriod => ({ DeduplicationOffset: { value } });
+/** The period that begins at an offset. */
+export const offsetPeriod = (value: Offset): DeduplicationPeriod => ({ DeduplicationOffset: { value } });
 
-const durationPeriod = (seconds: number): DeduplicationPeriod => ({
+/** A period of so many seconds. */
+export const durationPeriod = (seconds: number): DeduplicationPeriod => ({
   // an int64 that JSON can hold
   DeduplicationDuration: { value: { seconds: Math.min(seconds, Number.MAX_SAFE_INTEGER), nanos: 0 } },
 });

@@ -1,6 +1,7 @@
-import { Offset } from '../codecs/scalars.js';
+import type { Offset } from '../codecs/scalars.js';
 import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { earliestOffsetIn } from '../errors/readAnswer.js';
 import { isTransient } from '../errors/verdict.js';
 import { isUndecodedRequest, rejectionReason } from '../errors/rejectionReason.js';
 import type { ConnectionError } from '../errors/request.js';
@@ -143,7 +144,5 @@ export const isAwaited = (error: LedgerError): boolean => !isLedgerError(error, 
 export function earliestOffset(error: LedgerError): Offset | undefined {
   if (!isLedgerError(error, 'ApiError', 'SubmissionRejectedError')) return undefined;
   if (error.code !== 'INVALID_DEDUPLICATION_PERIOD') return undefined;
-  const digits = /^\d+$/.exec(error.context['earliest_offset'] ?? '')?.[0];
-  const earliest = digits === undefined ? undefined : Number(digits);
-  return Offset.is(earliest) ? earliest : undefined;
+  return earliestOffsetIn(error.context);
 }

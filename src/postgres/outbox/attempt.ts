@@ -25,7 +25,8 @@ import { readContractEvents } from '../../feed/contractEvents.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { CommandsOptions } from '../../submission/submitCommands.js';
 import { submittedBy } from '../../submission/submitter.js';
-import { type LookBack, offsetPeriod } from './lookBack.js';
+import { offsetPeriod } from '../../submission/deduplication.js';
+import type { LookBack } from './lookBack.js';
 import { commitOf, failureOf, type Outcome, replacementOf, storedText } from './outcome.js';
 import type { OutboxRow } from './OutboxRows.js';
 

@@ -10,6 +10,7 @@ import { readParticipantId } from '../../history/participant.js';
 import { monotonicNow } from '../../http/clock.js';
 import { timeoutWith } from '../../http/retry.js';
 import type { Ledger } from '../../ledger/Ledger.js';
+import { durationPeriod, offsetPeriod } from '../../submission/deduplication.js';
 import type { OutboxRow } from './OutboxRows.js';
 
 /**
@@ -63,7 +64,7 @@ export function lookBack(ledger: Ledger, client: Client, keepMs: number): LookBa
       if (marginMs === undefined || !isOpen(row)) return of(offsetPeriod(start));
       // its clock may have been set back
       const reachMs = Math.max(0, row.ageMs) + marginMs;
-      if (!row.mayBeCommitted) return of(durationPeriod(reachMs));
+      if (!row.mayBeCommitted) return of(durationPeriod(Math.ceil(reachMs / 1_000)));
       return search(row, asyncScheduler.now() - reachMs).pipe(map((found) => offsetPeriod(Math.min(start, found))));
     },
     laterPeriodOf: (row, earliest) => {
@@ -116,10 +117,3 @@ function searches(ledger: Ledger, client: Client) {
       );
     });
 }
-
-/** The period that begins at an offset. */
-export const offsetPeriod = (value: Offset): DeduplicationPeriod => ({ DeduplicationOffset: { value } });
-
-const durationPeriod = (ms: number): DeduplicationPeriod => ({
-  DeduplicationDuration: { value: { seconds: Math.ceil(ms / 1_000), nanos: 0 } },
-});
