@@ -4,7 +4,7 @@ import { of } from 'rxjs';
 import { acsDelta } from '../../../src/codecs/UpdateFormat.js';
 import { processFeed } from '../../../src/process/processFeed.js';
 import { updatesFeed } from '../../../src/process/updatesFeed.js';
-import type { UpdatesFeedOptions } from '../../../src/process/UpdatesFeedOptions.js';
+import type { UpdatesFeedOptions } from '../../../src/process/updatesReader.js';
 import { chooseSeed, effort } from '../../helpers/effort.js';
 import { observe, type Observed } from '../../helpers/observe.js';
 import { alice, bob, carol, PartyWorld } from '../../helpers/PartyWorld.js';
