@@ -1,6 +1,7 @@
 import { catchError, concat, first, map, merge, type Observable, of, tap, timer } from 'rxjs';
 import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
 import { ApiError } from '../errors/ApiError.js';
+import { DecodeError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { verdict } from '../errors/verdict.js';
 import { ConnectionError } from '../errors/request.js';
@@ -30,13 +31,22 @@ export function keepRequest<A>(validate: () => A): () => A {
  * of a size that was refused before is not sent.
  */
 export function sendAttempt(
-  { client, report }: Pick<Run, 'client' | 'report'>,
+  { client, report, change }: Pick<Run, 'client' | 'report' | 'change'>,
   { submissionId, attempts }: Submission,
   request: Required<Pick<Call, 'path' | 'makeBody' | 'checkToken'>>,
   timeoutMs: number,
 ): Observable<SubmittedTransaction> {
   const bodySizes = client.learned.of(BodySizes).at(client.address);
   const { path } = request;
+  const decode = decodeWith(path, ExecuteResponse);
+  const read = (json: unknown): SubmittedTransaction => {
+    const transaction = decode(json);
+    const { commandId = '' } = transaction;
+    // a gateway may mix up the answers to several submissions
+    if (commandId !== '' && (change.commandId ?? commandId) !== commandId)
+      throw new DecodeError(path, [{ path: 'transaction.commandId', expected: 'that of the submission' }]);
+    return transaction;
+  };
   report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
   // 0 for a body that is not sent
   let size = 0;
@@ -47,7 +57,7 @@ export function sendAttempt(
     size = bytes;
   };
   const call: Call = { method: 'POST', ...request, checkBody, isSubmission: true, timeoutMs };
-  return exchange(client, call, decodeWith(path, ExecuteResponse)).pipe(
+  return exchange(client, call, read).pipe(
     tap({
       next: () => {
         bodySizes.accept(size);

@@ -3,7 +3,9 @@ import {
   asyncScheduler,
   concatMap,
   delay,
+  ignoreElements,
   map,
+  merge,
   of,
   type Observable,
   repeat,
@@ -27,7 +29,7 @@ import { observe, type Observed } from '../helpers/observe.js';
 import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
 import { type CommandPlan, contractId, VirtualCommands } from '../helpers/virtualCommands.js';
-import { checkpoint, errorBody, errorReply, ok, transactionWith } from '../helpers/wire.js';
+import { checkpoint, errorBody, errorReply, ok, transactionValue, transactionWith } from '../helpers/wire.js';
 import { updateFormat } from '../helpers/world.js';
 
 // a sum of random delays is not exact
@@ -373,6 +375,24 @@ describe('an attempt whose response is lost', () => {
     };
     expect(submit(faults, { at: { 50: old } }).seen.values).toMatchObject([{ offset: 13, isRepeated: true }]);
   });
+
+  it.each(['lost', 'committed'] as const)(
+    'is found if a gateway answers with the transaction of another one: %s',
+    (how) => {
+      const { node, result } = play([], ({ node: its }) => {
+        let sent = 0;
+        const other = of(ok({ transaction: transactionValue(7, { commandId: 'order-2' }) })).pipe(delay(20));
+        const service = scriptedService((request) => {
+          if (request.path !== submitPath || (sent += 1) > 1) return its.reply(request);
+          return how === 'lost' ? other : merge(its.reply(request).pipe(ignoreElements()), other);
+        });
+        const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+        return observe(ledger.submitAndWaitForTransaction(create));
+      });
+      expect(node.commits).toHaveLength(1);
+      expect(result.values).toMatchObject([{ offset: 11, commandId: 'order-1' }]);
+    },
+  );
 
   it('is found if it is the first event of its synchronizer for long, despite the checkpoint of that event', () => {
     const { node, seen } = submit([slow(60_000), refused('UNKNOWN_INFORMEES')], {
