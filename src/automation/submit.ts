@@ -149,7 +149,7 @@ const prunedError = (rule: string, contractId: string, earliest: number): RuleEr
     'pruned',
     rule,
     contractId,
-    `the contract is older than offset ${earliest}, before which the participant is pruned, so that an earlier run may have acted on it. Give the rule done or a store, or set consumes if its actions archive the contract`,
+    `the contract is older than offset ${earliest}, before which the participant is pruned, so that an earlier run may have acted on it. Give the rule done, or set consumes if its actions archive the contract. A store knows nothing of runs without it`,
   );
 
 /** How often the outcome for a contract that is gone is determined again, before it stays unknown. */

@@ -212,6 +212,10 @@ describe('a rule over a participant that is pruned', () => {
       bare.map((acted) => acted._tag === 'Failed' && acted.error instanceof RuleError && acted.error.reason),
     ).toEqual(['pruned', 'pruned', 'pruned']);
     expect(bare.some((acted) => 'retryAt' in acted)).toBe(false);
+    // a new store would let it act again on what these runs may have acted on
+    expect(bare.map((acted) => acted._tag === 'Failed' && String(acted.error))).toContainEqual(
+      expect.stringContaining('A store knows nothing of runs without it'),
+    );
     // the store knows, and so does done; new contracts, and actions that archive their contract, are not affected
     const quiet = merge(
       automate(newLedger(), rule('Touch'), { ...options, store }),
