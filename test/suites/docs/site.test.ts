@@ -45,6 +45,22 @@ describe('the site', () => {
     expect(silent).toEqual([]);
   });
 
+  it('has tables whose rows are one table, and a cell for each column', () => {
+    const cells = (row: string): number => row.replaceAll(/`[^`]*`|\\\|/g, '').split('|').length;
+    const broken = ['README.md', ...typedoc.projectDocuments].flatMap((path) =>
+      [
+        ...read(path)
+          .replaceAll(/^ *```[^]*?^ *```$/gm, '')
+          .matchAll(/(?:^\|.*\n)+/gm),
+      ].flatMap(([table]) => {
+        const [head = '', rule = '', ...rows] = table.trimEnd().split('\n');
+        const isTable = /^\|[ :|-]+\|$/.test(rule) && rows.every((row) => cells(row) === cells(head));
+        return isTable ? [] : [`${path}: ${head}`];
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
   it('has the entry points in the order of the README', () => {
     const imports = rowsOf('Entry points').flatMap((row) => /^\| `(canton-rx[\w/-]*)` +\|/.exec(row)?.[1] ?? []);
     const entries = typedoc.entryPoints.map((path) =>
