@@ -24,8 +24,17 @@ export const angular: BuildOptions = {
   conditions: ['es2020', 'es2015', 'module'],
 };
 
-/** Bundles a program of a project with esbuild's defaults, which `how` overrides. */
-export async function bundled(folder: string, contents: string, how: BuildOptions = {}): Promise<Bundle> {
+const bundles = new Map<string, Promise<Bundle>>();
+
+/** Bundles a program of a project with esbuild's defaults, which `how` overrides. The same bundle is made once. */
+export function bundled(folder: string, contents: string, how: BuildOptions = {}): Promise<Bundle> {
+  const key = JSON.stringify([folder, contents, how]);
+  const bundle = bundles.get(key) ?? makeBundle(folder, contents, how);
+  bundles.set(key, bundle);
+  return bundle;
+}
+
+async function makeBundle(folder: string, contents: string, how: BuildOptions): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     platform: 'browser',
     ...how,
