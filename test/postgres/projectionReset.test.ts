@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { beforeEach, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { lastValueFrom, of, takeWhile } from 'rxjs';
 import { contractType, createLedger, type Ledger } from '../../src/index.js';
-import { contractsProjection, postgresStore } from '../../src/postgres/index.js';
+import { contractsProjection, postgresStore, postgresStoreSql } from '../../src/postgres/index.js';
 import { contractsFeed, type ContractsFeedQuery, processFeed } from '../../src/process/index.js';
 import type { Sandbox, WireUpdateInput } from '../../src/sandbox/index.js';
 import { archived, assigned, created, reassignmentOf, transactionOf, unassigned } from '../helpers/contractEvents.js';
@@ -18,7 +19,7 @@ const query: ContractsFeedQuery = { parties: 'any', includeExercises: true };
 describeWithPostgres('a projection that is reset to an offset', () => {
   const database = withDatabase();
   beforeEach(async () => {
-    await database.pool.query('DROP SCHEMA IF EXISTS contracts, other CASCADE');
+    await database.pool.query('DROP SCHEMA IF EXISTS contracts, other, ops CASCADE');
   });
   const { read, ids } = database;
 
@@ -152,6 +153,22 @@ describeWithPostgres('a projection that is reset to an offset', () => {
     await until(async () => (await latest()) === offsets[0]);
     running.unsubscribe();
     expect(await rowsIn('contracts')).toEqual(await rowsIn('other'));
+  });
+
+  it('names the processor that runs and its schema in the command that pauses it, as a shell reads them', async () => {
+    await project(createLedger({ baseUrl: (await sandbox()).url }));
+    const name = "it's; ours";
+    await read(`CREATE SCHEMA ops;${postgresStoreSql('ops')}`);
+    await read(`UPDATE contracts.projection_state SET cursor_at = $1`, [JSON.stringify(['ops.canton_rx_cursors', name])]);
+    await read(`INSERT INTO ops.canton_rx_leases (name, holder, renewed_at) VALUES ($1, 'h', clock_timestamp())`, [name]);
+    const { hint } = await reset(1).then(
+      () => ({ hint: '' }),
+      (error: unknown) => error as { readonly hint: string },
+    );
+    const [command = ''] = hint.split(' first, ');
+    expect(execFileSync('sh', ['-c', command.replace('canton-rx', String.raw`printf '%s\n'`)]).toString()).toBe(
+      `processors\npause\n--schema\nops\n--name=${name}\n`,
+    );
   });
 
   it('ends a transaction of a paused processor that is still open', async () => {

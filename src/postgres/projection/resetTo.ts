@@ -35,7 +35,8 @@ BEGIN
     INTO is_running USING owner ->> 1;
   IF is_running THEN
     RAISE EXCEPTION 'the processor % is running', owner ->> 1 USING ERRCODE = 'object_not_in_prerequisite_state',
-      HINT = pg_catalog.format('canton-rx processors pause --name %s first, or stop all its replicas', owner ->> 1);
+      HINT = pg_catalog.format('canton-rx processors pause --schema %s --name=%s first, or stop all its replicas',
+        split_part(owner ->> 0, '.', 1), ${inShell('owner ->> 1')});
   END IF;
   EXECUTE pg_catalog.format('SELECT cursor::jsonb FROM %s WHERE name = $1 FOR UPDATE', cursors) INTO saved USING owner ->> 1;
   SELECT v.affected_transactions INTO affected FROM ${schema}.validate_reset_offset(at) v;
@@ -66,6 +67,9 @@ BEGIN
 END $body$;
 `;
 };
+
+/** Returns the SQL of a text as a shell reads it. */
+const inShell = (text: string): string => String.raw`'''' || replace(${text}, '''', E'''\\''''') || ''''`;
 
 /** Returns the function that checks an offset, and counts the updates after it. */
 const validate = ({ schema, state, contracts, exercises, updates, gaps, epochs }: ProjectionSchema): string => {
