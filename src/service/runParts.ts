@@ -71,7 +71,8 @@ export class ServiceError extends Error {
 
 /** How parts are run. */
 interface PartsRun {
-  readonly signal: AbortSignal | undefined;
+  /** Emits the reason of the first signal to stop, if there was none before. */
+  readonly signal$: Observable<string>;
   readonly drainWithinMs: number;
   readonly onFailure: 'continue' | 'stop';
   readonly log: (line: string) => void;
@@ -90,10 +91,8 @@ const restartAfterMs = 10_000;
  */
 export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun): Observable<PartFailure> =>
   defer(() => {
-    const { signal, drainWithinMs, onFailure, log, nameOf, onStop } = run;
+    const { signal$, drainWithinMs, onFailure, log, nameOf, onStop } = run;
     let isStopped = false;
-    // one listener for all parts: Node.js takes more than ten for a leak, and warns of it
-    const signals$ = signals(signal).pipe(share());
     const stop = (reason: string): void => {
       isStopped = true;
       onStop(reason);
@@ -109,7 +108,7 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
             if (isStopped || onFailure === 'stop' || !mayPass(error)) return throwError(() => error);
             const { message } = new ServiceError([{ part: nameOf(index), error }]);
             log(`${message}; it begins again in ${restartAfterMs / 1_000} s`);
-            return merge(timer(restartAfterMs), signals$).pipe(take(1));
+            return merge(timer(restartAfterMs), signal$).pipe(take(1));
           },
         }),
         catchError((error: unknown) => of({ part: nameOf(index), error })),
@@ -123,7 +122,7 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
       connect((failed$) => {
         const failure$ = failed$.pipe(map(({ part }) => `${part} failed`));
         // the first signal after a failure is awaited, too: without a listener, it would end the process
-        const abandoned$ = merge(signals$.pipe(take(1)), onFailure === 'stop' ? failure$ : NEVER).pipe(
+        const abandoned$ = merge(signal$, onFailure === 'stop' ? failure$ : NEVER).pipe(
           tap((reason) => {
             if (!isStopped) stop(reason);
           }),
@@ -141,14 +140,19 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
 const mayPass = (error: unknown): boolean =>
   isLedgerError(error) && (error._tag === 'StoreError' ? !error.endsProcessor : isTransient(error));
 
-/** Emits the reason when the process or the program stops the service. A second signal ends the process, as by default. */
-function signals(signal: AbortSignal | undefined): Observable<string> {
+/**
+ * Emits the reason when the process or the program stops a service, once: a second signal ends the process, as by default. All
+ * subscribers share one listener: Node.js takes more than ten for a leak, and warns of it.
+ */
+export function firstSignal(signal: AbortSignal | undefined): Observable<string> {
   const ofProcess = ['SIGTERM', 'SIGINT'].map((name) => fromEvent(process, name).pipe(map(() => name)));
-  if (signal === undefined) return merge(...ofProcess);
-  const aborted$ = fromEvent(signal, 'abort').pipe(
-    startWith(undefined),
-    filter(() => signal.aborted),
-    map(() => 'its signal was aborted'),
-  );
-  return merge(...ofProcess, aborted$);
+  const aborted$ =
+    signal === undefined
+      ? NEVER
+      : fromEvent(signal, 'abort').pipe(
+          startWith(undefined),
+          filter(() => signal.aborted),
+          map(() => 'its signal was aborted'),
+        );
+  return merge(...ofProcess, aborted$).pipe(take(1), share({ resetOnComplete: false }));
 }

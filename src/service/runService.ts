@@ -15,6 +15,7 @@ import {
   of,
   startWith,
   switchMap,
+  take,
   takeUntil,
   takeWhile,
   tap,
@@ -28,7 +29,7 @@ import type { Ledger } from '../ledger/Ledger.js';
 import type { ProcessStatus, ReadyOptions } from '../process/ProcessStatus.js';
 import { Metrics } from './Metrics.js';
 import { isPromise } from '../process/Stop.js';
-import { type PartFailure, runParts, ServiceError, type ServicePart } from './runParts.js';
+import { firstSignal, type PartFailure, runParts, ServiceError, type ServicePart } from './runParts.js';
 import { serveStatus } from './serveStatus.js';
 import {
   type Parts,
@@ -181,7 +182,8 @@ export function runService(
       state.reason = reason;
       log(`the service stops: ${reason}`);
     };
-    const work$ = runParts(parts, { signal, drainWithinMs, onFailure, log, nameOf, onStop }).pipe(
+    const signal$ = firstSignal(signal);
+    const work$ = runParts(parts, { signal$, drainWithinMs, onFailure, log, nameOf, onStop }).pipe(
       tap((failure) => {
         failures.push(failure);
       }),
@@ -205,7 +207,7 @@ export function runService(
         takeWhile((present): present is ServiceStatus => present !== ended),
       ),
       defer(() => of(status())),
-      flushed(flush, log),
+      flushed(flush, signal$, log),
       ended$,
     );
     const server$: Observable<string | undefined> =
@@ -232,14 +234,18 @@ export function runService(
 /** Marks the end among the statuses. */
 const ended: unique symbol = Symbol('the service has ended');
 
-/** Calls the last function of a service, and completes when it has ended or has taken too long. */
-const flushed = (flush: ServiceOptions['flush'], log: (line: string) => void): Observable<never> => {
+/** Calls the last function of a service, and completes when it has ended or has taken too long. The first signal does not end it. */
+const flushed = (
+  flush: ServiceOptions['flush'],
+  signal$: Observable<string>,
+  log: (line: string) => void,
+): Observable<never> => {
   const late$ = timer(flushWithinMs).pipe(
     tap(() => {
       log(`the service has not flushed within ${flushWithinMs} ms`);
     }),
   );
-  return defer(() => {
+  const flush$ = defer(() => {
     const flushing = flush?.();
     return isObservable(flushing) || isPromise(flushing) ? from(flushing) : EMPTY;
   }).pipe(
@@ -249,7 +255,10 @@ const flushed = (flush: ServiceOptions['flush'], log: (line: string) => void): O
       return EMPTY;
     }),
     takeUntil(late$),
+    endWith(undefined),
   );
+  // a signal without a listener would end the process
+  return merge(signal$.pipe(ignoreElements()), flush$).pipe(take(1), ignoreElements());
 };
 
 /** The status of a rule or an outbox that has not been read yet. */

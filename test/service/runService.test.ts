@@ -504,6 +504,25 @@ describe('a service', () => {
     ]);
   });
 
+  it.each<[string, Observable<unknown>]>([
+    ['ended', timer(1)],
+    ['failed', throwError(() => new Error('no'))],
+  ])('finishes its flush at the first signal after every part has %s', async (_, source$) => {
+    const heard: unknown[] = [];
+    const gate$ = new Subject<void>();
+    const flush = (): unknown => {
+      // a signal without a listener ends a process
+      heard.push(process.emit('SIGTERM'), process.listenerCount('SIGTERM'));
+      return gate$;
+    };
+    const service = run({ rules: [partOf(source$)] }, { flush });
+    await until(() => heard.length > 0);
+    gate$.complete();
+    await service.over();
+    expect(heard).toEqual([true, 0]);
+    expect(service.lines.at(-1)).toMatch(/^the service has (ended|failed): every part has ended/);
+  });
+
   it('ends when every part has ended, whatever becomes of its flush', async () => {
     const service = run({ rules: [partOf(timer(1))] }, { flush: () => Promise.reject(new Error('no collector')) });
     await service.over();
