@@ -19,9 +19,9 @@ const program = join(root, 'node_modules', '.cache', 'flows', 'flow.mjs');
 
 /** The most files in which a flow may call a function. */
 const limits: readonly { readonly flow: FlowName; readonly atMost: number }[] = [
-  { flow: 'updates', atMost: 33 },
-  { flow: 'executeAndWaitForTransaction', atMost: 32 },
-  { flow: 'process', atMost: 58 },
+  { flow: 'updates', atMost: 34 },
+  { flow: 'executeAndWaitForTransaction', atMost: 33 },
+  { flow: 'process', atMost: 60 },
 ];
 
 describeWithPostgres('the files of a flow', () => {
