@@ -13,6 +13,7 @@ import {
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import { bareOffset } from '../codecs/LedgerPosition.js';
 import { OutcomeUnknownError, isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { NotSentError, type Submission } from '../errors/submission.js';
 import { TokenError } from '../errors/request.js';
@@ -91,7 +92,7 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
       const budget = attempts.budget.spend(monotonicNow() - startedAt, Infinity);
       return retryOrEnd(run, { ...attempts, budget }, error, true);
     };
-    const prepared$ = isResent ? strategy.prepareResend(run) : concat(proveUnread(run), of(noContracts));
+    const prepared$ = isResent ? strategy.prepareResend(run) : concat(proveParticipant(run, attempts), of(noContracts));
     const send$ = prepared$.pipe(
       map(send),
       catchError((error: unknown) => of(isResent ? fail(error) : unsent(error))),
@@ -101,13 +102,14 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
   });
 
 /**
- * Completes if the participant is the one that was seen before. A start that was read shows that by itself, and signed bytes
- * are for one synchronizer.
+ * Completes if the participant is the one that was seen before, while nothing is committed that could show more. For the first
+ * attempt, a start that was read shows that by itself. Signed bytes are for one synchronizer.
  */
-const proveUnread = (run: Run): Observable<never> => {
-  const { start, strategy } = run;
-  const isSeen = start.isUnread === true && start.participantId !== undefined;
-  return strategy.kind === 'hosted' && isSeen ? proveStart(run) : EMPTY;
+const proveParticipant = (run: Run, { sent }: Attempts): Observable<never> => {
+  const { participantId, isUnread = false } = run.start;
+  const mayDiffer = sent > 0 || (isUnread && participantId !== undefined);
+  if (run.strategy.kind !== 'hosted' || !mayDiffer) return EMPTY;
+  return proveStart({ ...run, start: { ...bareOffset(0), participantId } });
 };
 
 /**

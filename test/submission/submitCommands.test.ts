@@ -436,6 +436,24 @@ describe('an attempt whose response is lost', () => {
     expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'LedgerResetError' } });
   });
 
+  it.each<[string, CommandFault]>([
+    ['refused', refused('PARTICIPANT_BACKPRESSURE')],
+    ['rejected', { kind: 'rejected', code: 'LOCAL_VERDICT_TIMEOUT', afterMs: 10 }],
+  ])('is not followed by one to another participant if it was %s (G61)', (_, fault) => {
+    const { node, seen } = submit([fault, lost], {
+      at: {
+        55: (its) => {
+          its.node.ledger.reconfigure({ participantId: 'other::1220' });
+        },
+        5_000: (its) => {
+          its.node.ledger.reconfigure({ participantId: 'participant::1220' });
+        },
+      },
+    });
+    expect(seen.error).toMatchObject({ _tag: 'NotSentError' });
+    expect(node.commits).toEqual([]);
+  });
+
   it('is unknown in the end, with what another process needs to continue (G61)', () => {
     const { seen } = submit(many(lostRequest));
     const submission = { commandId: 'order-1', userId: 'me', actAs: ['alice::1220'], since: 10 };
