@@ -103,8 +103,11 @@ const confirmStep = <A extends FeedElement>(feed: AnyFeed, position: Position, s
     noteOutage(feed, (error) => history.sought.lastUpdate !== undefined && isRefusedAlone(error)),
     catchError(() => of(undefined)),
     concatMap((participantId) => {
+      const { participantId: expected } = history.position;
       history.participantIs(participantId);
       if (history.isDoubtful) return proveStep(feed, position, step);
+      // before anything was read, another one has taken the place of the first
+      if (history.cursor === 0 && history.position.participantId !== expected) return askAgain(feed, position);
       history.confirmed();
       return of(step);
     }),
@@ -252,8 +255,8 @@ const participantTimeoutMs = 5_000;
  */
 export const learnParticipant = (feed: AnyFeed): Observable<never> =>
   defer(() => {
-    const { client, history } = feed;
-    if (history.isDoubtful || !history.mustReadParticipant) return EMPTY;
+    const { client, history, onOtherNode } = feed;
+    if (history.isDoubtful || !history.mustReadParticipant(onOtherNode === 'relocate')) return EMPTY;
     // the poll shows the same
     const isProven = proofNear(feed) !== undefined && history.position.participantId !== undefined;
     return readParticipantId(client, participantTimeoutMs).pipe(

@@ -1,5 +1,6 @@
 import {
   catchError,
+  concat,
   concatMap,
   defer,
   EMPTY,
@@ -28,7 +29,7 @@ import { isCaughtUp, readLedgerEnd, reportLagChange } from './ledgerEnd.js';
 import { follow, minPollIntervalMs } from './poll.js';
 import { readParticipantId } from '../history/participant.js';
 import { type Origin, withOrigin } from '../history/positions.js';
-import { proveSteps } from './prove.js';
+import { learnParticipant, proveSteps } from './prove.js';
 
 /** Emits the elements of a feed. It emits a page before the next request begins, so that pages do not pile up. */
 export const updates = <A extends FeedElement>(feed: LedgerFeed<A>): Observable<A | UndecodedUpdate> =>
@@ -161,7 +162,7 @@ function requestStep<A extends FeedElement>(feed: LedgerFeed<A>, position: Posit
   const { phase } = position;
   switch (phase._tag) {
     case 'ReadLedgerEnd':
-      return readLedgerEnd(feed, position);
+      return concat(position.cursor === 0 ? learnParticipant(feed) : EMPTY, readLedgerEnd(feed, position));
     case 'CatchUp':
       return feed.source.catchUp(feed, position, phase.prefetched);
     case 'ReadDownward':

@@ -171,9 +171,13 @@ export class ReaderHistory {
     this.#settle();
   }
 
-  /** Whether to read the ID of the participant: another one may have the last update at the same offset. */
-  get mustReadParticipant(): boolean {
-    if (this.#cursor === 0) return false;
+  /**
+   * Whether to read the ID of the participant: another one may have the last update at the same offset.
+   *
+   * @param mayRelocate - whether another one may answer later, so that it must be known which one was read first
+   */
+  mustReadParticipant(mayRelocate: boolean): boolean {
+    if (this.#cursor === 0 && !mayRelocate) return false;
     if (this.#participantReadAt === undefined) return true;
     const isOld = Math.abs(asyncScheduler.now() - this.#participantReadAt) > participantMaxAgeMs;
     return isOld && this.#position.participantId !== undefined;
@@ -187,7 +191,8 @@ export class ReaderHistory {
     this.#participantReadAt = asyncScheduler.now();
     const known = this.#move === undefined ? this.#position.participantId : this.#move.participantId;
     if (participantId === undefined || participantId === known) return;
-    if (known !== undefined) this.interrupted();
+    // from the beginning, any participant may answer
+    if (known !== undefined && this.#cursor > 0) this.interrupted();
     else if (this.isAddressed) this.#position = { ...this.#position, participantId };
   }
 
