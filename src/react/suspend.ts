@@ -22,34 +22,42 @@ export class LeftToBrowserError extends Error {
 }
 
 /** Suspends the render while nothing is known, and throws the error of the view. */
-export function suspend(store: ContractsStore, reading: Reading, key: string, unread: Set<string>, hook: string): void {
-  unread.delete(key);
+export function suspend(store: ContractsStore, reading: Reading, key: string, waits: Waits, hook: string): void {
   if (reading.status === 'loading') {
-    if (unread.size >= maxUnread) throw anotherQueryError(hook);
+    const unread = [...waits.values()].map(({ depth, isKnown }) => (isKnown ? depth : 0));
+    const depth = waits.get(key)?.depth ?? 1 + Math.max(0, ...unread);
+    if (depth > maxDepth) throw anotherQueryError(hook);
+    const wait = { depth, isKnown: false };
+    waits.set(key, wait);
     const waiting = store.wait();
-    void waiting.then(() => unread.add(key));
+    void waiting.then(() => {
+      wait.isKnown = true;
+    });
     throw waiting; // eslint-disable-line @typescript-eslint/only-throw-error -- React takes it
   }
-  unread.clear();
+  waits.clear();
   if (reading.status === 'error') throw reading.error;
 }
 
-/** The queries by shape that a component has waited for, and that none has rendered since. */
-const unreadOf = new WeakMap<SharedContracts, Map<string, Set<string>>>();
+/** The queries of a shape that components have waited for, since one of the shape was last rendered with contracts. */
+type Waits = Map<string, { readonly depth: number; isKnown: boolean }>;
+
+const waitsOf = new WeakMap<SharedContracts, Map<string, Waits>>();
 
 /**
- * How many of them there may be. A component that waits loses its state: without this, a type that it creates in each render
- * would begin views without end. Queries that wait at the same time are rendered when they are known.
+ * How many of them may follow each other, each begun when the one before was known. A component that waits loses its state: without
+ * this, a type that it creates in each render would begin views without end. The number of queries that wait at the same time does not
+ * count: React may render none of those that are known while another one in their `Suspense` waits.
  */
-const maxUnread = 5;
+const maxDepth = 5;
 
-export function unreadLike(shared: SharedContracts, query: ContractQuery): Set<string> {
-  const shapes = unreadOf.get(shared) ?? new Map<string, Set<string>>();
-  unreadOf.set(shared, shapes);
+export function waitsLike(shared: SharedContracts, query: ContractQuery): Waits {
+  const shapes = waitsOf.get(shared) ?? new Map<string, Waits>();
+  waitsOf.set(shared, shapes);
   const shape = shapeOf(query);
-  const unread = shapes.get(shape) ?? new Set();
-  shapes.set(shape, unread);
-  return unread;
+  const waits = shapes.get(shape) ?? (new Map() as Waits);
+  shapes.set(shape, waits);
+  return waits;
 }
 
 /** The state that a component keeps between its renders. */

@@ -7,7 +7,7 @@ import type { ContractsReset, LiveConnection } from '../contracts/LiveState.js';
 import type { AwaitedView } from '../contracts/SingleSubmission.js';
 import { constantStore, contractsStore, type ContractsStore, idle, loading, type Reading } from './ContractsStore.js';
 import { useLedgerContext } from './LedgerProvider.js';
-import { checkChange, LeftToBrowserError, type Renders, suspend, unreadLike } from './suspend.js';
+import { checkChange, LeftToBrowserError, type Renders, suspend, waitsLike } from './suspend.js';
 
 /**
  * A query of {@link useContracts}: without `parties`, it has those of the provider.
@@ -261,7 +261,7 @@ function useReading(
     return loading;
   };
   const reading = useSyncExternalStore(store.subscribe, store.current, onServer);
-  if (suspense && query && key !== undefined) suspend(store, reading, key, unreadLike(shared, query), hook);
+  if (suspense && query && key !== undefined) suspend(store, reading, key, waitsLike(shared, query), hook);
   return { reading, reload: store.reload, after: store.after };
 }
 

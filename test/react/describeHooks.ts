@@ -504,6 +504,24 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       await until('live x'.repeat(8));
     });
 
+    it('renders any number of them while the first one in their Suspense waits', async () => {
+      const { provide, contracts } = world();
+      const first$ = new ReplaySubject<readonly string[]>(1);
+      const queries = [first$, ...Array.from({ length: 8 }, () => of([alice]))].map((parties) => ({
+        types: { marble: Marble },
+        parties,
+      }));
+      const components = queries.map((query) => shows(() => loaded.hooks.useContracts(query, { suspense: true })));
+      const Boundary = boundary();
+      const page = () => provide(h(Boundary, null, suspense(...components.map(({ Component }) => h(Component)))));
+      const { text, render, until } = await show(page());
+      await loaded.until(() => queries.slice(1).every((query) => contracts.view(query).current().known !== undefined));
+      for (let i = 0; i < 3; i += 1) await render(page());
+      expect(text()).toBe('waits');
+      first$.next([alice]);
+      await until('live x'.repeat(9));
+    });
+
     it('names the mistake of a type that is created in each render', async () => {
       const Boundary = boundary();
       const { provide, service } = world();
@@ -515,7 +533,7 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       );
       const shown = await show(provide(h(Boundary, null, suspense(h(each.Component)))));
       await loaded.until(() => shown.text().includes('another query'));
-      expect(service.requests.length).toBeLessThan(100);
+      expect(service.requests.length).toBeLessThan(200);
     });
 
     it('is idle without a query, and renders the fallback on a server, without a request', async () => {
