@@ -62,7 +62,7 @@ export { Update, UpdateElement, type UnknownUpdate } from './codecs/Update.js';
 export { Transaction } from './codecs/Transaction.js';
 export { Reassignment } from './codecs/Reassignment.js';
 export { TopologyTransaction } from './codecs/TopologyTransaction.js';
-export { OffsetCheckpoint } from './codecs/OffsetCheckpoint.js';
+export { OffsetCheckpoint, type SynchronizerTime, type TraceContext } from './codecs/OffsetCheckpoint.js';
 
 // Completions
 export { Completion, type CompletionResponse, type UnknownCompletion } from './codecs/Completion.js';
@@ -70,12 +70,12 @@ export type { CompletionsRequest } from './codecs/Completion.js';
 
 // Events
 export { TransactionEvent, type UnknownEvent } from './codecs/Event.js';
-export { ArchivedEvent, CreatedEvent, ExercisedEvent, type InterfaceView } from './codecs/Event.js';
+export { ArchivedEvent, CreatedEvent, ExercisedEvent, type InterfaceView, type ViewStatus } from './codecs/Event.js';
 export { AssignedEvent, ReassignmentEvent, UnassignedEvent } from './codecs/Reassignment.js';
 export { TopologyEvent } from './codecs/TopologyTransaction.js';
 
 // Requests for updates
-export { acsDelta, ledgerEffects, type FormatOptions } from './codecs/UpdateFormat.js';
+export { acsDelta, ledgerEffects, type FormatOptions, type LedgerEffectsFormat } from './codecs/UpdateFormat.js';
 export type { UpdatesRequest } from './codecs/UpdatesRequest.js';
 export type { EventFormat, UpdateFormat } from './codecs/UpdateFormat.js';
 export type { Filters } from './codecs/Filters.js';
@@ -105,7 +105,7 @@ export type { Signer, Verifier } from './submission/Signer.js';
 export { fingerprintOf, webCryptoSigner } from './submission/Signer.js';
 
 // Values
-export { Offset, type Party, type TemplateId, type Timestamp } from './codecs/scalars.js';
+export { type HashingSchemeVersion, Offset, type Party, type TemplateId, type Timestamp } from './codecs/scalars.js';
 
 // Errors
 export { isLedgerError, matchLedgerError, OutcomeUnknownError, type LedgerError } from './errors/LedgerError.js';
@@ -118,6 +118,7 @@ export { DecodeError, LedgerResetError, OrderError, PageLimitError, PrunedError 
 export { SnapshotLimitError } from './errors/feed.js';
 export { NotSentError, SubmissionExpiredError } from './errors/submission.js';
 export { SubmissionRejectedError, VerificationError, type Submission } from './errors/submission.js';
+export type { VerificationReason } from './errors/submission.js';
 export type { RejectionReason } from './errors/rejectionReason.js';
-export { CursorError, HandlerError, StoreError } from './errors/process.js';
+export { CursorError, HandlerError, StoreError, type StoreOperation } from './errors/process.js';
 export type { Problem } from './codecs/Problem.js';

@@ -48,9 +48,9 @@ export interface AutomationStatus extends WorkCounts {
 /**
  * A failure in a status.
  *
- * @inline
+ * @category Automation
  */
-interface ActionFailure {
+export interface ActionFailure {
   /** The contract. */
   readonly contractId: string;
   /** The message of the error. */

@@ -9,4 +9,4 @@ export { automate, type AutomationOptions } from './automate.js';
 export type { Action } from '../dispatch/decision.js';
 export type { Acted, ActionContext, ActionRequest, Rule, RuleContract } from './Rule.js';
 export { isRuleError, RuleError } from './Rule.js';
-export type { Automation, AutomationStatus } from './AutomationStatus.js';
+export type { ActionFailure, Automation, AutomationStatus } from './AutomationStatus.js';

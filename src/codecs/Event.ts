@@ -64,7 +64,7 @@ interface ProtoAny {
 /**
  * The status of an interface view: whether the participant could compute it.
  *
- * @inline
+ * @category Events
  */
 export interface ViewStatus {
   /** A gRPC status code; 0 means success. */

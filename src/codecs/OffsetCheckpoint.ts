@@ -7,7 +7,7 @@ import { Offset, Timestamp } from './scalars.js';
 /**
  * The progress of one synchronizer.
  *
- * @inline
+ * @category Updates
  */
 export interface SynchronizerTime {
   /** The synchronizer. */
@@ -95,7 +95,7 @@ export const OffsetCheckpoint: t.Type<OffsetCheckpoint, unknown> = message<Offse
 /**
  * The W3C trace context of the submission that caused an update.
  *
- * @inline
+ * @category Updates
  */
 export interface TraceContext {
   /** The `traceparent` header. */

@@ -113,7 +113,7 @@ export interface UpdateFormat {
 /**
  * An update format with the shape of {@link ledgerEffects}.
  *
- * @inline
+ * @category Requests
  */
 export interface LedgerEffectsFormat extends UpdateFormat {
   /** The transactions, with their exercises in place of archivals. */

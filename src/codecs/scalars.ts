@@ -206,7 +206,7 @@ export type Opt<A> = A | null | undefined;
  * The hashing scheme of a prepared transaction: `HASHING_SCHEME_VERSION_V2`, `HASHING_SCHEME_VERSION_V3` (since 3.5),
  * or a newer version from the response of `prepare`, which is passed on unchanged.
  *
- * @inline
+ * @category Values
  */
 export type HashingSchemeVersion = 'HASHING_SCHEME_VERSION_UNSPECIFIED' | `HASHING_SCHEME_VERSION_V${number}`;
 

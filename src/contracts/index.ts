@@ -24,7 +24,7 @@ export { contractChanges, type ContractChangesOptions } from './contractChanges.
 export { conflate } from './conflate.js';
 export { contractsFor } from './contractsFor.js';
 export { liveContracts, type LiveContracts } from './liveContracts.js';
-export { optimistic, type OptimisticChange, type OptimisticState } from './optimistic.js';
+export { optimistic, type OptimisticChange, type OptimisticState, type RefusedChange } from './optimistic.js';
 export { partiesOf, type PartiesOfOptions } from './partiesOf.js';
 export { shareContractsOf } from './shareContractsOf.js';
 export { shareContracts, type SharedContracts, type SharedView, type ShareOptions } from './shareContracts.js';

@@ -64,9 +64,9 @@ export interface OptimisticState<C extends AnyContract, R> {
 /**
  * A change that was taken back.
  *
- * @inline
+ * @category Contracts
  */
-interface RefusedChange<R> {
+export interface RefusedChange<R> {
   /** The change. */
   readonly change: OptimisticChange<R>;
   /** Why: usually a `LedgerError`. After an `OutcomeUnknownError` it may be committed, and its contracts then appear. */

@@ -27,7 +27,7 @@ const cursorNext: Readonly<Record<CursorReason, string>> = {
 /**
  * The operation of a store. `publish` is that of a relay, `prepare` that of a handler.
  *
- * @inline
+ * @category Errors
  */
 export type StoreOperation = 'prepare' | 'hold' | 'load' | 'save' | 'park' | 'unpark' | 'commit' | 'publish';
 

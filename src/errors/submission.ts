@@ -43,7 +43,7 @@ export interface Submission {
  *   commands, or in its time bounds
  * - `refused`: a verifier emitted another value than `true`, or none
  *
- * @inline
+ * @category Errors
  */
 export type VerificationReason = 'undecodable' | 'scheme' | 'hash' | 'parties' | 'commands' | 'times' | 'refused';
 

@@ -114,7 +114,10 @@ class Labelled extends Existing {
  * @category Operators
  */
 export const positions =
-  <A extends Update | Read>(): OperatorFunction<A, readonly [update: A, position: LedgerPosition]> =>
+  <A extends Update | { readonly _tag: string; readonly offset: number }>(): OperatorFunction<
+    A,
+    readonly [update: A, position: LedgerPosition]
+  > =>
   (source) =>
     defer(() => {
       let page: Page | undefined;

@@ -40,6 +40,7 @@ export type {
   TokenChoice,
   TransferArgument,
   TransferInstructionView,
+  WithExtraArgs,
 } from './interfaces.js';
 export type {
   AllocationSpecification,

@@ -149,9 +149,9 @@ export interface TokenChoice<A, R> {
 /**
  * The argument of a choice that only needs the context of the registry.
  *
- * @inline
+ * @category Tokens
  */
-interface WithExtraArgs {
+export interface WithExtraArgs {
   /** The context of the registry, and metadata. */
   readonly extraArgs: ExtraArgs;
 }
