@@ -141,6 +141,8 @@ export interface Step<A extends FeedElement = Update> {
   readonly page?: Page<A>;
   /** Set if the feed continues elsewhere: back at its last update, or at other offsets of the same history. */
   readonly moved?: 'back' | 'elsewhere';
+  /** Whether the page is the first one of a transport, which another participant may have opened. */
+  readonly isFirst?: boolean;
 }
 
 /**

@@ -90,10 +90,12 @@ function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, ste
 
 /**
  * Whether a page must be between two readings of the participant's ID: the first one after an outage, and each one where several
- * participants may answer. What a socket pushes is of one of them.
+ * participants may answer. What a socket pushes is of one of them: its first page shows of which.
  */
-const mustConfirm = ({ history, onOtherNode }: AnyFeed, { position }: Pick<Step, 'position'>): boolean =>
-  history.mustConfirm || (onOtherNode === 'relocate' && history.isIdentified && position.phase._tag !== 'Pushed');
+const mustConfirm = (
+  { history, onOtherNode }: AnyFeed,
+  { position, isFirst = position.phase._tag !== 'Pushed' }: Pick<Step, 'position' | 'isFirst'>,
+): boolean => history.mustConfirm || (onOtherNode === 'relocate' && history.isIdentified && isFirst);
 
 /** Emits a step if the participant is still the one on which the position was found. Otherwise, finds the position again. */
 const confirmStep = <A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> => {

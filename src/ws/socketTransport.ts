@@ -140,7 +140,7 @@ const followBySocket = <A extends FeedElement>(
         const { page } = received;
         if (page === undefined) return [];
         report(() => pageReceived(page, path));
-        return [{ ...following(), page }];
+        return [{ ...following(), page, ...(progress.count === 1 && { isFirst: true }) }];
       }),
       catchError((error: unknown) => [endSocket(feed, current(), progress, error)]),
     );

@@ -163,20 +163,24 @@ describe('a page of another participant, which has the last update at the same o
     });
   });
 
-  it.each(upTo(30))('is not read as one of the first, if it answers from %d ms after the start', (ms) => {
-    const all = [at(9, 'one::1220', 1), ...others];
-    marbles(({ flush }) => {
-      const { ledger, client } = world({ latencyMs: 5, participantId: 'first::1220' });
-      for (const { offset, element } of firstHas) ledger.append(offset, element);
-      const feed$ = client.updates({ beginExclusive: 0, updateFormat }, { onOtherNode: 'relocate' });
-      const seen = observe(feed$.pipe(takeUntil(timer(60_000))));
-      timer(ms).subscribe(() => {
-        ledger.replaceQuietly(all, 13);
-        ledger.reconfigure({ participantId: 'second::1220' });
+  it.each(upTo(30).flatMap((ms) => [[ms, 'by polls'] as const, [ms, 'by a WebSocket'] as const]))(
+    'is not read as one of the first, if it answers from %d ms after the start (%s)',
+    (ms, by) => {
+      const all = [at(9, 'one::1220', 1), ...others];
+      marbles(({ flush }) => {
+        const { ledger, client, websocket } = world({ latencyMs: 5, participantId: 'first::1220' });
+        for (const { offset, element } of firstHas) ledger.append(offset, element);
+        const transport = by === 'by polls' ? {} : websocket;
+        const feed$ = client.updates({ beginExclusive: 0, updateFormat }, { onOtherNode: 'relocate', ...transport });
+        const seen = observe(feed$.pipe(takeUntil(timer(60_000))));
+        timer(ms).subscribe(() => {
+          ledger.replaceQuietly(all, 13);
+          ledger.reconfigure({ participantId: 'second::1220' });
+        });
+        flush();
+        const read = seen.values.flatMap((update) => ('updateId' in update ? [update.updateId] : []));
+        expect([read.toSorted(), seen.error]).toEqual([upTo(5).map((n) => `update${n}`), undefined]);
       });
-      flush();
-      const read = seen.values.flatMap((update) => ('updateId' in update ? [update.updateId] : []));
-      expect([read.toSorted(), seen.error]).toEqual([upTo(5).map((n) => `update${n}`), undefined]);
-    });
-  });
+    },
+  );
 });
