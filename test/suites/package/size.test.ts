@@ -63,7 +63,7 @@ const apps: readonly App[] = [
       createLedger({ baseUrl: 'http://127.0.0.1:1', transport: webSocketTransport() })
         .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
         .subscribe(console.log);`,
-    plain: 69_300,
+    plain: 69_400,
     angular: 67_700,
     packages: all,
     marks,
@@ -71,7 +71,7 @@ const apps: readonly App[] = [
   {
     app: 'all of canton-rx',
     program: "import * as all from 'canton-rx'; console.log(all);",
-    plain: 76_200,
+    plain: 76_300,
     angular: 74_900,
     packages: all,
     marks,
