@@ -5,14 +5,17 @@ export const evil =
 /** Characters that no output has; a terminal gets colours and the status line only where a test allows them. */
 export const unprintable = /[^\P{C}\n]|[\p{Zl}\p{Zp}\u3164]/u;
 
-/** What is not text for people. */
+/** The fields that are not text for people. */
 const technical = /At$|Time$|PageToken$|Blob$|^(?:offset|nodeId|kind|value|transaction|hash\w*)$/;
 
+/** The same, and the command id: an answer with another one is no answer to a submission. */
+export const technicalOfSubmissions = new RegExp(`${technical.source}|^commandId$`);
+
 /** Appends a text to all texts of an answer, and adds it as a field to each payload. */
-export function poison(answer: unknown, text: string, key = ''): unknown {
-  if (typeof answer === 'string') return technical.test(key) ? answer : `${answer}${text}`;
-  if (Array.isArray(answer)) return answer.map((element) => poison(element, text, key));
+export function poison(answer: unknown, text: string, isLeft = technical, key = ''): unknown {
+  if (typeof answer === 'string') return isLeft.test(key) ? answer : `${answer}${text}`;
+  if (Array.isArray(answer)) return answer.map((element) => poison(element, text, isLeft, key));
   if (typeof answer !== 'object' || answer === null) return answer;
-  const fields = Object.entries(answer).map(([name, value]) => [name, poison(value, text, name)] as const);
+  const fields = Object.entries(answer).map(([name, value]) => [name, poison(value, text, isLeft, name)] as const);
   return Object.fromEntries([...fields, ...(key === 'createArgument' ? [[text, text] as const] : [])]);
 }

@@ -5,13 +5,13 @@ import { cantonError } from '../../src/sandbox/index.js';
 import { httpServer } from '../helpers/localServers.js';
 import { until } from '../helpers/time.js';
 import { cliWorld } from './cliWorld.js';
-import { evil, poison, unprintable } from './evil.js';
+import { evil, poison, technicalOfSubmissions, unprintable } from './evil.js';
 import { capture, type CaptureOptions, parseLines, runCli } from './runCli.js';
 
 const world = cliWorld();
 
-const poisonAll = (text = evil, path = /./): void => {
-  world.sandbox.fault({ kind: 'rewrite', body: (answer) => poison(answer, text) }, { path, times: 10_000 });
+const poisonAll = (text = evil, path = /./, isLeft?: RegExp): void => {
+  world.sandbox.fault({ kind: 'rewrite', body: (answer) => poison(answer, text, isLeft) }, { path, times: 10_000 });
 };
 
 const alice = (): string => world.sandbox.hostedParty('alice');
@@ -56,7 +56,7 @@ describe('a ledger full of control characters', () => {
   });
 
   it.each(Object.keys(lines))('prints none of them by %s, on a terminal and in a pipe', async (name) => {
-    poisonAll();
+    poisonAll(evil, /./, name === 'submit' ? technicalOfSubmissions : undefined);
     for (const line of lines[name]?.() ?? []) {
       for (const isTTY of [true, false]) {
         const { out, err } = await run(line, { isTTY }, { NO_COLOR: '1' });
