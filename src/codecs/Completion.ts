@@ -60,8 +60,8 @@ interface CompletionFields {
   /** The id of the committed update; absent after a rejection. */
   readonly updateId?: string;
   /**
-   * The period that the participant has searched for the same change; absent for a reassignment. One of a kind that only a newer
-   * ledger has stays as it is.
+   * The period that the participant has searched for the same change; absent for a reassignment. A period of a kind that
+   * only a newer ledger has stays as it is.
    */
   readonly deduplicationPeriod?: DeduplicationPeriod;
   /** The trace context of the submission. */

@@ -260,7 +260,7 @@ export interface CommandsRequest extends SubmissionFields {
   /**
    * The period in which the participant searches for the same change. The client extends it to the ledger end before the first
    * attempt, so that no attempt is committed twice. Default: since that ledger end. `Empty`, and a duration together with
-   * the option `since`, have the same meaning. The participant's own default can be shorter than a lost response takes.
+   * the option `since`, have the same meaning. The participant's own default can be too short to cover a lost response.
    */
   readonly deduplicationPeriod?: Opt<DeduplicationPeriod>;
   /** The earliest ledger time. The participant waits for it. Not together with `minLedgerTimeRel`. Default: none. */

@@ -165,7 +165,8 @@ export interface FormatOptions<I extends string = string> {
  * Returns a format that selects changes of active contracts: creations and archivals of contracts on which one of the
  * parties is a stakeholder, their reassignments, and changes to the hosting of the parties.
  *
- * @throws TypeError if the list of parties is empty or has something else, or a template or an interface has no valid id
+ * @throws TypeError if the list of parties is empty or has anything but parties, or if a template or an interface has no
+ * valid id
  * @example
  * ```ts
  * import { acsDelta } from 'canton-rx';
@@ -182,7 +183,8 @@ export const acsDelta = <const I extends string>(options: FormatOptions<I>): Upd
  * Returns a format that selects all effects: creations and exercises of which one of the parties is an informee, their
  * reassignments, and changes to the hosting of the parties. There are no archivals: their exercises are consuming.
  *
- * @throws TypeError if the list of parties is empty or has something else, or a template or an interface has no valid id
+ * @throws TypeError if the list of parties is empty or has anything but parties, or if a template or an interface has no
+ * valid id
  * @example
  * ```ts
  * import { ledgerEffects } from 'canton-rx';

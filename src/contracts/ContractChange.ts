@@ -81,7 +81,7 @@ export interface ContractsUpdated<C extends AnyContract = AnyContract> extends C
 
 /**
  * The difference between the contracts as they were followed and the contracts that were read again at the same offset.
- * No update made it, so it has none.
+ * No update made it, so it has no `update`.
  *
  * @category Contracts
  */

@@ -30,11 +30,11 @@ export interface ContractQuery<M extends ContractTypes = ContractTypes> {
    * The parties, at least one. `'any'` selects every party of the participant and requires a token that may read as any
    * party.
    *
-   * Of an Observable, such as `partiesOf(ledger)`, the contracts follow the last list: what only the parties of a new list
+   * With an Observable, such as `partiesOf(ledger)`, the contracts follow its last list: what only the parties of a new list
    * see is added, and what only those of the former list saw is removed, in one change with the reason `'selectionChanged'`.
-   * Of the contracts that were there, none is read again. Nothing is known before the first list. Later lists are taken
-   * over within about a second, those of one second together, and an empty list sees nothing. An error of the Observable
-   * ends the contracts; when it completes, the last list stays.
+   * Of the contracts that were there, none is read again. Nothing is known before the first list. Later lists are taken over
+   * within about a second, those of one second together, and an empty list sees nothing. An error of the Observable ends the
+   * contracts; when it completes, the last list stays.
    */
   readonly parties: readonly Party[] | 'any' | Observable<readonly Party[]>;
   /**

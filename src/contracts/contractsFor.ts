@@ -40,8 +40,8 @@ import { PartyIndex } from './parties/PartyIndex.js';
  * checkpoints of the participant, while `atOffset` emits as soon as everything up to that offset has been applied.
  *
  * @param live - a view that reads all contracts of the parties, for example with `parties: 'any'`
- * @param parties - the parties. Of an Observable, the view is loading until the first list, and its errors end the view. An
- * empty list sees nothing
+ * @param parties - the parties. With an Observable, the view is loading until its first list, and its errors end the view.
+ * An empty list sees nothing
  * @throws TypeError if `parties` is neither a list of parties nor an Observable, or if `live` does not read a party;
  * synchronously for a list. Lists that an Observable emits end the view with it
  * @example

@@ -33,8 +33,9 @@ export interface OptimisticChange<R> {
   /** Submits the change, such as `ledger.submitAndWaitForTransaction(request)`. Its first value is the commit. */
   readonly submission$: Observable<TransactionPlace>;
   /**
-   * The command ID of the submission. With it, the commit is recognised in the view also before the submission has its answer.
-   * Default: contracts that are added meanwhile are shown with the answer, because one of them may be that of the row.
+   * The command ID of the submission. With it, the commit is recognized in the view also before the submission has its
+   * answer. Default: contracts that are added meanwhile are shown with the answer, because one of them may be that of the
+   * row.
    */
   readonly commandId?: string | undefined;
   /** Rows for the contracts that the change creates, in any form. */
@@ -75,8 +76,8 @@ export interface RefusedChange<R> {
 
 /**
  * Shows changes before they are committed. Submits each change, and shows its rows from then on, until the view has the commit:
- * the rows give way to its contracts in one step. If the submission fails, they are taken back, with the error. A row and its
- * contract are never shown together, and never is neither, also if the view has the commit before the submission has its answer.
+ * the rows give way to its contracts in one step. If the submission fails, they are taken back, with the error. Either a row
+ * or its contract is shown, and never both, also if the view has the commit before the submission has its answer.
  *
  * Emits as soon as the contracts of the view are known; the rows of a change that began before that come with its answer. Each subscription submits the changes; unsubscribing aborts the
  * submissions that are pending. It fails and completes with the view.

@@ -47,8 +47,8 @@ type ReadAlone = (query: Query, options?: ContractsOptions, after?: ContractsHad
  * reads the contracts of all the types, also of those without a view; later views begin with what is known, and send no
  * request. While the feed has more to apply, all of them are `'stale'`.
  *
- * If the participant rejects the request for all types, or sends an update that cannot be decoded, each view continues alone after
- * what it has, so that only that ends which cannot be read. Views with other types, without types, or with
+ * If the participant rejects the request for all types, or sends an update that cannot be decoded, each view continues alone
+ * after what it has, so that only a view that cannot be read ends. Views with other types, without types, or with
  * `onUnknownPackage: 'wait'` are read alone from the start, and so is a view after `reload`.
  *
  * @param types - the types, also with other decoders than in the queries; their order means nothing

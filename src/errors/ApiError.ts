@@ -51,7 +51,7 @@ export interface ApiErrorFacts {
  * @category Errors
  */
 export class ApiError extends TaggedError<'ApiError'> {
-  /** The number and the duration of the retries; absent if it was not. */
+  /** The number and the duration of the retries; absent if there were none. */
   declare readonly retried?: Retried;
   /** The path of the request. */
   readonly path: string;

@@ -145,7 +145,7 @@ const otherParticipantNext = `correct the address; or if both have the same hist
  * @category Errors
  */
 export class LedgerResetError extends TaggedError<'LedgerResetError'> {
-  /** The number and the duration of the retries; absent if it was not. */
+  /** The number and the duration of the retries; absent if there were none. */
   declare readonly retried?: Retried;
   /** Whether the ledger ends before the cursor, or is another one that may have grown past the cursor. */
   readonly reason: 'endBeforeCursor' | 'anotherLedger';

@@ -114,7 +114,7 @@ export class HandlerError extends TaggedError<'HandlerError'> {
  * @category Errors
  */
 export class StoreError extends TaggedError<'StoreError'> {
-  /** The number and the duration of the retries; absent if it was not. */
+  /** The number and the duration of the retries; absent if there were none. */
   declare readonly retried?: Retried;
   /** Whether the error ends the processor immediately, because a repetition cannot help. */
   readonly endsProcessor: boolean;

@@ -6,7 +6,7 @@
  * - `inactiveContract`: a contract of the commands is archived or unknown. Read the contracts again.
  * - `refusal`: the Daml model refused the commands, for example by a failed assertion.
  * - `authorization`: the token, the parties of `actAs` or the signatures do not suffice.
- * - `packages`: a package is unknown, or a participant of the transaction does not vet it.
+ * - `packages`: a package is unknown, or a participant of the transaction has not vetted it.
  * - `traffic`: the participant has too little traffic. Pause all submissions until it is topped up.
  * - `backPressure`: the participant or the synchronizer is overloaded. Submit less at a time.
  * - `topology`: no synchronizer connects all parties and contracts, at the moment or for good.

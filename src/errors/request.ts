@@ -10,7 +10,7 @@ export const connectionFailed = 'the connection failed';
  * @category Errors
  */
 export class ConnectionError extends TaggedError<'ConnectionError'> {
-  /** The number and the duration of the retries; absent if it was not. */
+  /** The number and the duration of the retries; absent if there were none. */
   declare readonly retried?: Retried;
   /** The system's error code, such as `ECONNREFUSED`, if there is one. */
   readonly code?: string | undefined;
@@ -58,7 +58,7 @@ export class ConnectionError extends TaggedError<'ConnectionError'> {
  * @category Errors
  */
 export class RequestTimeoutError extends TaggedError<'RequestTimeoutError'> {
-  /** The number and the duration of the retries; absent if it was not. */
+  /** The number and the duration of the retries; absent if there were none. */
   declare readonly retried?: Retried;
 
   constructor(
@@ -103,7 +103,7 @@ export class ResponseTooLargeError extends TaggedError<'ResponseTooLargeError'> 
  * @category Errors
  */
 export class TokenError extends TaggedError<'TokenError'> {
-  /** The number and the duration of the retries; absent if it was not. */
+  /** The number and the duration of the retries; absent if there were none. */
   declare readonly retried?: Retried;
 
   constructor(
@@ -136,7 +136,7 @@ export function tokenProblem(token: unknown): string | undefined {
  * @category Errors
  */
 export class UnauthorizedError extends TaggedError<'UnauthorizedError'> {
-  /** The number and the duration of the retries; absent if it was not. */
+  /** The number and the duration of the retries; absent if there were none. */
   declare readonly retried?: Retried;
 
   constructor(

@@ -142,8 +142,8 @@ export interface Ledger extends LedgerReader {
    * - `InvalidRequestError`: the request is invalid, and nothing was sent.
    *
    * After a lost response, the client sends the same change again until the participant's answer decides (see `recover`).
-   * Unsubscribing stops that, not the commands: the outcome is then unknown. A subscription after it continues with the same
-   * change. Without `commandId`, each other subscription submits a new change.
+   * Unsubscribing stops that, not the commands: the outcome is then unknown. The next subscription continues with the same
+   * change. Without `commandId`, any other subscription submits a new change.
    *
    * @throws TypeError synchronously, if an option is invalid
    * @example

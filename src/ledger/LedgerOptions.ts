@@ -22,7 +22,7 @@ export interface LedgerOptions {
    * `nextAddressAfterMs`, the requests go to the next. A function returns the URL for a request.
    *
    * Every address gets the token and the headers. Each participant has its own offsets: a feed continues at another
-   * one only if the ledger is proven to be the same, see `docs/services.md`. A submission stays at the address where
+   * one only if the ledger is proven to be the same: see `docs/running-services.md`. A submission stays at the address where
    * it began until its outcome is known, because its offsets and its deduplication belong to that participant.
    */
   readonly baseUrl: BaseUrl;
@@ -72,8 +72,8 @@ export interface LedgerOptions {
   readonly serverTimeoutMs?: number | undefined;
   /**
    * The maximum size of a response, in bytes. It limits how much memory a faulty participant can use. If a response is
-   * larger, a feed requests smaller pages; any other request fails with an `ResponseTooLargeError`. A decoded response
-   * takes a few times its size in memory, and up to fifty times if it is crafted for that. Has no effect with `port`.
+   * larger, a feed requests smaller pages; any other request fails with a `ResponseTooLargeError`. A decoded response takes
+   * a few times its size in memory, and up to fifty times if it is crafted for that. Has no effect with `port`.
    *
    * @defaultValue 33554432, 32 MiB
    */

@@ -29,7 +29,7 @@ export interface FeedItem {
 /**
  * A source of updates in order, from which a processor can resume at any position: a ledger (`updatesFeed`,
  * `contractsFeed`), or a stream to which its updates are relayed (`natsFeed` of `canton-rx/nats`). It describes what a
- * processor reads, and can be processed several times. It is not an Observable, as the feed of `ledger.updates()` is, and
+ * processor reads, and can be processed several times. Unlike the feed of `ledger.updates()`, it is not an Observable, and
  * reads nothing by itself.
  *
  * @typeParam A - the input of handlers

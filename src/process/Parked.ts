@@ -59,8 +59,8 @@ export const Parked: t.Type<Parked, unknown> = message<Parked>('Parked', {
 
 /**
  * Calls a handler with the updates that a processor has parked, in ascending order of offset, and emits the result for
- * each. An update that was handled is removed; if the store has transactions, in that of the handler. An update that
- * fails remains parked, and the next one follows. An update that cannot be decoded remains parked, too: read it from
+ * each. An update that was handled is removed; if the store has transactions, in the transaction of the handler. An update
+ * that fails remains parked, and the next one follows. An update that cannot be decoded remains parked, too: read it from
  * the ledger by its offset.
  *
  * The processor of that name may run at the same time. It has long passed these updates, so they are handled out of

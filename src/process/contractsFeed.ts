@@ -86,8 +86,8 @@ export type ContractsFeedQuery<M extends ContractTypes = ContractTypes> = Contra
  * On the first batch of a reset (`isFirst`) the handler must remove the contracts it has; with the last batch
  * (`isLast`) the new ones are complete. The cursor has the offset of the contracts only after the last batch: after an
  * earlier crash they are loaded again from a first batch, so an incomplete load never counts as complete. Until the
- * last batch, readers of a table may see some of the contracts only. With `batchSize: Infinity` they never do: a reset
- * is one batch in one transaction.
+ * last batch, readers of a table may see only some of the contracts. With `batchSize: Infinity` they never do: a reset is
+ * one batch in one transaction.
  *
  * After a restart the contracts at the offset of the cursor are read again, and the changes after it follow. With
  * `onGap: 'reload'`, the default, all contracts are loaded again if the ledger was pruned after the cursor, or was

@@ -14,8 +14,8 @@ import { type UpdatesFeedOptions, type UpdatesFeedRequest, openUpdatesReader } f
 
 /**
  * Returns the updates of a ledger as a feed for {@link processFeed}: a description of what to read, and not an Observable
- * as `ledger.updates()` is. It polls over HTTP, and requests a page only while
- * at most one is waiting: pushed or prefetched updates would pile up in memory if the handler is slow.
+ * like that of `ledger.updates()`. It polls over HTTP, and requests a page only while at most one is waiting: pushed or
+ * prefetched updates would pile up in memory if the handler is slow.
  *
  * A cursor belongs to the participant and to what the request selects. The order of its parties and filters does not
  * matter, nor do `verbose` and other flags. After a restart and after an outage, the feed checks that the last update is

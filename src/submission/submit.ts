@@ -42,7 +42,10 @@ export interface SubmitOptions extends Pick<ExecuteOptions, 'recover'> {
    * your own verifier. `false` trusts the participant with everything that the party's key can sign. Required.
    */
   readonly verify: Verifier | false;
-  /** How far back the ledger searches for the same change. Default: `{ Empty: {} }`, seven days or what the participant has. */
+  /**
+   * How far back the ledger searches for the same change. Default: `{ Empty: {} }`, the longest period that the participant
+   * allows, usually seven days.
+   */
   readonly deduplicationPeriod?: DeduplicationPeriod | undefined;
   /** The events in the transaction. Default: the changes of active contracts that a submitting party sees. */
   readonly transactionFormat?: TransactionFormat | undefined;

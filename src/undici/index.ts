@@ -36,8 +36,7 @@ export interface UndiciPortOptions {
    */
   readonly dispatcher?: Dispatcher | undefined;
   /**
-   * The maximum size of a response body, in bytes. A larger one is an `ResponseTooLargeError`, and the connection is
-   * closed.
+   * The maximum size of a response body, in bytes. A larger one is a `ResponseTooLargeError`, and the connection is closed.
    *
    * @defaultValue 33554432, 32 MiB
    */
