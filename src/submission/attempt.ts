@@ -9,6 +9,7 @@ import {
   map,
   type Observable,
   of,
+  throwError,
   timer,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
@@ -18,6 +19,7 @@ import { OutcomeUnknownError, isLedgerError, type LedgerError } from '../errors/
 import { NotSentError, type Submission } from '../errors/submission.js';
 import { TokenError } from '../errors/request.js';
 import { userOf } from '../client/claims.js';
+import { isRefusedAlone } from '../history/participant.js';
 import { monotonicNow } from '../http/clock.js';
 import { clampTimer, type RetryBudget } from '../http/retry.js';
 import type { Proof } from './codes.js';
@@ -102,14 +104,17 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
   });
 
 /**
- * Completes if the participant is the one that was seen before, while nothing is committed that could show more. For the first
- * attempt, a start that was read shows that by itself. Signed bytes are for one synchronizer.
+ * Completes if the participant is the one that was seen before, while nothing is committed that could show more. Without one, nothing
+ * can be compared. For the first attempt, a start that was read shows that by itself. Signed bytes are for one synchronizer.
  */
 const proveParticipant = (run: Run, { sent }: Attempts): Observable<never> => {
-  const { participantId, isUnread = false } = run.start;
-  const mayDiffer = sent > 0 || (isUnread && participantId !== undefined);
-  if (run.strategy.kind !== 'hosted' || !mayDiffer) return EMPTY;
-  return proveStart({ ...run, start: { ...bareOffset(0), participantId } });
+  const { start, change, strategy } = run;
+  const { participantId = change.participantId, isUnread = false } = start;
+  if (strategy.kind !== 'hosted' || participantId === undefined || (sent === 0 && !isUnread)) return EMPTY;
+  return proveStart({ ...run, start: { ...bareOffset(0), participantId } }).pipe(
+    // the last update is the proof if a gateway has come to block the path of the id
+    catchError((error: unknown) => (isRefusedAlone(error) ? proveStart(run) : throwError(() => error))),
+  );
 };
 
 /**

@@ -26,7 +26,7 @@ import {
 } from '../../src/index.js';
 import { type CommandFault, submitPath } from '../helpers/CommandService.js';
 import { observe, type Observed } from '../helpers/observe.js';
-import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
+import { type Reply, scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
 import { type CommandPlan, contractId, VirtualCommands } from '../helpers/virtualCommands.js';
 import { checkpoint, errorBody, errorReply, ok, transactionValue, transactionWith } from '../helpers/wire.js';
@@ -452,6 +452,26 @@ describe('an attempt whose response is lost', () => {
     });
     expect(seen.error).toMatchObject({ _tag: 'NotSentError' });
     expect(node.commits).toEqual([]);
+  });
+
+  it.each<[string, (count: number) => Reply | undefined]>([
+    ['fails from the beginning', () => errorReply(503, '<html>no backend</html>')],
+    ['is blocked later', (count) => (count > 2 ? errorReply(403, '<html>forbidden</html>') : undefined)],
+    ['is removed later', (count) => (count > 2 ? errorReply(404, '<html>not found</html>') : undefined)],
+  ])('is repeated after back-pressure if the path of the participant ID %s', (_, replyOf) => {
+    const { node, result } = play([refused('PARTICIPANT_BACKPRESSURE')], ({ node: its }) => {
+      let count = 0;
+      const service = scriptedService((request) => {
+        if (request.path !== '/v2/parties/participant-id') return its.reply(request);
+        const reply = replyOf((count += 1));
+        return reply === undefined ? its.reply(request) : of(reply).pipe(delay(10));
+      });
+      const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+      return observe(ledger.submitAndWaitForTransaction(create));
+    });
+    expect(node.commits).toHaveLength(1);
+    expect(result.values).toMatchObject([{ offset: 11 }]);
+    expect(result.endedAt).toBeLessThan(3_000);
   });
 
   it('is unknown in the end, with what another process needs to continue (G61)', () => {
