@@ -241,6 +241,8 @@ export class Change {
     this.#active -= 1;
     this.mayBeCommitted = mayBeCommitted;
     if (mayBeCommitted) this.#left += 1;
+    // the next subscription begins where the ledger is then
+    else if (this.#active === 0 && this.#start?.isGiven !== true) this.#start = undefined;
   }
 }
 

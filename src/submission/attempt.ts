@@ -94,7 +94,7 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
       const budget = attempts.budget.spend(monotonicNow() - startedAt, Infinity);
       return retryOrEnd(run, { ...attempts, budget }, error, true);
     };
-    const prepared$ = isResent ? strategy.prepareResend(run) : concat(proveParticipant(run, attempts), of(noContracts));
+    const prepared$ = isResent ? strategy.prepareResend(run) : concat(proveParticipant(run), of(noContracts));
     const send$ = prepared$.pipe(
       map(send),
       catchError((error: unknown) => of(isResent ? fail(error) : unsent(error))),
@@ -107,10 +107,11 @@ export const attempt = (run: Run, attempts: Attempts): Observable<SubmittedTrans
  * Completes if the participant is the one that was seen before, while nothing is committed that could show more. Without one, nothing
  * can be compared. For the first attempt, a start that was read shows that by itself. Signed bytes are for one synchronizer.
  */
-const proveParticipant = (run: Run, { sent }: Attempts): Observable<never> => {
+const proveParticipant = (run: Run): Observable<never> => {
   const { start, change, strategy } = run;
   const { participantId = change.participantId, isUnread = false } = start;
-  if (strategy.kind !== 'hosted' || participantId === undefined || (sent === 0 && !isUnread)) return EMPTY;
+  const isFirst = change.submissionIds.size === 0;
+  if (strategy.kind !== 'hosted' || participantId === undefined || (isFirst && !isUnread)) return EMPTY;
   return proveStart({ ...run, start: { ...bareOffset(0), participantId } }).pipe(
     // the last update is the proof if a gateway has come to block the path of the id
     catchError((error: unknown) => (isRefusedAlone(error) ? proveStart(run) : throwError(() => error))),

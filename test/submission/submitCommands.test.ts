@@ -454,6 +454,25 @@ describe('an attempt whose response is lost', () => {
     expect(node.commits).toEqual([]);
   });
 
+  it.each<[string, CommandFault, number, string]>([
+    ['refused', refused('PARTICIPANT_BACKPRESSURE'), 1_300, 'OutcomeUnknownError'],
+    ['rejected', noTraffic, 320, 'NotSentError'],
+  ])('is committed once if it was %s, and its next subscription finds another participant', (_, fault, backAt, tag) => {
+    const defaults = { kind: 'create', latencyMs: 10, hasCheckpoints: true, completions: 'completions' } as const;
+    const other = new VirtualCommands({ ...defaults, faults: [lost] });
+    other.ledger.reconfigure({ participantId: 'other::1220' });
+    const { node, result } = play([fault], ({ node: first }) => {
+      let present = first;
+      asyncScheduler.schedule(() => (present = other), 85);
+      asyncScheduler.schedule(() => (present = first), backAt);
+      const service = scriptedService((request) => present.reply(request));
+      const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+      return observe(ledger.submitAndWaitForTransaction(create).pipe(retry({ count: 1, delay: 100 })));
+    });
+    expect(result.error).toMatchObject({ _tag: tag });
+    expect([...node.commits, ...other.commits]).toHaveLength(tag === 'NotSentError' ? 0 : 1);
+  });
+
   it.each<[string, (count: number) => Reply | undefined]>([
     ['fails from the beginning', () => errorReply(503, '<html>no backend</html>')],
     ['is blocked later', (count) => (count > 2 ? errorReply(403, '<html>forbidden</html>') : undefined)],
