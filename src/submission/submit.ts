@@ -124,12 +124,14 @@ export function submit(
   let signed: SignedSubmission | undefined;
   let signing$: Observable<SignedSubmission> | undefined;
   let executing = 0;
+  const forget = (): void => {
+    signing$ = undefined;
+  };
   // once for subscriptions at the same time: the ledger finds signed bytes by their hash
   const signOnce = (client: Client): Observable<SignedSubmission> =>
     (signing$ ??= signed$(client, randomUuid()).pipe(
-      finalize(() => {
-        signing$ = undefined;
-      }),
+      // before its subscribers learn of an error: one that subscribes again at once begins another preparation
+      tap({ error: forget, complete: forget, unsubscribe: forget }),
       share(),
     ));
   return (client) =>
