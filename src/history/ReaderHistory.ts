@@ -120,8 +120,13 @@ export class ReaderHistory {
   /** Whether there was an outage since the last proof. */
   get isDoubtful(): boolean {
     // a feed that has read nothing yet takes any ledger, and so does one from the beginning
-    if (!this.#hasRead || this.#cursor === 0) return false;
+    if (!this.#hasRead || this.#isAtBeginning) return false;
     return this.#isDoubtful || Math.abs(asyncScheduler.now() - this.#answeredAt) > this.#maxSilenceMs;
+  }
+
+  /** Whether a feed from offset 0 has read nothing. One that has moved to offset 0 has read something at other offsets. */
+  get #isAtBeginning(): boolean {
+    return this.#cursor === 0 && this.isAddressed;
   }
 
   /**
@@ -177,7 +182,7 @@ export class ReaderHistory {
    * @param mayRelocate - whether another one may answer later, so that it must be known which one was read first
    */
   mustReadParticipant(mayRelocate: boolean): boolean {
-    if (this.#cursor === 0 && !mayRelocate) return false;
+    if (this.#isAtBeginning && !mayRelocate) return false;
     if (this.#participantReadAt === undefined) return true;
     const isOld = Math.abs(asyncScheduler.now() - this.#participantReadAt) > participantMaxAgeMs;
     return isOld && this.#position.participantId !== undefined;
@@ -192,7 +197,7 @@ export class ReaderHistory {
     const known = this.#move === undefined ? this.#position.participantId : this.#move.participantId;
     if (participantId === undefined || participantId === known) return;
     // from the beginning, any participant may answer
-    if (known !== undefined && this.#cursor > 0) this.interrupted();
+    if (known !== undefined && !this.#isAtBeginning) this.interrupted();
     else if (this.isAddressed) this.#position = { ...this.#position, participantId };
   }
 

@@ -184,3 +184,29 @@ describe('a page of another participant, which has the last update at the same o
     },
   );
 });
+
+it.each(upTo(40))('a feed that moved to offset 0 reads no other ledger there, which answers %d ms later', (ms) => {
+  const timeOf = (n: number) => new Date(Date.UTC(2026, 6, 24) + n).toISOString();
+  // nothing of the second synchronizer was read
+  const recordTimes = {
+    'one::1220': { recordTime: timeOf(10), updateId: 'update10' },
+    'two::1220': { recordTime: timeOf(5) },
+  };
+  const lastUpdate = { offset: 50, updateId: 'update10' };
+  const after = { offset: 50, participantId: 'first::1220', recordTimes, lastUpdate };
+  marbles(({ flush }) => {
+    const { ledger, client } = world({ latencyMs: 5, participantId: 'first::1220' });
+    ledger.append(50, at(50, 'one::1220', 10).element);
+    const feed$ = client.updates({ after, updateFormat }, { onOtherNode: 'relocate' });
+    const seen = observe(feed$.pipe(takeUntil(timer(60_000))));
+    timer(10_000).subscribe(() => {
+      ledger.replace([at(1, 'two::1220', 11), at(2, 'one::1220', 10)], 2, 'second::1220');
+    });
+    timer(10_000 + ms).subscribe(() => {
+      ledger.replace([at(1, 'three::1220', 97), at(2, 'three::1220', 98)], 2, 'third::1220');
+    });
+    flush();
+    const read = seen.values.flatMap((update) => ('updateId' in update ? [update.updateId] : []));
+    expect(read.filter((id) => id !== 'update11')).toEqual([]);
+  });
+});
