@@ -181,11 +181,12 @@ export function contractsResource<C extends AnyContract>(
     isLoading: derived('isLoading', () => status() === 'loading' || status() === 'reloading'),
     error,
     hasValue: (() => known() !== undefined) as ContractsResource<C>['hasValue'],
-    reload: () => {
-      const isPossible = untracked(() => endedAt() === undefined && !['idle', 'loading'].includes(status()));
-      if (isPossible) reload();
-      return isPossible;
-    },
+    reload: () =>
+      untracked(() => {
+        const isPossible = endedAt() === undefined && !['idle', 'loading'].includes(status());
+        if (isPossible) reload();
+        return isPossible;
+      }),
     offset: derived('offset', () => known()?.offset),
     isLive: derived('isLive', () => known() !== undefined && known()?.staleSince === undefined),
     staleSince: derived('staleSince', () => known()?.staleSince),

@@ -1,4 +1,4 @@
-import { inject, Injector, NgZone, type Signal } from '@angular/core';
+import { inject, Injector, NgZone, type Signal, untracked } from '@angular/core';
 import { toSignal } from '@angular/core/rxjs-interop';
 import type { LedgerSession, SessionState } from '../session/SessionState.js';
 import { insideZone } from './zone.js';
@@ -46,5 +46,5 @@ export function injectSession(
   // requests change it, which run outside the zone
   const state$ = session.state$.pipe(insideZone(injector.get(NgZone)));
   const state = toSignal(state$, { injector, initialValue: session.state });
-  return { state, signIn: session.signIn, signOut: session.signOut };
+  return { state, signIn: () => untracked(session.signIn), signOut: () => untracked(session.signOut) };
 }

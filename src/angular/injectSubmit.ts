@@ -1,4 +1,4 @@
-import { inject, Injector, NgZone, runInInjectionContext, type Signal, computed } from '@angular/core';
+import { inject, Injector, NgZone, runInInjectionContext, type Signal, computed, untracked } from '@angular/core';
 import { toSignal } from '@angular/core/rxjs-interop';
 import { isObservable, type Observable } from 'rxjs';
 import type { CommandsRequest } from '../codecs/SubmissionRequest.js';
@@ -93,12 +93,15 @@ export function injectSubmit({
     // a view that it awaits may run outside the zone
     const state = toSignal(submission.state$.pipe(insideZone(inject(NgZone))), { requireSync: true });
     return {
+      // an effect that submits would otherwise submit again when a signal changes that the ledger has read
       submit: (request) =>
-        submission.submit(
-          () => (isObservable(request) ? request : submitter.submitAndWaitForTransaction(request)),
-          awaits,
+        untracked(() =>
+          submission.submit(
+            () => (isObservable(request) ? request : submitter.submitAndWaitForTransaction(request)),
+            awaits,
+          ),
         ),
-      retry: () => submission.retry(awaits),
+      retry: () => untracked(() => submission.retry(awaits)),
       reset: () => {
         submission.reset();
       },

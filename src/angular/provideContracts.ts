@@ -8,6 +8,7 @@ import {
   makeEnvironmentProviders,
   PLATFORM_ID,
   TransferState,
+  untracked,
 } from '@angular/core';
 import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
 import { filter } from 'rxjs';
@@ -144,6 +145,6 @@ export function injectClearContracts(): () => void {
   return () => {
     // also those of queries that are not shown yet
     state.remove(pageContracts);
-    sharedOf(injector.get(NO_LEDGER, null) ?? injector.get(LEDGER)).clear();
+    untracked(sharedOf(injector.get(NO_LEDGER, null) ?? injector.get(LEDGER)).clear);
   };
 }

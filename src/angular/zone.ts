@@ -1,4 +1,4 @@
-import { type DestroyRef, NgZone } from '@angular/core';
+import { type DestroyRef, NgZone, untracked } from '@angular/core';
 import {
   dematerialize,
   concatMap,
@@ -46,6 +46,7 @@ export interface PendingTaskList {
  * Runs the feeds of a ledger outside Angular's zone, and emits within it, because an application that waits for a feed without
  * an end is never stable. Feeds end with the injector: on a server they would otherwise continue after the page was sent.
  * Single requests keep the application unstable until they are answered, so that a page is rendered with the response.
+ * An effect that subscribes depends on none of the signals that the ledger's options read.
  *
  * @internal
  */
@@ -57,7 +58,7 @@ export class ZoneInterceptor implements Interceptor {
 
   /** Contracts are read by `injectContracts`, which itself decides where they run. */
   feed({ kind, processor }: FeedCall): FeedInterception | undefined {
-    if (kind === 'contracts' && processor === undefined) return undefined;
+    if (kind === 'contracts' && processor === undefined) return { run: untracked };
     const { destroyRef, hasFeeds, zone } = this.environment;
     return {
       ...this.#throughZone(),
@@ -81,7 +82,8 @@ export class ZoneInterceptor implements Interceptor {
   /** Node's fetch has one timer for all connections: in the zone, the connections of feeds would keep it pending. */
   #single(): Interception | undefined {
     const { isServer, pendingTasks, zone } = this.environment;
-    if (!isServer) return undefined;
+    // an effect that submits would submit again when a signal changes that the token is read from
+    if (!isServer) return { run: untracked };
     const task = beginTask(zone, pendingTasks);
     const through = this.#throughZone();
     return {
@@ -97,7 +99,9 @@ export class ZoneInterceptor implements Interceptor {
     const { isServer, zone } = this.environment;
     return {
       run: (work) => {
-        zone.runOutsideAngular(work);
+        zone.runOutsideAngular(() => {
+          untracked(work);
+        });
       },
       emit: (deliver) => {
         runInZone(zone, deliver);
