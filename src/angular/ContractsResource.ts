@@ -95,7 +95,10 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
    * The state of the connection, and why a request is retried; `undefined` while the status is `'idle'` or `'error'`.
    */
   readonly connection: Signal<LiveConnection | undefined>;
-  /** Emits when `value` includes a transaction, and completes. For the option `awaits` of `injectSubmit`. */
+  /**
+   * Emits when `value` includes a transaction, and completes; without a value if there is no query. For the option `awaits` of
+   * `injectSubmit`.
+   */
   readonly after: AwaitedView['after'];
 }
 

@@ -129,7 +129,9 @@ export function injectContracts<M extends ContractTypes>(
         const includes = inclusionOf(transaction);
         return reading$.pipe(
           startWith(untracked(latest)),
-          takeWhile(({ error }) => error === undefined),
+          // until the effects run, the latest reading may be that of the former query
+          filter((reading) => reading.request === untracked(request)),
+          takeWhile((reading) => reading.request !== undefined && reading.error === undefined),
           filter(({ known }) => known?.step !== undefined && includes(known.step)),
           take(1),
           takeUntil(ended$.pipe(filter((hasEnded) => hasEnded))),

@@ -124,6 +124,54 @@ describe('injectSubmit', () => {
     expect(other.outcome()).toMatchObject({ _tag: 'Committed' });
   });
 
+  it.each<[string, (contracts: ContractsTestingController) => void]>([
+    ['the contracts', () => undefined],
+    [
+      'the error',
+      (contracts) => {
+        contracts.refuse();
+      },
+    ],
+  ])('waits for the query that is shown then, and does not take %s of the former one for it', (_, end) => {
+    const { answer, contracts } = application();
+    const party = signal(alice);
+    const ious = inject(() => injectContracts(() => ({ types: { iou: Iou }, parties: [party()] })));
+    const form = inject(() => injectSubmit({ awaits: ious }));
+    TestBed.tick();
+    contracts.create(Iou, iou, { signatories: [alice, 'bob::1220ab'] });
+    contracts.create(Iou, iou, { signatories: [alice, 'bob::1220ab'] });
+    expect(ious.value()).toHaveLength(2);
+    end(contracts);
+    void form.submit(request);
+    party.set('bob::1220ab');
+    contracts.hold();
+    answer();
+    expect([form.pending(), ious.status()]).toEqual([true, 'loading']);
+    TestBed.tick();
+    expect([form.pending(), ious.status()]).toEqual([true, 'loading']);
+    contracts.release();
+    expect([form.pending(), ious.value().length]).toEqual([false, 2]);
+  });
+
+  it('does not wait for contracts without a query', () => {
+    const { answer } = application();
+    const id = signal<string | undefined>(undefined);
+    const selected = inject(() => injectContract(Iou, id));
+    const form = inject(() => injectSubmit({ awaits: selected }));
+    TestBed.tick();
+    void form.submit(request);
+    answer();
+    expect(form.outcome()?._tag).toBe('Committed');
+    id.set('00c1');
+    TestBed.tick();
+    void form.submit(request);
+    answer();
+    expect(form.pending()).toBe(true);
+    id.set(undefined);
+    TestBed.tick();
+    expect(form.outcome()?._tag).toBe('Committed');
+  });
+
   it('awaits the contracts of a ledger', async () => {
     const { participant, service } = contractsWorld({ latencyMs: 1 });
     participant.append(created(1, 'x'));
