@@ -11,6 +11,7 @@ import {
   describeSchedule,
   type HistorySchedule,
   historySchedules,
+  movesToSameOffsets,
   restoresToFormerOffsets,
   type Sights,
   type Variety,
@@ -57,6 +58,7 @@ function happenedIn({ reading, world, histories }: HistoryOutcome): readonly str
   );
   return [
     ...(reading.error === undefined ? ['read to the end'] : [describeError(reading.error).split(':')[0] ?? '']),
+    ...(world.sockets > 0 ? ['by sockets'] : []),
     ...(last === undefined ? ['nothing emitted'] : []),
     ...(participants.size > 1 ? ['several participants'] : []),
     ...(histories.length > 1 ? ['several ledgers'] : []),
@@ -104,6 +106,42 @@ describe('a log after a restore in which other updates have the offsets of befor
     '%s',
     (_, full, sights) => {
       campaignOf(full, restoresToFormerOffsets(logs.readers, sights));
+    },
+    hours,
+  );
+});
+
+describe('a log of another participant, which may have other updates at the same offsets (G19)', () => {
+  it.each([
+    ['by polls', false],
+    ['by WebSockets', true],
+  ])(
+    'has each update once, read %s',
+    (_, isPushed) => {
+      campaignOf(300, movesToSameOffsets(isPushed));
+    },
+    hours,
+  );
+});
+
+describe('updates that a WebSocket pushes (G19)', () => {
+  const pushed = { isPushed: true } as const;
+  it.each<[string, number, Variety]>([
+    [
+      'are the history of a log through restores',
+      300,
+      { ...pushed, readers: ['updates'], ...oneNode, actions: [...quiet, 'restore', 'restore', 'lose'] },
+    ],
+    ['are that history through everything', 300, { ...everything, ...pushed, readers: ['updates'] }],
+    [
+      'keep a state that of a snapshot',
+      300,
+      { ...everything, ...pushed, readers: ['view'], actions: [...quiet, 'move', 'restore', 'see'] },
+    ],
+  ])(
+    '%s',
+    (_, full, variety) => {
+      campaign(full, variety);
     },
     hours,
   );

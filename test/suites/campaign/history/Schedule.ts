@@ -45,6 +45,8 @@ export interface HistorySchedule {
   readonly knowsAll: boolean;
   /** Whether nothing has the offset after a restore that something else had before. */
   readonly isApart: boolean;
+  /** Whether a WebSocket pushes the updates that the reader follows. */
+  readonly isPushed: boolean;
   readonly latencyMs: number;
   readonly checkpointMs: number | null;
   readonly maxPageSize: number;
@@ -61,6 +63,7 @@ export interface Variety {
   readonly modes: readonly HistorySchedule['onOtherNode'][];
   readonly knowsAll?: readonly boolean[];
   readonly isApart?: readonly boolean[];
+  readonly isPushed?: boolean;
 }
 
 /** How long requests may fail, or an answer may wait for a participant that lags, in one step. */
@@ -86,6 +89,7 @@ export function historySchedules({
   modes,
   knowsAll = [true],
   isApart = [true],
+  isPushed = false,
 }: Variety): fc.Arbitrary<HistorySchedule> {
   const sights: Sight[] = ['always', 'always', 'always', 'never'];
   if (actions.includes('see')) sights.push('uploaded', 'granted', 'uploaded');
@@ -121,6 +125,7 @@ export function historySchedules({
     synchronizers: fc.integer({ min: 1, max: 3 }),
     knowsAll: fc.constantFrom(...knowsAll),
     isApart: fc.constantFrom(...isApart),
+    isPushed: fc.constant(isPushed),
     latencyMs: fc.constantFrom(0, 5, 80),
     checkpointMs: fc.option(fc.constant(450), { freq: 3 }),
     maxPageSize: fc.constantFrom(200, 200, 3, 1),
@@ -183,11 +188,48 @@ export const restoresToFormerOffsets = (
     synchronizers: fc.integer({ min: 2, max: 3 }),
     knowsAll: fc.constant(true),
     isApart: fc.constant(false),
+    isPushed: fc.constant(false),
     latencyMs: fc.constant(5),
     checkpointMs: fc.option(fc.constant(450)),
     maxPageSize: fc.constantFrom(200, 200, 3, 1),
     known: fc.array(update, { maxLength: 8 }),
     steps: fc.array(restored, { minLength: 1, maxLength: 2 }).map((all) => all.flat()),
+  });
+};
+
+/**
+ * Schedules in which another participant takes the place of the first without a failed request, when the reader has just begun.
+ * Both may have other updates at the same offsets.
+ */
+export const movesToSameOffsets = (isPushed: boolean): fc.Arbitrary<HistorySchedule> => {
+  const update = wanted(['always']);
+  const commits = (afterMs: number): fc.Arbitrary<HistorySchedule['steps']> =>
+    fc.array(
+      update.map((fields) => ({ does: 'commit', ...fields, afterMs }) as const),
+      { maxLength: 6 },
+    );
+  const first = { firstOffset: fc.constant(0), seed: fc.nat(1_000) };
+  const moved = of('move', { node: fc.constant(1), isFailing: fc.constant(false) });
+  return fc.record<HistorySchedule>({
+    reader: fc.constant('updates'),
+    onOtherNode: fc.constant('relocate'),
+    nodes: fc.tuple(fc.record(first), fc.record({ ...first, firstOffset: fc.constantFrom(0, 0, 1) })),
+    synchronizers: fc.integer({ min: 2, max: 3 }),
+    knowsAll: fc.constant(true),
+    isApart: fc.constant(false),
+    isPushed: fc.constant(isPushed),
+    latencyMs: fc.constant(80),
+    checkpointMs: fc.option(fc.constant(450)),
+    maxPageSize: fc.constantFrom(200, 3, 2, 1),
+    known: fc.array(update, { maxLength: 10 }),
+    steps: fc
+      .tuple(moved, fc.integer({ min: 100, max: 600 }), commits(5), fc.constantFrom(10, 700, 90_000), commits(50))
+      .map(([move, afterMs, soon, laterMs, late]) => [
+        { ...move, afterMs },
+        ...soon,
+        { does: 'advance', node: 0, offsets: 1, afterMs: laterMs },
+        ...late,
+      ]),
   });
 };
 

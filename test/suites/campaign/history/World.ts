@@ -2,6 +2,7 @@ import {
   asyncScheduler,
   defer,
   filter,
+  identity,
   map,
   merge,
   NEVER,
@@ -17,7 +18,7 @@ import { type Reply, scriptedService, type ServiceRequest } from '../../../helpe
 import { errorBody, errorReply, notFound, ok, refusedConnection } from '../../../helpers/wire.js';
 import { elementOf, formatTime, type History, type Recorded, seenOf, type Sight } from './History.js';
 import type { Listed, Participant } from './Participant.js';
-import { prunedReply, snapshotOf } from './snapshot.js';
+import { refusalOf, snapshotOf } from './snapshot.js';
 
 /** How a world answers. */
 export interface WorldSettings {
@@ -27,6 +28,9 @@ export interface WorldSettings {
 
 /** More requests than any reader needs. There are no answers after them. */
 export const maxRequests = 6_000;
+
+/** The time between checkpoints, in milliseconds. */
+const checkpointsMs = 15_000;
 
 /** Participants, and one address that leads to one of them, or to two in turn. */
 export class World {
@@ -45,8 +49,9 @@ export class World {
   }[] = [];
   /** The participants whose IDs were asked for, and when. */
   readonly told: { readonly participantId: string; readonly at: number }[] = [];
-  /** How many requests there were. */
+  /** How many requests there were, and how many sockets were opened. */
   requests = 0;
+  sockets = 0;
   failure: Reply | undefined;
   /** The other participant, where two answer in turn. */
   inTurn: Participant | undefined;
@@ -96,17 +101,23 @@ export class World {
   sees = (sight: Sight): boolean => this.seenFrom.has(sight);
 
   private reply(request: ServiceRequest): Observable<Reply> {
+    return this.request((node) => this.answer(node, request), identity).pipe(take(1));
+  }
+
+  /** Emits what the participant answers to which the address leads, and how the request fails if it does. */
+  request<A>(answer: (node: Participant) => Observable<A>, failWith: (reply: Reply) => A): Observable<A> {
     this.requests += 1;
     if (this.requests > maxRequests) return NEVER;
-    const reply$ = defer(() => {
-      if (this.failure !== undefined) return of(this.failure);
+    const answer$ = defer(() => {
+      if (this.failure !== undefined) return of(failWith(this.failure));
       this.turns += 1;
       const isOther = this.inTurn !== undefined && this.turns % 2 === 0;
       const node = isOther ? (this.inTurn ?? this.current) : this.current;
-      return this.answer(node, request);
+      return answer(node);
     });
     const { latencyMs } = this.settings;
-    return merge(this.cuts, latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$))).pipe(take(1));
+    const delayed$ = latencyMs === 0 ? answer$ : timer(latencyMs).pipe(switchMap(() => answer$));
+    return merge(this.cuts.pipe(map(failWith)), delayed$);
   }
 
   private answer(node: Participant, request: ServiceRequest): Observable<Reply> {
@@ -144,14 +155,11 @@ export class World {
   private updates(node: Participant, { body, query }: ServiceRequest): Observable<Reply> {
     const begin = Number(body['beginExclusive']);
     const bound = typeof body['endInclusive'] === 'number' ? body['endInclusive'] : undefined;
-    if (Math.max(begin, bound ?? 0) > node.end) return of(errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12)));
-    if (begin < node.pruned) return of(prunedReply(node));
-    if (begin > (bound ?? Infinity)) return of(errorReply(400, errorBody('OFFSET_OUT_OF_RANGE', 9)));
+    const refusal = refusalOf(node, begin, bound);
+    if (refusal !== undefined) return of(refusal);
     const limit = Math.min(Number(query['limit'] ?? 201), 201);
     const isDown = body['descendingOrder'] === true;
-    const all = node.listing.filter(
-      (listed) => listed.offset > begin && listed.offset <= (bound ?? Infinity) && this.selects(listed),
-    );
+    const all = this.found(node, begin, bound);
     const found = (isDown ? all.reverse() : all).slice(0, limit);
     const idleMs = Number(query['stream_idle_timeout_ms'] ?? 500);
     const page = { at: asyncScheduler.now(), begin, order: node.listing };
@@ -179,24 +187,29 @@ export class World {
         if (elements.length >= limit) finish();
         else wait();
       };
-      const { checkpointMs } = this.settings;
-      const news$ = node.listed$.pipe(
-        filter((listed) => this.selects(listed)),
-        map((listed) => this.send(listed, page)),
-      );
-      const all = news$.subscribe(push);
-      if (checkpointMs !== null)
-        all.add(
-          timer(checkpointMs).subscribe(() => {
-            push(this.checkpoint(node));
-          }),
-        );
+      const all = this.news(node, page).subscribe(push);
       wait();
       return () => {
         all.unsubscribe();
         idle.unsubscribe();
       };
     });
+  }
+
+  /** The updates of a range that the reader sees. */
+  found(node: Participant, begin: number, bound = Infinity): Listed[] {
+    return node.listing.filter((listed) => listed.offset > begin && listed.offset <= bound && this.selects(listed));
+  }
+
+  /** Emits what comes after the updates of a page, and checkpoints. */
+  news(node: Participant, page: Sent): Observable<object> {
+    const { checkpointMs } = this.settings;
+    const news$ = node.listed$.pipe(
+      filter((listed) => this.selects(listed)),
+      map((listed) => this.send(listed, page)),
+    );
+    if (checkpointMs === null) return news$;
+    return merge(news$, timer(checkpointMs, checkpointsMs).pipe(map(() => this.checkpoint(node))));
   }
 
   private checkpoint(node: Participant): object {
@@ -221,7 +234,7 @@ export class World {
     this.sent.set(updateId, [...(this.sent.get(updateId) ?? []), page]);
   }
 
-  private send(listed: Listed, page: Sent): object {
+  send(listed: Listed, page: Sent): object {
     this.note(listed.record, page);
     return this.elementOf(listed);
   }

@@ -7,6 +7,7 @@ const plain = {
   synchronizers: 2,
   knowsAll: true,
   isApart: true,
+  isPushed: false,
   latencyMs: 0,
   checkpointMs: null,
   maxPageSize: 200,
@@ -313,5 +314,24 @@ export const found: readonly (readonly [name: string, schedule: HistorySchedule]
   [
     'a lost update is replaced by one of an earlier record time, and the next one shows the loss',
     { ...replacedEarlier, steps: [...replacedEarlier.steps, { ...create(1), afterMs: 20_000 }] },
+  ],
+  [
+    'a socket is opened by another participant, which has the last update at the same offset',
+    {
+      ...plain,
+      onOtherNode: 'relocate',
+      nodes: [
+        { firstOffset: 0, seed: 3 },
+        { firstOffset: 0, seed: 42 },
+      ],
+      isApart: false,
+      isPushed: true,
+      latencyMs: 80,
+      known: [create(0), create(0), create(1), create(1)],
+      steps: [
+        { does: 'move', node: 1, isFailing: false, afterMs: 401 },
+        { ...create(0), afterMs: 5 },
+      ],
+    },
   ],
 ];

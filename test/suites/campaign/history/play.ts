@@ -1,11 +1,13 @@
 import { asyncScheduler } from 'rxjs';
 import { createLedger } from '../../../../src/ledger/createLedger.js';
+import { socketTransport } from '../../../../src/ws/socketTransport.js';
 import { later, runVirtually } from '../../../helpers/virtualTime.js';
 import { randomFrom } from '../runs.js';
 import { History } from './History.js';
 import { Participant } from './Participant.js';
 import { type Reader, type ReaderWorld, type Reading, readerOf } from './Reader.js';
 import type { Action, HistorySchedule, Place } from './Schedule.js';
+import { socketsOf } from './sockets.js';
 import { World } from './World.js';
 
 /** What came of a schedule. */
@@ -73,6 +75,7 @@ class Run {
       createLedger({
         baseUrl: 'http://ledger.example',
         port: this.world.service.port,
+        ...(schedule.isPushed && { transport: socketTransport(socketsOf(this.world)) }),
         retry: { baseDelayMs: 100, maxDelayMs: 2_000, giveUpAfterMs },
       });
     this.reader = makeReader({ client, schedule, reading: this.reading, world: this.world });
@@ -197,9 +200,10 @@ class Run {
     const { world } = this;
     this.failing += 1;
     const own = this.failing;
-    if (forMs > 0) world.failure = world.failWith(how);
+    world.failure = world.failWith(how);
     world.cut();
-    later(forMs, () => {
+    // where a socket was cut, a request follows at once
+    later(Math.max(1, forMs), () => {
       if (own === this.failing) world.failure = undefined;
     });
   }

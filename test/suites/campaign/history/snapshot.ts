@@ -1,3 +1,4 @@
+import type { HttpResponse } from '../../../../src/http/HttpPort.js';
 import { active } from '../../../helpers/contractEvents.js';
 import type { Reply, ServiceRequest } from '../../../helpers/scripted.js';
 import { errorBody, errorReply, ok } from '../../../helpers/wire.js';
@@ -36,5 +37,12 @@ interface Activated {
 }
 
 /** The refusal of what a participant has pruned. */
-export const prunedReply = ({ pruned }: Participant): Reply =>
+const prunedReply = ({ pruned }: Participant): HttpResponse =>
   errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: String(pruned) }));
+
+/** The refusal of a range of updates; `undefined` if the participant has it. */
+export function refusalOf(node: Participant, begin: number, bound = begin): HttpResponse | undefined {
+  if (Math.max(begin, bound) > node.end) return errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
+  if (begin < node.pruned) return prunedReply(node);
+  return begin > bound ? errorReply(400, errorBody('OFFSET_OUT_OF_RANGE', 9)) : undefined;
+}
