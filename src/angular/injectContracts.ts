@@ -131,7 +131,8 @@ export function injectContracts<M extends ContractTypes>(
           startWith(untracked(latest)),
           // until the effects run, the latest reading may be that of the former query
           filter((reading) => reading.request === untracked(request)),
-          takeWhile((reading) => reading.request !== undefined && reading.error === undefined),
+          // there is none without a query, and after the end
+          takeWhile(({ connection }) => connection !== undefined),
           filter(({ known }) => known?.step !== undefined && includes(known.step)),
           take(1),
           takeUntil(ended$.pipe(filter((hasEnded) => hasEnded))),

@@ -85,7 +85,9 @@ export function contractsReader<M extends ContractTypes>(
 function withContractsBefore<C extends AnyContract>(before: Reading<C>, now: Reading<C>): Reading<C> {
   const { known } = before;
   if (known === undefined || now.known !== undefined || now.error !== undefined) return now;
-  return { ...now, isReloading: true, known: { ...known, staleSince: known.staleSince ?? asyncScheduler.now() } };
+  // nothing is read from a ledger that is gone
+  const isReloading = now.connection !== undefined;
+  return { ...now, isReloading, known: { ...known, staleSince: known.staleSince ?? asyncScheduler.now() } };
 }
 
 /** Emits the first contracts, for the rendered page. A page does not wait for a ledger that cannot be reached. */

@@ -23,6 +23,7 @@ import {
 } from '../../src/angular/index.js';
 import { archive, create, marbles, undecodable } from '../contracts/joinSupport.js';
 import type { HistoryUpdate } from '../helpers/contractHistory.js';
+import { observe } from '../helpers/observe.js';
 import { stopClock, until } from '../helpers/time.js';
 import { contractsWorld, type ContractsWorld } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
@@ -159,6 +160,18 @@ describe('injectContracts', () => {
     route.destroy();
     expect(service.open).toBe(0);
     expectStale(resource);
+  });
+
+  it('is neither reloaded nor awaited when the injector of its ledger is destroyed', async () => {
+    const { service } = application();
+    const route = childInjector(provideLedger({ baseUrl, port: service.port }));
+    const resource = inject(() => injectContracts(marbles, { ledger: route.get(LEDGER) }));
+    await until(resource.isLive);
+    const awaited = observe(resource.after({ offset: 9, synchronizerId: 's', recordTime: '2026-01-01T00:00:00Z' }));
+    route.destroy();
+    expect(awaited).toMatchObject({ values: [], completed: true });
+    resource.reload();
+    expect([brief(resource), resource.connection()]).toEqual(['resolved, known x', undefined]);
   });
 
   it('needs an injection context or an injector', () => {
