@@ -58,7 +58,10 @@ interface Submission {
   readonly outcome: SubmitOutcome | undefined;
 }
 
-/** The submissions of a form: one at a time, so that a second click cannot submit twice. */
+/**
+ * The submissions of a form: one at a time, so that a second click cannot submit twice. Its methods are not asynchronous
+ * functions, because zone.js, and with it Angular's `fakeAsync`, does not see their promises.
+ */
 export class SingleSubmission {
   readonly #state$ = new BehaviorSubject<Submission>(initial);
   #last: Observable<SubmittedTransaction> | undefined;
@@ -70,18 +73,18 @@ export class SingleSubmission {
   }
 
   /** Submits, unless a submission is pending. Resolves to the outcome once the view includes the commit. */
-  async submit(
+  submit(
     submit: () => Observable<SubmittedTransaction>,
     view: AwaitedView | undefined,
   ): Promise<SubmitOutcome | undefined> {
-    if (this.state.pending) return undefined;
+    if (this.state.pending) return Promise.resolve(undefined);
     this.#last = submit();
     return this.retry(view);
   }
 
   /** Submits the last one again, if it is not committed. */
-  async retry(view: AwaitedView | undefined): Promise<SubmitOutcome | undefined> {
-    if (this.state.pending || this.#last === undefined) return undefined;
+  retry(view: AwaitedView | undefined): Promise<SubmitOutcome | undefined> {
+    if (this.state.pending || this.#last === undefined) return Promise.resolve(undefined);
     this.#state$.next({ pending: true, outcome: undefined });
     const outcome$ = outcomeOf(this.#last, view).pipe(
       // at once, so that it is rendered together with what the view shows
