@@ -159,8 +159,12 @@ describeWithPostgres('a projection that is reset to an offset', () => {
     await project(createLedger({ baseUrl: (await sandbox()).url }));
     const name = "it's; ours";
     await read(`CREATE SCHEMA ops;${postgresStoreSql('ops')}`);
-    await read(`UPDATE contracts.projection_state SET cursor_at = $1`, [JSON.stringify(['ops.canton_rx_cursors', name])]);
-    await read(`INSERT INTO ops.canton_rx_leases (name, holder, renewed_at) VALUES ($1, 'h', clock_timestamp())`, [name]);
+    await read(`UPDATE contracts.projection_state SET cursor_at = $1`, [
+      JSON.stringify(['ops.canton_rx_cursors', name]),
+    ]);
+    await read(`INSERT INTO ops.canton_rx_leases (name, holder, renewed_at) VALUES ($1, 'h', clock_timestamp())`, [
+      name,
+    ]);
     const { hint } = await reset(1).then(
       () => ({ hint: '' }),
       (error: unknown) => error as { readonly hint: string },
