@@ -39,7 +39,8 @@ describeWithPostgres('a network that swallows what is sent over the connections 
     }
   }
 
-  const timeoutMs = 200;
+  // enough to connect and to migrate on a machine that is busy
+  const timeoutMs = 1_000;
   const calls: readonly (readonly [string, number, (pool: Pool) => Observable<unknown>])[] = [
     ['parked() of a store', 1, (pool) => from(postgresStore({ pool, timeoutMs }).parked('p'))],
     ['parked() of an outbox', 2, (pool) => commandOutbox({ pool, timeoutMs }).parked()],
