@@ -16,7 +16,11 @@ export interface SynchronizerTime {
   readonly recordTime: Timestamp;
 }
 
-/** Codec of `SynchronizerTime`. */
+/**
+ * Codec of `SynchronizerTime`.
+ *
+ * @category Updates
+ */
 export const SynchronizerTime: t.Type<SynchronizerTime, unknown> = message<SynchronizerTime>('SynchronizerTime', {
   synchronizerId: text,
   recordTime: Timestamp,
@@ -104,7 +108,11 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** Codec of `TraceContext`. */
+/**
+ * Codec of `TraceContext`.
+ *
+ * @category Updates
+ */
 export const TraceContext: t.Type<TraceContext, unknown> = message<TraceContext>('TraceContext', {
   traceparent: optional(text),
   tracestate: optional(text),

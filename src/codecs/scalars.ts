@@ -210,7 +210,11 @@ export type Opt<A> = A | null | undefined;
  */
 export type HashingSchemeVersion = 'HASHING_SCHEME_VERSION_UNSPECIFIED' | `HASHING_SCHEME_VERSION_V${number}`;
 
-/** Codec of `HashingSchemeVersion`. */
+/**
+ * Codec of `HashingSchemeVersion`.
+ *
+ * @category Values
+ */
 export const HashingSchemeVersion: t.Type<HashingSchemeVersion> = /* @__PURE__ */ scalar(
   'HashingSchemeVersion',
   (u): u is HashingSchemeVersion =>

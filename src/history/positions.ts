@@ -114,10 +114,14 @@ class Labelled extends Existing {
  * @category Operators
  */
 export const positions =
-  <A extends Update | { readonly _tag: string; readonly offset: number }>(): OperatorFunction<
-    A,
-    readonly [update: A, position: LedgerPosition]
-  > =>
+  <
+    A extends {
+      /** The kind of what was read. */
+      readonly _tag: string;
+      /** Its position on this participant's ledger. */
+      readonly offset: number;
+    },
+  >(): OperatorFunction<A, readonly [update: A, position: LedgerPosition]> =>
   (source) =>
     defer(() => {
       let page: Page | undefined;
