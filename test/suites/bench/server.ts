@@ -42,7 +42,29 @@ const firstAfter = ({ beginExclusive }: Range): number => Math.max(1, Math.floor
 function sendPage(response: ServerResponse, first: number, available: number, limit: number): void {
   const size = Math.max(0, Math.min(available, limit));
   served = { ...served, updates: served.updates + size };
-  send(response, pageOf(first, size));
+  send(response, kind === 'contract' ? creations(first, size) : pageOf(first, size));
+}
+
+/** The transactions that have created contracts: a view looks for that of the newest one. */
+function creations(first: number, size: number): string {
+  const contracts = JSON.parse(pageOf(first, size).toString()) as readonly ActiveContract[];
+  const elements = contracts.map(({ contractEntry: { JsActiveContract: contract } }) => {
+    const { createdEvent, synchronizerId } = contract;
+    const { offset, createdAt } = createdEvent;
+    const events = [{ CreatedEvent: createdEvent }];
+    const ids = { updateId: `1220${offset}`, commandId: '', workflowId: '', synchronizerId, offset };
+    return { update: { Transaction: { value: { ...ids, effectiveAt: createdAt, recordTime: createdAt, events } } } };
+  });
+  return JSON.stringify(elements);
+}
+
+interface ActiveContract {
+  readonly contractEntry: {
+    readonly JsActiveContract: {
+      readonly createdEvent: { readonly offset: number; readonly createdAt: string };
+      readonly synchronizerId: string;
+    };
+  };
 }
 
 function answerRange(response: ServerResponse, range: Range & { readonly endInclusive: number }, limit: number): void {
