@@ -244,8 +244,8 @@ function checksumAfter(
 }
 
 /**
- * A package may give a contract a view, or make one work, after its creation. Another participant may show elsewhere what is in
- * flight for ever on one that is not connected to the target.
+ * A new package may add a view to a contract, or make a view work. A participant that is not connected to the target of a
+ * reassignment keeps the contract in flight; another participant shows it at the target.
  */
 function hashOf({ contractId, location, createdEvent: { interfaceViews } }: AnyContract, at = location): number {
   const place = 'inFlight' in at ? `${at.inFlight.source} ${at.inFlight.target}` : at.synchronizerId;

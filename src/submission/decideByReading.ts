@@ -42,8 +42,8 @@ export const readMeanwhile = (
 };
 
 /**
- * Searches up to the archival of a contract during an attempt. If the change was not committed until then, no attempt will be: it
- * is sent once more without that contract, so that the ledger says why.
+ * Searches up to the archival of a contract during an attempt. If the change was not committed by then, no attempt will be. It
+ * is sent once more without that contract, and the refusal of the ledger gives the reason.
  */
 export const searchMeanwhile = (
   run: Run,
