@@ -8,8 +8,8 @@ import { httpServer } from './localServers.js';
 /** Debian's programs: the first has the same engine, without windows, and takes two thirds of the CPU time. */
 const programs = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 const executablePath = process.env['CHROMIUM'] ?? programs.find((path) => existsSync(path)) ?? programs.join(' or ');
-/** The time limit of every browser operation, for slow machines too; below the time limit of a test. */
-const timeoutMs = 100_000;
+/** The time limit of every browser operation, for machines that stall, too; below the time limit of a test. */
+export const timeoutMs = 150_000;
 const isInstalled = existsSync(executablePath);
 if (!isInstalled) console.warn(`not run in a browser: there is no ${executablePath}; set CHROMIUM to one`);
 

@@ -121,7 +121,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** Waits until a condition holds, and fails if it does not within the time limit. */
-export async function until(condition: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, withinMs = 150_000): Promise<void> {
   const end = Date.now() + withinMs;
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`the condition does not hold after ${withinMs} ms: ${String(condition)}`);

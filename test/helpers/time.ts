@@ -21,7 +21,7 @@ export const itInVirtualTime = (name: string, test: (helpers: RunHelpers) => voi
 };
 
 /** Waits until a read value equals the expected one. At the time limit the difference fails the test. */
-export async function eventually<Read>(read: () => Promise<Read>, expected: Read, withinMs = 60_000): Promise<void> {
+export async function eventually<Read>(read: () => Promise<Read>, expected: Read, withinMs = 150_000): Promise<void> {
   const end = Date.now() + withinMs;
   let last = await read();
   while (!isDeepStrictEqual(last, expected) && Date.now() < end) {

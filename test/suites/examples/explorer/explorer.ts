@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import type { Sandbox, SandboxOptions, WireEventInput, WireUpdate } from '../../../../src/sandbox/index.js';
-import { launchChromium } from '../../../helpers/browser.js';
+import { launchChromium, timeoutMs } from '../../../helpers/browser.js';
 import { sandboxes } from '../../../helpers/localServers.js';
 import { eventually, until } from '../../../helpers/time.js';
 import { readOffsets } from './screen.js';
@@ -28,10 +28,13 @@ interface ExplorerSettings {
 let folder: string;
 let output: string;
 let browser: Browser | undefined;
-let context: BrowserContext | undefined;
+const contexts: BrowserContext[] = [];
 const servers: Server[] = [];
 const complaints: string[] = [];
 const newSandbox = sandboxes();
+
+// beyond that of several operations, each of which may take its own time limit on a machine that stalls
+jest.setTimeout(480_000);
 
 // once for a test file that imports this one; and no page may complain in any of its tests
 beforeAll(async () => {
@@ -40,7 +43,7 @@ beforeAll(async () => {
 }, 400_000);
 
 afterEach(async () => {
-  await context?.close();
+  for (const context of contexts.splice(0)) await context.close();
   for (const server of servers.splice(0)) {
     server.close();
     server.closeAllConnections();
@@ -77,7 +80,7 @@ export async function start(
   const sandbox = await newSandbox({ cors: true, ...options });
   const { server, url } = await serve(sandbox, settings(sandbox));
   servers.push(server);
-  context = await browser?.newContext({ viewport: { width: 1280, height: 800 } });
+  if (browser !== undefined) contexts.push(await browser.newContext({ viewport: { width: 1280, height: 800 } }));
   return { sandbox, url };
 }
 
@@ -102,9 +105,9 @@ async function serve(sandbox: Sandbox, settings: ExplorerSettings): Promise<Expl
 
 /** A blank page, which must not log errors or warnings. */
 export async function newPage(): Promise<Page> {
-  const page = await context?.newPage();
+  const page = await contexts.at(-1)?.newPage();
   if (page === undefined) throw new Error('there is no browser');
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(timeoutMs);
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (message) => {
     // the browser logs failed requests, which the tests provoke
