@@ -21,6 +21,7 @@ import { HandlerFailure } from '../process/callHandler.js';
 import type { Cursor, TransactionalStore } from '../process/CheckpointStore.js';
 import { checkParked } from '../process/checkParked.js';
 import { connect, query, transactionsOn } from './connection.js';
+import { CursorRows } from './CursorRows.js';
 import { asStoreError, isFailedTransaction } from './databaseErrors.js';
 import { holdLease } from './Lease.js';
 import { ensureTables, type StoreTables, tablesIn } from './storeTables.js';
@@ -107,6 +108,7 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
   const lastHolders = new Map<string, string>();
   /** The names that were held. */
   const held = new Set<string>();
+  const rows = new CursorRows();
   const tablesReady$ = defer(() => ensureTables(pool, schema, timeoutMs, createTables));
   return {
     hold: (name, standBy) => {
@@ -116,12 +118,16 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
         return ensureTables(client, schema, timeoutMs, createTables);
       };
       return holdLease(pool, { tables, name, isolation, timeoutMs, pollMs, lastHolders, ready, standBy }).pipe(
-        map(({ transactions }) => {
+        map(({ transactions, fence }) => {
           held.add(name);
+          rows.hold(name, fence);
           return transactions;
         }),
         mapError((error) => asStoreError('hold', name, schema, error, held.has(name))),
-        finalize(() => holders.delete(name)),
+        finalize(() => {
+          holders.delete(name);
+          rows.release(name);
+        }),
       );
     },
     transactions: {
@@ -139,8 +145,22 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
     load: (name) =>
       defer(() =>
         run(holders.get(name) ?? pool, `SELECT cursor::text AS cursor FROM ${cursors} WHERE name = $1`, [name]),
-      ).pipe(map(([row]): unknown => (typeof row?.['cursor'] === 'string' ? JSON.parse(row['cursor']) : undefined))),
-    save: (name, cursor, tx) => saveCursor(tx, tables, name, cursor, timeoutMs),
+      ).pipe(
+        map(([row]): unknown => {
+          if (typeof row?.['cursor'] !== 'string') {
+            rows.checkMissing(name, tables.id);
+            return undefined;
+          }
+          rows.note(name);
+          return JSON.parse(row['cursor']);
+        }),
+      ),
+    save: (name, cursor, tx) =>
+      saveCursor(tx, tables, name, cursor, timeoutMs).pipe(
+        tap(() => {
+          rows.note(name);
+        }),
+      ),
     park: (name, offset, record, tx) =>
       // as text: the operators of JSON refuse a whole record for a NUL, or half of a surrogate pair, in any of its texts
       run(tx, `SELECT record::text AS record FROM ${parked} WHERE name = $1 AND "offset" = $2 FOR UPDATE`, [

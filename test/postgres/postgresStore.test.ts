@@ -213,6 +213,44 @@ describeWithPostgres('postgresStore', () => {
     );
   });
 
+  it.each(['DROP TABLE canton_rx_cursors', 'TRUNCATE canton_rx_cursors', 'DELETE FROM canton_rx_cursors'])(
+    'handles nothing again after %s, and says that the row of its cursor was removed',
+    async (removal) => {
+      const { all, work } = await world(200);
+      // so that an offset may be there twice
+      await database.pool.query('ALTER TABLE seen DROP CONSTRAINT seen_pkey');
+      let isRemoved = false;
+      const handler: Handler<PoolClient> = async (update, tx) => {
+        await insert()(update, tx);
+        if (update.offset <= 60 || isRemoved) return;
+        isRemoved = true;
+        await database.pool.query(removal);
+      };
+      await expect(work(handler, { commitEvery: { updates: 20 } })).rejects.toMatchObject({
+        _tag: 'CursorError',
+        reason: 'conflict',
+        explanation: 'its row was removed from public.canton_rx_cursors while it ran',
+      });
+      const handled = await seen();
+      expect(handled).toEqual(all.slice(0, handled.length));
+    },
+  );
+
+  it('begins where its request says after a reset of its cursor, which keeps the row', async () => {
+    const { all, work } = await world(100);
+    const handled: number[] = [];
+    let isReset = false;
+    const handler: Handler<PoolClient> = async ({ offset }) => {
+      handled.push(offset);
+      if (offset <= 40 || isReset) return;
+      isReset = true;
+      await database.pool.query('UPDATE canton_rx_cursors SET cursor = NULL, fence = fence + 1');
+    };
+    await work(handler, { commitEvery: { updates: 10 } });
+    expect(handled.slice(-all.length)).toEqual(all);
+    expect(handled.length).toBeGreaterThan(all.length);
+  });
+
   it('loses a name that someone else has released, also if nothing is committed', async () => {
     const store = postgresStore({ pool: database.pool });
     const held = observe(store.hold('idle'));
