@@ -1,6 +1,7 @@
 import process from 'node:process';
 import {
   catchError,
+  concat,
   connect,
   defer,
   delay,
@@ -86,8 +87,8 @@ interface PartsRun {
 const restartAfterMs = 10_000;
 
 /**
- * Runs all parts until they have ended, or have been stopped and did not end within the time limit. Emits each failure: the others
- * continue, or are stopped. If they continue, a part that fails because the ledger or the store cannot be reached begins again.
+ * Runs all parts until they have ended, or have been stopped and did not end within the time limit, which is a failure, too. Emits each
+ * failure: the others continue, or are stopped. If they continue, a part that fails because the ledger or the store cannot be reached begins again.
  */
 export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun): Observable<PartFailure> =>
   defer(() => {
@@ -98,6 +99,7 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
       onStop(reason);
       for (const part of parts) part.stop();
     };
+    const running = new Set(parts.keys());
     const runs = parts.map((part, index) =>
       // one that failed at once may have stopped the others before they begin
       defer(() => (isStopped ? EMPTY : part)).pipe(
@@ -112,13 +114,25 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
           },
         }),
         catchError((error: unknown) => of({ part: nameOf(index), error })),
+        tap({
+          complete: () => {
+            running.delete(index);
+          },
+        }),
       ),
     );
+    // a supervisor would take the end of a service that has aborted something for a clean one
+    const aborted = (): readonly PartFailure[] =>
+      [...running].map((index) => ({
+        part: nameOf(index),
+        error: new AbortedError(`it did not end within ${drainWithinMs} ms, and was aborted`),
+      }));
+    const logFailure = (failure: PartFailure): void => {
+      const others = !isStopped && onFailure === 'continue' && parts.length > 1 ? '; the other parts continue' : '';
+      log(`${new ServiceError([failure]).message}${others}`);
+    };
     return merge(...runs).pipe(
-      tap((failure) => {
-        const others = !isStopped && onFailure === 'continue' && parts.length > 1 ? '; the other parts continue' : '';
-        log(`${new ServiceError([failure]).message}${others}`);
-      }),
+      tap(logFailure),
       connect((failed$) => {
         const failure$ = failed$.pipe(map(({ part }) => `${part} failed`));
         // the first signal after a failure is awaited, too: without a listener, it would end the process
@@ -127,14 +141,17 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
             if (!isStopped) stop(reason);
           }),
           delay(clampTimer(drainWithinMs)),
-          tap(() => {
-            log(`the service aborts what has not ended within ${drainWithinMs} ms`);
-          }),
         );
-        return failed$.pipe(takeUntil(abandoned$));
+        return concat(failed$.pipe(takeUntil(abandoned$)), defer(aborted).pipe(tap(logFailure)));
       }),
     );
   });
+
+/** A part was stopped, and did not end in time. Its message is shown, as it quotes nothing of the program. */
+class AbortedError extends Error {
+  override readonly name = 'AbortedError';
+  readonly endsProcessor = true;
+}
 
 /** Whether a part gave up because a ledger or a store could not be reached for long. */
 const mayPass = (error: unknown): boolean =>

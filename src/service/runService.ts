@@ -72,8 +72,8 @@ export interface ServiceOptions {
   /** Stops the service, as the signals SIGTERM and SIGINT of the process do. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long the parts may take to finish what is in flight, in milliseconds. After that they are aborted. Kubernetes kills a process
-   * 30 seconds after SIGTERM.
+   * How long the parts may take to finish what is in flight, in milliseconds. After that they are aborted, which is a failure of each:
+   * what was in flight is found or done again at the next start. Kubernetes kills a process 30 seconds after SIGTERM.
    *
    * @defaultValue 25000
    */
@@ -110,7 +110,7 @@ const flushWithinMs = 5_000;
  * them on SIGTERM and SIGINT, so that nothing that is in flight is lost. Cold: it is one run per subscription.
  *
  * Emits the status whenever a part has another one. At the end it calls `flush`, logs a line that says why it ended, and
- * completes. If parts had failed, it sets `process.exitCode` to 1, and fails with a {@link ServiceError}. It does not exit by
+ * completes. If parts had failed, or were aborted, it sets `process.exitCode` to 1, and fails with a {@link ServiceError}. It does not exit by
  * itself.
  *
  * - `/livez` answers with 200 while the process answers at all.

@@ -471,18 +471,25 @@ describe('a service', () => {
     ]);
   });
 
-  it('aborts what does not end in time', async () => {
+  it('aborts what does not end in time, and fails, because that did not finish', async () => {
     let isAborted = false;
     const endless = partOf(NEVER.pipe(finalize(() => (isAborted = true))), true);
     const stopping = new AbortController();
-    const service = run({ rules: [endless] }, { signal: stopping.signal, drainWithinMs: 50 });
+    const prompt = partOf(NEVER);
+    const service = run({ rules: [prompt, endless] }, { signal: stopping.signal, drainWithinMs: 50 });
     await service.url();
     expect(isAborted).toBe(false);
     stopping.abort();
     await service.over();
     expect(isAborted).toBe(true);
-    expect(service.lines).toContain('the service aborts what has not ended within 50 ms');
-    expect(service.state.error).toBeUndefined();
+    const aborted = 'rule part failed: it did not end within 50 ms, and was aborted';
+    expect(service.lines.slice(1)).toEqual([
+      'the service stops: its signal was aborted',
+      aborted,
+      `the service has failed: its signal was aborted; ${aborted}`,
+    ]);
+    expect(service.state.error).toMatchObject({ failures: [{ part: 'rule part' }] });
+    expect(process.exitCode).toBe(1);
   });
 
   it.each([2 ** 31, Infinity])('finishes what is in flight if it may take %d ms', async (drainWithinMs) => {
