@@ -23,7 +23,7 @@ import { StoreError } from '../errors/process.js';
 import { clampTimer, mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Transactions } from '../process/CheckpointStore.js';
-import { isRuleViolation, mustRepeat, reasonOf, withoutValues } from './databaseErrors.js';
+import { isOutage, isRuleViolation, mustRepeat, reasonOf, withoutValues } from './databaseErrors.js';
 
 /** A connection taken from the pool. */
 export interface Connection {
@@ -270,6 +270,12 @@ export function transactionsOn(
             return timer(Math.random() * repeatDelayMs * count);
           },
         }),
+        // never a reason to skip an update: nothing is wrong with it, nor with its handler
+        mapError((error) =>
+          error instanceof HandlerFailure && (isOutage(error) || mustRepeat(error))
+            ? commitError('the database cannot do what the handler needs', error)
+            : error,
+        ),
       ),
   };
 }

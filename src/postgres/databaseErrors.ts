@@ -12,6 +12,13 @@ export const isOfStatement = (error: unknown): boolean => /^(0A|2[12]|42)/.test(
 /** Whether the database requires the transaction to be repeated: `serialization_failure`, `deadlock_detected`. */
 export const mustRepeat = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
 
+/**
+ * Whether the database cannot work now, whatever the statement: it has no room, memory or connections left, does not get a lock in time,
+ * is stopping or read-only, or cannot use its files.
+ */
+export const isOutage = (error: unknown): boolean =>
+  /^(53[0-3]00|55P03|57P0[1-5]|58...|25006)$/.test(sqlStateOf(error) ?? '');
+
 /** A transaction does not see what was committed after it began, and must be repeated, as after a `serialization_failure`. */
 export class RepeatError extends Error {
   readonly code = '40001';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { Pool, type PoolClient } from 'pg';
-import { firstValueFrom, lastValueFrom, map, toArray } from 'rxjs';
+import { filter, firstValueFrom, lastValueFrom, map, toArray } from 'rxjs';
 import { isLedgerError } from '../../src/index.js';
 import type { Handler } from '../../src/process/index.js';
 import { processIdOf } from '../../src/postgres/checkSession.js';
@@ -121,6 +121,31 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
     await database.pool.query('DROP TRIGGER refused ON seen');
     await done;
     expect(await seen()).toEqual(all);
+  });
+
+  it.each([
+    ['has no room', '53100'],
+    ['has no memory', '53200'],
+    ['has no connection', '53300'],
+    ['does not get a lock', '55P03'],
+    ['is read-only after a failover', '25006'],
+    ['cannot read a file', '58030'],
+    ['requires a repetition each time', '40001'],
+  ])('does not skip an update because the database %s while its handler works (G42)', async (_, code) => {
+    const { ledger, all, diagnostics, work } = await world(10);
+    await database.pool.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = '${code}'; END $$`);
+    await database.pool.query(`CREATE TRIGGER refused BEFORE INSERT ON seen
+      FOR EACH ROW WHEN (NEW."offset" = ${all[5] ?? 0}) EXECUTE FUNCTION refuse()`);
+    const refused = firstValueFrom(
+      ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'RetryScheduled' || _tag === 'UpdateSkipped')),
+    );
+    const done = work(insert(), { handlerRetry: { giveUpAfterMs: 0 }, onHandlerFailure: 'skip' });
+    expect(await refused).toMatchObject({ cause: { _tag: 'StoreError', operation: 'commit' } });
+    await database.pool.query('DROP TRIGGER refused ON seen');
+    await done;
+    expect(await seen()).toEqual(all);
+    expect(diagnostics.filter(({ _tag }) => _tag === 'UpdateSkipped')).toEqual([]);
   });
 
   it.each(['before', 'after'] as const)(
