@@ -1,42 +1,50 @@
 import { CursorError } from '../errors/process.js';
 
+/** SQL: the first fencing token of a row. It is random, so that a row which replaces another one does not continue its tokens. */
+export const firstFence = '1 + floor(random() * 1000000000)::bigint';
+
+/** By how much a fencing token may have grown since a row was read. Each holder of a name, and each reset, adds one. */
+const maxGrowth = 100_000n;
+
 /**
- * What a store knows of the rows of its cursors while it runs. A row that was removed, as by `DROP TABLE` or `TRUNCATE`, looks like that
- * of a new processor, which would handle every update again. A reset keeps the row, whose fencing token only grows.
+ * The rows of cursors that a store has read. A row that was removed while processors run, as by `DROP TABLE` or `TRUNCATE`, looks like
+ * that of a new processor, which would handle every update again. A reset keeps the row, and its fencing token.
  */
 export class CursorRows {
-  /** The fencing tokens of the names that are held. */
-  readonly #held = new Map<string, bigint>();
-  /** The fencing tokens under which the cursors were last found or saved. */
+  /** The fencing tokens of the rows that were read last, by name. */
+  readonly #read = new Map<string, bigint>();
+  /** The fencing tokens of the rows that had a cursor. */
   readonly #known = new Map<string, bigint>();
 
-  /** Notes that a name is held. */
-  hold(name: string, fence: string): void {
-    this.#held.set(name, BigInt(fence));
-  }
+  constructor(private readonly table: string) {}
 
-  /** Notes that a name is no longer held. */
-  release(name: string): void {
-    this.#held.delete(name);
-  }
-
-  /** Notes that the row of a name has a cursor. */
-  note(name: string): void {
-    const fence = this.#held.get(name);
-    if (fence !== undefined) this.#known.set(name, fence);
-  }
-
-  /** Throws a {@link CursorError}, once, for a name that is held without a cursor, if its row had one before and was removed. */
-  checkMissing(name: string, table: string): void {
-    const [fence, known] = [this.#held.get(name), this.#known.get(name)];
-    if (fence === undefined || known === undefined) return;
+  /**
+   * Notes a row that was read.
+   *
+   * @throws CursorError, once, if it has no cursor and is another row than the one that had one
+   */
+  read(name: string, fence: string | undefined, hasCursor: boolean): void {
+    if (fence !== undefined) this.#read.set(name, BigInt(fence));
+    if (hasCursor) {
+      this.save(name);
+      return;
+    }
+    const known = this.#known.get(name);
+    if (known === undefined) return;
     this.#known.delete(name);
-    if (fence > known) return;
+    const grownBy = fence === undefined ? -1n : BigInt(fence) - known;
+    if (grownBy >= 0n && grownBy <= maxGrowth) return;
     throw new CursorError(
       'conflict',
       name,
-      `its row was removed from ${table} while it ran`,
+      `its row was removed from ${this.table} while it ran`,
       'restore the row; or start it again, and it begins where its request says and handles the updates from there again',
     );
+  }
+
+  /** Notes that the row that was read has a cursor. */
+  save(name: string): void {
+    const fence = this.#read.get(name);
+    if (fence !== undefined) this.#known.set(name, fence);
   }
 }

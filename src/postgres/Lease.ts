@@ -27,6 +27,7 @@ import { trackOpen } from '../process/whileHeld.js';
 import { randomUuid } from '../submission/Run.js';
 import { checkSession } from './checkSession.js';
 import { connect, type Connection, query, transactionsOn } from './connection.js';
+import { firstFence } from './CursorRows.js';
 import { hasEnded, isExpired, isFree, isLockOf, leaseMs, lockKey, renewedAt } from './leaseSql.js';
 
 /** The names of the tables of leases and fencing tokens, for SQL, and what identifies them in the names of locks. */
@@ -220,7 +221,7 @@ class Holder {
       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, pid = excluded.pid, renewed_at = excluded.renewed_at
       WHERE l.paused_at IS NULL AND (${isFree} OR l.holder = $4 OR (${renewedAt} = $5 AND ${isExpired}))
       RETURNING true`;
-    const fence = `INSERT INTO ${tables.cursors} AS c (name, fence) SELECT name, 1 FROM ${tables.leases} WHERE name = $1 AND holder = $2
+    const fence = `INSERT INTO ${tables.cursors} AS c (name, fence) SELECT name, ${firstFence} FROM ${tables.leases} WHERE name = $1 AND holder = $2
       ON CONFLICT (name) DO UPDATE SET fence = c.fence + 1 RETURNING fence::text AS fence`;
     const values = [name, this.#id, this.isDirect, lastHolders.get(name), found?.renewedAt];
     return defer(() => {

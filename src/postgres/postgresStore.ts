@@ -108,7 +108,7 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
   const lastHolders = new Map<string, string>();
   /** The names that were held. */
   const held = new Set<string>();
-  const rows = new CursorRows();
+  const rows = new CursorRows(tables.id);
   const tablesReady$ = defer(() => ensureTables(pool, schema, timeoutMs, createTables));
   return {
     hold: (name, standBy) => {
@@ -118,16 +118,12 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
         return ensureTables(client, schema, timeoutMs, createTables);
       };
       return holdLease(pool, { tables, name, isolation, timeoutMs, pollMs, lastHolders, ready, standBy }).pipe(
-        map(({ transactions, fence }) => {
+        map(({ transactions }) => {
           held.add(name);
-          rows.hold(name, fence);
           return transactions;
         }),
         mapError((error) => asStoreError('hold', name, schema, error, held.has(name))),
-        finalize(() => {
-          holders.delete(name);
-          rows.release(name);
-        }),
+        finalize(() => holders.delete(name)),
       );
     },
     transactions: {
@@ -144,21 +140,23 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
     },
     load: (name) =>
       defer(() =>
-        run(holders.get(name) ?? pool, `SELECT cursor::text AS cursor FROM ${cursors} WHERE name = $1`, [name]),
+        run(
+          holders.get(name) ?? pool,
+          `SELECT cursor::text AS cursor, fence::text AS fence FROM ${cursors} WHERE name = $1`,
+          [name],
+        ),
       ).pipe(
         map(([row]): unknown => {
-          if (typeof row?.['cursor'] !== 'string') {
-            rows.checkMissing(name, tables.id);
-            return undefined;
-          }
-          rows.note(name);
-          return JSON.parse(row['cursor']);
+          const { cursor, fence } = (row ?? {}) as { readonly cursor?: string | null; readonly fence?: string };
+          const isSaved = typeof cursor === 'string';
+          rows.read(name, fence, isSaved);
+          return isSaved ? JSON.parse(cursor) : undefined;
         }),
       ),
     save: (name, cursor, tx) =>
       saveCursor(tx, tables, name, cursor, timeoutMs).pipe(
         tap(() => {
-          rows.note(name);
+          rows.save(name);
         }),
       ),
     park: (name, offset, record, tx) =>

@@ -236,6 +236,27 @@ describeWithPostgres('postgresStore', () => {
     },
   );
 
+  it('handles nothing again in a standby either that takes over after the row was removed', async () => {
+    const { all, diagnostics, work } = await world(200);
+    await database.pool.query('ALTER TABLE seen DROP CONSTRAINT seen_pkey');
+    const hasStandby = (): boolean =>
+      diagnostics.some((each) => each._tag === 'RoleChanged' && each.role === 'standby');
+    const store = postgresStore({ pool: database.pool, pollMs: 20 });
+    let standby: Promise<unknown> | undefined;
+    const handler: Handler<PoolClient> = async (update, tx) => {
+      await insert()(update, tx);
+      if (update.offset <= 60 || standby !== undefined) return;
+      standby = work(insert('standby'), { store }).catch((error: unknown) => error);
+      await until(hasStandby);
+      await database.pool.query('TRUNCATE canton_rx_cursors');
+    };
+    const removed = { _tag: 'CursorError', reason: 'conflict' };
+    await expect(work(handler, { commitEvery: { updates: 20 } })).rejects.toMatchObject(removed);
+    expect(await standby).toMatchObject(removed);
+    const handled = await seen();
+    expect(handled).toEqual(all.slice(0, handled.length));
+  });
+
   it('begins where its request says after a reset of its cursor, which keeps the row', async () => {
     const { all, work } = await world(100);
     const handled: number[] = [];
