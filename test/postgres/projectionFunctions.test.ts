@@ -368,6 +368,27 @@ describeWithPostgres("a projection's functions", () => {
       );
   });
 
+  it('refuse the name of an index that would be cut off, and is then that of another one', async () => {
+    await project(worksOf([creates('001', 1)]));
+    const create = (name: string, field: string) =>
+      read('SELECT contracts.create_index_for_contract($1, NULL, ARRAY[$2])', [name, field]);
+    await create('ö'.repeat(31), 'owner');
+    await expect(create(`${'ö'.repeat(31)}_a`, 'color')).rejects.toMatchObject({ code: '42622' });
+    const found = `SELECT count(*)::int AS n FROM pg_indexes WHERE schemaname = 'contracts' AND indexname LIKE 'ö%'`;
+    expect(await read(found)).toEqual([{ n: 1 }]);
+  });
+
+  it('create an index for texts of any length, which others write', async () => {
+    await project(worksOf([creates('001', 1)]));
+    await read(`SELECT contracts.create_index_for_contract('memo', NULL, '{memo}', 'hash')`);
+    // one that cannot be compressed
+    const memo = Array.from({ length: 9_000 }, (_, index) =>
+      String.fromCodePoint(0x4e00 + ((index * 7_919) % 20_000)),
+    ).join('');
+    await project(worksOf([creates('001', 1), creates('002', 2, { createArgument: { memo } })]).slice(2));
+    expect(await ids(`contracts.active() WHERE payload ->> 'memo' = '${memo}'`)).toEqual(['002']);
+  });
+
   it('check names and offsets before they read, even if there is nothing to read', async () => {
     const types = { asset: contractType('#finance:Main:Asset', t.unknown) };
     const expectCode = async (sql: string, code: string): Promise<void> => {

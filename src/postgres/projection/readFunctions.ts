@@ -181,6 +181,10 @@ BEGIN
     RAISE EXCEPTION 'a % index needs a path of field names', kind USING
       ERRCODE = 'invalid_parameter_value', HINT = 'Use a path such as ''{owner}'' or ''{owner,name}''.';
   END IF;
+  -- cut off, it may be the name of another index, and then nothing would be created
+  IF octet_length(index_name) > 63 THEN
+    RAISE EXCEPTION 'the name of the index has more than 63 bytes' USING ERRCODE = 'name_too_long';
+  END IF;
   -- raises an error for an unknown name
   PERFORM ${schema}.projection_find_templates(name);
   -- the expressions that queries use; a caller gives values only, because SQL from a caller could do anything
