@@ -33,9 +33,10 @@ import {
  * killed. On Linux, the lock does not apply between containers that share the folder but not their network.
  *
  * The store also remembers the cursor that it last loaded or saved. If a save finds a different cursor in the file, or
- * none, it rejects with a `CursorError` (`conflict`) until the cursor is loaded again. Of two processors that the lock
- * does not keep apart, one gets this error. A file that is not JSON is also a `CursorError` (`unreadable`). An error of
- * the operating system, such as a full disk, rejects with the error of Node.js and changes nothing.
+ * none, it rejects with a `CursorError` (`conflict`) until the cursor is loaded again. So does the first load of a process
+ * that waited for the name, if the cursor was removed meanwhile. Of two processors that the lock does not keep apart, one
+ * gets this error. A file that is not JSON is also a `CursorError` (`unreadable`). An error of the operating system, such
+ * as a full disk, rejects with the error of Node.js and changes nothing.
  *
  * @param folder - an existing folder on a local disk. If it does not exist, calls reject
  *
@@ -68,6 +69,8 @@ export function fileStore(folder: string): Required<CheckpointStore> {
   const removed = new Set<string>();
   /** The names that another process holds, and may be writing. */
   const waiting = new Set<string>();
+  /** The names that had a cursor when they were read while another process held them. */
+  const awaited = new Set<string>();
 
   const withPaths = <A>(name: string, work: (paths: Paths) => Promise<A>): Promise<A> =>
     inOrder(name, async () => {
@@ -82,6 +85,10 @@ export function fileStore(folder: string): Required<CheckpointStore> {
     load: (name) =>
       withPaths(name, async ({ cursor }) => {
         const text = await readText(cursor);
+        const hadCursor = awaited.delete(name);
+        if (waiting.has(name) && text !== undefined) awaited.add(name);
+        // it would look like that of a new processor, which handles every update again
+        if (!waiting.has(name) && hadCursor && text === undefined) throw conflict(name, cursor);
         expected.set(name, [text]);
         return text === undefined ? undefined : parseJson(text, cursor, name);
       }),

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, symlink } from 'node:fs/promises';
+import { readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -65,6 +65,25 @@ describe('a name of fileStore', () => {
     first.release();
     await until(second.isHeld);
     for (const { release } of [second, other]) release();
+  });
+
+  it('does not begin again for a store that waited, and whose cursor was removed meanwhile', async () => {
+    const base = await folder();
+    const [former, next] = [fileStore(base), fileStore(base)];
+    const first = hold(former.hold('a'));
+    await until(first.isHeld);
+    await lastValue(former.save('a', cursorAt(7), undefined));
+    let waits = false;
+    const second = hold(next.hold('a', () => (waits = true)));
+    await until(() => waits);
+    expect(await lastValue(next.load('a'))).toEqual(cursorAt(7));
+    await rm(join(base, 'a.json'));
+    first.release();
+    await until(second.isHeld);
+    await expect(lastValue(next.load('a'))).rejects.toMatchObject({ _tag: 'CursorError', reason: 'conflict' });
+    // whoever starts it again knows
+    expect(await lastValue(next.load('a'))).toBeUndefined();
+    second.release();
   });
 
   it('is not taken by a store that stops waiting', async () => {
