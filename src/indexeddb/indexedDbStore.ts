@@ -63,8 +63,12 @@ export function indexedDbStore({ database = 'canton-rx' }: IndexedDbOptions = {}
       withDatabase(async (db) => {
         const { store, done } = db.transaction('parked', 'readwrite', strict);
         const key: [string, number] = [name, offset];
-        checkParked(name, offset, await store.get(key), parked);
-        await Promise.all([store.put(parked, key), done]);
+        const checkAndPut = async (): Promise<unknown> => {
+          checkParked(name, offset, await store.get(key), parked);
+          return store.put(parked, key);
+        };
+        // together: if the transaction is aborted while it reads, nothing else would handle the rejection of its end
+        await Promise.all([checkAndPut(), done]);
       }),
 
     async *parked(name) {

@@ -44,6 +44,23 @@ describe('indexedDbStore', () => {
     transaction.mockRestore();
   });
 
+  it('rejects once if a transaction is aborted while it parks, and leaves no rejection that nothing handles', async () => {
+    const store = indexedDbStore({ database: newDatabase() });
+    await lastValue(store.load('a'));
+    const aborted = jest.spyOn(IDBObjectStore.prototype, 'get').mockImplementationOnce(function (this: IDBObjectStore) {
+      const request = this.getKey(['a', 1]);
+      // as a browser does that has no room, or loses the file
+      this.transaction.abort();
+      return request;
+    });
+    await expect(lastValue(store.park('a', 1, {}, undefined))).rejects.toMatchObject({ name: 'AbortError' });
+    // Node.js reports a rejection after the turn in which nothing has handled it
+    await new Promise((resolve) => setImmediate(resolve));
+    aborted.mockRestore();
+    await lastValue(store.park('a', 1, {}, undefined));
+    expect(await allValues(store.parked('a'))).toEqual([{}]);
+  });
+
   it('allows the database to be deleted, and opens it again', async () => {
     const database = newDatabase();
     const store = indexedDbStore({ database });
