@@ -108,6 +108,8 @@ export function natsFeed(options: NatsFeedOptions): Feed<Work, NatsPosition> {
   if (durable !== undefined) checkName('durable', durable);
   checkPositive({ ackWaitMs, timeoutMs });
   checkPositive({ maxPageSize }, true);
+  // JavaScript callers may pass anything
+  if (!['start', 'earliest', 'new'].includes(begin)) throw new TypeError("begin must be 'start', 'earliest' or 'new'");
   const retry = retryPolicy(options.retry);
   const { diagnostics$, reportForNewRun } = createDiagnostics();
   const streamFor = (report: Report, policy = retry): NatsStream =>

@@ -119,6 +119,9 @@ function processorSettings(options: AnyProcessOptions, { retry, mustHandleAll = 
   if (store !== undefined && (name === undefined || name === ''))
     throw new TypeError('name is required if store is set');
   if (batch !== undefined && commitEvery !== undefined) throw new TypeError('commitEvery is not allowed with batch');
+  // JavaScript callers may pass anything, and any other value would skip updates
+  if (!['stop', 'skip', 'park'].includes(onHandlerFailure))
+    throw new TypeError("onHandlerFailure must be 'stop', 'skip' or 'park'");
   if (onHandlerFailure !== 'stop' && mustHandleAll)
     throw new TypeError("onHandlerFailure must be 'stop' with this feed");
   if (onHandlerFailure === 'park' && store?.park === undefined)

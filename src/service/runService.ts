@@ -149,7 +149,10 @@ export function runService(
   // a service ends as it should without a log, too
   const log = (line: string): unknown => quietly(() => write(line));
   const parts: readonly ServicePart<ProcessStatus | WorkStatus>[] = [...processors, ...rules, ...outboxes];
-  checkNotNegative({ drainWithinMs });
+  const { maxLagOffsets, maxAgeMs, maxBehindMs } = ready;
+  checkNotNegative({ drainWithinMs, maxLagOffsets, maxAgeMs, maxBehindMs });
+  // JavaScript callers may pass anything
+  if (!['continue', 'stop'].includes(onFailure)) throw new TypeError("onFailure must be 'continue' or 'stop'");
   if (parts.length === 0) throw new TypeError('there must be at least one processor, rule or outbox');
   for (const part of parts)
     if (typeof part.stop !== 'function')

@@ -343,6 +343,7 @@ describeWithNats('natsFeed', () => {
     }
     for (const wrong of [{ ackWaitMs: 0 }, { timeoutMs: -1 }, { maxPageSize: 1.5 }, { retry: { baseDelayMs: 0 } }])
       expect(() => natsFeed({ ...source, ...wrong })).toThrow(TypeError);
+    expect(() => natsFeed({ ...source, begin: 'latest' as 'new' })).toThrow(/begin must be/);
   });
 
   it('refuses a cursor of another stream, also of one that was created again', async () => {

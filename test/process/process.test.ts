@@ -139,6 +139,8 @@ describe('invalid options', () => {
     ['a batch of half an update', { batch: { size: 1.5, withinMs: 1 } }],
     ['a batch within a negative time', { batch: { size: 1, withinMs: -1 } }],
     ['commitEvery with a batch', { batch: { size: 1, withinMs: 1 }, commitEvery: { updates: 1 } }],
+    ['another reaction to failures, which would skip', { onHandlerFailure: 'Stop' }],
+    ['no reaction to failures', { onHandlerFailure: null }],
     ['parking without a store', { onHandlerFailure: 'park' }],
     ['a store that cannot park', { name, onHandlerFailure: 'park', store: { load: () => of(), save: () => of() } }],
     ['no delay before a retry', { handlerRetry: { baseDelayMs: 0 } }],

@@ -571,10 +571,13 @@ describe('a service', () => {
     expect(begun).toBe(1);
   });
 
-  it('refuses to run nothing, and parts without a stop', () => {
+  it('refuses to run nothing, parts without a stop, and invalid options', () => {
     expect(() => runService({})).toThrow('there must be at least one processor, rule or outbox');
     const { status$ } = partOf(NEVER);
     expect(() => runService({ rules: [Object.assign(NEVER, { status$ }) as never] })).toThrow('without operators');
-    expect(() => runService({ rules: [partOf(NEVER)] }, { drainWithinMs: -1 })).toThrow('drainWithinMs');
+    const refused = (options: object) => expect(() => runService({ rules: [partOf(NEVER)] }, options));
+    refused({ drainWithinMs: -1 }).toThrow('drainWithinMs');
+    refused({ onFailure: 'Stop' }).toThrow("onFailure must be 'continue' or 'stop'");
+    refused({ ready: { maxAgeMs: Number.NaN } }).toThrow('maxAgeMs');
   });
 });
