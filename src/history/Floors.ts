@@ -9,6 +9,8 @@ export interface Floor {
   readonly upTo: Offset | undefined;
   /** The last update that was read, if it is known. */
   readonly updateId?: string | undefined;
+  /** Whether the participant has nothing of the synchronizer but what it has pruned: then nothing of it needs to come again. */
+  readonly isPruned?: boolean;
 }
 
 /** What was read of each synchronizer before a reader began again, maybe at other offsets. It is left out. */
@@ -24,7 +26,7 @@ export class Floors {
 
   /** Whether everything that was read before was passed. */
   get arePassed(): boolean {
-    return this.#open.size === 0;
+    return [...this.#open].every((synchronizerId) => this.#floors.get(synchronizerId)?.isPruned === true);
   }
 
   /** Whether something was read before. Call it once for each update, in order. */

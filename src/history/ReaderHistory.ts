@@ -289,10 +289,10 @@ export class ReaderHistory {
     this.#cursor = start;
     this.#proof = proof;
     this.#move = { participantId };
-    // what is at or before the start was passed
+    // what is at or before the start was passed; of a synchronizer without an update, nothing was read
     this.#floors = new Floors(
       floors,
-      floors.filter(({ upTo }) => upTo === undefined || upTo > start),
+      floors.filter(({ upTo, updateId }) => (upTo === undefined ? updateId !== undefined : upTo > start)),
     );
     this.#settle();
   }

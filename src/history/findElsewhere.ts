@@ -113,7 +113,7 @@ const findIn = (
     concatMap((upTo): Observable<Found> => {
       if (upTo !== undefined) return of({ floor: { ...floor, upTo }, start: upTo, updateId });
       return around(reader, wanted).pipe(
-        map(({ before, after }): Found => {
+        map(({ before, after, pruned }): Found => {
           const isFound = before !== undefined && (updateId === undefined || idOf(before) === updateId);
           if (isFound) {
             const { offset } = before;
@@ -125,7 +125,10 @@ const findIn = (
           if (updateId !== undefined && hasPassed) throw new LedgerResetError(position.offset, undefined, difference);
           // it may still come; that of another synchronizer is left out when it does
           if (updateId !== undefined && isAwaited(position, updateId)) throw notYet(position, wanted.end);
-          return { floor, start: after === undefined ? undefined : after.offset - 1, updateId: undefined };
+          if (after !== undefined) return { floor, start: after.offset - 1, updateId: undefined };
+          // the participant may have been disconnected from it for good: waiting for it would never end
+          const isPruned = before === undefined && pruned !== undefined;
+          return { floor: { ...floor, isPruned }, start: undefined, updateId: undefined };
         }),
       );
     }),
