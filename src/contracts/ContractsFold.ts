@@ -39,6 +39,8 @@ export class ContractsFold<C extends AnyContract> {
   readonly #contracts = new ContractList<C>();
   /** Only for the few contracts that are not simply active on one synchronizer. */
   #traces = new Map<string, Trace<C>>();
+  /** Those of them that are spent, the first one first. */
+  #spent = new Set<string>();
   #lacked: readonly EndingEvent[] = [];
   /** Shared by the contracts at each location. */
   readonly #locations = new Map<string, ContractLocation>();
@@ -70,7 +72,7 @@ export class ContractsFold<C extends AnyContract> {
     for (const [contractId, trace] of this.#traces) {
       if (this.#contracts.get(contractId) !== undefined || trace.halves.length === 0) continue;
       const { target } = trace.halves.reduce((last, half) => (half.counter > last.counter ? half : last));
-      this.#traces.set(contractId, { ...trace, spentOn: target });
+      this.#remember(contractId, { ...trace, spentOn: target });
     }
   }
 
@@ -108,6 +110,7 @@ export class ContractsFold<C extends AnyContract> {
     const now = read.contracts;
     const contractIds = new Set([...before, ...now].map(({ contractId }) => contractId));
     this.#traces = new Map(read.#traces);
+    this.#spent = new Set(read.#spent);
     for (const contractId of contractIds) {
       const former = before.get(contractId);
       const contract = now.get(contractId);
@@ -175,8 +178,21 @@ export class ContractsFold<C extends AnyContract> {
 
   #set(contractId: string, trace: Trace<C>): void {
     this.#contracts.set(contractId, lastOf(trace));
-    if (isComplete(trace)) this.#traces.delete(contractId);
-    else this.#traces.set(contractId, trace);
+    if (isComplete(trace)) this.#forget(contractId);
+    else this.#remember(contractId, trace);
+  }
+
+  #remember(contractId: string, trace: Trace<C>): void {
+    this.#traces.set(contractId, trace);
+    if (trace.spentOn === undefined) this.#spent.delete(contractId);
+    else this.#spent.add(contractId);
+    const [first] = this.#spent.size > maxSpent ? this.#spent : [];
+    if (first !== undefined) this.#forget(first);
+  }
+
+  #forget(contractId: string): void {
+    this.#traces.delete(contractId);
+    this.#spent.delete(contractId);
   }
 
   #editOfEntry(entry: ContractEntry): Edit<C> | undefined {
@@ -246,6 +262,12 @@ export class ContractsFold<C extends AnyContract> {
     return location;
   }
 }
+
+/**
+ * How many spent contracts are remembered of which something may still come from another synchronizer. From one that the
+ * participant does not see, it never comes.
+ */
+const maxSpent = 100_000;
 
 /** The effect of an event or an entry on a contract. */
 interface Edit<C extends AnyContract> {

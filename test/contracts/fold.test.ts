@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as t from 'io-ts';
+import type { Reassignment } from '../../src/codecs/Reassignment.js';
 import { contractType } from '../../src/codecs/TemplateType.js';
+import type { Transaction } from '../../src/codecs/Transaction.js';
 import type { AnyContract, ContractTypes } from '../../src/contracts/Contract.js';
 import type { ContractsChanged } from '../../src/contracts/ContractChange.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
@@ -210,6 +212,29 @@ describe('ContractsFold', () => {
     expect(apply(fold, reassignmentOf(5, a, [...mixed, assigned({ contractId: 'green', offset: 5 }, stay)]))).toBe(
       '+green a 3, -red a 0, -marble-1 a 3',
     );
+  });
+
+  it('does not remember every contract that came from a synchronizer which the participant does not see', () => {
+    const fold = loaded();
+    const count = 100_001;
+    const idOf = (n: number): string => `marble-${n}`;
+    const arrival = decodeUpdate(reassignmentOf(1, b, [assigned({ contractId: 'marble', offset: 1 }, aToB)]));
+    const end = decodeUpdate(transactionOf(2, b, [archived('marble', 2)]));
+    const withIds = <U extends Reassignment | Transaction>(update: U, contractId: string): U => ({
+      ...update,
+      events: update.events.map((event) =>
+        event._tag === 'AssignedEvent'
+          ? { ...event, createdEvent: { ...event.createdEvent, contractId } }
+          : { ...event, contractId },
+      ),
+    });
+    for (let n = 0; n < count; n += 1) for (const update of [arrival, end]) fold.apply(withIds(update, idOf(n)));
+    expect(fold.contracts.size).toBe(0);
+    const isUnknown = (n: number): boolean => {
+      fold.apply(decodeUpdate(reassignmentOf(3, a, [unassigned(idOf(n), 3, aToB)])));
+      return fold.lacked.length > 0;
+    };
+    expect([0, 1, count - 1].map(isUnknown)).toEqual([true, false, false]);
   });
 
   it('emits what a transaction creates and archives as one change (pitfall 27)', () => {
