@@ -5,6 +5,7 @@ import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { isLater } from '../operators/recordTimes.js';
 import { idOf, type Read } from './positions.js';
+import { isBlocked } from './participant.js';
 import { type Around, type HistoryReader, searchAround, timeIn } from './HistoryReader.js';
 import type { Floor } from './Floors.js';
 
@@ -100,6 +101,18 @@ interface Wanted {
   readonly end: Offset;
 }
 
+/**
+ * Looks up an update that its record time finds, too: emits `undefined` also if a gateway blocks the path, which it may have let
+ * through before.
+ */
+export const lookUp = (reader: HistoryReader, updateId: string): Observable<Offset | undefined> =>
+  reader.offsetOf(updateId).pipe(
+    catchError((error: unknown) => {
+      if (!isBlocked(error)) throw error;
+      return of(undefined);
+    }),
+  );
+
 /** Finds a synchronizer's last update by its ID, and otherwise by its record time. */
 const findIn = (
   reader: HistoryReader,
@@ -109,7 +122,7 @@ const findIn = (
 ): Observable<Found> => {
   const { synchronizerId, recordTime, updateId } = wanted;
   const floor = { synchronizerId, recordTime, upTo: undefined, updateId };
-  return (updateId === undefined ? of(undefined) : reader.offsetOf(updateId)).pipe(
+  return (updateId === undefined ? of(undefined) : lookUp(reader, updateId)).pipe(
     concatMap((upTo): Observable<Found> => {
       if (upTo !== undefined) return of({ floor: { ...floor, upTo }, start: upTo, updateId });
       return around(reader, wanted).pipe(

@@ -19,7 +19,7 @@ import type { Offset } from '../codecs/scalars.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { idOf } from './positions.js';
-import { type Elsewhere, findElsewhere } from './findElsewhere.js';
+import { type Elsewhere, findElsewhere, lookUp } from './findElsewhere.js';
 import type { Floor } from './Floors.js';
 import { hasUnread } from './hasUnread.js';
 import type { HistoryReader } from './HistoryReader.js';
@@ -179,15 +179,15 @@ const findAgain = (
   isBeyond: boolean,
 ): Observable<Place> => {
   const gone = `update ${updateId} is no longer at offset ${offset}`;
-  return reader.offsetOf(updateId).pipe(
+  const { recordTimes } = position;
+  const isTimed = Object.values(recordTimes).some((point) => point.updateId === updateId);
+  return (isTimed ? lookUp(reader, updateId) : reader.offsetOf(updateId)).pipe(
     concatMap((found): Observable<Place> => {
       // a participant may leave out an update from a page
       if (found === offset)
         return unlessUnread(reader, position, { _tag: 'Here', after: offset, isProven: true }, () =>
           findReordered(reader, position, participantId),
         );
-      const { recordTimes } = position;
-      const isTimed = Object.values(recordTimes).some((point) => point.updateId === updateId);
       // an update of an unknown variant may have no record time: where it is not found, no other one proves the ledger
       if (found === undefined && !isTimed) return isGone(reader, position, gone, isBeyond);
       return findElsewhere(reader, position, participantId, gone, isBeyond).pipe(

@@ -60,3 +60,8 @@ const blockingStatuses = [403, 404, 405, 501];
  */
 export const isRefusedAlone = (error: unknown): boolean =>
   isLedgerError(error, 'UnauthorizedError') || (isLedgerError(error, 'ApiError') && error.status < 500);
+
+/** Whether a path is refused as a gateway does that blocks it, also if it was served before. */
+export const isBlocked = (error: unknown): boolean =>
+  isLedgerError(error, 'UnauthorizedError') ||
+  (isLedgerError(error, 'ApiError') && blockingStatuses.includes(error.status));

@@ -1,0 +1,51 @@
+import { expect, it } from '@jest/globals';
+import { takeUntil, timer } from 'rxjs';
+import { observe, offsets } from '../helpers/observe.js';
+import { marbles } from '../helpers/time.js';
+import type { Entry } from '../helpers/virtualLedger.js';
+import { errorReply, transactionWith } from '../helpers/wire.js';
+import { updateFormat, upTo, world } from '../helpers/world.js';
+
+/** The update with a number, which every participant has, at an offset of one of them. */
+const at = (offset: number, n: number): Entry => {
+  const recordTime = new Date(Date.UTC(2026, 6, 24) + n).toISOString();
+  return {
+    offset,
+    element: transactionWith(offset, { synchronizerId: 'one::1220', updateId: `update${n}`, recordTime }),
+  };
+};
+
+it.each([401, 403, 404, 405])(
+  'a feed relocates again although a gateway blocks the path by ID, which worked before: %d',
+  (status) => {
+    marbles(({ flush }) => {
+      let isBlocked = false;
+      const { ledger, client } = world({
+        participantId: 'first::1220',
+        latencyMs: 5,
+        fault: ({ path }) =>
+          isBlocked && path.endsWith('/update-by-id') ? errorReply(status, '<html>blocked</html>') : undefined,
+      });
+      for (const n of upTo(3)) ledger.append(n, at(n, n).element);
+      const feed$ = client.updates({ beginExclusive: 0, updateFormat }, { onOtherNode: 'relocate' });
+      const seen = observe(feed$.pipe(takeUntil(timer(120_000))));
+      const moveTo = (participantId: string, by: number, count: number): void => {
+        ledger.replace(
+          upTo(count).map((n) => at(n + by, n)),
+          count + by,
+          participantId,
+        );
+      };
+      timer(20_000).subscribe(() => {
+        moveTo('second::1220', 100, 5);
+      });
+      timer(40_000).subscribe(() => {
+        isBlocked = true;
+        moveTo('third::1220', 50, 7);
+      });
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(offsets(seen.values)).toEqual([1, 2, 3, 104, 105, 56, 57]);
+    });
+  },
+);
