@@ -89,20 +89,33 @@ function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, ste
 }
 
 /**
- * Whether a page must be between two readings of the participant's ID: the first one after an outage, and each one where several
- * participants may answer. What a socket pushes is of one of them: its first page shows of which.
+ * Whether a page must be between two readings of the participant's ID: the first one after an outage, each one that no update
+ * near it proves, and each one where several participants may answer. What a socket pushes is of one of them: its first page
+ * shows of which.
  */
 const mustConfirm = (
-  { history, onOtherNode }: AnyFeed,
-  { position, isFirst = position.phase._tag !== 'Pushed' }: Pick<Step, 'position' | 'isFirst'>,
-): boolean => history.mustConfirm || (onOtherNode === 'relocate' && history.isIdentified && isFirst);
+  feed: AnyFeed,
+  {
+    page,
+    position,
+    isFirst = position.phase._tag !== 'Pushed',
+  }: Pick<Step<FeedElement>, 'page' | 'position' | 'isFirst'>,
+): boolean => {
+  const { source, history, onOtherNode } = feed;
+  if (history.mustConfirm) return true;
+  if (!history.isIdentified || !isFirst) return false;
+  // what was read ahead is compared with what is before it
+  const isUnproven = source.lookUp !== undefined && page?.proves === undefined && proofNear(feed) === undefined;
+  return onOtherNode === 'relocate' || isUnproven;
+};
 
 /** Emits a step if the participant is still the one on which the position was found. Otherwise, finds the position again. */
 const confirmStep = <A extends FeedElement>(feed: AnyFeed, position: Position, step: Step<A>): Observable<Step<A>> => {
-  const { history, client } = feed;
+  const { history, client, onOtherNode } = feed;
+  const isNeeded = history.sought.lastUpdate === undefined && (history.mustConfirm || onOtherNode === 'relocate');
   return readParticipantId(client).pipe(
     // a gateway may block the path, and would do so again; any other failure is an outage
-    noteOutage(feed, (error) => history.sought.lastUpdate !== undefined && isRefusedAlone(error)),
+    noteOutage(feed, (error) => !isNeeded && isRefusedAlone(error)),
     catchError(() => of(undefined)),
     concatMap((participantId) => {
       const { participantId: expected } = history.position;
