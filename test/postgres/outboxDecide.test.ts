@@ -231,6 +231,7 @@ describeWithPostgres('commandOutbox, with commands that are decided when they ar
     ],
     ['fails', () => throwError(() => new Error('no view')), 'no view'],
     ['rejects', () => Promise.reject(new Error('no answer')), 'no answer'],
+    ['fails with a text that PostgreSQL cannot store', () => throwError(() => new Error('no \0 view')), 'no \0 view'],
     ['is late', () => NEVER, 'within 20 ms'],
     ['is empty', () => [][Symbol.iterator]() as never, 'without a value'],
     ['returns a text', () => 'pay' as never, 'neither a command nor a request'],

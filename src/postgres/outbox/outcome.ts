@@ -8,6 +8,7 @@ import { mayBePermanent, verdictOf } from '../../dispatch/verdict.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
 import { textOf } from '../../errors/textOf.js';
+import { toStorableText } from '../projection/tables.js';
 import { periodStart } from './lookBack.js';
 import type { OutboxRow, RowChange } from './OutboxRows.js';
 
@@ -151,8 +152,11 @@ export function toSubmitted(row: OutboxRow, outcome: Outcome, delay: false | { r
   return { _tag: mayBeCommitted ? 'Unknown' : 'Rejected', ...command, error: cause, ...retryAt };
 }
 
-/** The beginning of the text of an error, as it is stored. */
-export const storedText = (error: unknown): string => textOf(error).slice(0, 2_000);
+/**
+ * The beginning of the text of an error, as it is stored. The text of any function or server may have characters that PostgreSQL
+ * refuses, and the outcome must be recorded nevertheless.
+ */
+export const storedText = (error: unknown): string => toStorableText(textOf(error).slice(0, 2_000));
 
 /** Returns the diagnostic of an outcome that has been recorded. */
 export function toDiagnostic(outbox: string, submitted: Submitted): DiagnosticBody {
