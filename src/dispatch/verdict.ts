@@ -61,7 +61,7 @@ export function verdictOf(error: unknown): Verdict {
 }
 
 /** Whether the cause of a refusal by a code may also be the commands, such as their size. Contention passes. */
-export const mayBePermanent = (code: string): boolean =>
+const mayBePermanent = (code: string): boolean =>
   meaningOf(code)?.hosted.again === 'thrice' &&
   rejectionReason({ code, errorCategory: undefined, status: 0 }) !== 'contention';
 

@@ -127,6 +127,32 @@ describeWithPostgres('commandOutbox, with commands that are decided when they ar
     expect(diagnostics.filter(({ _tag }) => _tag === 'CommandParked')).toHaveLength(1);
   });
 
+  it('parks a command of archived contracts after 20 of them, however long an outage was before', async () => {
+    const here = await world();
+    const { sandbox, alice } = here;
+    const spent = await assetOf(sandbox, alice, { commandId: 'a' });
+    await here.inTransaction((tx) =>
+      here.outbox.enqueue(tx, { ...here.create('spend'), commands: [exerciseAsset(spent)] }),
+    );
+    await here.send(1);
+    await enqueue(here, 'one');
+    // contracts cannot be read, then nothing can be committed
+    const pay: Decide = (_, { attempt }) => {
+      if (attempt <= 11 || attempt === 30) throw new Error('no holdings');
+      return attempt <= 21 ? createAsset(alice) : exerciseAsset(spent);
+    };
+    sandbox.fault({ kind: 'reject', code: 'NOT_CONNECTED_TO_ANY_SYNCHRONIZER' }, { ...submissions, times: 10 });
+    const isRepeated = (submitted: Submitted): boolean => 'retryAt' in submitted;
+    const first = await sendWith(here, pay, 11 + 10 + 1);
+    expect(first.map(isRepeated)).toEqual(first.map(() => true));
+    const others = await sendWith(here, pay, 1 + 20);
+    expect(others.map(isRepeated)).toEqual(others.map((_, n) => n < 20));
+    expect(await here.rows()).toMatchObject([{}, { state: 'parked', reason: 'inactiveContract', failures: 43 }]);
+    // a person has it counted from the beginning
+    expect(await firstValueFrom(here.outbox.retry(2))).toBe(true);
+    expect(await sendWith(here, () => exerciseAsset(spent))).toMatchObject([{ retryAt: expect.any(Number) }]);
+  });
+
   it('does not decide again while an earlier attempt may be committed (G79)', async () => {
     const here = await world();
     const { sandbox, alice } = here;

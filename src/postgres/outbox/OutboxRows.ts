@@ -30,8 +30,8 @@ export interface OutboxRow<R = CommandsRequest | DecideRequest> {
   readonly position: LedgerPosition | undefined;
   /** The number of failures in a row. */
   readonly failures: number;
-  /** The text of the error of the last attempt, if it failed. */
-  readonly error?: string | undefined;
+  /** How many of its refusals are counted, because the cause may be the command. */
+  readonly refusals: number;
   /** The time since it was enqueued, by the clock of the database, in milliseconds. */
   readonly ageMs: number;
 }
@@ -58,8 +58,8 @@ export interface RowChange {
   readonly forgetsSince?: boolean;
   /** Whether the other commands would fail, too. It does not count as a failure of this one. */
   readonly concernsAll?: boolean;
-  /** Whether failures are counted again from this one on. */
-  readonly countsAgain?: boolean;
+  /** Whether it is a refusal of which only some are allowed, because the cause may be the command. */
+  readonly isLimited?: boolean;
 }
 
 /** The holder of an outbox's name. */
@@ -101,7 +101,7 @@ export class OutboxRows {
   due(limit: number, sending: readonly number[], maxDelayMs: number): Observable<readonly OutboxRow[]> {
     const { commands } = this.holder.tables;
     const sql = `SELECT id::text AS id, command_id AS "commandId", key, decide,
-        coalesce(CASE WHEN may_be_committed THEN decided END, request)::text AS request, may_be_committed AS "mayBeCommitted", since::text AS since, participant, position::text AS position, failures, error, round(extract(epoch FROM now() - enqueued_at) * 1000)::text AS "ageMs"
+        coalesce(CASE WHEN may_be_committed THEN decided END, request)::text AS request, may_be_committed AS "mayBeCommitted", since::text AS since, participant, position::text AS position, failures, refusals, round(extract(epoch FROM now() - enqueued_at) * 1000)::text AS "ageMs"
       FROM ${commands} AS c
       WHERE name = $1 AND state = 'pending' AND id <> ALL ($2::bigint[])
         AND (retry_at IS NULL OR retry_at NOT BETWEEN now() AND now() + $4 * interval '1 millisecond')
@@ -152,7 +152,7 @@ export class OutboxRows {
   }
 
   /** Records the outcome of an attempt. One that was dropped meanwhile can only be committed. Fails if another process has taken over the name. */
-  record({ id, failures }: OutboxRow, change: RowChange): Observable<unknown> {
+  record({ id, decide, failures, refusals }: OutboxRow, change: RowChange): Observable<unknown> {
     const {
       state,
       mayBeCommitted,
@@ -163,7 +163,7 @@ export class OutboxRows {
       delayMs,
       forgetsSince = false,
       concernsAll,
-      countsAgain = false,
+      isLimited = false,
       sentAfter,
     } = change;
     const sql = `WITH ${this.#held}, changed AS (
@@ -171,12 +171,14 @@ export class OutboxRows {
           update_id = $8, "offset" = $9, failures = $10, retry_at = now() + $11 * interval '1 millisecond',
           since = CASE WHEN $12 THEN NULL ELSE coalesce($13, since) END,
           participant = CASE WHEN $13::bigint IS NULL THEN participant ELSE $14 END,
-          position = coalesce($15::json, position), changed_at = now()
+          position = coalesce($15::json, position), refusals = $16, changed_at = now()
         WHERE id = $3 AND EXISTS (SELECT FROM held)
           AND (state IN ('pending', 'parked') OR (state = 'dropped' AND $4 = 'committed')))
       SELECT EXISTS (SELECT FROM held) AS "isHeld"`;
-    const before = countsAgain ? 0 : failures;
-    const nextFailures = state === 'committed' ? 0 : before + (concernsAll === true ? 0 : 1);
+    const nextFailures = state === 'committed' ? 0 : failures + (concernsAll === true ? 0 : 1);
+    // other failures, as in an outage, say nothing of the command; but a function may fail between two equal decisions
+    const keptRefusals = decide === undefined || state === 'committed' ? 0 : refusals;
+    const nextRefusals = isLimited ? refusals + 1 : keptRefusals;
     const start = sentAfter && [sentAfter.offset, sentAfter.participantId, JSON.stringify(sentAfter)];
     const outcomeValues = [
       id,
@@ -190,7 +192,7 @@ export class OutboxRows {
       delayMs,
       forgetsSince,
     ];
-    const values = [...outcomeValues, ...(start ?? [undefined, undefined, undefined])];
+    const values = [...outcomeValues, ...(start ?? [undefined, undefined, undefined]), nextRefusals];
     return this.#runHeld(sql, values).pipe(
       map(([row]) => {
         if (row?.['isHeld'] !== true)
@@ -251,6 +253,6 @@ const toRow = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
   mayBeCommitted: row['mayBeCommitted'] === true,
   ...startIn(row),
   failures: Number(row['failures']),
-  error: textOf(row['error']),
+  refusals: Number(row['refusals']),
   ageMs: Number(row['ageMs']),
 });

@@ -248,7 +248,7 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
       ),
     retry: (id, { forget = false } = {}) => {
       const reset = forget ? ', may_be_committed = false, since = NULL, participant = NULL, position = NULL' : '';
-      return change(id, `'parked'`, `state = 'pending', retry_at = now(), failures = 0${reset}`);
+      return change(id, `'parked'`, `state = 'pending', retry_at = now(), failures = 0, refusals = 0${reset}`);
     },
     drop: (id) => change(id, `'pending', 'parked'`, `state = 'dropped'`),
   };

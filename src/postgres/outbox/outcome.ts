@@ -4,7 +4,7 @@ import type { LedgerPosition } from '../../codecs/LedgerPosition.js';
 import type { CommandsRequest } from '../../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../../codecs/Transaction.js';
 import type { DiagnosticBody } from '../../diagnostics/Diagnostic.js';
-import { mayBePermanent, verdictOf } from '../../dispatch/verdict.js';
+import { verdictOf } from '../../dispatch/verdict.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
 import { textOf } from '../../errors/textOf.js';
@@ -97,12 +97,11 @@ export function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outc
       const forgetsSince = verdict.earliest !== undefined && periodStart(row) === row.since;
       // other contracts may be chosen next time
       const isDecidedAgain = row.decide !== undefined && reason === 'inactiveContract';
-      // other failures, as in an outage, say nothing of the command
-      const countsAgain = verdict.mayBePermanent && row.decide === undefined && !namesPermanent(row.error);
-      const isOver = (isDecidedAgain || verdict.mayBePermanent) && !countsAgain && row.failures >= maxFailures;
+      const isLimited = isDecidedAgain || verdict.mayBePermanent;
+      const isOver = isLimited && row.refusals >= maxRefusals;
       const passes = forgetsSince || ((isDecidedAgain || verdict.passes) && !isOver);
       const state = passes ? 'pending' : 'parked';
-      return { ...failed, state, mayBeCommitted: false, reason, concernsAll, countsAgain, forgetsSince };
+      return { ...failed, state, mayBeCommitted: false, reason, concernsAll, isLimited, forgetsSince };
     }
     case 'other':
       if (isLedgerError(error, 'InvalidRequestError'))
@@ -112,14 +111,11 @@ export function failureOf(error: unknown, row: OutboxRow<CommandsRequest>): Outc
   }
 }
 
-/** Whether the text of an error has a code that may be permanent. Others have the same reason, but pass. */
-const namesPermanent = (text = ''): boolean => text.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g)?.some(mayBePermanent) === true;
-
 /**
  * How often a command is sent or decided again after a refusal that looks as if it passed, and may be permanent: for about a
  * quarter of an hour. A function that always chooses archived contracts must not hold up the later commands of its key indefinitely.
  */
-const maxFailures = 20;
+const maxRefusals = 20;
 
 /** Where the first attempt of a command was sent, if that is known now. */
 const sentAfter = (error: unknown, { mayBeCommitted }: OutboxRow): LedgerPosition | undefined => {

@@ -54,6 +54,7 @@ CREATE TABLE IF NOT EXISTS ${commands} (
   participant text,
   position json,
   failures int NOT NULL DEFAULT 0,
+  refusals int NOT NULL DEFAULT 0,
   retry_at timestamptz,
   reason text,
   error text,
