@@ -77,6 +77,16 @@ describeWithPostgres('the rows of an outbox', () => {
     expect(await read()).toEqual(before);
   });
 
+  it('are neither begun nor changed for a command of the same number that the database has lost', async () => {
+    const row = await add();
+    // a pooler has kept the connection while a standby without the last commits took over
+    await set("command_id = 'd', may_be_committed = false, since = 5");
+    const before = await read();
+    expect(await run(rows.begin([{ row, position: here }]))).toEqual([]);
+    await run(rows.record(row, { state: 'committed', mayBeCommitted: false, offset: 51 }));
+    expect(await read()).toEqual(before);
+  });
+
   it('are neither begun nor changed by a process that has lost the name', async () => {
     const row = await add();
     await database.pool.query('UPDATE canton_rx_cursors SET fence = 8');

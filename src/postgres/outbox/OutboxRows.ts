@@ -81,6 +81,9 @@ const maxDeleted = 10_000;
 /**
  * The statements of the process that sends the commands of an outbox. Each is a transaction by itself. They fail with a
  * {@link StoreError}.
+ *
+ * A database that has lost its last commits gives numbers again. A pooler may keep the connection of the holder meanwhile, so each
+ * statement names the command, too.
  */
 export class OutboxRows {
   readonly #held: string;
@@ -128,9 +131,9 @@ export class OutboxRows {
         error = CASE WHEN c.may_be_committed THEN c.error END,
         decided = now.decided::json,
         may_be_committed = true, retry_at = NULL, changed_at = now()
-      FROM held, unnest($3::bigint[], $4::boolean[], $5::text[], $6::bigint[], $7::text[], $8::text[])
-        AS now (id, may_be_committed, decided, since, participant, position)
-      WHERE c.id = now.id AND c.state = 'pending' AND c.may_be_committed = now.may_be_committed
+      FROM held, unnest($3::bigint[], $4::boolean[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[])
+        AS now (id, may_be_committed, decided, since, participant, position, command_id)
+      WHERE c.id = now.id AND c.command_id = now.command_id AND c.state = 'pending' AND c.may_be_committed = now.may_be_committed
       RETURNING c.id::text AS id, c.since::text AS since, c.participant, c.position::text AS position`;
     const values = [
       due.map(({ row }) => row.id),
@@ -139,6 +142,7 @@ export class OutboxRows {
       due.map(({ position }) => position.offset),
       due.map(({ position }) => position.participantId ?? null),
       due.map(({ position }) => JSON.stringify(position)),
+      due.map(({ row }) => row.commandId),
     ];
     return this.#runHeld(sql, values).pipe(
       map((rows) => {
@@ -152,7 +156,7 @@ export class OutboxRows {
   }
 
   /** Records the outcome of an attempt. One that was dropped meanwhile can only be committed. Fails if another process has taken over the name. */
-  record({ id, decide, failures, refusals }: OutboxRow, change: RowChange): Observable<unknown> {
+  record({ id, commandId, decide, failures, refusals }: OutboxRow, change: RowChange): Observable<unknown> {
     const {
       state,
       mayBeCommitted,
@@ -172,7 +176,7 @@ export class OutboxRows {
           since = CASE WHEN $12 THEN NULL ELSE coalesce($13, since) END,
           participant = CASE WHEN $13::bigint IS NULL THEN participant ELSE $14 END,
           position = coalesce($15::json, position), refusals = $16, changed_at = now()
-        WHERE id = $3 AND EXISTS (SELECT FROM held)
+        WHERE id = $3 AND command_id = $17 AND EXISTS (SELECT FROM held)
           AND (state IN ('pending', 'parked') OR (state = 'dropped' AND $4 = 'committed')))
       SELECT EXISTS (SELECT FROM held) AS "isHeld"`;
     const nextFailures = state === 'committed' ? 0 : failures + (concernsAll === true ? 0 : 1);
@@ -192,7 +196,7 @@ export class OutboxRows {
       delayMs,
       forgetsSince,
     ];
-    const values = [...outcomeValues, ...(start ?? [undefined, undefined, undefined]), nextRefusals];
+    const values = [...outcomeValues, ...(start ?? [undefined, undefined, undefined]), nextRefusals, commandId];
     return this.#runHeld(sql, values).pipe(
       map(([row]) => {
         if (row?.['isHeld'] !== true)

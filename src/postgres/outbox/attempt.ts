@@ -46,13 +46,13 @@ export function attempt(
   { ledger, client, name, recover, periods }: SubmissionSettings,
   row: OutboxRow<CommandsRequest>,
   position: LedgerPosition,
-  open: Map<number, Observable<SubmittedTransaction>>,
+  open: Map<string, Observable<SubmittedTransaction>>,
 ): Observable<Outcome> {
-  const kept$ = open.get(row.id);
-  open.delete(row.id);
+  const kept$ = open.get(row.commandId);
+  open.delete(row.commandId);
   const replaced = replacementOf(row, position);
   if (replaced !== undefined) return of(replaced);
-  const { id, commandId, mayBeCommitted } = row;
+  const { commandId, mayBeCommitted } = row;
   const start = mayBeCommitted ? startOf(row) : undefined;
   const submit = (deduplicationPeriod: DeduplicationPeriod, since = start): Observable<SubmittedTransaction> => {
     const request = { ...row.request, commandId, deduplicationPeriod };
@@ -76,7 +76,7 @@ export function attempt(
       map(commitOf),
       catchError((error: unknown) => {
         const failure = failureOf(error, row);
-        if (failure.state === 'pending' && failure.mayBeCommitted) open.set(id, transaction$);
+        if (failure.state === 'pending' && failure.mayBeCommitted) open.set(commandId, transaction$);
         if (isLast || failure.mayBeCommitted) return of(failure);
         const later = laterPeriod(periods, row, error);
         if (later !== undefined) return follow(submit(later), true);

@@ -70,8 +70,8 @@ export const sendCommands = (sending: Sending): Observable<Submitted | undefined
   defer(() => {
     const { rows, places, pollMs, keepMs, stop$, isStopped, ledger, client, retry, name } = sending;
     const running = new Set<number>();
-    /** The submissions whose outcome is unknown. Subscribing to one again continues it. */
-    const open = new Map<number, Observable<SubmittedTransaction>>();
+    /** The submissions whose outcome is unknown, by command id. Subscribing to one again continues it. */
+    const open = new Map<string, Observable<SubmittedTransaction>>();
     const positionFor = positions(client);
     const settings = { ...sending, periods: lookBack(ledger, client, keepMs) };
     const looks$ = timer(clampTimer(pollMs), clampTimer(pollMs)).pipe(
