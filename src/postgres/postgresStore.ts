@@ -18,7 +18,7 @@ import { StoreError } from '../errors/process.js';
 import { checkPositive } from '../codecs/internal/numbers.js';
 import { mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
-import type { Cursor, TransactionalStore } from '../process/CheckpointStore.js';
+import type { Cursor, TransactionalStore, Transactions } from '../process/CheckpointStore.js';
 import { checkParked } from '../process/checkParked.js';
 import { connect, query, transactionsOn } from './connection.js';
 import { CursorRows } from './CursorRows.js';
@@ -106,6 +106,8 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
   // a cursor is loaded over the connection that holds the name, because the pool may have no other one left
   const holders = new Map<string, PoolClient>();
   const lastHolders = new Map<string, string>();
+  /** What the present holder of each name knows of its cursor. */
+  const known = new Map<string, KnownCursor>();
   /** The names that were held. */
   const held = new Set<string>();
   const rows = new CursorRows(tables.id);
@@ -120,7 +122,9 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
       return holdLease(pool, { tables, name, isolation, timeoutMs, pollMs, lastHolders, ready, standBy }).pipe(
         map(({ transactions }) => {
           held.add(name);
-          return transactions;
+          const cursor: KnownCursor = {};
+          known.set(name, cursor);
+          return noting(transactions, cursor);
         }),
         mapError((error) => asStoreError('hold', name, schema, error, held.has(name))),
         finalize(() => holders.delete(name)),
@@ -147,14 +151,16 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
         ),
       ).pipe(
         map(([row]): unknown => {
-          const { cursor, fence } = (row ?? {}) as { readonly cursor?: string | null; readonly fence?: string };
-          const isSaved = typeof cursor === 'string';
-          rows.read(name, fence, isSaved);
-          return isSaved ? JSON.parse(cursor) : undefined;
+          const { cursor = null, fence } = (row ?? {}) as { readonly cursor?: string | null; readonly fence?: string };
+          rows.read(name, fence, cursor !== null);
+          // a standby of this program may load it, too
+          const holder = known.get(name);
+          if (holder !== undefined && holder.committed === undefined) holder.committed = cursor;
+          return cursor === null ? undefined : JSON.parse(cursor);
         }),
       ),
     save: (name, cursor, tx) =>
-      saveCursor(tx, tables, name, cursor, timeoutMs).pipe(
+      saveCursor(tx, tables, name, cursor, timeoutMs, known.get(name)).pipe(
         tap(() => {
           rows.save(name);
         }),
@@ -204,18 +210,52 @@ const nameOfOutbox = (name: string): StoreError =>
  */
 const fence = `nullif(current_setting('canton_rx.fence', true), '')`;
 
-/** Saves a cursor if the transaction is still open and the name is still held. */
+/** What the holder of a name knows of its cursor. */
+interface KnownCursor {
+  /** The cursor that was last loaded or committed, as text; `null` if there was none. Absent before it is loaded. */
+  committed?: string | null;
+  /** The cursor that the open transaction has saved. */
+  saved?: string | undefined;
+}
+
+/** Returns the same transactions, and notes the cursor that each of them commits. */
+const noting = (transactions: Transactions<PoolClient>, known: KnownCursor): Transactions<PoolClient> => {
+  const committed = (): void => {
+    if (known.saved !== undefined) known.committed = known.saved;
+  };
+  return {
+    transact: (work) =>
+      defer(() => {
+        known.saved = undefined;
+        // emits when it has committed
+        return transactions.transact(work).pipe(tap({ next: committed, complete: committed }));
+      }),
+  };
+};
+
+/**
+ * Saves a cursor if the transaction is still open, the name is still held, and the database still has the cursor before. One that has
+ * lost its last commits, as a standby that took over, has an earlier one, and a pooler keeps the connection meanwhile: what was
+ * committed since then would be left out.
+ */
 const saveCursor = (
   tx: ClientBase,
   { cursors }: StoreTables,
   name: string,
   cursor: Cursor,
   timeoutMs: number,
+  known: KnownCursor = {},
 ): Observable<unknown> => {
+  const { committed } = known;
+  const isSame = committed === undefined ? '' : `AND cursor::text IS NOT DISTINCT FROM $3::text`;
   const save = `UPDATE ${cursors} SET cursor = $2, saved_at = now()
-    WHERE name = $1 AND fence = ${fence}::bigint RETURNING true`;
-  return query(tx, timeoutMs, save, [name, JSON.stringify(cursor)]).pipe(
-    concatMap((rows) => (rows.length === 1 ? of(true) : saveRefused(tx, name, timeoutMs))),
+    WHERE name = $1 AND fence = ${fence}::bigint ${isSame} RETURNING true`;
+  const text = JSON.stringify(cursor);
+  return query(tx, timeoutMs, save, [name, text, ...(committed === undefined ? [] : [committed])]).pipe(
+    concatMap((rows) => (rows.length === 1 ? of(true) : saveRefused(tx, cursors, name, timeoutMs))),
+    tap(() => {
+      known.saved = text;
+    }),
     mapError((error) =>
       isFailedTransaction(error)
         ? new HandlerFailure(
@@ -228,13 +268,19 @@ const saveCursor = (
 };
 
 /** Fails with the reason why the cursor was not saved. */
-const saveRefused = (tx: ClientBase, name: string, timeoutMs: number): Observable<never> =>
-  query(tx, timeoutMs, `SELECT ${fence} IS NULL AS "isEnded"`, []).pipe(
+const saveRefused = (tx: ClientBase, cursors: string, name: string, timeoutMs: number): Observable<never> => {
+  const sql = `SELECT ${fence} IS NULL AS "isEnded",
+    EXISTS (SELECT FROM ${cursors} WHERE name = $1 AND fence = ${fence}::bigint) AS "isHeld"`;
+  return query(tx, timeoutMs, sql, [name]).pipe(
     concatMap(([row]) => {
       if (row?.['isEnded'] === true) throw new HandlerFailure(new Error('the handler has ended its transaction'), 0);
-      throw new StoreError('hold', name, 'another processor holds the name now');
+      const reason = row?.['isHeld'] === true ? 'the database has another cursor than was committed' : takenOver;
+      throw new StoreError('hold', name, reason);
     }),
   );
+};
+
+const takenOver = 'another processor holds the name now';
 
 /** The number of records per query. */
 const pageSize = 100;

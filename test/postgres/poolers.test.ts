@@ -8,7 +8,7 @@ import { describeWithPgbouncer, pgbouncer } from '../helpers/pgbouncer.js';
 import type { TestServer } from '../helpers/servers.js';
 import { eventually, until } from '../helpers/time.js';
 import { committedIds, outboxes, soon } from './outboxSupport.js';
-import { insert, poolOf, sandboxWorlds, withDatabase } from './support.js';
+import { insert, offsetsOf, poolOf, sandboxWorlds, withDatabase } from './support.js';
 
 const takeoverMs = 60_000;
 
@@ -102,6 +102,31 @@ describeWithPgbouncer('postgresStore behind PgBouncer', () => {
       second.subscription.unsubscribe();
       expect(committedIds(sandbox)).toEqual(ids);
       expect((await rows()).filter(({ state }) => state !== 'committed')).toEqual([]);
+    });
+  });
+
+  it('handles updates again that a standby which took over has not, although the pooler kept the connection (G34)', async () => {
+    const { service, ledger, process$ } = await world(20);
+    const catchUp = async (): Promise<void> => {
+      await eventually(seen, await offsetsOf(ledger, service.ledgerEnd));
+    };
+    await withPooler({ pool_mode: 'transaction' }, async (_, storeOf) => {
+      const processor = observe(process$(insert(), { store: storeOf() }, Infinity));
+      await catchUp();
+      const [before] = await database.read(
+        'SELECT name, cursor::text AS cursor, max("offset") AS last FROM canton_rx_cursors, seen GROUP BY 1, 2',
+      );
+      service.generate(5, { seed: 6 });
+      await catchUp();
+      // while no transaction is open
+      await database.read(
+        `WITH lost AS (DELETE FROM seen WHERE "offset" > $3) UPDATE canton_rx_cursors SET cursor = $2 WHERE name = $1`,
+        [before?.['name'], before?.['cursor'], before?.['last']],
+      );
+      service.generate(5, { seed: 7 });
+      await catchUp();
+      processor.subscription.unsubscribe();
+      expect(processor.error).toBeUndefined();
     });
   });
 
