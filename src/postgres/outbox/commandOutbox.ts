@@ -5,7 +5,7 @@ import { checkPositive } from '../../codecs/internal/numbers.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { randomUuid } from '../../submission/Run.js';
 import { query } from '../connection.js';
-import { ensureOutbox, ensureOutboxSql, type OutboxTables, outboxTablesIn } from './tables.js';
+import { ensureOutbox, ensureOutboxSql, isCreated, type OutboxTables, outboxTablesIn } from './tables.js';
 import type { Submissions } from './OutboxStatus.js';
 import { type DecideRequest, isUndecided, validateForOutbox } from './requests.js';
 import { submitAll, type SubmitAllOptions } from './submitAll.js';
@@ -224,8 +224,9 @@ export function commandOutbox(options: CommandOutboxOptions): CommandOutbox {
       // as one request, because a connection has one statement at a time
       const enqueued = tx.query(isReady ? insert : `${ensure};${insert}`).then(
         (result: unknown): Enqueued => {
-          isReady = true;
-          const [row] = ([result].flat().at(-1) as QueryResult<{ id: string }>).rows;
+          const [row] = ([result].flat().at(-1) as QueryResult<{ id: string; isCreated: boolean }>).rows;
+          // not if this transaction creates the tables: it may be rolled back
+          if (row?.isCreated === false) isReady = true;
           return { commandId: id, ...(row !== undefined && { id: Number(row.id) }) };
         },
         (error: unknown) => {
@@ -263,7 +264,7 @@ function insertSql({ commands, id }: OutboxTables, values: readonly string[]): s
   const lock = `pg_advisory_xact_lock(hashtextextended(concat_ws(' ', '${id}', ${name}, ${key}), 2))::text`;
   return `WITH locked AS MATERIALIZED (SELECT CASE WHEN ${key} IS NOT NULL THEN ${lock} END AS done)
     INSERT INTO ${commands} (name, key, command_id, request, decide) SELECT ${values.join(', ')} FROM locked
-    ON CONFLICT (name, command_id) DO NOTHING RETURNING id::text AS id`;
+    ON CONFLICT (name, command_id) DO NOTHING RETURNING id::text AS id, ${isCreated} AS "isCreated"`;
 }
 
 const parkedSql = (

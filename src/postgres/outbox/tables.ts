@@ -91,10 +91,14 @@ export const ensureOutboxSql = (schema: string): string => {
   return `DO $outbox$ BEGIN
   IF to_regclass('${cursors}') IS NULL OR to_regclass('${leases}') IS NULL OR to_regclass('${commands}_status') IS NULL THEN
     PERFORM pg_advisory_xact_lock(hashtextextended('${tablesIn(schema).id}', 1));
+    PERFORM set_config('canton_rx.created', 'yes', true);
     ${outboxSql(schema)}
   END IF;
 END $outbox$`;
 };
+
+/** SQL: whether the present transaction has created tables. It forgets that with the tables, also at a savepoint. */
+export const isCreated = `coalesce(current_setting('canton_rx.created', true) = 'yes', false)`;
 
 /** Creates the tables if one is missing. */
 export const ensureOutbox = (pool: Pool, schema: string, timeoutMs: number): Observable<unknown> =>
