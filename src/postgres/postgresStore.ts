@@ -246,7 +246,8 @@ const saveCursor = (
   timeoutMs: number,
   known: KnownCursor = {},
 ): Observable<unknown> => {
-  const { committed } = known;
+  // a rule saves all that it remembers, which restores what is lost
+  const committed = 'actions' in cursor ? undefined : known.committed;
   const isSame = committed === undefined ? '' : `AND cursor::text IS NOT DISTINCT FROM $3::text`;
   const save = `UPDATE ${cursors} SET cursor = $2, saved_at = now()
     WHERE name = $1 AND fence = ${fence}::bigint ${isSame} RETURNING true`;

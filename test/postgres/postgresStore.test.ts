@@ -272,6 +272,31 @@ describeWithPostgres('postgresStore', () => {
     expect(handled.length).toBeGreaterThan(all.length);
   });
 
+  it.each([
+    ['refuses the cursor of a processor', {}, { _tag: 'StoreError', operation: 'hold' }],
+    ['saves what a rule remembers', { actions: [] }, undefined],
+  ])('%s over an earlier one, after the database has lost its last commits', async (_, more, error) => {
+    const store = postgresStore({ pool: database.pool });
+    const held = observe(store.hold('lost'));
+    await until(() => held.values.length === 1);
+    await lastValueFrom(from(store.load('lost')));
+    const save = (offset: number): Promise<unknown> => {
+      const cursor = { version: 1, offset, recordTimes: {}, selection: 's', ...more } as const;
+      const saved$ = from(held.values).pipe(
+        concatMap((each) => each.transact((tx) => from(store.save('lost', cursor, tx)))),
+      );
+      return lastValueFrom(saved$).catch((cause: unknown) => cause);
+    };
+    await save(1);
+    const before = await database.read("SELECT cursor::text AS cursor FROM canton_rx_cursors WHERE name = 'lost'");
+    expect(await save(2)).not.toBeInstanceOf(Error);
+    await database.read("UPDATE canton_rx_cursors SET cursor = $1 WHERE name = 'lost'", [before[0]?.['cursor']]);
+    const last = await save(3);
+    if (error === undefined) expect(last).not.toBeInstanceOf(Error);
+    else expect(last).toMatchObject(error);
+    held.subscription.unsubscribe();
+  });
+
   it('loses a name that someone else has released, also if nothing is committed', async () => {
     const store = postgresStore({ pool: database.pool });
     const held = observe(store.hold('idle'));
