@@ -143,7 +143,7 @@ describeWithPostgres('commandOutbox, with a database that has lost its last comm
     await sendElsewhere(here, 1, { decide });
     await restore();
     // it was decided again, 20 times
-    await database.read('UPDATE canton_rx_outbox SET failures = 20');
+    await database.read('UPDATE canton_rx_outbox SET refusals = 20');
     expect(outcomes(await sendElsewhere(here, 1, { decide }))).toEqual([['one', 'Committed', true]]);
   });
 
