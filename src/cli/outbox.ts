@@ -20,8 +20,10 @@ function list({ pool, schema, values: { name } }: Store): Result {
   return tableOf(
     pool,
     `SELECT name, format('id %s', id) AS id, command_id, coalesce('key ' || key, 'no key') AS key,
-      CASE WHEN state = 'parked' THEN 'parked' WHEN retry_at > now() THEN 'waiting'
-        WHEN may_be_committed AND retry_at IS NULL THEN 'running' ELSE 'due' END AS state,
+      CASE WHEN state = 'parked' THEN 'parked' WHEN may_be_committed AND retry_at IS NULL THEN 'running'
+        WHEN retry_at > now() OR EXISTS (SELECT FROM "${schema}".canton_rx_outbox AS earlier WHERE earlier.name = c.name
+          AND earlier.key = c.key AND earlier.id < c.id AND earlier.state IN ('pending', 'parked')) THEN 'waiting'
+        ELSE 'due' END AS state,
       format('failures %s', failures) AS failures,
       to_char(enqueued_at AT TIME ZONE 'UTC', '"enqueued" YYYY-MM-DD"T"HH24:MI:SS"Z"') AS enqueued,
       CASE WHEN may_be_committed THEN 'may be committed' ELSE 'not committed' END AS outcome,

@@ -36,6 +36,9 @@ describeWithPostgres('canton-rx outbox', () => {
       [],
     ]);
     expect(text).toContain('a field is missing');
+    await inTransaction((tx) => outbox.enqueue(tx, create('blocked'), { key: 'key-a' }));
+    expect((await cli('list'))[1]).toMatch(/\tblocked\tkey key-a\twaiting\t/);
+    await set('blocked', `state = 'committed'`);
     await inTransaction((tx) => outbox.enqueue(tx, { decide: 'pay', actAs: ['a'], commandId: 'f' }));
     expect((await cli('list'))[1]).toMatch(/\tf\t.*\tdecided by pay\t/);
     await set('f', `state = 'committed'`);
@@ -54,6 +57,7 @@ describeWithPostgres('canton-rx outbox', () => {
       'pending',
       'dropped',
       'pending',
+      'committed',
       'committed',
       'committed',
     ]);
