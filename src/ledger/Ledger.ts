@@ -212,6 +212,8 @@ export interface Ledger extends LedgerReader {
    * transaction. After a lost response, a refusal proves nothing, because another participant at the same address
    * may have committed the change: the outcome is then the transaction, or an `OutcomeUnknownError`. The client also retries a submission that the participant refuses temporarily.
    * A second subscription sends the same change. Unsubscribing aborts the request, not the submission.
+   *
+   * @throws TypeError synchronously, if an option is invalid
    */
   executeAndWaitForTransaction(request: ExecuteRequest, options?: ExecuteOptions): Observable<SubmittedTransaction>;
   /**

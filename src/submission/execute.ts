@@ -1,7 +1,7 @@
 import { catchError, concat, concatMap, defer, EMPTY, type Observable, of, takeUntil, timer } from 'rxjs';
 import { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import { fromBase64, toHex } from '../codecs/internal/field.js';
-import type { Base64, Offset } from '../codecs/scalars.js';
+import { Base64, type Offset } from '../codecs/scalars.js';
 import { CompletionsByHash, type SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Client } from '../client/Client.js';
 import { decodeWith, exchange, validateRequest } from '../client/exchange.js';
@@ -42,8 +42,8 @@ export interface ExecuteOptions {
    */
   readonly recover?: Recovery | false | undefined;
   /**
-   * The signed hash, as returned by `prepare`. After a lost response, the client looks for the transaction by this hash.
-   * Errors show it, so that you can look for it later.
+   * The signed hash, as returned by `prepare`: 32 bytes in base64. After a lost response, the client looks for the transaction
+   * by this hash. Errors show it, so that you can look for it later.
    */
   readonly transactionHash?: Base64 | undefined;
 }
@@ -57,9 +57,19 @@ export function execution(
 ): (client: Client) => Observable<SubmittedTransaction> {
   const execute = executor(startsOf, options, ledgerRetry);
   const { transactionHash } = options;
+  // no transaction has another one, so that what was committed would not be found
+  if (transactionHash !== undefined && !isTransactionHash(transactionHash))
+    throw new TypeError('transactionHash must be the 32 bytes of preparedTransactionHash, in base64');
   const kept = keepRequest(() => validateRequest(ExecuteRequest, request));
   return (client) => execute(client, kept, transactionHash);
 }
+
+/** The length of a transaction's hash in bytes. Other hashes, such as that of a topology transaction, are longer. */
+const hashBytes = 32;
+
+/** Whether a text is the hash of a transaction, in base64. In hex, it is base64 of more bytes. */
+export const isTransactionHash = (text: unknown): text is Base64 =>
+  Base64.is(text) && fromBase64(text).length === hashBytes;
 
 /**
  * Returns the function that executes signed submissions of one change, and determines their outcome. Each is a function that

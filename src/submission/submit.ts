@@ -23,7 +23,7 @@ import { decodeWith, exchange, validateRequest } from '../client/exchange.js';
 import { stringify } from '../client/toJson.js';
 import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
 import { reportFailure } from './Change.js';
-import { type ExecuteOptions, executor, recoveryTimeMs } from './execute.js';
+import { type ExecuteOptions, executor, isTransactionHash, recoveryTimeMs } from './execute.js';
 import { randomUuid } from './Run.js';
 import type { StartsOf } from './LedgerStarts.js';
 import { isAwaited } from './outcome.js';
@@ -180,13 +180,9 @@ const verifyPrepared = (
     }),
   );
 
-/** The length of a transaction's hash in bytes. Other hashes, such as that of a topology transaction, are longer. */
-const hashBytes = 32;
-
 /** Calls all signers one after the other, and merges the signatures of each party. */
 const collectSignatures = (signers: readonly Signer[], hash: string): Observable<PartySignatures> => {
-  if (fromBase64(hash).length !== hashBytes)
-    throw new VerificationError('hash', 'the hash is not that of a transaction');
+  if (!isTransactionHash(hash)) throw new VerificationError('hash', 'the hash is not that of a transaction');
   const parties = [...new Set(signers.map(({ party }) => party))];
   return defer(() => signers).pipe(
     concatMap((signer) =>

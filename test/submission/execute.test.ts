@@ -39,14 +39,16 @@ interface Setup {
   readonly ledger: Ledger;
   readonly alice: ExternalParty;
   readonly request: ExecuteRequest;
+  readonly transactionHash: string;
 }
 
 async function setUp(commandId = 'create-1'): Promise<Setup> {
   const sandbox = await start();
   const ledger = createLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } });
   const alice = sandbox.externalParty('alice');
-  const request = sign(alice, await firstValueFrom(ledger.prepare(creation(alice, commandId))));
-  return { sandbox, ledger, alice, request };
+  const prepared = await firstValueFrom(ledger.prepare(creation(alice, commandId)));
+  const request = sign(alice, prepared);
+  return { sandbox, ledger, alice, request, transactionHash: prepared.preparedTransactionHash };
 }
 
 const failureOf = (transaction$: ReturnType<Ledger['executeAndWaitForTransaction']>): Promise<unknown> =>
@@ -128,14 +130,14 @@ describe('executeAndWaitForTransaction', () => {
   });
 
   it('sends once without recovery; the outcome is unknown until the same Observable is subscribed to again', async () => {
-    const { sandbox, ledger, request } = await setUp();
+    const { sandbox, ledger, request, transactionHash } = await setUp();
     const executions = (): number => sandbox.requests.filter((seen) => seen.path === path).length;
     sandbox.fault({ kind: 'reset', when: 'after' }, { path });
-    const transaction$ = ledger.executeAndWaitForTransaction(request, { recover: false, transactionHash: 'AAAA' });
+    const transaction$ = ledger.executeAndWaitForTransaction(request, { recover: false, transactionHash });
     expect(await failureOf(transaction$)).toMatchObject({
       _tag: 'OutcomeUnknownError',
       lastError: { _tag: 'ConnectionError' },
-      submission: { attempts: 1, since: 0, transactionHash: 'AAAA' },
+      submission: { attempts: 1, since: 0, transactionHash },
     });
     expect(executions()).toBe(1);
     expect(await lastValueFrom(transaction$)).toMatchObject({ offset: 1 });
@@ -144,11 +146,11 @@ describe('executeAndWaitForTransaction', () => {
   });
 
   it('executes what the request was at the call, also again, and for the hash of the call', async () => {
-    const { sandbox, ledger, alice, request: first } = await setUp('first');
+    const { sandbox, ledger, alice, request: first, transactionHash } = await setUp('first');
     const prepared = await firstValueFrom(ledger.prepare(creation(alice, 'second')));
     sandbox.fault({ kind: 'reset', when: 'before' }, { path });
     const request = { ...first };
-    const options = { recover: false, transactionHash: 'AAAA' } as const;
+    const options = { recover: false, transactionHash } as const;
     const transaction$ = ledger.executeAndWaitForTransaction(request, options);
     expect(await failureOf(transaction$)).toMatchObject({ _tag: 'OutcomeUnknownError' });
     // a caller that uses one object for all submissions
@@ -217,5 +219,16 @@ describe('an invalid submission', () => {
     const second = observe(ledger.executeAndWaitForTransaction(valid));
     expect(service.requests.map((sent) => sent.path)).toEqual([participantPath, endPath, path]);
     second.subscription.unsubscribe();
+  });
+
+  const hash = Buffer.alloc(32, 0xfb);
+  it.each([
+    ['in hex, as transactions have it', hash.toString('hex')],
+    ['in base64 for URLs', hash.toString('base64url')],
+    ['of another length', Buffer.alloc(34, 7).toString('base64')],
+    ['that is empty', ''],
+  ])('is a TypeError at the call if its hash is one %s: its transaction would not be found', (_, transactionHash) => {
+    const ledger = createLedger({ baseUrl: 'http://ledger.example' });
+    expect(() => ledger.executeAndWaitForTransaction(valid, { transactionHash })).toThrow(TypeError);
   });
 });
