@@ -33,21 +33,33 @@ const unsendable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 /** The places of invalid values. A key that is not the name of a field appears as `*`. */
 function problemsWhere(body: unknown, isInvalid: (value: unknown) => boolean, expected: string): readonly Problem[] {
   const problems: Problem[] = [];
-  const stack: (readonly [readonly string[], unknown])[] = [[[], body]];
+  const stack: (readonly [Place | undefined, unknown])[] = [[undefined, body]];
   // a cycle does not end
   const seen = new Set<object>();
   for (let next = stack.pop(); next !== undefined && problems.length < maxProblems; next = stack.pop()) {
-    const [path, value] = next;
-    if (isInvalid(value)) problems.push(problemAt(path, expected));
+    const [place, value] = next;
+    if (isInvalid(value)) problems.push(problemAt(pathTo(place), expected));
     if (typeof value !== 'object' || value === null || hasOwnJson(value) || seen.has(value)) continue;
     seen.add(value);
     for (const [key, content] of entriesOf(value).reverse()) {
-      const inner = [...path, /^\w+$/.test(key) ? key : '*'];
+      const inner = { outer: place, key: /^\w+$/.test(key) ? key : '*' };
       stack.push([inner, content]);
       if (isInvalid(key)) stack.push([inner, key]);
     }
   }
   return problems;
+}
+
+/** Where a value is. A path for each would take the square of the depth, which others may choose. */
+interface Place {
+  readonly outer: Place | undefined;
+  readonly key: string;
+}
+
+function pathTo(place: Place | undefined): readonly string[] {
+  const keys: string[] = [];
+  for (let next = place; next !== undefined; next = next.outer) keys.push(next.key);
+  return keys.reverse();
 }
 
 /** The parts of a value. JSON has all elements of a list, also those without a value. */

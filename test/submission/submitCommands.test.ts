@@ -1108,6 +1108,20 @@ describe('an invalid request', () => {
     expect(service.requests).toEqual([]);
   });
 
+  it('is refused soon if its arguments are nested more deeply than JSON can be written', () => {
+    let createArguments: unknown = 1n;
+    for (let depth = 0; depth < 50_000; depth += 1) createArguments = { inner: createArguments };
+    const request = { ...create, commands: [{ CreateCommand: { templateId: '#p:M:T', createArguments } }] };
+    const startedAt = performance.now();
+    const { seen } = submit([], { request });
+    // with the square of the depth, it would be more than a minute
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
+    expect(seen.error).toMatchObject({
+      _tag: 'InvalidRequestError',
+      problems: [{ path: expect.stringMatching(/^commands\.0\..*inner/) }],
+    });
+  });
+
   it('has a start that is no offset: a TypeError', () => {
     expect(() => submit([], { since: -1 })).toThrow(TypeError);
   });
