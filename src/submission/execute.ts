@@ -1,6 +1,6 @@
 import { catchError, concat, concatMap, defer, EMPTY, type Observable, of, takeUntil, timer } from 'rxjs';
 import { ExecuteRequest } from '../codecs/ExecuteRequest.js';
-import { fromBase64, toHex } from '../codecs/internal/field.js';
+import { fromBase64 } from '../codecs/internal/field.js';
 import { Base64, type Offset } from '../codecs/scalars.js';
 import { CompletionsByHash, type SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Client } from '../client/Client.js';
@@ -11,6 +11,7 @@ import { Change, reportFailure } from './Change.js';
 import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
 import { proveStart } from './LedgerStart.js';
 import type { StartsOf } from './LedgerStarts.js';
+import { hasHash } from './ownership.js';
 import { type AttemptKey, nextId, randomUuid, type Run, type Strategy } from './Run.js';
 import { keepRequest } from './send.js';
 import { submissionReport } from './submitter.js';
@@ -149,10 +150,7 @@ const signed = (request: ExecuteRequest, transactionHash: Base64 | undefined): S
   finish: (_run, _named, _isResent, transaction) => of(transaction),
   // other refusals name contracts that the transaction creates
   inputs: ({ code = '', contractIds }) => (/INACTIVE_CONTRACTS$|^CONTRACT_NOT_/.test(code) ? contractIds : []),
-  isCandidate: (_run, update) =>
-    transactionHash !== undefined &&
-    update._tag === 'Transaction' &&
-    update.externalTransactionHash === toHex(fromBase64(transactionHash)),
+  isCandidate: (_run, update) => update._tag === 'Transaction' && hasHash(update, transactionHash) === true,
   isCertain: true,
 });
 

@@ -15,7 +15,6 @@ import {
   take,
   throwIfEmpty,
 } from 'rxjs';
-import { fromBase64, toHex } from '../codecs/internal/field.js';
 import { acsDelta, ledgerEffects, type UpdateFormat } from '../codecs/UpdateFormat.js';
 import { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
@@ -35,6 +34,7 @@ import { mapError, retryTransient, timeoutWith } from '../http/retry.js';
 import { isAboutNames } from './codes.js';
 import { proveStart } from './LedgerStart.js';
 import { isAwaited } from './outcome.js';
+import { hasHash } from './ownership.js';
 import type { Run } from './Run.js';
 
 /** The minimum time for reading a transaction, in milliseconds, even if that for the attempts is used up. */
@@ -68,7 +68,7 @@ export function readTransaction(
     ),
   ]).pipe(
     concatAll(),
-    concatMap((transaction) => ifOurs(transaction, run)),
+    concatMap((transaction) => ifOurs(transaction, run, mayBeOther(run, cause))),
     take(1),
     throwIfEmpty(() => cause),
     retryTransient({ retry, report }, isAwaited),
@@ -131,16 +131,27 @@ const transactionAt = ({ client, retry }: Run, offset: Offset, updateFormat: Upd
  * Emits a transaction if it is that of the change. A load balancer may route to another participant, or another ledger may have
  * taken the place of the first, with another update at the offset. If the transaction does not show whose it is, the participant must be
  * the one of the change.
+ *
+ * @param isOther - whether it may be that of other bytes with the same command id
  */
-function ifOurs(transaction: Transaction, run: Run): Observable<Transaction> {
+function ifOurs(transaction: Transaction, run: Run, isOther: boolean): Observable<Transaction> {
   const { change, submission } = run;
-  const { commandId = '', externalTransactionHash } = transaction;
-  const { transactionHash } = submission;
+  const { commandId = '' } = transaction;
   if (commandId !== '' && (change.commandId ?? '') !== '')
     return commandId === change.commandId ? of(transaction) : EMPTY;
-  // the ledger also refuses other bytes with the same command id
-  const isSigned = transactionHash !== undefined && externalTransactionHash === toHex(fromBase64(transactionHash));
-  return isSigned ? of(transaction) : concat(proveStart(run), of(transaction));
+  const isSigned = hasHash(transaction, submission.transactionHash);
+  if (isSigned === true) return of(transaction);
+  return isSigned === false && !isOther ? EMPTY : concat(proveStart(run), of(transaction));
+}
+
+/**
+ * Whether what was committed may be other bytes with the same command id, which the ledger refuses as a duplicate, too. It then
+ * names the attempt that it has committed.
+ */
+function mayBeOther({ change: { submissionIds } }: Run, cause: LedgerError): boolean {
+  if (!isLedgerError(cause, 'ApiError') || cause.code !== 'DUPLICATE_COMMAND') return false;
+  const committed = /^(?:Some\()?(.*?)\)?$/.exec(cause.context['existingSubmissionId'] ?? '')?.[1] ?? '';
+  return !submissionIds.has(committed);
 }
 
 /** The report function of a feed that is not the user's. */

@@ -11,6 +11,7 @@ import type { Client } from '../client/Client.js';
 import { type Call, decodeWith, exchange } from '../client/exchange.js';
 import { monotonicNow } from '../http/clock.js';
 import { isUnsent } from './outcome.js';
+import { hasHash } from './ownership.js';
 import type { Run } from './Run.js';
 
 /**
@@ -32,7 +33,7 @@ export function keepRequest<A>(validate: () => A): () => A {
  */
 export function sendAttempt(
   { client, report, change }: Pick<Run, 'client' | 'report' | 'change'>,
-  { submissionId, attempts }: Submission,
+  { submissionId, attempts, transactionHash }: Submission,
   request: Required<Pick<Call, 'path' | 'makeBody' | 'checkToken'>>,
   timeoutMs: number,
 ): Observable<SubmittedTransaction> {
@@ -45,6 +46,10 @@ export function sendAttempt(
     // a gateway may mix up the answers to several submissions
     if (commandId !== '' && (change.commandId ?? commandId) !== commandId)
       throw new DecodeError(path, [{ path: 'transaction.commandId', expected: 'that of the submission' }]);
+    if (hasHash(transaction, transactionHash) === false)
+      throw new DecodeError(path, [
+        { path: 'transaction.externalTransactionHash', expected: 'that of the submission' },
+      ]);
     return transaction;
   };
   report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));

@@ -9,7 +9,15 @@ import {
 } from '../../src/index.js';
 import { observe } from '../helpers/observe.js';
 import { scriptedService, type Reply, type ScriptedService } from '../helpers/scripted.js';
-import { transaction, errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
+import {
+  errorBody,
+  errorReply,
+  notFound,
+  ok,
+  transaction,
+  transactionValue,
+  transactionWith,
+} from '../helpers/wire.js';
 import { itInVirtualTime, marbles } from '../helpers/time.js';
 import { byOffsetPath, completionPath, endPath, executePath, participantPath } from '../helpers/submissionPlan.js';
 import { committedAnswer, secrets, signedRequest } from './support.js';
@@ -278,6 +286,8 @@ describe('a submission whose response was lost', () => {
 });
 
 describe('a submission whose response was lost, and whose hash is known', () => {
+  const other = '08'.repeat(32);
+  const signed = (offset: number): object => transactionWith(offset, { externalTransactionHash: hash.toString('hex') });
   const hash = Buffer.alloc(32, 0xab);
   const transactionHash = hash.toString('base64');
   const inactive = errorReply(404, errorBody('LOCAL_VERDICT_INACTIVE_CONTRACTS', 11));
@@ -309,6 +319,47 @@ describe('a submission whose response was lost, and whose hash is known', () => 
     expect(attempts).toHaveLength(2);
     expect(seen.endedAt).toBeLessThanOrEqual(6_000);
   });
+
+  it('is sent again if the response is that of other bytes, as a gateway may mix them up', () => {
+    const mixedUp = ok({ transaction: transactionValue(12, { externalTransactionHash: other }) });
+    const { seen, attempts } = play(
+      { execute: [[mixedUp], [duplicate()]], read: [ok(signed(11))] },
+      { transactionHash },
+    );
+    expect(seen.values).toMatchObject([{ offset: 11, isRepeated: true }]);
+    expect(attempts).toHaveLength(2);
+  });
+
+  it('is not the transaction that another participant has at the offset of its completion', () => {
+    let reads = 0;
+    const read = defer(() => [
+      ok((reads += 1) < 3 ? transactionWith(11, { externalTransactionHash: other }) : signed(11)),
+    ]);
+    const { seen } = play({ execute: [[reset]], completion: [[accepted]], read }, { transactionHash });
+    expect(seen).toMatchObject({ error: undefined, values: [{ externalTransactionHash: hash.toString('hex') }] });
+  });
+
+  it.each<[string, string, object]>([
+    ['of it', 'canton-rx', { error: { _tag: 'OutcomeUnknownError', completionOffset: 11 } }],
+    ['of other bytes with its command id', 'of another program', { values: [{ offset: 11, isRepeated: true }] }],
+  ])(
+    'is the transaction of other bytes only if the ledger refuses it because of an attempt %s',
+    (_, whose, outcome) => {
+      let sent = '';
+      const service = scriptedService(({ path, body }) => {
+        if (path === endPath) return [ok({ offset: 10 })];
+        if (path === participantPath) return [ok({ participantId: 'p::1220' })];
+        if (path === byOffsetPath) return [ok(transactionWith(11, { externalTransactionHash: other }))];
+        if (path !== executePath) return [notFound];
+        const existingSubmissionId = `Some(${whose === 'canton-rx' ? sent : whose})`;
+        const context = { completion_offset: '11', existingSubmissionId };
+        if (sent !== '') return [errorReply(409, errorBody('DUPLICATE_COMMAND', 10, context))];
+        sent = String(body['submissionId']);
+        return [reset];
+      });
+      expect(play(service, { transactionHash }).seen).toMatchObject(outcome);
+    },
+  );
 
   it('is committed, but unknown in detail, if it has a completion and cannot be read', () => {
     const read = [errorReply(403, errorBody('NA', -1))];
