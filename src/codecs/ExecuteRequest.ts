@@ -150,7 +150,10 @@ export interface ExecuteRequest {
   readonly preparedTransaction: Base64;
   /** The signatures of the hash in the response of `prepare`. */
   readonly partySignatures: PartySignatures;
-  /** Identifies this attempt; each attempt of a change needs a new id. Default: a random UUID. */
+  /**
+   * Identifies the first attempt; each attempt needs a new id. Default: a random UUID, by which its completion is certain. One of
+   * yours may be that of another submission, too, so that a completion with it proves nothing.
+   */
   readonly submissionId?: Opt<LedgerString>;
   /** The hashing scheme from the response of `prepare`. */
   readonly hashingSchemeVersion: HashingSchemeVersion;

@@ -83,6 +83,8 @@ export interface Strategy {
   readonly format: TransactionFormat | null | undefined;
   readonly readAs: readonly string[];
   readonly held: HeldTimes;
+  /** The submission id that the caller gives to the first attempt. It may not be unique. */
+  readonly givenId?: string | undefined;
   /** Whether the format has names, which the participant looks up after the commit. */
   readonly hasNames: boolean;
   /** Whether the caller leaves the deduplication period to the library. */

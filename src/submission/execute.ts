@@ -98,7 +98,9 @@ export function executor(
             actAs: validated.partySignatures.signatures.map(({ party }) => party),
             ...(transactionHash !== undefined && { transactionHash }),
           };
-          return change.submit(client, { named, retry, strategy: signed(validated, transactionHash) });
+          // whoever knows the command id has made the submission id, too
+          const givenId = commandId === undefined ? (validated.submissionId ?? undefined) : undefined;
+          return change.submit(client, { named, retry, strategy: signed(validated, transactionHash, givenId) });
         }),
       );
     });
@@ -129,12 +131,17 @@ const path = '/v2/interactive-submission/executeAndWaitForTransaction';
  * Submits bytes that a party has signed. All attempts have the same bytes, which are the change. Their transaction has the hash
  * of the bytes, on all participants of the party.
  */
-const signed = (request: ExecuteRequest, transactionHash: Base64 | undefined): Strategy => ({
+const signed = (
+  request: ExecuteRequest,
+  transactionHash: Base64 | undefined,
+  givenId: string | undefined,
+): Strategy => ({
   kind: 'signed',
   path,
   format: request.transactionFormat,
   readAs: [],
   held: {},
+  givenId,
   hasNames: false,
   isPeriodOpen: isLongest(request.deduplicationPeriod),
   isSinceStart: false,

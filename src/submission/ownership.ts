@@ -9,13 +9,16 @@ import type { Run } from './Run.js';
 export type Owner = 'change' | 'other' | 'unclear';
 
 /**
- * Returns to what a completion belongs. The attempts of this process are known by their ids. All others of the change have
+ * Returns to what a completion belongs. The attempts of this process are known by their ids, which are random. All others of the change have
  * the same command id, user and parties, and they count where the ledger, too, would refuse a repetition as a duplicate.
  * Other programs may have submitted the change if the caller gives its start.
  */
 export function ownerOf({ change, client, start, strategy, submission }: Run, completion: Completion): Owner {
-  const { outcome, submissionId = '', commandId, actAs } = completion;
+  const { outcome, submissionId = '', commandId, actAs, transactionHash } = completion;
   if (outcome !== 'committed') return 'other';
+  if (transactionHash !== undefined && transactionHash === submission.transactionHash) return 'change';
+  // the caller may have given it to another submission, too
+  if (submissionId === strategy.givenId) return 'unclear';
   if (change.submissionIds.has(submissionId)) return 'change';
   const isGiven = start.isGiven === true;
   const isCovered = strategy.isSinceStart || isGiven || isRecent(completion, submission.sentAt - strategy.reachMs);

@@ -53,6 +53,9 @@ const committedCompletion = (offset: number, submissionId: string, isReassignmen
   },
 });
 
+/** A submission that leaves the submission id to the library. */
+const unnamed: ExecuteRequest = { ...signedRequest, submissionId: undefined };
+
 /** The responses of a service. */
 interface Responses {
   /** To each attempt; the last one to all further ones. */
@@ -438,9 +441,22 @@ describe('a submission whose response was lost, and whose hash is known', () => 
       if (executions === 1) sent = String(body['submissionId']);
       return executions === 1 ? [reset] : NEVER;
     });
-    const { seen } = play(service, {});
+    const { seen } = play(service, {}, {}, unnamed);
     expect(seen.values).toMatchObject([{ offset: 12, isRepeated: true }]);
     expect(seen.endedAt).toBeLessThan(5_000);
+  });
+
+  it('is not taken for committed because another submission of the caller has the same submission id', () => {
+    // the other one is committed meanwhile; this one never is
+    const service = scriptedService(({ path, body }) => {
+      if (path === endPath) return [ok({ offset: 10 })];
+      if (path === participantPath) return [ok({ participantId: 'p::1220' })];
+      if (path === byOffsetPath) return [ok(transaction(Number(body['offset'])))];
+      if (path === '/v2/commands/command-completions') return [ok([committedCompletion(11, 'try-1')])];
+      return path === executePath ? [reset] : [notFound];
+    });
+    const { seen } = play(service, { recover: { withinMs: 30_000 } }, {}, { ...signedRequest, submissionId: 'try-1' });
+    expect(seen).toMatchObject({ values: [], error: { _tag: 'OutcomeUnknownError' } });
   });
 
   it.each<[string, (asked: number) => Reply]>([
