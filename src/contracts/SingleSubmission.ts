@@ -3,6 +3,7 @@ import {
   catchError,
   concatMap,
   defaultIfEmpty,
+  defer,
   EMPTY,
   endWith,
   ignoreElements,
@@ -121,9 +122,12 @@ const outcomeOf = (
 const maxAwaitMs = 10_000;
 
 const onceShown = (view: AwaitedView, transaction: SubmittedTransaction): Observable<SubmittedTransaction> =>
-  race(view.after(transaction), timer(maxAwaitMs)).pipe(
+  race(
+    defer(() => view.after(transaction)),
+    timer(maxAwaitMs),
+  ).pipe(
     take(1),
-    // a view that has ended shows its error itself
+    // a view that has ended shows its error itself, and one that throws has not undone the commit
     catchError(() => EMPTY),
     ignoreElements(),
     endWith(transaction),

@@ -21,6 +21,10 @@ const statesWith = (awaits: AwaitedView | undefined): unknown =>
     ]);
   });
 
+const thrower = (): never => {
+  throw new Error('refused');
+};
+
 describe('a submission that awaits a view', () => {
   it('has its outcome while the view emits, in the same step', () => {
     const form = new SingleSubmission();
@@ -36,6 +40,7 @@ describe('a submission that awaits a view', () => {
     ['there is none', undefined, 0],
     ['the view fails', { after: () => throwError(() => new Error('refused')) }, 0],
     ['the view ends', { after: () => of() }, 0],
+    ['the view throws', { after: thrower }, 0],
     ['the view does not include it for ten seconds', { after: () => NEVER }, 10_000],
   ])('is committed if %s', (_, awaits, afterMs) => {
     expect(statesWith(awaits)).toEqual([
