@@ -15,6 +15,7 @@ import {
   take,
   takeLast,
   tap,
+  throwError,
   timer,
 } from 'rxjs';
 import type { SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
@@ -79,7 +80,7 @@ export class SingleSubmission {
     view: AwaitedView | undefined,
   ): Promise<SubmitOutcome | undefined> {
     if (this.state.pending) return Promise.resolve(undefined);
-    this.#last = submit();
+    this.#last = onceCreated(submit);
     return this.retry(view);
   }
 
@@ -101,6 +102,15 @@ export class SingleSubmission {
   /** Forgets the outcome. */
   reset(): void {
     if (!this.state.pending) this.#state$.next(initial);
+  }
+}
+
+/** Creates a submission once: `retry` continues with the same change. One that cannot be created fails when it is subscribed to. */
+function onceCreated(submit: () => Observable<SubmittedTransaction>): Observable<SubmittedTransaction> {
+  try {
+    return submit();
+  } catch (error) {
+    return throwError(() => error);
   }
 }
 

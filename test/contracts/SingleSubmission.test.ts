@@ -64,6 +64,14 @@ describe('a submission that awaits a view', () => {
     expect(form.state).toEqual({ pending: false, outcome });
   });
 
+  it('has failed if it throws before there is an Observable, such as that of a mere reader', async () => {
+    const form = new SingleSubmission();
+    const outcome = await form.submit(thrower, undefined);
+    expect(outcome).toEqual({ _tag: 'Failed', error: new Error('refused') });
+    expect(form.state).toEqual({ pending: false, outcome });
+    expect(await form.retry(undefined)).toEqual(outcome);
+  });
+
   it('awaits nothing after a failure', async () => {
     const form = new SingleSubmission();
     const after = (): never => {
