@@ -40,8 +40,12 @@ export type { VerifierOptions } from './commands.js';
  *
  * - `maxRecordTime` and the contents of blobs, because scheme V2 does not hash them, so the signature does not cover
  *   them
- * - the duration of a `MinLedgerTimeRel`
- * - the package id of a template that a command names by package name, unless `packages` lists that name
+ * - the duration of a `MinLedgerTimeRel`: it checks that the transaction has an earliest ledger time
+ * - the package id of a template that a command names by package name, unless `packages` lists that name. Therefore,
+ *   `packageIdSelectionPreference` has no effect on it
+ * - the synchronizer, if the request names none
+ * - `userId`, `readAs`, `disclosedContracts`, `prefetchContractKeys` and `tapsMaxPasses`, which the transaction does not
+ *   contain: they say how the participant prepares it
  *
  * @param options - the tolerances, and the ids of packages by name
  * @throws TypeError if `maxClockSkewMs` is not a positive number
