@@ -33,6 +33,8 @@ export interface Run {
   readonly retry: CompleteRetryPolicy;
   readonly start: LedgerStart;
   readonly submission: Omit<Submission, 'attempts'>;
+  /** The id of the update that was committed, if a completion of an attempt has shown it. */
+  readonly updateId?: string | undefined;
   /** Returns the time since the change was first sent, in milliseconds. */
   readonly ageMs: () => number;
   /** Whether another subscription may commit the change, or has since this one began. */

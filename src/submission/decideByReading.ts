@@ -37,7 +37,9 @@ export const readMeanwhile = (
   const endsAt = monotonicNow() + leftMs;
   return unlessFound(
     resend$,
-    watch(run, leftMs).pipe(map((offset) => readCommitted(run, named, offset, endsAt - monotonicNow()))),
+    watch(run, leftMs).pipe(
+      map(({ offset, updateId }) => readCommitted({ ...run, updateId }, named, offset, endsAt - monotonicNow())),
+    ),
   );
 };
 

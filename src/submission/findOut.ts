@@ -25,7 +25,7 @@ import {
   throwIfEmpty,
   timer,
 } from 'rxjs';
-import type { CompletionsRequest } from '../codecs/Completion.js';
+import type { Completion, CompletionsRequest } from '../codecs/Completion.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
@@ -44,13 +44,13 @@ import { completionOffset, readCommitted, readUpdates, silent } from './readComm
 import type { HeldTimes, Rest, Run } from './Run.js';
 
 /**
- * Watches the completions for one that shows that the change was committed. Emits its offset. Ends without a value if the
+ * Watches the completions for one that shows that the change was committed. Emits it. Ends without a value if the
  * completions cannot be read. It does not end by itself otherwise, and proves nothing by that.
  */
-export const watch = (run: Run, withinMs: number): Observable<Offset> =>
+export const watch = (run: Run, withinMs: number): Observable<Completion> =>
   completionsAfter(run, run.start.offset, withinMs).pipe(
-    filter((element) => element._tag === 'Completion' && ownerOf(run, element) === 'change'),
-    map(({ offset }) => offset),
+    filter((element) => element._tag === 'Completion'),
+    filter((completion) => ownerOf(run, completion) === 'change'),
     take(1),
     catchError(() => EMPTY),
   );

@@ -137,6 +137,8 @@ const transactionAt = ({ client, retry }: Run, offset: Offset, updateFormat: Upd
 function ifOurs(transaction: Transaction, run: Run, isOther: boolean): Observable<Transaction> {
   const { change, submission } = run;
   const { commandId = '' } = transaction;
+  // it is the same on all participants
+  if (run.updateId !== undefined && transaction.updateId !== run.updateId) return EMPTY;
   if (commandId !== '' && (change.commandId ?? '') !== '')
     return commandId === change.commandId ? of(transaction) : EMPTY;
   const isSigned = hasHash(transaction, submission.transactionHash);

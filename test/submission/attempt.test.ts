@@ -446,6 +446,23 @@ describe('a submission whose response was lost, and whose hash is known', () => 
     expect(seen.endedAt).toBeLessThan(5_000);
   });
 
+  it('is the transaction of its completion, and not the one that another participant has at that offset', () => {
+    let sent = '';
+    let reads = 0;
+    const service = scriptedService(({ path, body }) => {
+      if (path === endPath) return [ok({ offset: 10 })];
+      if (path === participantPath) return [ok({ participantId: 'p::1220' })];
+      if (path === byOffsetPath)
+        return [ok((reads += 1) < 3 ? transactionWith(12, { updateId: 'other' }) : transaction(12))];
+      if (path === '/v2/commands/command-completions') return [ok([committedCompletion(12, sent)])];
+      if (path !== executePath) return [notFound];
+      if (sent !== '') return NEVER;
+      sent = String(body['submissionId']);
+      return [reset];
+    });
+    expect(play(service, {}, {}, unnamed).seen).toMatchObject({ error: undefined, values: [{ updateId: '122012' }] });
+  });
+
   it('is not taken for committed because another submission of the caller has the same submission id', () => {
     // the other one is committed meanwhile; this one never is
     const service = scriptedService(({ path, body }) => {
