@@ -9,12 +9,13 @@ import {
   tap,
   toArray,
 } from 'rxjs';
-import { fromBase64 } from '../codecs/internal/field.js';
-import { type DeduplicationPeriod, ExecuteRequest, type PartySignatures } from '../codecs/ExecuteRequest.js';
+import { fromBase64, nullable } from '../codecs/internal/field.js';
+import { exact } from '../codecs/internal/message.js';
+import { DeduplicationPeriod, ExecuteRequest, type PartySignatures } from '../codecs/ExecuteRequest.js';
 import { PreparedSubmission, PrepareRequest } from '../codecs/SubmissionRequest.js';
 import type { Problem } from '../codecs/Problem.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
-import type { TransactionFormat } from '../codecs/UpdateFormat.js';
+import { TransactionFormat } from '../codecs/UpdateFormat.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { VerificationError } from '../errors/submission.js';
@@ -51,6 +52,12 @@ export interface SubmitOptions extends Pick<ExecuteOptions, 'recover'> {
   readonly transactionFormat?: TransactionFormat | undefined;
 }
 
+/** The options that are sent with the signatures. */
+const ExecutionOptions = exact<Pick<ExecuteRequest, 'deduplicationPeriod' | 'transactionFormat'>>('SubmitOptions', {
+  deduplicationPeriod: nullable(DeduplicationPeriod),
+  transactionFormat: nullable(TransactionFormat),
+});
+
 /** A submission that is ready for execution. */
 interface SignedSubmission {
   readonly request: ExecuteRequest;
@@ -77,6 +84,7 @@ export function submit(
     // without defaults: a verifier gets what the caller wants
     return JSON.parse(stringify(request)) as PrepareRequest;
   });
+  const keptOptions = keepRequest(() => validateRequest(ExecutionOptions, { deduplicationPeriod, transactionFormat }));
   const reportStep = <A>(
     _tag: 'SubmissionPrepared' | 'SubmissionVerified' | 'SubmissionSigned',
     client: Client,
@@ -88,6 +96,8 @@ export function submit(
   const prepared$ = (client: Client, submissionId: string): Observable<PreparedSubmission> =>
     defer(() => {
       checkSigners(signers, kept());
+      // before anyone signs what could not be executed
+      keptOptions();
       return prepare(client, kept());
     }).pipe(
       // safe to repeat, because it does not change the ledger
@@ -110,8 +120,7 @@ export function submit(
               hashingSchemeVersion,
               partySignatures,
               submissionId,
-              deduplicationPeriod,
-              transactionFormat,
+              ...keptOptions(),
               userId,
             },
           })),

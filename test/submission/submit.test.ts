@@ -187,6 +187,34 @@ describe('submit', () => {
     expect([hashes, sandbox.requests]).toEqual([[], []]);
   });
 
+  it.each([
+    ['deduplicationPeriod', { deduplicationPeriod: { DeduplicationDuration: { seconds: 600 } } }],
+    ['transactionFormat', { transactionFormat: { eventFormat: {} } }],
+  ])('refuses an invalid option before anything is signed: %s', async (path, options) => {
+    const { ledger, request, signer, hashes, sandbox } = await setUp();
+    const failure = await failureOf(ledger.submit(request, signer, { verify: false, ...options } as SubmitOptions));
+    expect(failure).toMatchObject({
+      _tag: 'InvalidRequestError',
+      problems: expect.arrayContaining([expect.objectContaining({ path: expect.stringContaining(path) })]),
+    });
+    expect([hashes, sandbox.requests]).toEqual([[], []]);
+  });
+
+  it('executes with the options of the call, also if the caller changes them while it is signed', async () => {
+    const { ledger, request, signer, sandbox } = await setUp();
+    const deduplicationPeriod = { DeduplicationOffset: { value: 0 } };
+    const slow: Signer = {
+      ...signer,
+      sign: (hash) => {
+        Object.assign(deduplicationPeriod, { DeduplicationOffset: { value: -1 } });
+        return signer.sign(hash);
+      },
+    };
+    await lastValueFrom(ledger.submit(request, slow, { verify: false, deduplicationPeriod }));
+    const executed = sandbox.requests.find(({ path }) => path.endsWith('/executeAndWaitForTransaction'));
+    expect(executed?.body).toMatchObject({ deduplicationPeriod: { DeduplicationOffset: { value: 0 } } });
+  });
+
   it('merges the signatures of a party, from one signer or several', async () => {
     const { ledger, request, alice, sandbox } = await setUp();
     const sign = (hash: Uint8Array) => alice.sign(Buffer.from(hash).toString('base64'));
