@@ -206,6 +206,8 @@ function beginLater(
 ): Observable<SubmittedTransaction> | undefined {
   const earliest = earliestOffset(error);
   if (earliest === undefined || earliest === attempts.earliest) return undefined;
+  // a participant may name another one each time
+  if (attempts.sent > 1 && attempts.budget.leftMs <= 0) return undefined;
   if (earliest <= run.start.offset)
     return run.strategy.isPeriodOpen ? attempt(run, { ...attempts, earliest }) : undefined;
   // nothing that was sent before was or will be committed, so any offset is before it

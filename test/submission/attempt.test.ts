@@ -661,6 +661,33 @@ describe('the time to recover', () => {
   });
 });
 
+describe('commands for which the participant names a later beginning of the period each time', () => {
+  it.each<[string, ExecuteOptions, number]>([
+    ['when the time is used up', { recover: { withinMs: 30_000 } }, 30_000],
+    ['after the second attempt without recovery', { recover: false }, 2_000],
+  ])('are rejected %s', (_, options, endedAt) => {
+    const service = scriptedService(({ path, body }) => {
+      if (path === endPath) return [ok({ offset: 10 })];
+      if (path !== '/v2/commands/submit-and-wait-for-transaction') return [notFound];
+      const { deduplicationPeriod } = body['commands'] as {
+        deduplicationPeriod: { DeduplicationOffset: { value: number } };
+      };
+      // a test in virtual time must end
+      const earliest_offset = String(Math.min(200, deduplicationPeriod.DeduplicationOffset.value + 1));
+      return delayed(1_000, errorReply(400, errorBody('INVALID_DEDUPLICATION_PERIOD', 9, { earliest_offset })));
+    });
+    const seen = marbles(({ flush }) => {
+      const commands = [{ CreateCommand: { templateId: '#p:M:T', createArguments: {} } }];
+      const request = { actAs: ['alice::1220ab'], userId: 'me', commandId: 'c', commands } as const;
+      const observed = observe(ledgerOf(service).submitAndWaitForTransaction(request, options));
+      flush();
+      return observed;
+    });
+    expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code: 'INVALID_DEDUPLICATION_PERIOD' });
+    expect(seen.endedAt).toBeLessThanOrEqual(endedAt + 2_000);
+  });
+});
+
 describe('a change with two subscriptions', () => {
   const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
