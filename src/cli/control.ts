@@ -4,7 +4,8 @@ import type { LedgerPosition } from '../index.js';
 import type { Cursor } from '../process/index.js';
 import { readInteger, UsageError } from './arguments.js';
 import { readConnection } from './Connection.js';
-import { inTransaction, type Queryable, rowsOf } from './database.js';
+import { inTransaction } from './change.js';
+import { type Queryable, rowsOf } from './database.js';
 import { reportError } from './failure.js';
 import { participantId } from './participant.js';
 import { firstAnswer, openSession } from './Session.js';
@@ -15,14 +16,16 @@ import { escapeText } from './terminal.js';
 /** Lets no process hold the name of a processor: the running one ends its transaction, and begins none. */
 export function pause({ pool, schema, values }: Store): Result {
   const name = required(values, 'name');
-  return rowsOf(
-    pool,
-    `INSERT INTO "${schema}".canton_rx_leases AS l (name, renewed_at, paused_at)
+  return inTransaction(pool, pasted('processors list', schema), (db) =>
+    rowsOf(
+      db,
+      `INSERT INTO "${schema}".canton_rx_leases AS l (name, renewed_at, paused_at)
       SELECT c.name, clock_timestamp(), clock_timestamp() FROM "${schema}".canton_rx_cursors c
       WHERE c.name = $1 AND NOT (c.name LIKE 'outbox %' AND c.cursor IS NULL)
       ON CONFLICT (name) DO UPDATE SET paused_at = coalesce(l.paused_at, excluded.paused_at)
       RETURNING ${isHeld} AS "isHeld"`,
-    [name],
+      [name],
+    ),
   ).pipe(
     map(([row]) => {
       if (row === undefined) throw name.startsWith('outbox ') ? outboxRefusal(name) : unknownProcessor(schema, name);
@@ -42,10 +45,12 @@ const outboxRefusal = (name: string): Error =>
 /** Lets processes hold the name again. */
 export function resume({ pool, schema, values }: Store): Result {
   const name = required(values, 'name');
-  return rowsOf(
-    pool,
-    `UPDATE "${schema}".canton_rx_leases SET paused_at = NULL WHERE name = $1 AND paused_at IS NOT NULL RETURNING 1`,
-    [name],
+  return inTransaction(pool, pasted('processors list', schema), (db) =>
+    rowsOf(
+      db,
+      `UPDATE "${schema}".canton_rx_leases SET paused_at = NULL WHERE name = $1 AND paused_at IS NOT NULL RETURNING 1`,
+      [name],
+    ),
   ).pipe(
     map((rows) => {
       if (rows.length === 0)
@@ -63,7 +68,7 @@ export function rewind(store: Store): Result {
     concatMap((target) => {
       // what explains the failure is printed
       if ('code' in target) return of(target.code);
-      return inTransaction(pool, (db) =>
+      return inTransaction(pool, pasted('processors list', schema), (db) =>
         lockedCursor(db, schema, name).pipe(
           concatMap((cursor) => {
             const moved = movedBack(store, name, cursor, target);

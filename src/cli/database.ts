@@ -11,7 +11,6 @@ import {
   type Observable,
   of,
   switchMap,
-  takeLast,
   tap,
   throwError,
 } from 'rxjs';
@@ -159,21 +158,6 @@ export const rowsOf = (
   values: readonly unknown[] = [],
 ): Observable<readonly Readonly<Record<string, unknown>>[]> =>
   defer(() => db.query<Record<string, unknown>>(sql, [...values])).pipe(map(({ rows }) => rows));
-
-/** Works in a transaction and emits the last value of the work after the commit. An error rolls it back. */
-export const inTransaction = <A>(pool: Pool, work: (db: Queryable) => Observable<A>): Observable<A> =>
-  defer(() => pool.connect()).pipe(
-    switchMap((client) => {
-      const run = (sql: string): Observable<never> => rowsOf(client, sql).pipe(ignoreElements());
-      return concat(run('BEGIN'), work(client), run('COMMIT')).pipe(
-        takeLast(1),
-        finalize(() => {
-          // closed, so that the database rolls back a transaction that is still open
-          client.release(true);
-        }),
-      );
-    }),
-  );
 
 /** The versions of PostgreSQL before this one lack what the tables need. */
 const minVersion = 120_000;

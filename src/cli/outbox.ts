@@ -1,6 +1,8 @@
-import { map } from 'rxjs';
+import { concatMap, map, type Observable } from 'rxjs';
 import { commandOutbox } from '../postgres/index.js';
 import { readInteger } from './arguments.js';
+import { explainUnanswered } from './change.js';
+import { rowsOf } from './database.js';
 import { pasted, refusal, required, type Result, type Store, storeCommand, tableOf } from './store.js';
 import { escapeText } from './terminal.js';
 
@@ -37,25 +39,23 @@ function list({ pool, schema, values: { name } }: Store): Result {
 function retry(store: Store): Result {
   const { id, name, outbox } = one(store);
   const { forget = false } = store.values;
-  return outbox
-    .retry(id, { forget })
-    .pipe(
-      map((isDone) =>
-        done(store, isDone, `command ${id} of ${name} is sent again`, `command ${id} of ${name} is not parked`),
-      ),
-    );
+  return change(store, () => outbox.retry(id, { forget })).pipe(
+    map((isDone) =>
+      done(store, isDone, `command ${id} of ${name} is sent again`, `command ${id} of ${name} is not parked`),
+    ),
+  );
 }
 
 function drop(store: Store): Result {
   const { id, name, outbox } = one(store);
-  return outbox
-    .drop(id)
-    .pipe(
-      map((isDone) =>
-        done(store, isDone, `dropped command ${id} of ${name}`, `${name} has no command ${id} that waits`),
-      ),
-    );
+  return change(store, () => outbox.drop(id)).pipe(
+    map((isDone) => done(store, isDone, `dropped command ${id} of ${name}`, `${name} has no command ${id} that waits`)),
+  );
 }
+
+/** Changes a command. A database that cannot be reached has changed nothing: only a later failure leaves that open. */
+const change = ({ pool, schema }: Store, work: () => Observable<boolean>): Observable<boolean> =>
+  rowsOf(pool, 'SELECT 1').pipe(concatMap(() => work().pipe(explainUnanswered(pasted('outbox list', schema)))));
 
 /** The outbox and the number of one command of it. */
 function one({ pool, schema, values }: Store) {

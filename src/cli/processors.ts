@@ -1,9 +1,10 @@
 import { catchError, concatMap, endWith, map, type Observable, of, timeout, toArray } from 'rxjs';
 import { isHeld } from '../postgres/leaseSql.js';
 import { UsageError } from './arguments.js';
+import { inTransaction } from './change.js';
 import { readConnection } from './Connection.js';
 import { pause, resume, rewind } from './control.js';
-import { holderText, inTransaction, type Queryable, rowsOf } from './database.js';
+import { holderText, type Queryable, rowsOf } from './database.js';
 import { openLedger } from './Session.js';
 import { pasted, refusal, required, requiredOffset, type Result, type Store, storeCommand, tableOf } from './store.js';
 import { escapeText } from './terminal.js';
@@ -106,7 +107,7 @@ const changeStopped = (
 /** Removes the cursor, but not the fencing token, and lets another processor replace its projections: both or neither. */
 function reset({ pool, schema, values }: Store): Result {
   const name = required(values, 'name');
-  return inTransaction(pool, (db) =>
+  return inTransaction(pool, pasted('processors list', schema), (db) =>
     changeStopped(db, schema, name, 'true', 'cursor = NULL', []).pipe(
       concatMap(() =>
         rowsOf(
@@ -169,7 +170,9 @@ function skip({ pool, schema, values }: Store): Result {
         );
       if (offset <= after) throw refusal(`the cursor is already at offset ${after}`, 'use the offset of the error');
       // a replica that started meanwhile must not be moved back
-      return changeStopped(pool, schema, name, 'c.cursor::text = $4', change, [offset, lastUpdate, row?.['cursor']]);
+      return inTransaction(pool, pasted('processors list', schema), (db) =>
+        changeStopped(db, schema, name, 'c.cursor::text = $4', change, [offset, lastUpdate, row?.['cursor']]),
+      );
     }),
     map(() => [`the processor ${escapeText(name)} continues after offset ${offset}`]),
   );
@@ -192,10 +195,8 @@ function listParked({ pool, schema, values: { name } }: Store): Result {
 function drop({ pool, schema, values }: Store): Result {
   const place = [required(values, 'name'), requiredOffset(values, 'offset')] as const;
   const [name, offset] = place;
-  return rowsOf(
-    pool,
-    `DELETE FROM "${schema}".canton_rx_parked WHERE name = $1 AND "offset" = $2 RETURNING 1`,
-    place,
+  return inTransaction(pool, pasted('parked list', schema), (db) =>
+    rowsOf(db, `DELETE FROM "${schema}".canton_rx_parked WHERE name = $1 AND "offset" = $2 RETURNING 1`, place),
   ).pipe(
     map((rows) => {
       if (rows.length === 0)

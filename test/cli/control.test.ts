@@ -80,6 +80,39 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
     proxy.close();
   });
 
+  it.each(['rewind --to 1', 'reset', 'skip --after 5 --offset 6', 'pause', 'resume'])(
+    'says that %s may be done if the answer to its commit is lost',
+    async (line) => {
+      await pool.query(postgresStoreSql());
+      const [name, cursor] = ['lost', JSON.stringify({ version: 1, offset: 5, selection: 'fnv1a:1' })];
+      await pool.query(
+        `INSERT INTO canton_rx_cursors (name, cursor, fence) VALUES ($1, $2, 1)
+        ON CONFLICT (name) DO UPDATE SET cursor = excluded.cursor`,
+        [name, cursor],
+      );
+      if (line === 'resume') expect((await cli('pause', '--name', name))[0]).toBe(0);
+      let isAnswered = true;
+      const proxy = await tcpProxy(server.url, (client, target) => {
+        client.on('data', (bytes: Buffer) => {
+          isAnswered &&= !bytes.includes('COMMIT');
+          target.write(bytes);
+        });
+        target.on('data', (bytes: Buffer) => {
+          if (isAnswered) client.write(bytes);
+          else client.destroy();
+        });
+      });
+      const run = runCli(['processors', ...line.split(' '), '--name', name, '--database', proxy.url]);
+      expect([await run.code, run.out.text() + run.err.text()]).toEqual([
+        6,
+        expect.stringMatching(
+          /^canton-rx: the connection was closed, and the change may have been made, .*processors list.*\n$/,
+        ),
+      ]);
+      proxy.close();
+    },
+  );
+
   it('writes the request of a list for the lag to stderr, with --verbose', async () => {
     expect(await cli('list', '--ledger', world.sandbox.url, '--verbose')).toEqual([
       0,

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { outboxes } from '../postgres/outboxSupport.js';
 import { withDatabase } from '../postgres/support.js';
+import { tcpProxy } from '../helpers/localServers.js';
 import { runCli } from './runCli.js';
 
 describeWithPostgres('canton-rx outbox', () => {
@@ -64,5 +65,30 @@ describeWithPostgres('canton-rx outbox', () => {
     expect((await cli('retry'))[0]).toBe(2);
     expect((await cli('drop', '--id', 'x'))[0]).toBe(2);
     expect((await cli())[0]).toBe(2);
+  });
+
+  it.each(['retry', 'drop'])('says that %s may be done if its answer is lost', async (action) => {
+    const { outbox, create, inTransaction, rows } = await world();
+    await inTransaction((tx) => outbox.enqueue(tx, create('a')));
+    await database.pool.query(`UPDATE canton_rx_outbox SET state = 'parked'`);
+    const proxy = await tcpProxy(database.server.url, (client, server) => {
+      let isSent = false;
+      client.on('data', (bytes: Buffer) => {
+        isSent ||= bytes.includes('UPDATE');
+        server.write(bytes);
+      });
+      server.on('data', (bytes: Buffer) => {
+        if (isSent) client.destroy();
+        else client.write(bytes);
+      });
+    });
+    const run = runCli(['outbox', action, '--id', '1', '--database', proxy.url]);
+    expect([await run.code, run.err.text()]).toEqual([
+      6,
+      'canton-rx: the connection was closed, and the change may have been made, or may be made later; ' +
+        'canton-rx outbox list shows whether it was, before you repeat it\n',
+    ]);
+    expect((await rows()).map(({ state }) => state)).not.toEqual(['parked']);
+    proxy.close();
   });
 });
