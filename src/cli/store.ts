@@ -1,4 +1,4 @@
-import { concatMap, endWith, map, type Observable, of } from 'rxjs';
+import { concatMap, map, type Observable, of } from 'rxjs';
 import { parseOptions, readInteger, UsageError } from './arguments.js';
 import {
   DatabaseError,
@@ -14,7 +14,7 @@ import { databaseOptions, type Options, type Values } from './options.js';
 import { quoteOption } from './shell.js';
 import { showText } from './terminal.js';
 import { toolCommands } from './toolCommands.js';
-import { type World, writeAll } from './World.js';
+import { printResult, type World } from './World.js';
 
 /** The tables of a service in a schema, and what the options say. */
 export interface Store {
@@ -58,9 +58,12 @@ export const storeCommand =
     const values = parseOptions<Options>(args, { ...databaseOptions, ...Object.fromEntries(own) }) as StoreValues;
     const { database, schema } = readDatabase(values, world.env, defaultSchema);
     return withPool(database, (pool) => work({ pool, schema, values, world })).pipe(
-      concatMap((result) =>
-        typeof result === 'number' ? of(result) : writeAll(world.stdout, [[...result, ''].join('\n')]).pipe(endWith(0)),
-      ),
+      concatMap((result) => {
+        if (typeof result === 'number') return of(result);
+        const text = [...result, ''].join('\n');
+        // a change is made, whether it can be printed or not
+        return printResult(world, text, 0, { code: 1, notice: action === 'list' ? '' : text });
+      }),
       explainMissing(`the schema ${schema} has ${lacks}`, advice),
       reportDatabase(schema, world),
     );

@@ -30,8 +30,9 @@ ledger is given. A paused processor commits nothing after its current batch, in 
 until resume. rewind moves its cursor back: pause it or stop it first. reset removes a cursor:
 the processor handles all updates again, and a projection loads all contracts again.
 
-Exit codes: 0 done; 1 refused; 2 bad arguments; 6 the database cannot be used; with a time also
-3, 4 and 5 as for check.
+Exit codes: 0 done; 1 refused, or stdout cannot be written to: stderr says what was done; 2 bad
+arguments; 6 the database cannot be used, or did not answer a change: stderr says so; with a
+time also 3, 4 and 5 as for check.
 
 Examples:
   canton-rx processors list --database postgres://app@127.0.0.1/app
@@ -49,7 +50,8 @@ Examples:
     text: `For a service with a postgresStore. To replay parked updates, call handleParked in the
 service: only it has the handler.
 
-Exit codes: 0 done; 1 refused; 2 bad arguments; 6 the database cannot be used.
+Exit codes: 0 done; 1 refused, or stdout cannot be written to: stderr says what was done; 2 bad
+arguments; 6 the database cannot be used, or did not answer a change: stderr says so.
 
 Example:
   canton-rx parked list --database postgres://app@127.0.0.1/app`,
@@ -72,7 +74,8 @@ Example:
 waiting, due, running or parked. retry sends a parked one again. drop gives one up, so that
 the later ones of its key are sent.
 
-Exit codes: 0 done; 1 refused; 2 bad arguments; 6 the database cannot be used.
+Exit codes: 0 done; 1 refused, or stdout cannot be written to: stderr says what was done; 2 bad
+arguments; 6 the database cannot be used, or did not answer a change: stderr says so.
 
 Examples:
   canton-rx outbox list --database postgres://app@127.0.0.1/app

@@ -3,7 +3,7 @@ import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { outboxes } from '../postgres/outboxSupport.js';
 import { withDatabase } from '../postgres/support.js';
 import { tcpProxy } from '../helpers/localServers.js';
-import { runCli } from './runCli.js';
+import { capture, runCli } from './runCli.js';
 
 describeWithPostgres('canton-rx outbox', () => {
   const database = withDatabase();
@@ -90,5 +90,22 @@ describeWithPostgres('canton-rx outbox', () => {
     ]);
     expect((await rows()).map(({ state }) => state)).not.toEqual(['parked']);
     proxy.close();
+  });
+
+  it('says on stderr what was done if stdout cannot be written to', async () => {
+    const { outbox, create, inTransaction, rows } = await world();
+    await inTransaction((tx) => outbox.enqueue(tx, create('a')));
+    const out = capture({
+      take: (_, written) => {
+        written(new Error('ENOSPC'));
+      },
+    });
+    const env = { CANTON_RX_DATABASE_URL: database.pool.options.connectionString ?? '' };
+    const run = runCli(['outbox', 'drop', '--id', '1'], { out, env });
+    expect([await run.code, run.err.text()]).toEqual([
+      1,
+      'canton-rx: cannot write to stdout: ENOSPC\ndropped command 1 of commands\n',
+    ]);
+    expect((await rows()).map(({ state }) => state)).toEqual(['dropped']);
   });
 });
