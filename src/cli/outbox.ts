@@ -1,4 +1,4 @@
-import { concatMap, map, type Observable } from 'rxjs';
+import { catchError, concatMap, map, type Observable, of } from 'rxjs';
 import { commandOutbox } from '../postgres/index.js';
 import { readInteger } from './arguments.js';
 import { explainUnanswered } from './change.js';
@@ -50,8 +50,20 @@ function drop(store: Store): Result {
   const { id, name, outbox } = one(store);
   return change(store, () => outbox.drop(id)).pipe(
     map((isDone) => done(store, isDone, `dropped command ${id} of ${name}`, `${name} has no command ${id} that waits`)),
+    concatMap((lines) => warningOf(store, id).pipe(map((warnings) => [...lines, ...warnings]))),
   );
 }
+
+/** What to do before a dropped command is replaced by hand; nothing for one that was not sent. */
+const warningOf = ({ pool, schema }: Store, id: number): Observable<readonly string[]> =>
+  rowsOf(pool, `SELECT command_id FROM "${schema}".canton_rx_outbox WHERE id = $1 AND may_be_committed`, [id]).pipe(
+    map((rows) => rows.map((row) => warning(`its command id ${escapeText(String(row['command_id']))}`))),
+    // it is dropped, and nothing shows that it was not sent
+    catchError(() => of([warning('it')])),
+  );
+
+const warning = (what: string): string =>
+  `it may be committed: look for ${what} in the ledger before you do the same in another way`;
 
 /** Changes a command. A database that cannot be reached has changed nothing: only a later failure leaves that open. */
 const change = ({ pool, schema }: Store, work: () => Observable<boolean>): Observable<boolean> =>

@@ -51,13 +51,14 @@ describeWithPostgres('canton-rx outbox', () => {
       1,
       expect.stringContaining('command 1 of commands is not parked'),
     ]);
-    expect(await cli('drop', '--id', '3')).toEqual([0, 'dropped command 3 of commands\n']);
+    expect(await cli('drop', '--id', '3')).toEqual([0, expect.stringContaining('dropped command 3 of commands\n')]);
+    expect(await cli('drop', '--id', '4')).toEqual([0, 'dropped command 4 of commands\n']);
     expect((await cli('drop', '--id', '5'))[0]).toBe(1);
     expect((await rows()).map(({ state }) => state)).toEqual([
       'pending',
       'pending',
       'dropped',
-      'pending',
+      'dropped',
       'committed',
       'committed',
       'committed',
@@ -107,5 +108,16 @@ describeWithPostgres('canton-rx outbox', () => {
       'canton-rx: cannot write to stdout: ENOSPC\ndropped command 1 of commands\n',
     ]);
     expect((await rows()).map(({ state }) => state)).toEqual(['dropped']);
+  });
+
+  it('says that a command which it drops may be committed', async () => {
+    const { outbox, create, inTransaction } = await world();
+    await inTransaction((tx) => outbox.enqueue(tx, create('a b')));
+    await database.pool.query(`UPDATE canton_rx_outbox SET state = 'parked', may_be_committed = true`);
+    expect(await cli('drop', '--id', '1')).toEqual([
+      0,
+      'dropped command 1 of commands\n' +
+        'it may be committed: look for its command id a b in the ledger before you do the same in another way\n',
+    ]);
   });
 });
