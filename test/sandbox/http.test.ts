@@ -196,6 +196,27 @@ async function statuses(sandbox: Sandbox, count: number): Promise<readonly numbe
 }
 
 describe('a fault', () => {
+  it.each([
+    [1, 14, '1 second', 'NODE_IS_PASSIVE_REPLICA SYNC_SERVICE_PASSIVE_REPLICA INDEX_DB_SQL_TRANSIENT_ERROR'],
+    [2, 10, '1 second', 'INTERPRETATION_TIME_EXCEEDED FAILED_TO_DETERMINE_LEDGER_TIME SUBMISSION_DURING_SHUTDOWN'],
+    [2, 10, '1 second', 'CHOSEN_MEDIATOR_IS_INACTIVE NO_VIEW_WITH_VALID_RECIPIENTS SEQUENCER_OVERLOADED'],
+    [8, 3, null, 'DAML_INTERPRETER_INVALID_ARGUMENT DISCLOSED_CONTRACT_AUTHENTICATION_FAILED MALFORMED_TEXT'],
+    [10, 6, null, 'DUPLICATE_CONTRACT_KEY SEQUENCER_AGGREGATE_SUBMISSION_ALREADY_SENT'],
+    [11, 5, null, 'PACKAGE_NOT_FOUND SYNCHRONIZER_NOT_FOUND SUBMISSION_SYNCHRONIZER_NOT_READY USER_NOT_FOUND'],
+    [9, 9, null, 'A_CODE_OF_A_LATER_RELEASE'],
+  ])('reports codes of category %i as a participant does', (errorCategory, grpcCodeValue, retryInfo, codes) => {
+    for (const code of codes.split(' '))
+      expect(cantonError(code)).toMatchObject({ code, errorCategory, grpcCodeValue, retryInfo });
+  });
+
+  it('redacts the errors of contracts that were tampered with', () => {
+    expect(cantonError('CONTRACT_AUTHENTICATION_FAILED')).toMatchObject({
+      code: 'NA',
+      errorCategory: -1,
+      grpcCodeValue: 3,
+    });
+  });
+
   it('responds with a status, and JSON with headers, text, any content type, or no body', async () => {
     const sandbox = await sandboxWith();
     const body = cantonError('PARTICIPANT_BACKPRESSURE');
