@@ -68,7 +68,10 @@ export interface LedgerReader {
   ): Observable<UpdateOf<F>>;
   /** Emits the updates after `beginExclusive`, and an {@link UndecodedUpdate} for each update that cannot be decoded. */
   updates(request: UpdatesRequest | UpdatesAfter, options: UpdatesOptions): Observable<Update | UndecodedUpdate>;
-  /** Emits the current ledger end and completes. */
+  /**
+   * Emits the current ledger end and completes. A single request, which is not repeated: any failure is an error, a
+   * `ConnectionError`, `RequestTimeoutError`, `UnauthorizedError`, `TokenError`, `ApiError`, `ResponseTooLargeError` or `DecodeError`.
+   */
   ledgerEnd(): Observable<Offset>;
   /**
    * Emits the last offset before a record time, and completes: no update at or before the offset has that time or a later
@@ -99,7 +102,8 @@ export interface LedgerReader {
   offsetAt(time: string | Date, request?: { readonly parties?: readonly Party[] | 'any' }): Observable<Offset>;
   /**
    * Emits the parties that the participant knows, page by page, and completes. Requires the right of an administrator of
-   * the participant or of the identity provider; otherwise it fails with an `ApiError` of status 403.
+   * the participant or of the identity provider; otherwise it fails with an `ApiError` of status 403. A request that fails
+   * is not repeated: the errors are those of `ledgerEnd`.
    *
    * @example
    * ```ts
@@ -219,12 +223,16 @@ export interface Ledger extends LedgerReader {
   /**
    * Requests the preparation of a submission for signing, emits the result, and completes. It does not change the
    * ledger.
+   *
+   * It fails with an `InvalidRequestError` if the request is invalid, and nothing was sent; with an `ApiError` if the
+   * participant refuses it, for example because a contract is archived; or with the other errors of `ledgerEnd`. A request
+   * that fails is not repeated.
    */
   prepare(request: PrepareRequest): Observable<PreparedSubmission>;
   /**
    * Estimates the traffic that a submission costs, in bytes: emits the estimate of its preparation, and completes. Nothing is
    * submitted. Completes without a value if the participant does not estimate: before Canton 3.4, and if the request says
-   * `estimateTrafficCost: { disabled: true }`. The right to read as the parties suffices.
+   * `estimateTrafficCost: { disabled: true }`. The right to read as the parties suffices. It fails with the errors of `prepare`.
    *
    * @param request - the submission, with one command, as for {@link Ledger.prepare}. A submission of a hosted party may be estimated, too
    * @example
@@ -249,7 +257,7 @@ export interface Ledger extends LedgerReader {
    * have been committed. Otherwise, it prepares the submission again with the same command id. In both cases, the
    * ledger commits it once.
    *
-   * @throws TypeError synchronously, if `verify` is missing
+   * @throws TypeError synchronously, if `verify` is missing or another option is invalid
    */
   submit(
     request: PrepareRequest,

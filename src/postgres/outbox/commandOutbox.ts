@@ -142,6 +142,9 @@ export interface CommandOutbox {
    * Lets a parked command be sent again. A command that may have been committed is looked for first. Emits whether it was
    * parked.
    *
+   * Fails with the error of the database, or with a `TimeoutError` of RxJS after `timeoutMs`. If the answer of the database is
+   * lost, the change may be made nevertheless, also later: look at `parked` before you repeat it with `forget`.
+   *
    * @param id - the number of the command
    * @param options - `forget`: forgets that it may have been committed, for a ledger that was replaced. If the ledger has committed
    * it, it may commit it again
@@ -149,7 +152,7 @@ export interface CommandOutbox {
   retry(id: number, options?: { readonly forget?: boolean }): Observable<boolean>;
   /**
    * Gives up a command that is parked, waits or is being sent, so that the later ones of its key are sent. One that was sent may
-   * be committed nevertheless. Emits whether there was such a command.
+   * be committed nevertheless. Emits whether there was such a command. Fails as `retry` does.
    */
   drop(id: number): Observable<boolean>;
 }
