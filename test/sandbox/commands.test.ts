@@ -94,6 +94,13 @@ describe('commands of a hosted party', () => {
     expect((await submit(sandbox, alice, exerciseAsset(contractId), fields)).status).toBe(200);
   });
 
+  it('replace the half of a surrogate pair in a text, which a participant cannot store', async () => {
+    const { sandbox, alice } = await withParties();
+    const body = commandsOf(alice, createAsset(alice, { tag: 'a\ud83d b \ud83d\ude00' }));
+    const { json } = await submitForTransaction(sandbox, body);
+    expect(at(json, 'transaction', 'events', 0, 'CreatedEvent', 'createArgument', 'tag')).toBe('a? b \u{1f600}');
+  });
+
   it('are one atomic transaction', async () => {
     const { sandbox, alice } = await withParties();
     const bob = sandbox.hostedParty('bob');
@@ -209,6 +216,15 @@ describe('commands that are refused before their registration', () => {
     await expectRefusal(exerciseAsset(contractId, 'Transfer', { newOwner: 1 }), 400, 'INVALID_ARGUMENT');
     sandbox.uploadPackage('other', { templates: ['Main:Asset'] });
     expect((await submit(sandbox, alice, owned('#other:Main:Asset'))).status).toBe(200);
+  });
+
+  it('have a text with the character NUL', async () => {
+    const { sandbox, alice } = await withParties();
+    for (const fields of [{ tag: 'a\0b' }, { tag: '\0' }]) {
+      const { status, json } = await submit(sandbox, alice, createAsset(alice, fields));
+      expect([status, json]).toMatchObject([400, { errorCategory: 8, grpcCodeValue: 3 }]);
+    }
+    expect(await completionsOf(sandbox, alice)).toEqual([]);
   });
 
   it('use contracts that are unknown, of another template, or not theirs', async () => {

@@ -1,7 +1,7 @@
 import type { Command } from '../../codecs/Command.js';
 import type { DecodeFailure } from '../../codecs/ContractType.js';
 import { isRecord } from '../../codecs/internal/Codec.js';
-import { jsonLayerError, type RequestError } from '../errors.js';
+import { jsonLayerError, requestError, type RequestError } from '../errors.js';
 import type { Packages } from '../ledger/Packages.js';
 import { type Fields, parseIdentifier } from '../prepared/types.js';
 import { recordValue, valueToJson } from '../prepared/values.js';
@@ -63,10 +63,21 @@ export function typeRecord(json: unknown, { fields, check, laterFields = [] }: R
   const unexpected = laterFields.filter((label) => isRecord(json) && Object.hasOwn(json, label));
   if (unexpected.length > 0)
     throw jsonLayerError(400, 'INVALID_ARGUMENT', `Unexpected fields: ${unexpected.join(', ')}`);
-  const typed = valueToJson(recordValue(json, fields, parseIdentifier(id)));
+  const typed = valueToJson(recordValue(storableTexts(json), fields, parseIdentifier(id)));
   const failure = check(typed);
   if (failure !== undefined) throw decodeError(typed, failure);
   return typed;
+}
+
+/** Texts as a participant stores them: it refuses the character NUL, and replaces the half of a surrogate pair. */
+function storableTexts(json: unknown): unknown {
+  if (typeof json === 'string') {
+    if (json.includes('\0')) throw requestError('MALFORMED_TEXT', 'A text must not contain the character NUL');
+    return json.replaceAll(/[\ud800-\udfff]/gu, '?');
+  }
+  if (Array.isArray(json)) return json.map(storableTexts);
+  if (!isRecord(json)) return json;
+  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, storableTexts(value)]));
 }
 
 /** The error of a value that its type does not accept. Participants distinguish an absent field from one with a wrong value. */
