@@ -55,7 +55,8 @@ function list({ pool, schema, values, world }: Store): Result {
         `SELECT c.name, format('offset %s', coalesce(c.cursor ->> 'offset', 'none')) AS "offset",
           to_char(c.saved_at AT TIME ZONE 'UTC', '"saved" YYYY-MM-DD"T"HH24:MI:SS"Z"') AS saved,
           format('parked %s', (SELECT count(*) FROM "${schema}".canton_rx_parked p WHERE p.name = c.name)) AS parked,
-          CASE WHEN $1 = 'unknown' THEN 'lag unknown' WHEN $1 IS NOT NULL THEN 'lag ' || greatest(0, $1::text::bigint - (c.cursor ->> 'offset')::bigint) END AS lag,
+          CASE WHEN $1 = 'unknown' OR ($1 IS NOT NULL AND c.cursor ->> 'offset' IS NULL) THEN 'lag unknown'
+            WHEN $1 IS NOT NULL THEN 'lag ' || greatest(0, $1::text::bigint - (c.cursor ->> 'offset')::bigint) END AS lag,
           CASE WHEN h.held AND l.paused_at IS NOT NULL THEN 'pausing' WHEN l.paused_at IS NOT NULL THEN 'paused'
             WHEN h.held THEN 'running' ELSE 'stopped' END AS state,
           CASE WHEN h.held THEN 'leader ' || ${holderText} END AS leader

@@ -113,6 +113,15 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
     },
   );
 
+  it('does not say of a processor without a cursor that it has caught up', async () => {
+    await pool.query(postgresStoreSql());
+    await pool.query(`INSERT INTO canton_rx_cursors (name, cursor, fence) VALUES ('begins', NULL, 1)`);
+    expect(await cli('list', '--ledger', world.sandbox.url)).toEqual([
+      0,
+      expect.stringMatching(/^begins\toffset none\t.*\tlag unknown\tstopped$/m),
+    ]);
+  });
+
   it('writes the request of a list for the lag to stderr, with --verbose', async () => {
     expect(await cli('list', '--ledger', world.sandbox.url, '--verbose')).toEqual([
       0,
