@@ -177,7 +177,8 @@ function reportOutcome(error: unknown, { request }: SubmitOptions, session: Sess
   }
   // it has the reason and the next step: a check of the ledger, which only reads, would find nothing
   if (isLedgerError(error, 'SubmissionRejectedError') || lacksRight(error)) {
-    stderr.write(errorLine(error.message));
+    // the error has the option of a program
+    stderr.write(errorLine(error.message.replace(/^Next: pass userId\b/m, 'Next: add --user-id ID')));
     return of(lacksRight(error) ? rightsCode : 1);
   }
   return reportError(error, { templates: [], parties: request.actAs, resume: '' }, session);

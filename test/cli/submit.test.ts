@@ -129,6 +129,13 @@ describe('canton-rx submit', () => {
     expect(run.err.text()).toContain(`the same command and ${advice} `);
   });
 
+  it('names its option if the ledger requires a user', async () => {
+    const run = world.start(['submit', '--act-as', world.sandbox.hostedParty('alice'), ...createOptions()]);
+    expect(await run.code).toBe(1);
+    expect(run.err.text()).toMatch(/^Next: add --user-id ID: no token names the user$/m);
+    expect(run.err.text()).not.toContain('userId');
+  });
+
   it('says that a command is committed if stdout cannot be written to, and does not end with 0 or 1', async () => {
     const out = capture({
       take: (_, done) => {
