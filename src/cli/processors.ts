@@ -105,11 +105,14 @@ const changeStopped = (
     }),
   );
 
+/** SQL: whether a row is that of a processor. An outbox has one, too, without a cursor, and does not begin again. */
+const isProcessor = `NOT (c.name LIKE 'outbox %' AND c.cursor IS NULL)`;
+
 /** Removes the cursor, but not the fencing token, and lets another processor replace its projections: both or neither. */
 function reset({ pool, schema, values }: Store): Result {
   const name = required(values, 'name');
   return inTransaction(pool, pasted('processors list', schema), (db) =>
-    changeStopped(db, schema, name, 'true', 'cursor = NULL', []).pipe(
+    changeStopped(db, schema, name, isProcessor, 'cursor = NULL', []).pipe(
       concatMap(() =>
         rowsOf(
           db,

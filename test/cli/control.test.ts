@@ -129,7 +129,7 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
     ]);
   });
 
-  it('refuses to pause an outbox, which would send until it notices', async () => {
+  it('refuses to pause an outbox, which would send until it notices, and to reset one', async () => {
     const outbox = observe(commandOutbox({ pool }).submitAll(createLedger({ baseUrl: world.sandbox.url })));
     await until(async () => (await lineOf('outbox commands')).includes('running'));
     const [code, text] = await cli('pause', '--name', 'outbox commands');
@@ -137,6 +137,11 @@ describeWithPostgres('canton-rx processors pause, resume and rewind', () => {
     const { rows } = await pool.query('SELECT FROM canton_rx_leases WHERE paused_at IS NOT NULL');
     expect(rows).toEqual([]);
     outbox.subscription.unsubscribe();
+    await until(async () => (await lineOf('outbox commands')).includes('stopped'));
+    expect(await cli('reset', '--name', 'outbox commands')).toEqual([
+      1,
+      expect.stringContaining('has no such cursor of the processor outbox commands'),
+    ]);
   });
 
   it('pauses a running processor, which notices without a restart, and resumes it where it was', async () => {
