@@ -15,6 +15,7 @@ import { createLedger } from '../ledger/createLedger.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { LedgerOptions } from '../ledger/LedgerOptions.js';
 import { httpClientPort } from './httpClientPort.js';
+import { UntrackedInterceptor } from './UntrackedInterceptor.js';
 import { insideZone, type PendingTaskList, ZoneInterceptor } from './zone.js';
 
 /**
@@ -77,6 +78,7 @@ export const provideLedger = (
       useFactory: () => {
         const port = inject(PORT);
         const ledgerOptions = typeof options === 'function' ? options() : options;
+        const { interceptors = [] } = ledgerOptions;
         const isServer = isPlatformServer(inject(PLATFORM_ID));
         const hasFeeds = !isServer || inject(SERVER_FEEDS);
         const zone = inject(NgZone);
@@ -90,7 +92,7 @@ export const provideLedger = (
         const ledger = createLedger({
           ...ledgerOptions,
           port: ledgerOptions.port ?? port,
-          interceptors: [inZone, ...(ledgerOptions.interceptors ?? [])],
+          interceptors: [inZone, ...interceptors.map((each) => new UntrackedInterceptor(each))],
         });
         return { ...ledger, diagnostics$: ledger.diagnostics$.pipe(insideZone(zone)) };
       },

@@ -11,6 +11,7 @@ import {
   injectSubmit,
   provideLedger,
 } from '../../src/angular/index.js';
+import type { Interceptor } from '../../src/client/Interceptor.js';
 import type { CommandsRequest } from '../../src/codecs/SubmissionRequest.js';
 import { liveContracts } from '../../src/contracts/index.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
@@ -72,6 +73,22 @@ const calls: Readonly<Record<string, Prepared>> = {
   },
 };
 
+/** An interceptor of a program, which reads a signal in each of its methods. */
+function interceptorOf(token: () => string): Interceptor {
+  const read = (): undefined => void token();
+  return {
+    forLedger: () => ({
+      request: () => ({ headers: { 'x-first': token() } }),
+      socket: read,
+      handler: read,
+      report: read,
+      feed: read,
+      submission: read,
+      read,
+    }),
+  };
+}
+
 describe('an effect', () => {
   // a submission would otherwise be sent a second time when the token is renewed
   it.each(Object.entries(calls))('does not depend on the signals that the ledger reads: %s', (_, prepare) => {
@@ -79,7 +96,7 @@ describe('an effect', () => {
     const options = {
       baseUrl: 'http://ledger.example',
       token: () => token(),
-      interceptors: [{ request: () => ({ headers: { 'x-first': token() } }) }],
+      interceptors: [interceptorOf(token)],
       port: () => defer(() => of(token() === '' ? ok({}) : refusal)),
     };
     TestBed.configureTestingModule({
