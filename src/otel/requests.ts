@@ -44,10 +44,11 @@ export const traceParts = (tracing: Tracing, sender: Sender): Pick<InterceptedPa
 /** Starts a span for a request, sends its context in the headers, and measures it. */
 function traceRequest({ recorder, followers }: Tracing, sender: Sender, { method, path, url, range }: RequestCall) {
   const isPoll = updatesPaths.includes(path);
-  const { span, inner, outer } = startClientSpan(isPoll ? 'poll updates' : `${method} ${path}`, sender, recorder, {
+  const template = templateOf(path);
+  const { span, inner, outer } = startClientSpan(isPoll ? 'poll updates' : `${method} ${template}`, sender, recorder, {
     'http.request.method': method,
     'url.full': url,
-    'url.template': path,
+    'url.template': template,
     ...(isPoll && range !== undefined && pollAttributes(range)),
   });
   return {
@@ -61,7 +62,7 @@ function traceRequest({ recorder, followers }: Tracing, sender: Sender, { method
         ...(error !== undefined && { 'error.type': recorder.errorType(error) }),
         'canton_rx.result': resultOf(outcome),
       };
-      const measured = { ...sender.attributes, 'url.template': path, ...common };
+      const measured = { ...sender.attributes, 'url.template': template, ...common };
       recorder.measure('request.duration', durationMs / 1_000, { ...measured, 'http.request.method': method });
       if (isPoll) recorder.measure('polls', 1, measured);
       endSpan(span, { ...common, ...page });
@@ -94,6 +95,9 @@ const suppressTracing = createContextKey('OpenTelemetry SDK Context Key SUPPRESS
 
 /** The paths that serve updates. */
 const updatesPaths: readonly string[] = ['/v2/updates/flats', '/v2/updates'];
+
+/** Returns the path without the name of a user: a service may read the rights of any number of them. */
+const templateOf = (path: string): string => path.replace(/^(\/v2\/users\/)[^/]+/, '$1{user-id}');
 
 function resultOf({ how, error, count }: RequestOutcome): 'failed' | 'empty' | 'answered' | 'aborted' {
   if (error !== undefined) return 'failed';

@@ -1,8 +1,8 @@
 import { context, createContextKey, metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { describe, expect, it } from '@jest/globals';
-import { lastValueFrom, take, tap, toArray } from 'rxjs';
+import { catchError, EMPTY, lastValueFrom, take, tap, toArray } from 'rxjs';
 import { createLedger, ledgerEffects, type Update } from '../../src/index.js';
-import { liveContracts } from '../../src/contracts/index.js';
+import { liveContracts, partiesOf } from '../../src/contracts/index.js';
 import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
 import { cantonError } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
@@ -14,6 +14,27 @@ const start = sandboxes();
 withContexts();
 
 const flats = '/v2/updates/flats';
+
+describe('the rights of users', () => {
+  // a service for many users reads those of each: a name in a metric would be another series for each of them
+  it('are one span name and one series of metrics, however many users there are', async () => {
+    const { ledger, telemetry } = tracedLedger(await start(), 0);
+    for (const userId of ['ann', 'bob/1'])
+      await lastValueFrom(
+        partiesOf(ledger, { userId }).pipe(
+          take(1),
+          catchError(() => EMPTY),
+        ),
+        { defaultValue: undefined },
+      );
+    const template = '/v2/users/{user-id}/rights';
+    expect(telemetry.spans().map(({ name }) => name)).toEqual([`GET ${template}`, `GET ${template}`]);
+    expect(telemetry.attributes(undefined, 'url.template')).toEqual([template, template]);
+    const durations = await telemetry.measured('canton_rx.request.duration');
+    expect(durations.map(({ attributes }) => attributes['url.template'])).toEqual([template]);
+    expect(durations.map(({ value }) => value)).toEqual([2]);
+  });
+});
 
 describe('a feed', () => {
   it('has a span for each poll, with its range, its limit and the number of its elements', async () => {
