@@ -91,9 +91,10 @@ export class SingleSubmission {
     const outcome$ = outcomeOf(this.#last, view).pipe(
       // at once, so that it is rendered together with what the view shows
       tap((outcome) => {
+        const isForgotten = this.#last === undefined;
         // what is committed is not submitted again
         if (outcome._tag === 'Committed') this.#last = undefined;
-        this.#state$.next({ pending: false, outcome });
+        this.#state$.next({ pending: false, outcome: isForgotten ? undefined : outcome });
       }),
     );
     return lastValueFrom(outcome$, { defaultValue: undefined });
@@ -102,6 +103,12 @@ export class SingleSubmission {
   /** Forgets the outcome. */
   reset(): void {
     if (!this.state.pending) this.#state$.next(initial);
+  }
+
+  /** Forgets the request, too, and the outcome of a pending submission as soon as it has one: its user has left. */
+  forget(): void {
+    this.#last = undefined;
+    this.reset();
   }
 }
 

@@ -1,9 +1,9 @@
-import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import { isObservable, type Observable } from 'rxjs';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { ignoreElements, isObservable, merge, type Observable, tap } from 'rxjs';
 import type { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { type AwaitedView, SingleSubmission, type SubmitOutcome } from '../contracts/SingleSubmission.js';
-import { useSubmitter } from './LedgerProvider.js';
+import { useLedgerContext, useSubmitter } from './LedgerProvider.js';
 
 /**
  * Options of {@link useSubmit}.
@@ -43,7 +43,10 @@ export interface SubmitState {
   readonly reset: () => void;
   /** Whether the outcome of a submission is not known yet. */
   readonly pending: boolean;
-  /** The outcome of the last submission; `undefined` before, while one is pending, and after `reset`. */
+  /**
+   * The outcome of the last submission; `undefined` before, while one is pending, and after `reset`. With another ledger, and
+   * after `clear` of the shared contracts, it is forgotten, and so is what `retry` submits: they may be of another user.
+   */
   readonly outcome: SubmitOutcome | undefined;
 }
 
@@ -76,18 +79,33 @@ export interface SubmitState {
 export function useSubmit({ awaits }: UseSubmitOptions = {}): SubmitState {
   const ledger = useSubmitter('useSubmit');
   const [submission] = useState(() => new SingleSubmission());
+  const { clears$ } = useLedgerContext('useSubmit').shared;
   // an external store, so that React renders it together with the contracts
   const subscribe = useCallback(
     (notify: () => void) => {
-      const subscription = submission.state$.subscribe({ next: notify, error: notify });
+      const forgets$ = clears$.pipe(
+        tap(() => {
+          submission.forget();
+        }),
+        ignoreElements(),
+      );
+      const subscription = merge(submission.state$, forgets$).subscribe({ next: notify, error: notify });
       return () => {
         subscription.unsubscribe();
       };
     },
-    [submission],
+    [submission, clears$],
   );
   const current = (): SingleSubmission['state'] => submission.state;
-  const { pending, outcome } = useSyncExternalStore(subscribe, current, current);
+  const { pending, outcome: last } = useSyncExternalStore(subscribe, current, current);
+  const submitter = useRef(ledger);
+  useEffect(() => {
+    if (submitter.current === ledger) return;
+    submitter.current = ledger;
+    submission.forget();
+  }, [ledger, submission]);
+  // also before the effect: what was submitted to another ledger may be of another user
+  const outcome = submitter.current === ledger ? last : undefined;
   const awaited = useRef(awaits);
   awaited.current = awaits;
   const submit = useCallback<SubmitState['submit']>(

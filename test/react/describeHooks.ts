@@ -822,6 +822,47 @@ export function describeHooks(version: string, load: () => Promise<Loaded>): voi
       expect(await outcome).toMatchObject({ _tag: 'Committed' });
     });
 
+    it.each(['the contracts are cleared', 'the provider has another ledger'])(
+      'shows the next user no outcome of the former one, and submits nothing of that one again, when %s',
+      async (how) => {
+        const { ledger, sent, commitLast, fail } = submissions();
+        const contracts = shareContracts(ledger);
+        const states: SubmitState[] = [];
+        const Form: FunctionComponent = () => {
+          const state = loaded.hooks.useSubmit();
+          states.push(state);
+          return `${state.pending ? 'pending' : 'ready'} ${state.outcome?._tag}`;
+        };
+        const page = (its: Ledger) => h(loaded.hooks.LedgerProvider, { ledger: its, contracts }, h(Form));
+        const { text, render } = await show(page(ledger));
+        const last = () => at(-1, states);
+        const seen: (() => unknown)[] = [() => commitLast(), () => fail()];
+        for (const end of seen) {
+          await loaded.act(() => void last().submit(request));
+          await end();
+          expect(last().outcome).toBeDefined();
+          const { length } = states;
+          if (how === 'the contracts are cleared') await loaded.act(contracts.clear);
+          else await render(page({ ...ledger }));
+          expect(text()).toBe('ready undefined');
+          expect(states.slice(length).filter(({ outcome }) => outcome !== undefined)).toEqual([]);
+          expect(await last().retry()).toBeUndefined();
+        }
+        let outcome: Promise<unknown> | undefined;
+        await loaded.act(() => {
+          outcome = last().submit(request);
+        });
+        if (how === 'the contracts are cleared') await loaded.act(contracts.clear);
+        else await render(page({ ...ledger }));
+        // a second submission of a page that creates its ledger again would be another change
+        expect(text()).toBe('pending undefined');
+        await commitLast();
+        expect(text()).toBe('ready undefined');
+        expect(await outcome).toEqual({ _tag: 'Committed', transaction });
+        expect(sent).toHaveLength(3);
+      },
+    );
+
     it('awaits no contracts that are not shown any more, and reads none for that', async () => {
       const { client, service } = world();
       const contracts = shareContracts(client, { keepMs: 0 });
