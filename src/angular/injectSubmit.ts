@@ -1,11 +1,11 @@
 import { inject, Injector, NgZone, runInInjectionContext, type Signal, computed, untracked } from '@angular/core';
 import { toSignal } from '@angular/core/rxjs-interop';
-import { isObservable, type Observable } from 'rxjs';
+import { filter, ignoreElements, isObservable, merge, type Observable, tap } from 'rxjs';
 import type { CommandsRequest } from '../codecs/SubmissionRequest.js';
 import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import { type AwaitedView, SingleSubmission, type SubmitOutcome } from '../contracts/SingleSubmission.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import { LEDGER } from './provideLedger.js';
+import { LEDGER, LEFT } from './provideLedger.js';
 import { insideZone } from './zone.js';
 
 /**
@@ -50,7 +50,10 @@ export interface SubmitResource {
   reset(): void;
   /** Whether the outcome of a submission is not known yet. */
   readonly pending: Signal<boolean>;
-  /** The outcome of the last submission; `undefined` before, while one is pending, and after `reset`. */
+  /**
+   * The outcome of the last submission; `undefined` before, while one is pending, and after `reset`. The function of
+   * `injectClearContracts` forgets it, and what `retry` submits.
+   */
   readonly outcome: Signal<SubmitOutcome | undefined>;
 }
 
@@ -90,8 +93,16 @@ export function injectSubmit({
   return runInInjectionContext(injector, () => {
     const submitter = ledger ?? inject(LEDGER);
     const submission = new SingleSubmission();
+    const forgets$ = inject(LEFT).pipe(
+      filter((left) => left === submitter),
+      tap(() => {
+        submission.forget();
+      }),
+      ignoreElements(),
+    );
     // a view that it awaits may run outside the zone
-    const state = toSignal(submission.state$.pipe(insideZone(inject(NgZone))), { requireSync: true });
+    const state$ = merge(submission.state$, forgets$).pipe(insideZone(inject(NgZone)));
+    const state = toSignal(state$, { requireSync: true });
     return {
       // an effect that submits would otherwise submit again when a signal changes that the ledger has read
       submit: (request) =>

@@ -16,7 +16,7 @@ import { conflate } from '../contracts/conflate.js';
 import { toLiveContracts } from '../contracts/liveContracts.js';
 import { shareContracts, type SharedContracts } from '../contracts/shareContracts.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import { LEDGER } from './provideLedger.js';
+import { LEDGER, LEFT } from './provideLedger.js';
 import { pageContracts } from './transferredContracts.js';
 import { destroyRefOf } from './zone.js';
 
@@ -116,7 +116,8 @@ function perFrame(shared: SharedContracts, destroyRef: DestroyRef): SharedContra
 /**
  * Returns a function that forgets all contracts of the ledger that `provideLedger` provides, for example when a user logs
  * out. Each `injectContracts` of this ledger is then `'loading'` and without contracts immediately. It reads them again, with
- * the token that the ledger is given from then on: change the user before the call. Must be called in an injection context.
+ * the token that the ledger is given from then on: change the user before the call. Each `injectSubmit` of this ledger forgets its
+ * outcome, and what `retry` would submit. Must be called in an injection context.
  *
  * @throws Angular's error NG0203 outside an injection context. The returned function throws NG0201 if no ledger is provided
  * @example
@@ -140,11 +141,15 @@ function perFrame(shared: SharedContracts, destroyRef: DestroyRef): SharedContra
 export function injectClearContracts(): () => void {
   const sharedOf = inject(SHARED_CONTRACTS);
   const state = inject(TransferState);
+  const left$ = inject(LEFT);
   // later, because the options of the ledger may inject the service that calls this
   const injector = inject(Injector);
   return () => {
     // also those of queries that are not shown yet
     state.remove(pageContracts);
-    untracked(sharedOf(injector.get(NO_LEDGER, null) ?? injector.get(LEDGER)).clear);
+    untracked(() => {
+      sharedOf(injector.get(NO_LEDGER, null) ?? injector.get(LEDGER)).clear();
+      left$.next(injector.get(LEDGER, null));
+    });
   };
 }

@@ -10,9 +10,10 @@ import {
   type Provider,
   type ProviderToken,
 } from '@angular/core';
+import { Subject } from 'rxjs';
 import type { HttpPort } from '../http/HttpPort.js';
 import { createLedger } from '../ledger/createLedger.js';
-import type { Ledger } from '../ledger/Ledger.js';
+import type { Ledger, LedgerReader } from '../ledger/Ledger.js';
 import type { LedgerOptions } from '../ledger/LedgerOptions.js';
 import { httpClientPort } from './httpClientPort.js';
 import { UntrackedInterceptor } from './UntrackedInterceptor.js';
@@ -139,6 +140,16 @@ export const LEDGER = new InjectionToken<Ledger>('LEDGER of canton-rx, which pro
  * @category Angular
  */
 export const injectLedger = (): Ledger => inject(LEDGER);
+
+/**
+ * Emits a ledger whose user has left: what its submissions show is of that user.
+ *
+ * @internal
+ */
+export const LEFT = new InjectionToken<Subject<LedgerReader | null>>('users of canton-rx who have left', {
+  providedIn: 'root',
+  factory: () => new Subject(),
+});
 
 /**
  * Sends the requests of the ledger through Angular's `HttpClient`, which must be provided with `provideHttpClient()`.

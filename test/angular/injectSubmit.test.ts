@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { defer, EMPTY, lastValueFrom, of, Subject } from 'rxjs';
 import {
+  injectClearContracts,
   injectContract,
   injectContracts,
   injectSession,
@@ -66,6 +67,25 @@ describe('injectSubmit', () => {
     expect(await Promise.all([first, second])).toEqual([form.outcome(), undefined]);
     form.reset();
     expect(form.outcome()).toBeUndefined();
+  });
+
+  it('forgets the outcome of a user who has left, and submits nothing of that one again', async () => {
+    const { sent, answer } = application();
+    const clearContracts = inject(injectClearContracts);
+    const form = inject(() => injectSubmit());
+    for (const end of [answer, () => sent.at(-1)?.error(new Error('lost'))]) {
+      void form.submit(request);
+      end();
+      expect(form.outcome()).toBeDefined();
+      clearContracts();
+      expect([form.pending(), form.outcome(), await form.retry()]).toEqual([false, undefined, undefined]);
+    }
+    const pending = form.submit(request);
+    clearContracts();
+    expect(form.pending()).toBe(true);
+    answer();
+    expect([form.pending(), form.outcome()]).toEqual([false, undefined]);
+    expect(await pending).toEqual({ _tag: 'Committed', transaction });
   });
 
   it('submits the same again with retry after a failure, and continues when the component is destroyed', async () => {
