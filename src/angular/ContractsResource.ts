@@ -71,8 +71,8 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
   /**
    * Reads all contracts again, for example after an error. A view stays up to date without it.
    *
-   * @returns whether it reads them: not while the status is `'idle'` or `'loading'`, and not after the injector is
-   * destroyed
+   * @returns whether it reads them: not while the status is `'idle'` or `'loading'`, not after the injector or that of its
+   * ledger is destroyed, and not while the function of the query throws
    */
   reload(): boolean;
   /** The offset up to which everything is applied to `value`; `undefined` unless `hasValue()`. */
@@ -150,6 +150,7 @@ export interface KnownContracts<C extends AnyContract> {
  * changes.
  *
  * @param endedAt - when the view ended for good; `undefined` until then
+ * @param reload - returns whether there is something to read
  * @internal
  */
 export function contractsResource<C extends AnyContract>(
@@ -157,7 +158,7 @@ export function contractsResource<C extends AnyContract>(
   latest: Signal<Reading<C>>,
   endedAt: Signal<number | undefined>,
   name: string,
-  reload: () => void,
+  reload: () => boolean,
   after: AwaitedView['after'],
 ): ContractsResource<C> {
   const derived = <A>(part: string, value: () => A): Signal<A> => computed(value, { debugName: `${name}.${part}` });
@@ -187,8 +188,7 @@ export function contractsResource<C extends AnyContract>(
     reload: () =>
       untracked(() => {
         const isPossible = endedAt() === undefined && !['idle', 'loading'].includes(status());
-        if (isPossible) reload();
-        return isPossible;
+        return isPossible && reload();
       }),
     offset: derived('offset', () => known()?.offset),
     isLive: derived('isLive', () => known() !== undefined && known()?.staleSince === undefined),

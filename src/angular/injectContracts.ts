@@ -39,7 +39,7 @@ import {
   type Reading,
 } from './ContractsResource.js';
 import { LEDGER } from './provideLedger.js';
-import { NO_LEDGER, SHARED_CONTRACTS } from './provideContracts.js';
+import { haveEnded, NO_LEDGER, SHARED_CONTRACTS } from './provideContracts.js';
 import { contractsReader } from './readContracts.js';
 import { insideZone } from './zone.js';
 
@@ -121,8 +121,11 @@ export function injectContracts<M extends ContractTypes>(
       share(),
     );
     const latest = toSignal(reading$, { injector, initialValue: idle });
-    const reload = (): void => {
-      reload$.next();
+    const reload = (): boolean => {
+      const current = request();
+      const isReadable = current?.ledger !== undefined && !haveEnded(sharedOf(current.ledger));
+      if (isReadable) reload$.next();
+      return isReadable;
     };
     return contractsResource(request, latest, endedAt, debugName, reload, (transaction) =>
       defer(() => {

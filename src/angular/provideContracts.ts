@@ -95,13 +95,24 @@ export const provideContracts = (contracts: SharedContracts | (() => SharedContr
 /** The views that end with an injector: their `clear` is not one of the application. */
 const ending = new WeakSet<SharedContracts>();
 
+/** The views that have ended with their injector. */
+const ended = new WeakSet<SharedContracts>();
+
+/**
+ * Whether views have ended with the injector of their ledger: nothing reads them again.
+ *
+ * @internal
+ */
+export const haveEnded = (shared: SharedContracts): boolean => ended.has(shared);
+
 function perFrame(shared: SharedContracts, destroyRef: DestroyRef): SharedContracts {
   destroyRef.onDestroy(() => {
+    ended.add(conflated);
     ending.add(shared);
     shared.clear();
     ending.delete(shared);
   });
-  return {
+  const conflated: SharedContracts = {
     ...shared,
     view: (query, options) => {
       const view = shared.view(query, options);
@@ -111,6 +122,7 @@ function perFrame(shared: SharedContracts, destroyRef: DestroyRef): SharedContra
     // at the end, a resource that shows contracts keeps the last ones
     clears$: shared.clears$.pipe(filter(() => !ending.has(shared))),
   };
+  return conflated;
 }
 
 /**

@@ -170,8 +170,27 @@ describe('injectContracts', () => {
     const awaited = observe(resource.after({ offset: 9, synchronizerId: 's', recordTime: '2026-01-01T00:00:00Z' }));
     route.destroy();
     expect(awaited).toMatchObject({ values: [], completed: true });
-    resource.reload();
+    expect(resource.reload()).toBe(false);
     expect([brief(resource), resource.connection()]).toEqual(['resolved, known x', undefined]);
+  });
+
+  it('keeps its error, and is not reloaded, when the injector of its ledger is destroyed', async () => {
+    const { service, trouble } = application();
+    trouble.reply = errorReply(403, errorBody('PERMISSION_DENIED', 7));
+    const route = childInjector(provideLedger({ baseUrl, port: service.port }));
+    const resource = inject(() => injectContracts(marbles, { ledger: route.get(LEDGER) }));
+    await until(() => resource.status() === 'error');
+    route.destroy();
+    expect(resource.reload()).toBe(false);
+    expect([resource.status(), resource.isLoading()]).toEqual(['error', false]);
+  });
+
+  it('is not reloaded while there is no query to read', () => {
+    application();
+    const resource = showBy(() => {
+      throw new Error('no party yet');
+    });
+    expect([resource.status(), resource.reload(), resource.status()]).toEqual(['error', false, 'error']);
   });
 
   it('needs an injection context or an injector', () => {
