@@ -47,6 +47,9 @@ export class Phases {
   /** Emits when the user has left: after a sign-out, when the sign-in after one has failed, and when another user is there. */
   readonly #ended$ = new Subject<'signedOut' | 'failed' | 'replaced'>();
   readonly ended$ = this.#ended$.asObservable();
+  /** Emits when a sign-in of this tab has no end any more, because its page has left and is back. */
+  readonly #abandoned$ = new Subject<void>();
+  readonly abandoned$ = this.#abandoned$.asObservable();
   /** How many users have left. */
   left = 0;
   /** When the last user has left, in milliseconds since the epoch. */
@@ -120,6 +123,11 @@ export class Phases {
     // what begins now waits for the sign-in
     this.hasSignedOut = false;
     this.#phase$.next('signingIn');
+  }
+
+  /** The sign-in of this tab has no end any more. */
+  abandon(): void {
+    this.#abandoned$.next();
   }
 
   /** A sign-in has failed. */

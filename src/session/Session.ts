@@ -208,7 +208,13 @@ export class Session implements LedgerSession {
   readonly #signIn$: Observable<SessionState> = defer(() =>
     (this.#phases.isForeign ? this.#afterOther$ : this.#ownSignIn$).pipe(
       // after a sign-out in any tab, a late token may belong to the user who left
-      takeUntil(merge(this.#phases.ended$.pipe(filter((how) => how === 'signedOut')), this.#surroundings$)),
+      takeUntil(
+        merge(
+          this.#phases.ended$.pipe(filter((how) => how === 'signedOut')),
+          this.#phases.abandoned$,
+          this.#surroundings$,
+        ),
+      ),
     ),
   ).pipe(share());
 

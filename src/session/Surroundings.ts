@@ -8,6 +8,7 @@ import {
   type Observable,
   of,
   share,
+  skip,
   startWith,
   switchMap,
   takeUntil,
@@ -81,16 +82,30 @@ export class Surroundings {
    * whoever goes back to the page must not see what it shows.
    */
   #catchUp(): Observable<unknown> {
-    if (!['active', 'expired'].includes(this.phases.phase)) return EMPTY;
+    const before = this.phases.phase;
+    if (before === 'signedOut') return EMPTY;
+    const isSigningIn = before === 'signingIn';
     return this.phases.provide().pipe(
       tap((token) => {
+        // the user has gone back from the page of a login service: a redirect never ends here
+        if (isSigningIn) this.phases.abandon();
         if (token === undefined) this.phases.end('signedOut');
-        else if (!this.phases.replaces(token) && this.phases.phase === 'expired' && !this.phases.refused.has(token))
-          this.phases.activate(token);
+        else if (!this.phases.replaces(token) && before !== 'active') {
+          if (this.phases.refused.has(token)) this.phases.fail();
+          else this.phases.activate(token);
+        }
       }),
       // the error is that of the next request, too
       catchError(() => EMPTY),
-      takeUntil(merge(this.phases.ended$, this.phases.phase$.pipe(filter((phase) => phase === 'signingIn')))),
+      takeUntil(
+        merge(
+          this.phases.ended$,
+          this.phases.phase$.pipe(
+            skip(1),
+            filter((phase) => isSigningIn || phase === 'signingIn'),
+          ),
+        ),
+      ),
     );
   }
 

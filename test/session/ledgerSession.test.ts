@@ -857,11 +857,14 @@ describe('a page that returns', () => {
 
   describe('out of the back/forward cache, where it has heard nothing of other tabs', () => {
     /** The states from 5,000 ms, when the page is restored, and its view. */
-    function restoreWith(token: SessionOptions['token'], isExpired = false, first = 'a') {
+    function restoreWith(token: SessionOptions['token'], isExpired = false, first = 'a', leavesAt?: number) {
       const page = openPage();
       return marbles(({ flush }) => {
         const store: { token: SessionOptions['token'] } = { token: () => first };
-        const { session, client, accepted } = world({ accepted: [first], token: () => store.token() });
+        // the page leaves for that of a login service
+        const signIn = jest.fn(() => NEVER);
+        const { session, client, accepted } = world({ accepted: [first], token: () => store.token(), signIn });
+        if (leavesAt !== undefined) at(leavesAt, () => void session.signIn());
         const states = observe(session.state$);
         const view = observe(liveContracts(client, { ...query }).state$.pipe(map(briefState)));
         let shown: number | undefined;
@@ -875,13 +878,16 @@ describe('a page that returns', () => {
         at(100_000, () => {
           page.restore(true);
         });
+        at(101_000, () => {
+          if (leavesAt !== undefined && session.state !== 'active') void session.signIn();
+        });
         at(103_000, () => {
           for (const { subscription } of [states, view]) subscription.unsubscribe();
         });
         flush();
         const [at0] = states.times;
         const later = states.times.slice(shown).map((time) => time - (at0 ?? NaN) - 100_000);
-        return { states: states.values.slice((shown ?? 0) - 1), times: later, view };
+        return { states: states.values.slice((shown ?? 0) - 1), times: later, view, logins: signIn.mock.calls.length };
       });
     }
 
@@ -906,6 +912,33 @@ describe('a page that returns', () => {
       const { states, view } = restoreWith(() => tokenOf('bob'), false, tokenOf('alice'));
       expect(states).toEqual(['active', 'signedOut', 'active']);
       expect(view.error instanceof SignedOutError).toBe(true);
+    });
+
+    describe('to which the user has gone back from the page of a login service', () => {
+      const tokenOf = (user: string): string => `header.${btoa(JSON.stringify({ sub: user }))}.signature`;
+
+      it('ends what the former user had if another one has signed in', () => {
+        const { states, view } = restoreWith(() => tokenOf('bob'), true, tokenOf('alice'), 50_000);
+        expect(states).toEqual(['signingIn', 'signedOut', 'active']);
+        expect(view.error instanceof SignedOutError).toBe(true);
+      });
+
+      it('is signed out if nobody has signed in, so that the next sign-in is possible', () => {
+        const { states, times, view, logins } = restoreWith(() => undefined, true, 'a', 50_000);
+        expect([states, times[0], logins]).toEqual([['signingIn', 'signedOut', 'signingIn'], 0, 2]);
+        expect(view.error instanceof SignedOutError).toBe(true);
+      });
+
+      it('is as before if the token is the one that was refused, and the next sign-in is possible', () => {
+        const { states, view, logins } = restoreWith(() => 'a', true, 'a', 50_000);
+        expect([states, view.error, logins]).toEqual([['signingIn', 'expired', 'signingIn'], undefined, 2]);
+      });
+
+      it('goes on with the token of the sign-in', () => {
+        const { states, view } = restoreWith(() => 'b', true, 'a', 50_000);
+        expect(states).toEqual(['signingIn', 'active']);
+        expect(view.values.at(-1)).toBe('live/open 1 x');
+      });
     });
 
     it('goes on with the token of a sign-in', () => {
