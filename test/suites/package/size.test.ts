@@ -90,7 +90,7 @@ const entries: readonly {
   {
     entry: 'canton-rx/angular',
     imported: 'provideLedger, injectLedger, withAngularHttp, withServerFeeds',
-    budget: 66_900,
+    budget: 67_300,
     how: angular,
     packages: all,
   },
@@ -299,7 +299,7 @@ describe('contracts', () => {
     );
     const added = (whole?.gzip ?? Infinity) - (without?.gzip ?? 0);
     weights.push(`canton-rx/react: ${added} bytes of gzip over a ledger and shareContracts`);
-    expect(added).toBeLessThanOrEqual(3_350);
+    expect(added).toBeLessThanOrEqual(3_400);
   });
 
   it('leave no trace in a program without them', async () => {
