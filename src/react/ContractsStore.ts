@@ -84,8 +84,8 @@ export const loading: Reading = { status: 'loading', connection: { status: 'conn
 interface Started {
   current: Reading;
   readonly reading$: Observable<Reading>;
-  /** When it has started, in milliseconds since the epoch. */
-  readonly startedAt: number;
+  /** Whether it is being subscribed to for a component that waits. */
+  isStarting?: boolean;
   /** Resolves when the reading is no longer `'loading'`, while it is and components wait. */
   waiting?: Promise<unknown> | undefined;
 }
@@ -101,9 +101,6 @@ const maxWaitMs = 60_000;
 
 /** How long an error is kept for them, in milliseconds. A component that is mounted later begins again. */
 const errorHeldMs = 1_000;
-
-/** A view that ends after this time had a user when it began, in milliseconds. Without one it would have ended at once. */
-const userlessMs = 100;
 
 const runningOf = new WeakMap<SharedContracts, Running>();
 
@@ -151,7 +148,7 @@ export function contractsStore(
         finalize(() => running.delete(key)),
         share(),
       );
-      const started: Started = { current: loading, reading$, startedAt: asyncScheduler.now() };
+      const started: Started = { current: loading, reading$ };
       running.set(key, started);
       return started;
     };
@@ -201,19 +198,24 @@ function waitFor(started: Started): Promise<unknown> {
     switchMap((ms) => timer(ms)),
     map(() => undefined),
   );
+  started.isStarting = true;
   merge(started.reading$, over$)
     .pipe(takeWhile((reading) => reading !== undefined))
     .subscribe();
+  started.isStarting = false;
   started.waiting = lastValueFrom(known$, { defaultValue: loading }).then(() => {
     started.waiting = undefined;
   });
   return started.waiting;
 }
 
-/** The next user must not get the error with which the view of the former one has ended. */
-function heldMsOf({ error }: Reading, { startedAt }: Started): number {
+/**
+ * The next user must not get the error with which the view of the former one has ended. A view that begins without a user has ended
+ * as soon as it is subscribed to: without the time, its component would begin another one, and so on.
+ */
+function heldMsOf({ error }: Reading, { isStarting = false }: Started): number {
   if (error === undefined) return heldMs;
-  return isSignedOutError(error) && asyncScheduler.now() - startedAt > userlessMs ? 0 : errorHeldMs;
+  return isSignedOutError(error) && !isStarting ? 0 : errorHeldMs;
 }
 
 /** Emits what is known of a view. Begins with a new one after an error and a reload, and after `clear`. */
