@@ -23,6 +23,7 @@ describe('the deduplication period of an outbox', () => {
     participant: undefined,
     position: undefined,
     failures: 0,
+    refusals: 0,
     ageMs: hourMs,
   };
   const given = (value: Offset) =>

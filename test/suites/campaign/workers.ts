@@ -89,7 +89,7 @@ class MemoryRows implements Pick<OutboxRows, 'due' | 'begin' | 'record' | 'dropp
     this.row = {
       ...{ id: 1, commandId: commandId ?? '', key: undefined, request: rest, decide: undefined },
       ...{ mayBeCommitted: false, since: NaN, participant: undefined, position: undefined, failures: 0 },
-      ageMs: 0,
+      ...{ refusals: 0, ageMs: 0 },
     };
     this.first = this.row;
   }
@@ -116,12 +116,21 @@ class MemoryRows implements Pick<OutboxRows, 'due' | 'begin' | 'record' | 'dropp
   };
 
   record(_row: OutboxRow, change: RowChange): Observable<unknown> {
-    const { state, mayBeCommitted, delayMs = 0, forgetsSince = false, concernsAll = false, sentAfter } = change;
+    const {
+      state,
+      mayBeCommitted,
+      delayMs = 0,
+      forgetsSince = false,
+      concernsAll = false,
+      isLimited,
+      sentAfter,
+    } = change;
     const failures = this.row.failures + (concernsAll ? 0 : 1);
+    const refusals = isLimited === true ? this.row.refusals + 1 : 0;
     const start = sentAfter && {
       ...{ since: sentAfter.offset, participant: sentAfter.participantId, position: sentAfter },
     };
-    this.row = { ...this.row, ...start, mayBeCommitted, failures, ...(forgetsSince && { since: NaN }) };
+    this.row = { ...this.row, ...start, mayBeCommitted, failures, refusals, ...(forgetsSince && { since: NaN }) };
     this.state = state;
     this.retryAt = queueScheduler.now() + delayMs;
     return of(true);
