@@ -8,6 +8,7 @@ import {
   isBounded,
   isDownward,
   isLedgerEnd,
+  isForLastUpdate,
   isLookUp,
   isPage,
 } from './requests.js';
@@ -86,7 +87,9 @@ export class Answers {
     const begin = isPage(request) ? Number(request.body['beginExclusive']) : undefined;
     const isTurn = begin === undefined ? isLedgerEnd(request) : this.feed.isDownward || begin <= position();
     const isDue = isTurn && this.isDecisive(forced, request);
-    this.stops.push({ ...forced, atMs: age(), emitted: emitted(), begin, isDue });
+    // a page that was read ahead is confirmed by its last update before it is emitted
+    const confirmsPage = begin !== undefined && begin > position() && isForLastUpdate(request);
+    this.stops.push({ ...forced, atMs: age(), emitted: emitted(), begin: confirmsPage ? undefined : begin, isDue });
   }
 
   /** The caller has chosen where to continue. */

@@ -9,7 +9,7 @@ import type { Outcome } from './play.js';
 export function findEndFlaws(outcome: Outcome): readonly string[] {
   const { seen, answers, log } = outcome;
   const { error, endedAt } = seen;
-  const due = answers.stops.find(({ isDue }) => isDue);
+  const due = answers.stops.find((stop, at) => stop.isDue && !isPrunedAgain(stop, answers.stops[at + 1]));
   if (due !== undefined) {
     const rule = `must end with ${JSON.stringify(due.error)} at ${due.atMs}`;
     const isGapFound = log.some(
@@ -22,6 +22,10 @@ export function findEndFlaws(outcome: Outcome): readonly string[] {
   const flaws = stops.map((stop) => flawOfEnd(outcome, stop));
   return flaws.includes(undefined) ? [] : flaws.slice(0, 1).flatMap((flaw) => flaw ?? []);
 }
+
+/** Whether a ledger that was found pruned is pruned again before the same page is requested without the last update. */
+const isPrunedAgain = ({ isGap, begin }: Stop, next: Stop | undefined): boolean =>
+  isGap === true && next?.isGap === true && next.isDue && (next.begin ?? 0) - (begin ?? 0) <= 1;
 
 /** The answers that explain how a feed has ended. */
 export const stopsAt = ({ seen, answers }: Outcome): readonly Stop[] =>

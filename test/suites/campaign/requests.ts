@@ -44,7 +44,8 @@ export function findRequestFlaws(request: ServiceRequest, isFeedDownward: boolea
   return flaws.flatMap(([isFlaw, text]) => (isFlaw ? [text] : []));
 }
 
-const isForLastUpdate = ({ query, body }: ServiceRequest): boolean =>
+/** Whether a request shows an update alone, to see that it is still at its offset. */
+export const isForLastUpdate = ({ query, body }: ServiceRequest): boolean =>
   ['1', '2'].includes(query['limit'] ?? '') && Number(body['endInclusive']) === Number(body['beginExclusive']) + 1;
 
 const isPositiveInteger = (text: string | undefined): boolean => /^[1-9]\d*$/.test(text ?? '');
