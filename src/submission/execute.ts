@@ -11,9 +11,8 @@ import { Change, reportFailure } from './Change.js';
 import { attemptMs, deduplicationPeriod, isLongest } from './deduplication.js';
 import { proveStart } from './LedgerStart.js';
 import type { StartsOf } from './LedgerStarts.js';
-import { hasHash } from './ownership.js';
 import { type AttemptKey, nextId, randomUuid, type Run, type Strategy } from './Run.js';
-import { keepRequest } from './send.js';
+import { hasHash, keepRequest } from './send.js';
 import { submissionReport } from './submitter.js';
 import { noContracts } from './usedContracts.js';
 

@@ -1,8 +1,5 @@
 import type { Completion } from '../codecs/Completion.js';
-import { fromBase64, toHex } from '../codecs/internal/field.js';
 import { hasPartiesOf } from '../codecs/internal/submissionId.js';
-import type { Base64 } from '../codecs/scalars.js';
-import type { Transaction } from '../codecs/Transaction.js';
 import type { Run } from './Run.js';
 
 /** To what a commit belongs: to the change, to another one, or to one of both. */
@@ -35,15 +32,3 @@ export function ownerOf({ change, client, start, strategy, submission }: Run, co
 /** Whether a completion is of a time or later. */
 const isRecent = ({ synchronizerTime }: Completion, time: number): boolean =>
   Date.parse(synchronizerTime.recordTime) >= time;
-
-/**
- * Whether a transaction is that of the signed bytes with a hash. Returns `undefined` if the hash is not known, or if the transaction
- * does not show its own.
- */
-export function hasHash(
-  { externalTransactionHash = '' }: Pick<Transaction, 'externalTransactionHash'>,
-  transactionHash: Base64 | undefined,
-): boolean | undefined {
-  if (transactionHash === undefined || externalTransactionHash === '') return undefined;
-  return externalTransactionHash === toHex(fromBase64(transactionHash));
-}

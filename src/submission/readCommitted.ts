@@ -34,8 +34,8 @@ import { mapError, retryTransient, timeoutWith } from '../http/retry.js';
 import { isAboutNames } from './codes.js';
 import { proveStart } from './LedgerStart.js';
 import { isAwaited } from './outcome.js';
-import { hasHash } from './ownership.js';
 import type { Run } from './Run.js';
+import { hasHash } from './send.js';
 
 /** The minimum time for reading a transaction, in milliseconds, even if that for the attempts is used up. */
 const minReadMs = 5_000;

@@ -1,5 +1,7 @@
 import { catchError, concat, first, map, merge, type Observable, of, tap, timer } from 'rxjs';
-import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
+import { fromBase64, toHex } from '../codecs/internal/field.js';
+import type { Base64 } from '../codecs/scalars.js';
+import { ExecuteResponse, type SubmittedTransaction, type Transaction } from '../codecs/Transaction.js';
 import { ApiError } from '../errors/ApiError.js';
 import { DecodeError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -11,7 +13,6 @@ import type { Client } from '../client/Client.js';
 import { type Call, decodeWith, exchange } from '../client/exchange.js';
 import { monotonicNow } from '../http/clock.js';
 import { isUnsent } from './outcome.js';
-import { hasHash } from './ownership.js';
 import type { Run } from './Run.js';
 
 /**
@@ -175,4 +176,16 @@ class BodySizes {
     this.#byAddress.set(address, sizes);
     return sizes;
   }
+}
+
+/**
+ * Whether a transaction is that of the signed bytes with a hash. Returns `undefined` if the hash is not known, or if the transaction
+ * does not show its own.
+ */
+export function hasHash(
+  { externalTransactionHash = '' }: Pick<Transaction, 'externalTransactionHash'>,
+  transactionHash: Base64 | undefined,
+): boolean | undefined {
+  if (transactionHash === undefined || externalTransactionHash === '') return undefined;
+  return externalTransactionHash === toHex(fromBase64(transactionHash));
 }
