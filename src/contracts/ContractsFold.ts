@@ -16,6 +16,7 @@ import {
   activate,
   activeOn,
   archive,
+  awaitedFrom,
   inEach,
   isComplete,
   isUnknown,
@@ -39,7 +40,7 @@ export class ContractsFold<C extends AnyContract> {
   readonly #contracts = new ContractList<C>();
   /** Only for the few contracts that are not simply active on one synchronizer. */
   #traces = new Map<string, Trace<C>>();
-  /** Those of them that are spent, the first one first. */
+  /** Those of them that are spent, and of which something is to come from a synchronizer never seen here, the first one first. */
   #spent = new Set<string>();
   #lacked: readonly EndingEvent[] = [];
   /** Shared by the contracts at each location. */
@@ -184,8 +185,13 @@ export class ContractsFold<C extends AnyContract> {
 
   #remember(contractId: string, trace: Trace<C>): void {
     this.#traces.set(contractId, trace);
-    if (trace.spentOn === undefined) this.#spent.delete(contractId);
-    else this.#spent.add(contractId);
+    // what is late from a synchronizer that is seen would show a forgotten contract again
+    const mayNeverEnd =
+      trace.spentOn !== undefined &&
+      trace.active.length === 0 &&
+      !awaitedFrom(trace).some((synchronizerId) => this.#locations.has(synchronizerId));
+    if (mayNeverEnd) this.#spent.add(contractId);
+    else this.#spent.delete(contractId);
     const [first] = this.#spent.size > maxSpent ? this.#spent : [];
     if (first !== undefined) this.#forget(first);
   }
@@ -204,15 +210,14 @@ export class ContractsFold<C extends AnyContract> {
       case 'IncompleteUnassigned': {
         const { contractId, source, target, reassignmentCounter: counter } = entry.unassignedEvent;
         const inFlight = this.#make(entry.createdEvent, { inFlight: { source, target } }, counter);
-        return (
-          inFlight && { contractId, run: (trace) => pair(trace, { isAssigned: false, counter, target, inFlight }) }
-        );
+        const half = { isAssigned: false, counter, source, target, inFlight };
+        return inFlight && { contractId, run: (trace) => pair(trace, half) };
       }
       case 'IncompleteAssigned': {
-        const { createdEvent, target, reassignmentCounter: counter } = entry.assignedEvent;
+        const { createdEvent, source, target, reassignmentCounter: counter } = entry.assignedEvent;
         const { contractId } = createdEvent;
         const contract = this.#make(createdEvent, this.#at(target), counter);
-        return contract && { contractId, run: (trace) => pair(trace, { isAssigned: true, counter, target }) };
+        return contract && { contractId, run: (trace) => pair(trace, { isAssigned: true, counter, source, target }) };
       }
       default:
         return undefined;
@@ -242,7 +247,7 @@ export class ContractsFold<C extends AnyContract> {
     if (contract === undefined) return undefined;
     const run = (trace: Trace<C>): Trace<C> => {
       const active = activate(trace, contract, target);
-      return source === target ? active : pair(active, { isAssigned: true, counter, target });
+      return source === target ? active : pair(active, { isAssigned: true, counter, source, target });
     };
     return { contractId: created.contractId, run };
   }
@@ -253,7 +258,7 @@ export class ContractsFold<C extends AnyContract> {
     if (source === target) return left;
     const last = activeOn(trace, source);
     const inFlight = last && { ...last, location: { inFlight: { source, target } }, reassignmentCounter: counter };
-    return pair(left, { isAssigned: false, counter, target, inFlight });
+    return pair(left, { isAssigned: false, counter, source, target, inFlight });
   }
 
   #at(synchronizerId: string): ContractLocation {
@@ -264,8 +269,8 @@ export class ContractsFold<C extends AnyContract> {
 }
 
 /**
- * How many spent contracts are remembered of which something may still come from another synchronizer. From one that the
- * participant does not see, it never comes.
+ * How many spent contracts are remembered of which something may still come from a synchronizer on which no contract was seen.
+ * From one that the participant does not see, it never comes.
  */
 const maxSpent = 100_000;
 

@@ -24,6 +24,7 @@ interface Half<C extends AnyContract> {
   readonly isAssigned: boolean;
   /** The same for both sides. */
   readonly counter: Int64;
+  readonly source: string;
   readonly target: string;
   /** The contract in flight, for an unassignment from a synchronizer where the contract was active. */
   readonly inFlight?: C | undefined;
@@ -61,6 +62,10 @@ export function lastOf<C extends AnyContract>({ active, halves, spentOn }: Trace
 /** Whether no later update can contradict what is visible of the contract. */
 export const isComplete = <C extends AnyContract>({ active, halves, spentOn }: Trace<C>): boolean =>
   halves.length === 0 && active.length <= (spentOn === undefined ? 1 : 0);
+
+/** Returns the synchronizers from which something of the contract is still to come. */
+export const awaitedFrom = <C extends AnyContract>({ halves }: Trace<C>): readonly string[] =>
+  halves.map(({ isAssigned, source, target }) => (isAssigned ? source : target));
 
 /** Makes the contract active on a synchronizer. */
 export function activate<C extends AnyContract>(trace: Trace<C>, contract: C, synchronizerId: string): Trace<C> {

@@ -31,6 +31,21 @@ const aToB: Move = { source: a, target: b, reassignmentCounter: 1 };
 const bToC: Move = { source: b, target: c, reassignmentCounter: 2 };
 const red = (offset: number) => ({ contractId: 'red', offset });
 
+/** Applies the arrival of contracts from another synchronizer, and the end of each of them. */
+function passThrough(fold: ContractsFold<AnyContract>, count: number): void {
+  const arrival = decodeUpdate(reassignmentOf(1, b, [assigned({ contractId: 'marble', offset: 1 }, aToB)]));
+  const end = decodeUpdate(transactionOf(2, b, [archived('marble', 2)]));
+  const withIds = <U extends Reassignment | Transaction>(update: U, contractId: string): U => ({
+    ...update,
+    events: update.events.map((event) =>
+      event._tag === 'AssignedEvent'
+        ? { ...event, createdEvent: { ...event.createdEvent, contractId } }
+        : { ...event, contractId },
+    ),
+  });
+  for (let n = 0; n < count; n += 1) for (const update of [arrival, end]) fold.apply(withIds(update, `marble-${n}`));
+}
+
 describe('ContractsFold: the law', () => {
   it('has the contracts of a full replay, from any snapshot on, after each update (G28)', () => {
     fc.assert(
@@ -216,25 +231,23 @@ describe('ContractsFold', () => {
 
   it('does not remember every contract that came from a synchronizer which the participant does not see', () => {
     const fold = loaded();
-    const count = 100_001;
-    const idOf = (n: number): string => `marble-${n}`;
-    const arrival = decodeUpdate(reassignmentOf(1, b, [assigned({ contractId: 'marble', offset: 1 }, aToB)]));
-    const end = decodeUpdate(transactionOf(2, b, [archived('marble', 2)]));
-    const withIds = <U extends Reassignment | Transaction>(update: U, contractId: string): U => ({
-      ...update,
-      events: update.events.map((event) =>
-        event._tag === 'AssignedEvent'
-          ? { ...event, createdEvent: { ...event.createdEvent, contractId } }
-          : { ...event, contractId },
-      ),
-    });
-    for (let n = 0; n < count; n += 1) for (const update of [arrival, end]) fold.apply(withIds(update, idOf(n)));
+    passThrough(fold, 100_001);
     expect(fold.contracts.size).toBe(0);
     const isUnknown = (n: number): boolean => {
-      fold.apply(decodeUpdate(reassignmentOf(3, a, [unassigned(idOf(n), 3, aToB)])));
+      fold.apply(decodeUpdate(reassignmentOf(3, a, [unassigned(`marble-${n}`, 3, aToB)])));
       return fold.lacked.length > 0;
     };
-    expect([0, 1, count - 1].map(isUnknown)).toEqual([true, false, false]);
+    expect([0, 1, 100_000].map(isUnknown)).toEqual([true, false, false]);
+  });
+
+  it('shows none of any number of archived contracts again when the synchronizer from which they came is late', () => {
+    const fold = loaded(active(red(1), a));
+    passThrough(fold, 100_001);
+    const contractId = 'marble-0';
+    fold.apply(decodeUpdate(transactionOf(3, a, [created({ contractId, offset: 3 })])));
+    fold.apply(decodeUpdate(reassignmentOf(4, a, [unassigned(contractId, 4, aToB)])));
+    expect([...fold.contracts].map((contract) => contract.contractId)).toEqual(['red']);
+    expect(fold.lacked).toEqual([]);
   });
 
   it('emits what a transaction creates and archives as one change (pitfall 27)', () => {
