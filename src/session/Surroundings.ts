@@ -96,7 +96,13 @@ export class Surroundings {
         }
       }),
       // the error is that of the next request, too
-      catchError(() => EMPTY),
+      catchError(() => {
+        if (isSigningIn && !this.phases.isForeign) {
+          this.phases.abandon();
+          this.phases.fail();
+        }
+        return EMPTY;
+      }),
       takeUntil(
         merge(
           this.phases.ended$,

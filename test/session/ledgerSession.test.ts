@@ -934,6 +934,12 @@ describe('a page that returns', () => {
         expect([states, view.error, logins]).toEqual([['signingIn', 'expired', 'signingIn'], undefined, 2]);
       });
 
+      it('is as before if the token cannot be read, and the next sign-in is possible', () => {
+        const unreachable = throwError(() => new Error('unreachable'));
+        const { states, view, logins } = restoreWith(() => unreachable, true, 'a', 50_000);
+        expect([states, view.error, logins]).toEqual([['signingIn', 'expired', 'signingIn'], undefined, 2]);
+      });
+
       it('goes on with the token of the sign-in', () => {
         const { states, view } = restoreWith(() => 'b', true, 'a', 50_000);
         expect(states).toEqual(['signingIn', 'active']);
