@@ -230,7 +230,7 @@ const findReordered = (
       if (start === undefined) throw error;
       return from(Object.entries(position.recordTimes)).pipe(
         concatMap(([synchronizerId, { recordTime, updateId }]) =>
-          (updateId === undefined ? of(undefined) : reader.offsetOf(updateId)).pipe(
+          (updateId === undefined ? of(undefined) : lookUp(reader, updateId)).pipe(
             // one that is pruned does not come again
             map((upTo): Floor => ({ synchronizerId, recordTime, upTo, ...(upTo !== undefined && { updateId }) })),
           ),

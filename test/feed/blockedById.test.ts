@@ -7,11 +7,11 @@ import { errorReply, transactionWith } from '../helpers/wire.js';
 import { updateFormat, upTo, world } from '../helpers/world.js';
 
 /** The update with a number, which every participant has, at an offset of one of them. */
-const at = (offset: number, n: number): Entry => {
+const at = (offset: number, n: number, synchronizerId = 'one::1220'): Entry => {
   const recordTime = new Date(Date.UTC(2026, 6, 24) + n).toISOString();
   return {
     offset,
-    element: transactionWith(offset, { synchronizerId: 'one::1220', updateId: `update${n}`, recordTime }),
+    element: transactionWith(offset, { synchronizerId, updateId: `update${n}`, recordTime }),
   };
 };
 
@@ -49,3 +49,33 @@ it.each([401, 403, 404, 405])(
     });
   },
 );
+
+it('a feed reads what was never read before its last update, although a gateway blocks the path by ID, which worked before', () => {
+  marbles(({ flush }) => {
+    let isBlocked = false;
+    const { ledger, client } = world({
+      participantId: 'first::1220',
+      latencyMs: 5,
+      fault: ({ path }) =>
+        isBlocked && path.endsWith('/update-by-id') ? errorReply(403, '<html>blocked</html>') : undefined,
+    });
+    const [quiet, busy] = ['quiet::1220', 'one::1220'];
+    ledger.append(1, at(1, 1, quiet).element);
+    for (const n of [2, 3, 5]) ledger.append(n, at(n, n, busy).element);
+    const feed$ = client.updates({ beginExclusive: 0, updateFormat }, { onOtherNode: 'relocate' });
+    const seen = observe(feed$.pipe(takeUntil(timer(120_000))));
+    const second = [at(101, 1, quiet), ...[2, 3, 5].map((n) => at(100 + n, n, busy))];
+    timer(20_000).subscribe(() => {
+      ledger.replace(second, 105, 'second::1220');
+    });
+    timer(40_000).subscribe(() => {
+      isBlocked = true;
+      // a restore has put something before the last update
+      ledger.replace([...second.slice(1, 3), at(104, 4, quiet), ...second.slice(3)], 105, 'second::1220');
+      ledger.pruned = 101;
+    });
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(offsets(seen.values)).toEqual([1, 2, 3, 5, 104]);
+  });
+});
