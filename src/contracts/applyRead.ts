@@ -4,7 +4,7 @@ import type { AnyFeed } from '../feed/LedgerFeed.js';
 import { historyOf } from '../feed/historyOf.js';
 import { isEndBeforeCursor, retryRequest } from '../feed/pageRequest.js';
 import type { Elsewhere } from '../history/findElsewhere.js';
-import { Floors } from '../history/Floors.js';
+import { Floors, isMissing } from '../history/Floors.js';
 import { lastOffset } from '../history/HistoryReader.js';
 import { MovedError } from './withPosition.js';
 
@@ -12,8 +12,7 @@ import { MovedError } from './withPosition.js';
  * Whether all that was read has come again on the participant that answers: the last update of each synchronizer of which one
  * was read.
  */
-export const isAllThere = ({ floors }: Elsewhere): boolean =>
-  floors.every(({ upTo, updateId }) => upTo !== undefined || updateId === undefined);
+export const isAllThere = ({ floors }: Elsewhere): boolean => !floors.some(isMissing);
 
 /**
  * Applies to contracts what was read before and comes after them, where the participant that answers has another order. Then

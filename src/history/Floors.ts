@@ -13,6 +13,9 @@ export interface Floor {
   readonly isPruned?: boolean;
 }
 
+/** Whether the last update that was read of a synchronizer has not come again yet. */
+export const isMissing = ({ upTo, updateId }: Floor): boolean => upTo === undefined && updateId !== undefined;
+
 /** What was read of each synchronizer before a reader began again, maybe at other offsets. It is left out. */
 export class Floors {
   readonly #floors: ReadonlyMap<string, Floor>;

@@ -2,7 +2,7 @@ import { asyncScheduler } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { isTransient } from '../errors/verdict.js';
-import { Floors } from './Floors.js';
+import { Floors, isMissing } from './Floors.js';
 import { bareOffset, type LastUpdate, type LedgerPosition } from '../codecs/LedgerPosition.js';
 import { advance, idOf, lastAfter, type Read } from './positions.js';
 import type { Elsewhere } from './findElsewhere.js';
@@ -15,7 +15,7 @@ export interface KnownHistory {
   readonly mustProve?: boolean;
   /** Whether something was read of the ledger. Default: if the position has a proof. */
   readonly hasRead?: boolean;
-  /** Where the position is on the participant that answers, if it was just found at other offsets. */
+  /** Where the position is on the participant that answers, if it was just found at other offsets, and contracts were read there. */
   readonly place?: Elsewhere | undefined;
   /** After which offset everything up to the position was read, by the same selection. Default: 0. */
   readonly completeAfter?: Offset;
@@ -44,6 +44,8 @@ export class ReaderHistory {
   #witness: LastUpdate | undefined;
   /** The participant that is read now at other offsets, until what was read before was passed there. */
   #move: { readonly participantId: string | undefined } | undefined;
+  /** Whether contracts lack what was read before until it comes again, whatever is pruned. */
+  #mustPassAll = false;
   /** What was read before the feed was last in doubt, to leave it out until the next doubt; `undefined` before the first. */
   #floors: Floors | undefined;
   /** The address of the last response; `undefined` before the first. */
@@ -76,7 +78,7 @@ export class ReaderHistory {
     this.#isDoubtful = mustProve;
     this.#hasRead = hasRead ?? (position.lastUpdate !== undefined || position.participantId !== undefined);
     this.#maxSilenceMs = maxSilenceMs + idleTimeoutMs;
-    if (place !== undefined) this.moveTo(place);
+    if (place !== undefined) this.#moveTo(place, place.floors.some(isMissing));
   }
 
   /**
@@ -283,7 +285,13 @@ export class ReaderHistory {
   }
 
   /** Continues at other offsets of the same history. */
-  moveTo({ start, proof, participantId, floors }: Elsewhere): void {
+  moveTo(place: Elsewhere): void {
+    this.#moveTo(place, this.#mustPassAll && !this.isAddressed);
+  }
+
+  #moveTo({ start, proof, participantId, floors: found }: Elsewhere, mustPassAll: boolean): void {
+    const floors = mustPassAll ? found.map((floor) => ({ ...floor, isPruned: false })) : found;
+    this.#mustPassAll = mustPassAll;
     this.#readTo = 0;
     this.#skippedTo = 0;
     this.#cursor = start;
@@ -292,7 +300,7 @@ export class ReaderHistory {
     // what is at or before the start was passed; of a synchronizer without an update, nothing was read
     this.#floors = new Floors(
       floors,
-      floors.filter(({ upTo, updateId }) => (upTo === undefined ? updateId !== undefined : upTo > start)),
+      floors.filter((floor) => isMissing(floor) || (floor.upTo ?? 0) > start),
     );
     this.#settle();
   }

@@ -195,6 +195,30 @@ it('a table keeps what another participant has not read yet, and what becomes of
   await Promise.all([first.close(), second.close()]);
 });
 
+it('a table keeps what another participant reads late that has pruned something, and loses what ends there', async () => {
+  const [first, second] = laggingPair();
+  const { table, run, isBehind, fresh, had, moveTo } = processed([first, second], { onOtherNode: 'relocate' });
+  await run(isBehind);
+  second.prune(1);
+  moveTo(1);
+  let isResumed = false;
+  // in one life of the program
+  await run((committed) => {
+    if (!isResumed && committed.isCaughtUp) {
+      isResumed = true;
+      expect([...table.rows.keys()].sort()).toEqual(['00aa', '00bb', '00cc']);
+      appendTo(first, 'two::1220ab', { ArchivedEvent: { contractId: '00aa' } });
+      second.resume();
+      return true;
+    }
+    return isBehind(committed);
+  });
+  expect(table.reasons).toEqual(['start']);
+  expect([...table.rows.keys()].sort()).toEqual(['00bb', '00cc']);
+  expect([table.flaws, had()]).toEqual([[], await fresh()]);
+  await Promise.all([first.close(), second.close()]);
+});
+
 it('a table gets what another participant shows between updates that were read', async () => {
   const first = createSandbox({ profile: '3.4', synchronizers: ['one::1220ab', 'two::1220ab'] });
   appendTo(first, 'two::1220ab', { CreatedEvent: { contractId: '00aa' } });
