@@ -126,7 +126,8 @@ const findIn = (
     concatMap((upTo): Observable<Found> => {
       if (upTo !== undefined) return of({ floor: { ...floor, upTo }, start: upTo, updateId });
       return around(reader, wanted).pipe(
-        map(({ before, after, pruned }): Found => {
+        concatMap((found) => isAllPruned(reader, wanted, found).pipe(map((isPruned) => ({ ...found, isPruned })))),
+        map(({ before, after, isPruned }): Found => {
           const isFound = before !== undefined && (updateId === undefined || idOf(before) === updateId);
           if (isFound) {
             const { offset } = before;
@@ -140,11 +141,26 @@ const findIn = (
           if (updateId !== undefined && isAwaited(position, updateId)) throw notYet(position, wanted.end);
           if (after !== undefined) return { floor, start: after.offset - 1, updateId: undefined };
           // the participant may have been disconnected from it for good: waiting for it would never end
-          const isPruned = before === undefined && pruned !== undefined;
           return { floor: { ...floor, isPruned }, start: undefined, updateId: undefined };
         }),
       );
     }),
+  );
+};
+
+/**
+ * Emits whether the participant has pruned all of a synchronizer. It may not have read it yet instead: that is likely if the last
+ * update is later than the first one that is not pruned.
+ */
+const isAllPruned = (
+  { read }: HistoryReader,
+  { recordTime, end }: Wanted,
+  { before, after, pruned }: Around<Read>,
+): Observable<boolean> => {
+  const beginExclusive = pruned?.earliestOffset ?? end;
+  if (before !== undefined || after !== undefined || beginExclusive >= end) return of(false);
+  return read({ beginExclusive, endInclusive: end }, 1).pipe(
+    map((first) => first.some((update) => isLater(timeIn(update, undefined) ?? '', recordTime))),
   );
 };
 

@@ -98,3 +98,32 @@ it('does not wait for a synchronizer of which it knows only the time of a checkp
     expect(seen.values.at(-1)?.[1]).toMatchObject({ offset: 25, participantId: 'second::1220' });
   });
 });
+
+it('waits for a synchronizer whose last update is later than what another participant has pruned', () => {
+  marbles(({ flush }) => {
+    const { ledger, client } = world({ latencyMs: 5, participantId: 'first::1220' });
+    const one = (offset: number, n: number) => at(offset, 'one::1220', n);
+    const late = (offset: number, n: number) => at(offset, 'late::1220', n);
+    for (const { offset, element } of [one(3, 3), one(4, 4), late(5, 5), one(6, 6)]) ledger.append(offset, element);
+    const feed$ = client.updates({ beginExclusive: 0, updateFormat }, { onOtherNode: 'relocate' });
+    const seen = observe(feed$.pipe(positions(), takeUntil(timer(90_000))));
+    timer(20_000).subscribe(() => {
+      ledger.replace(
+        [3, 4, 6, 7, 8].map((n) => one(n + 20, n)),
+        28,
+        'second::1220',
+      );
+      ledger.pruned = 23;
+    });
+    timer(60_000).subscribe(() => {
+      for (const { offset, element } of [late(29, 5), late(30, 9)]) ledger.append(offset, element);
+    });
+    flush();
+    expect(seen.error).toBeUndefined();
+    expect(seen.values.map(([{ offset }, position]) => [offset, position.offset, position.participantId])).toEqual([
+      ...[3, 4, 5, 6].map((n) => [n, n, 'first::1220']),
+      ...[27, 28].map((n) => [n, 6, 'first::1220']),
+      [30, 30, 'second::1220'],
+    ]);
+  });
+});
