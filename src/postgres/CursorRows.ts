@@ -47,4 +47,9 @@ export class CursorRows {
     const fence = this.#read.get(name);
     if (fence !== undefined) this.#known.set(name, fence);
   }
+
+  /** Forgets a row that still exists, and is not read any more: whoever removes it from now on wants to start over. */
+  released(name: string, fence: string): void {
+    if (this.#known.get(name) === BigInt(fence)) this.#known.delete(name);
+  }
 }

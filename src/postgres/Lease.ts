@@ -51,6 +51,8 @@ interface LeaseOptions {
   readonly ready?: (client: PoolClient) => Observable<unknown>;
   /** Called each time that another holder is found to have the lease, or that the name is paused. */
   readonly standBy?: ((reason?: 'paused') => void) | undefined;
+  /** Called when the name is released while no transaction may be open, with the fencing token if its row still exists. */
+  readonly released?: (fence: string) => void;
 }
 
 /** A lease that is held. */
@@ -291,13 +293,26 @@ class Holder {
     );
   }
 
+  /** Reports that the row of the fencing token still exists. The lease is released also if that cannot be read. */
+  #rowFound$(): Observable<never> {
+    const { tables, name, released } = this.options;
+    if (released === undefined) return EMPTY;
+    return this.#query(`SELECT fence::text AS fence FROM ${tables.cursors} WHERE name = $1`, [name]).pipe(
+      tap(([row]) => {
+        if (typeof row?.['fence'] === 'string') released(row['fence']);
+      }),
+      ignoreElements(),
+      catchError(() => EMPTY),
+    );
+  }
+
   /** Releases the lease: over another connection if this one may have an open transaction, which is rolled back. */
   #released$(): Observable<unknown> {
     const { tables, name, lastHolders } = this.options;
     const release = `UPDATE ${tables.leases} SET holder = NULL, pid = NULL WHERE name = $1 AND holder = $2`;
     return defer(() => {
       lastHolders.set(name, this.#id);
-      if (!this.#mayBeInTransaction) return this.#query(release, [name, this.#id]);
+      if (!this.#mayBeInTransaction) return concat(this.#rowFound$(), this.#query(release, [name, this.#id]));
       return mayConnect(this.pool) ? this.#query(release, [name, this.#id], this.pool) : EMPTY;
     });
   }

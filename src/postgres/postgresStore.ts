@@ -119,7 +119,11 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
         holders.set(name, client);
         return ensureTables(client, schema, timeoutMs, createTables);
       };
-      return holdLease(pool, { tables, name, isolation, timeoutMs, pollMs, lastHolders, ready, standBy }).pipe(
+      const released = (fence: string): void => {
+        rows.released(name, fence);
+      };
+      const how = { tables, name, isolation, timeoutMs, pollMs, lastHolders, ready, standBy, released };
+      return holdLease(pool, how).pipe(
         map(({ transactions }) => {
           held.add(name);
           const cursor: KnownCursor = {};

@@ -257,6 +257,28 @@ describeWithPostgres('postgresStore', () => {
     expect(handled).toEqual(all.slice(0, handled.length));
   });
 
+  it('begins again, without an error, if the row of its cursor was removed after it had ended', async () => {
+    const { all, work } = await world(50);
+    const store = postgresStore({ pool: database.pool, pollMs: 20 });
+    for (const removal of ['TRUNCATE canton_rx_cursors', 'DELETE FROM canton_rx_cursors']) {
+      await work(insert(), { store });
+      await database.pool.query(`${removal}; TRUNCATE seen`);
+    }
+    await work(insert(), { store });
+    expect(await seen()).toEqual(all);
+  });
+
+  it('handles nothing again if its program starts it again after the row was removed while it ran', async () => {
+    const { service, all, process$, work } = await world(50);
+    const store = postgresStore({ pool: database.pool, pollMs: 20 });
+    const processor = observe(process$(insert(), { store }, Infinity));
+    await until(() => processor.values.at(-1)?.offset === service.ledgerEnd);
+    await database.pool.query('TRUNCATE canton_rx_cursors');
+    processor.subscription.unsubscribe();
+    await expect(work(insert(), { store })).rejects.toMatchObject({ _tag: 'CursorError', reason: 'conflict' });
+    expect(await seen()).toEqual(all);
+  });
+
   it('begins where its request says after a reset of its cursor, which keeps the row', async () => {
     const { all, work } = await world(100);
     const handled: number[] = [];
