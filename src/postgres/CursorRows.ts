@@ -11,9 +11,7 @@ const maxGrowth = 100_000n;
  * that of a new processor, which would handle every update again. A reset keeps the row, and its fencing token.
  */
 export class CursorRows {
-  /** The fencing tokens of the rows that were read last, by name. */
-  readonly #read = new Map<string, bigint>();
-  /** The fencing tokens of the rows that had a cursor. */
+  /** The fencing tokens of the rows that were read last, by name. One without a cursor may get one from another process. */
   readonly #known = new Map<string, bigint>();
 
   constructor(private readonly table: string) {}
@@ -21,17 +19,13 @@ export class CursorRows {
   /**
    * Notes a row that was read.
    *
-   * @throws CursorError, once, if it has no cursor and is another row than the one that had one
+   * @throws CursorError, once, if it has no cursor and is another row than the one before
    */
   read(name: string, fence: string | undefined, hasCursor: boolean): void {
-    if (fence !== undefined) this.#read.set(name, BigInt(fence));
-    if (hasCursor) {
-      this.save(name);
-      return;
-    }
     const known = this.#known.get(name);
-    if (known === undefined) return;
-    this.#known.delete(name);
+    if (fence === undefined) this.#known.delete(name);
+    else this.#known.set(name, BigInt(fence));
+    if (hasCursor || known === undefined) return;
     const grownBy = fence === undefined ? -1n : BigInt(fence) - known;
     if (grownBy >= 0n && grownBy <= maxGrowth) return;
     throw new CursorError(
@@ -40,12 +34,6 @@ export class CursorRows {
       `its row was removed from ${this.table} while it ran`,
       'restore the row; or start it again, and it begins where its request says and handles the updates from there again',
     );
-  }
-
-  /** Notes that the row that was read has a cursor. */
-  save(name: string): void {
-    const fence = this.#read.get(name);
-    if (fence !== undefined) this.#known.set(name, fence);
   }
 
   /** Forgets a row that still exists, and is not read any more: whoever removes it from now on wants to start over. */

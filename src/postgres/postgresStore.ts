@@ -163,12 +163,7 @@ export function postgresStore(options: PostgresStoreOptions): Required<Transacti
           return cursor === null ? undefined : JSON.parse(cursor);
         }),
       ),
-    save: (name, cursor, tx) =>
-      saveCursor(tx, tables, name, cursor, timeoutMs, known.get(name)).pipe(
-        tap(() => {
-          rows.save(name);
-        }),
-      ),
+    save: (name, cursor, tx) => saveCursor(tx, tables, name, cursor, timeoutMs, known.get(name)),
     park: (name, offset, record, tx) =>
       // as text: the operators of JSON refuse a whole record for a NUL, or half of a surrogate pair, in any of its texts
       run(tx, `SELECT record::text AS record FROM ${parked} WHERE name = $1 AND "offset" = $2 FOR UPDATE`, [

@@ -257,6 +257,24 @@ describeWithPostgres('postgresStore', () => {
     expect(handled).toEqual(all.slice(0, handled.length));
   });
 
+  it('begins no cursor again in a standby that has waited since before there was one', async () => {
+    const { pool } = database;
+    const [former, next] = [postgresStore({ pool }), postgresStore({ pool, pollMs: 20 })];
+    const leader = observe(former.hold('new'));
+    await until(() => leader.values.length > 0);
+    let waits = false;
+    const standby = observe(next.hold('new', () => (waits = true)));
+    await until(() => waits);
+    const load = (): Promise<unknown> => lastValueFrom(from(next.load('new')));
+    expect(await load()).toBeUndefined();
+    await pool.query(`UPDATE canton_rx_cursors SET cursor = '{}'`);
+    await pool.query('TRUNCATE canton_rx_cursors');
+    leader.subscription.unsubscribe();
+    await until(() => standby.values.length > 0);
+    await expect(load()).rejects.toMatchObject({ _tag: 'CursorError', reason: 'conflict' });
+    standby.subscription.unsubscribe();
+  });
+
   it('begins again, without an error, if the row of its cursor was removed after it had ended', async () => {
     const { all, work } = await world(50);
     const store = postgresStore({ pool: database.pool, pollMs: 20 });
