@@ -8,9 +8,9 @@ import {
   type Observable,
   switchMap,
   takeLast,
+  timeout,
   TimeoutError,
 } from 'rxjs';
-import { explainDatabaseError } from '../postgres/databaseErrors.js';
 import { DatabaseError, type Pool, type Queryable, rowsOf } from './database.js';
 import { hasCode } from './World.js';
 
@@ -24,7 +24,8 @@ export const inTransaction = <A>(pool: Pool, list: string, work: (db: Queryable)
   defer(() => pool.connect()).pipe(
     switchMap((client) => {
       const run = (sql: string): Observable<never> => rowsOf(client, sql).pipe(ignoreElements());
-      return concat(run('BEGIN'), work(client), run('COMMIT').pipe(explainUnanswered(list))).pipe(
+      const commit$ = run('COMMIT').pipe(timeout(commitMs), explainUnanswered(list));
+      return concat(run(begin), work(client), commit$).pipe(
         takeLast(1),
         finalize(() => {
           // closed, so that the database rolls back a transaction that is still open
@@ -34,15 +35,22 @@ export const inTransaction = <A>(pool: Pool, list: string, work: (db: Queryable)
     }),
   );
 
+/** A command that stands still, or that the network has cut off, must not keep the rows locked that a processor needs. */
+const begin = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'`;
+
+/** How long the database may take for a commit, in milliseconds. It may wait for a standby. */
+const commitMs = 30_000;
+
 /**
- * Says that a change may be made if the database did not answer the statement that makes it. Any other error is passed on.
+ * Says that a change may have been made if the database did not answer the statement that makes it. Any other error is passed on.
  *
  * @param list - the command that shows whether the change was made
  */
 export const explainUnanswered = <A>(list: string): MonoTypeOperatorFunction<A> =>
   catchError((error: unknown) => {
     if (!isUnanswered(error)) throw error;
-    const { text } = explainDatabaseError(error, '') ?? { text: 'the database does not answer in time' };
+    const isLate = error instanceof TimeoutError || hasCode(error, 'ETIMEDOUT');
+    const text = isLate ? 'the database does not answer in time' : 'the connection was closed';
     throw new DatabaseError('database', {
       text: `${text}, and the change may have been made, or may be made later`,
       next: `${list} shows whether it was, before you repeat it`,

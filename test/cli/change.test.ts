@@ -1,7 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { NEVER, throwError, timeout } from 'rxjs';
-import { explainUnanswered } from '../../src/cli/change.js';
+import { lastValueFrom, map, NEVER, type Observable, throwError, timeout } from 'rxjs';
+import { explainUnanswered, inTransaction } from '../../src/cli/change.js';
+import { type Pool, type Queryable, rowsOf } from '../../src/cli/database.js';
+import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { stopClock } from '../helpers/time.js';
 import { runVirtually } from '../helpers/virtualTime.js';
+import { withDatabase } from '../postgres/support.js';
 
 it('says that a change may be made later if the database does not answer in time', () => {
   const errors: unknown[] = [];
@@ -21,6 +25,21 @@ it('says that a change may be made later if the database does not answer in time
 });
 
 it.each([
+  ['EPIPE', 'write EPIPE', 'the connection was closed'],
+  ['ECONNRESET', 'read ECONNRESET', 'the connection was closed'],
+  ['57P01', 'terminating connection due to administrator command', 'the connection was closed'],
+  ['ETIMEDOUT', 'read ETIMEDOUT', 'the database does not answer in time'],
+])('says why there is no answer to a change: %s', (code, message, why) => {
+  const broken = Object.assign(new Error(message), { code, severity: 'FATAL' });
+  const errors: unknown[] = [];
+  throwError(() => broken)
+    .pipe(explainUnanswered('canton-rx outbox list'))
+    .subscribe({ error: (error: unknown) => errors.push(error) });
+  const text = `${why}, and the change may have been made, or may be made later`;
+  expect(errors).toMatchObject([{ trouble: { text } }]);
+});
+
+it.each([
   { code: '23505', severity: 'ERROR', message: 'duplicate key' },
   { code: '40001', severity: 'ERROR', message: 'could not serialize access' },
 ])('passes a refusal of the database on: $code', ({ message, ...rest }) => {
@@ -30,4 +49,32 @@ it.each([
     .pipe(explainUnanswered('canton-rx outbox list'))
     .subscribe({ error: (error: unknown) => errors.push(error) });
   expect(errors).toEqual([refusal]);
+});
+
+it('says that a change may be made if the database does not answer its commit, as while a standby must confirm it', async () => {
+  const clock = stopClock();
+  const query = (sql: string) => (sql === 'COMMIT' ? new Promise(() => undefined) : Promise.resolve({ rows: [] }));
+  const pool = { connect: () => Promise.resolve({ query, release: () => undefined }) } as unknown as Pool;
+  const changed = lastValueFrom(inTransaction(pool, 'canton-rx processors list', (db) => rowsOf(db, 'UPDATE')));
+  const refused = expect(changed).rejects.toMatchObject({
+    trouble: {
+      text: 'the database does not answer in time, and the change may have been made, or may be made later',
+      next: 'canton-rx processors list shows whether it was, before you repeat it',
+    },
+  });
+  await clock.hasTimer();
+  await clock.advance(30_000);
+  await refused;
+});
+
+describeWithPostgres('a change in a transaction', () => {
+  const database = withDatabase();
+  const change = <A>(work: (db: Queryable) => Observable<A>): Promise<A> =>
+    lastValueFrom(inTransaction(database.pool as Pool, 'canton-rx processors list', work));
+
+  it('keeps no row locked for long if the command stands still, or its network breaks', async () => {
+    const limit = (db: Queryable) =>
+      rowsOf(db, 'SHOW idle_in_transaction_session_timeout').pipe(map(([row]) => Object.values(row ?? {})));
+    expect(await change(limit)).toEqual(['10s']);
+  });
 });
