@@ -226,7 +226,7 @@ const byMessage: readonly (readonly [RegExp, DatabaseTrouble])[] = [
     { text: 'the server has no TLS', next: 'leave out sslmode in the URL, or enable TLS on the server' },
   ],
   [
-    /Connection terminated|ECONNRESET|unexpected|Unknown authenticationOk/i,
+    /Connection terminated|ECONNRESET|not queryable|unexpected|Unknown authenticationOk/i,
     {
       text: 'the connection was closed',
       next: 'check that this is the port of PostgreSQL, and its log for the reason',

@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { lastValueFrom, map, NEVER, type Observable, throwError, timeout } from 'rxjs';
+import type pg from 'pg';
+import { concatMap, from, lastValueFrom, map, NEVER, type Observable, throwError, timeout } from 'rxjs';
 import { explainUnanswered, inTransaction } from '../../src/cli/change.js';
-import { type Pool, type Queryable, rowsOf } from '../../src/cli/database.js';
+import { databaseErrorOf, type Pool, type Queryable, rowsOf } from '../../src/cli/database.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { stopClock } from '../helpers/time.js';
 import { runVirtually } from '../helpers/virtualTime.js';
@@ -70,11 +71,26 @@ it('says that a change may be made if the database does not answer its commit, a
 describeWithPostgres('a change in a transaction', () => {
   const database = withDatabase();
   const change = <A>(work: (db: Queryable) => Observable<A>): Promise<A> =>
-    lastValueFrom(inTransaction(database.pool as Pool, 'canton-rx processors list', work));
+    lastValueFrom(inTransaction(database.pool, 'canton-rx processors list', work));
 
   it('keeps no row locked for long if the command stands still, or its network breaks', async () => {
     const limit = (db: Queryable) =>
       rowsOf(db, 'SHOW idle_in_transaction_session_timeout').pipe(map(([row]) => Object.values(row ?? {})));
     expect(await change(limit)).toEqual(['10s']);
+  });
+
+  it('was not made if its connection breaks before the commit, and says so without a stack', async () => {
+    const broken = change((db) =>
+      rowsOf(db, 'SELECT pg_backend_pid() AS pid').pipe(
+        concatMap(([row]) => {
+          const closed = new Promise((resolve) => (db as pg.PoolClient).once('error', resolve));
+          return from(database.pool.query('SELECT pg_terminate_backend($1)', [row?.['pid']])).pipe(
+            concatMap(() => closed),
+          );
+        }),
+      ),
+    );
+    const error: unknown = await broken.catch((caught: unknown) => caught);
+    expect(databaseErrorOf(error, 'public')?.trouble.text).toBe('the connection was closed');
   });
 });
