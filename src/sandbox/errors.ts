@@ -60,7 +60,8 @@ export const invalidArgument = (reason: string): RequestError =>
 
 /**
  * Creates the body of a ledger error, with the category, gRPC code and retry hint of a well-known code. An unknown code
- * gets category 9. `'UNAUTHENTICATED'` and `'PERMISSION_DENIED'` are redacted to `'NA'`, as participants do.
+ * gets category 9. Errors that concern security, such as `'UNAUTHENTICATED'`, `'PERMISSION_DENIED'` and
+ * `'CONTRACT_AUTHENTICATION_FAILED'`, are redacted to `'NA'`, as participants do.
  *
  * @param code - the error code, such as `'SUBMISSION_ALREADY_IN_FLIGHT'`
  * @param overrides - fields that replace the defaults

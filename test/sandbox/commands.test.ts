@@ -96,9 +96,11 @@ describe('commands of a hosted party', () => {
 
   it('replace the half of a surrogate pair in a text, which a participant cannot store', async () => {
     const { sandbox, alice } = await withParties();
-    const body = commandsOf(alice, createAsset(alice, { tag: 'a\ud83d b \ud83d\ude00' }));
-    const { json } = await submitForTransaction(sandbox, body);
-    expect(at(json, 'transaction', 'events', 0, 'CreatedEvent', 'createArgument', 'tag')).toBe('a? b \u{1f600}');
+    sandbox.uploadPackage('other', { templates: ['Main:Asset'] });
+    const fields = { owner: alice, tag: 'a\ud83d b \ud83d\ude00', meta: { 'k\ude00': '\ud83d' } };
+    const { json } = await submitForTransaction(sandbox, commandsOf(alice, create('#other:Main:Asset', fields)));
+    const payload = at(json, 'transaction', 'events', 0, 'CreatedEvent', 'createArgument');
+    expect(payload).toMatchObject({ tag: 'a? b \u{1f600}', meta: { 'k?': '?' } });
   });
 
   it('are one atomic transaction', async () => {
@@ -220,8 +222,10 @@ describe('commands that are refused before their registration', () => {
 
   it('have a text with the character NUL', async () => {
     const { sandbox, alice } = await withParties();
-    for (const fields of [{ tag: 'a\0b' }, { tag: '\0' }]) {
-      const { status, json } = await submit(sandbox, alice, createAsset(alice, fields));
+    sandbox.uploadPackage('other', { templates: ['Main:Asset'] });
+    const inKey = create('#other:Main:Asset', { owner: alice, meta: { 'a\0b': '' } });
+    for (const command of [createAsset(alice, { tag: 'a\0b' }), createAsset(alice, { tag: '\0' }), inKey]) {
+      const { status, json } = await submit(sandbox, alice, command);
       expect([status, json]).toMatchObject([400, { errorCategory: 8, grpcCodeValue: 3 }]);
     }
     expect(await completionsOf(sandbox, alice)).toEqual([]);

@@ -77,7 +77,8 @@ function storableTexts(json: unknown): unknown {
   }
   if (Array.isArray(json)) return json.map(storableTexts);
   if (!isRecord(json)) return json;
-  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, storableTexts(value)]));
+  // a key may be one of a map
+  return Object.fromEntries(Object.entries(json).map((entry) => entry.map(storableTexts) as [string, unknown]));
 }
 
 /** The error of a value that its type does not accept. Participants distinguish an absent field from one with a wrong value. */
