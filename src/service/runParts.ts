@@ -48,7 +48,7 @@ export interface ServicePart<S> extends Observable<unknown> {
 export interface PartFailure {
   /** The part, such as `processor payments`. */
   readonly part: string;
-  /** The error of its Observable. */
+  /** The error of its Observable; or one that says that the part did not end within `drainWithinMs`, and was aborted. */
   readonly error: unknown;
 }
 
