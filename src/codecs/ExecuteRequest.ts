@@ -151,8 +151,8 @@ export interface ExecuteRequest {
   /** The signatures of the hash in the response of `prepare`. */
   readonly partySignatures: PartySignatures;
   /**
-   * Identifies the first attempt; each attempt needs a new id. Default: a random UUID, by which its completion is certain. One of
-   * yours may be that of another submission, too, so that a completion with it proves nothing.
+   * Identifies the first attempt; each attempt needs a new id. Default: a random UUID, which identifies its completion.
+   * Another submission may have the id that you choose, so a completion with it proves nothing.
    */
   readonly submissionId?: Opt<LedgerString>;
   /** The hashing scheme from the response of `prepare`. */
