@@ -83,7 +83,8 @@ describeWithPostgres('a change in a transaction', () => {
     const broken = change((db) =>
       rowsOf(db, 'SELECT pg_backend_pid() AS pid').pipe(
         concatMap(([row]) => {
-          const closed = new Promise((resolve) => (db as pg.PoolClient).once('error', resolve));
+          const client = db as pg.PoolClient;
+          const closed = new Promise((resolve) => client.on('error', () => undefined).once('end', resolve));
           return from(database.pool.query('SELECT pg_terminate_backend($1)', [row?.['pid']])).pipe(
             concatMap(() => closed),
           );
