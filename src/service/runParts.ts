@@ -65,7 +65,7 @@ export class ServiceError extends Error {
   constructor(readonly failures: readonly PartFailure[]) {
     // a line: the rest of a message is in the diagnostics
     super(
-      failures.map(({ part, error }) => `${part} failed: ${messageOf(error).replace(/\.?(\n.*)?$/s, '')}`).join('; '),
+      failures.map(({ part, error }) => `${part} failed: ${reasonOf(error).replace(/\.?(\n.*)?$/s, '')}`).join('; '),
     );
   }
 }
@@ -147,11 +147,13 @@ export const runParts = (parts: readonly ServicePart<unknown>[], run: PartsRun):
     );
   });
 
-/** A part was stopped, and did not end in time. Its message is shown, as it quotes nothing of the program. */
+/** A part was stopped, and did not end in time. */
 class AbortedError extends Error {
   override readonly name = 'AbortedError';
-  readonly endsProcessor = true;
 }
+
+/** The reason of a failure, which quotes nothing of the program. */
+const reasonOf = (error: unknown): string => (error instanceof AbortedError ? error.message : messageOf(error));
 
 /** Whether a part gave up because a ledger or a store could not be reached for long. */
 const mayPass = (error: unknown): boolean =>
