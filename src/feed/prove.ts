@@ -104,9 +104,11 @@ const mustConfirm = (
   const { source, history, onOtherNode } = feed;
   if (history.mustConfirm) return true;
   if (!history.isIdentified || !isFirst) return false;
+  if (onOtherNode === 'relocate') return true;
   // what was read ahead is compared with what is before it
   const isUnproven = source.lookUp !== undefined && page?.proves === undefined && proofNear(feed) === undefined;
-  return onOtherNode === 'relocate' || isUnproven;
+  // a participant may repeat the checkpoint at the cursor in each poll
+  return isUnproven && (page?.updates ?? []).some(({ offset }) => offset > history.cursor);
 };
 
 /** Emits a step if the participant is still the one on which the position was found. Otherwise, finds the position again. */

@@ -41,3 +41,20 @@ describe('an update of another participant, which answers without a failed reque
     expect(seen.error).toMatchObject({ _tag: 'LedgerResetError' });
   });
 });
+
+it('a checkpoint that each poll repeats is not proven by the ID of the participant', () => {
+  marbles(({ flush }) => {
+    const { ledger, feed, service } = world({ participantId: 'first::1220', latencyMs: 5, earlyCheckpointMs: 500 });
+    ledger.end = 10;
+    // nothing was read that a request could begin with
+    const { subscription } = observe(feed({ beginExclusive: 10 }));
+    timer(600_000).subscribe(() => {
+      subscription.unsubscribe();
+    });
+    flush();
+    // once a minute
+    const ids = service.requests.filter(({ path }) => path.endsWith('/participant-id'));
+    expect(ids.length).toBeLessThanOrEqual(12);
+    expect(service.requests.length).toBeGreaterThan(2 * ids.length);
+  });
+});

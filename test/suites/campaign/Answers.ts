@@ -21,6 +21,10 @@ export interface Stop extends ForcedEnd {
   readonly emitted: number;
   /** After which offset it was requested; `undefined` for what is no page. */
   readonly begin: number | undefined;
+  /** What was delivered in order by then. */
+  readonly delivered: number;
+  /** Whether it shows that a page which was read ahead, and is not emitted yet, is still the same. */
+  readonly isConfirmation: boolean;
   /** Whether it is certainly its turn, and nothing makes up for it. */
   readonly isDue: boolean;
 }
@@ -87,9 +91,11 @@ export class Answers {
     const begin = isPage(request) ? Number(request.body['beginExclusive']) : undefined;
     const isTurn = begin === undefined ? isLedgerEnd(request) : this.feed.isDownward || begin <= position();
     const isDue = isTurn && this.isDecisive(forced, request);
-    // a page that was read ahead is confirmed by its last update before it is emitted
-    const confirmsPage = begin !== undefined && begin > position() && isForLastUpdate(request);
-    this.stops.push({ ...forced, atMs: age(), emitted: emitted(), begin: confirmsPage ? undefined : begin, isDue });
+    const isConfirmation = begin !== undefined && begin > position() && isForLastUpdate(request);
+    this.stops.push({
+      ...forced,
+      ...{ atMs: age(), emitted: emitted(), delivered: this.cursor, begin, isDue, isConfirmation },
+    });
   }
 
   /** The caller has chosen where to continue. */

@@ -32,13 +32,14 @@ export const stopsAt = ({ seen, answers }: Outcome): readonly Stop[] =>
   answers.stops.filter(({ error }) => hasFacts(seen.error, error));
 
 /** What contradicts that a feed has ended at an answer: it emits all before it, and nothing after it. */
-function flawOfEnd(outcome: Outcome, { error, begin, emitted }: Stop): string | undefined {
+function flawOfEnd(outcome: Outcome, { error, begin, emitted, delivered, isConfirmation }: Stop): string | undefined {
+  if (isConfirmation) return undefined;
   const { last, next } = placeOf(outcome);
   const upTo = error['_tag'] === 'DecodeError' ? Number(error['offset']) - 1 : (begin ?? -1);
   if (next <= upTo) return `ends with ${JSON.stringify(error)} after ${upTo}, and has not emitted ${next}`;
   const isPageEmpty = error['_tag'] === 'DecodeError' || error['_tag'] === 'OrderError';
   const length = outcome.seen.values.filter(({ _tag }) => _tag !== 'OffsetCheckpoint').length;
-  return isPageEmpty && length > emitted && last > upTo
+  return isPageEmpty && length > emitted && last > (outcome.schedule.isDownward ? upTo : Math.max(upTo, delivered))
     ? `ends with ${JSON.stringify(error)} after ${upTo}, and has emitted ${last}`
     : undefined;
 }
