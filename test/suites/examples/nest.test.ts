@@ -161,7 +161,7 @@ describeWithPostgres('the projection', () => {
     await hasAll(database, sandbox);
   });
 
-  it('ends in time while the database hangs, and with the code 1, because it aborts the commit that is in flight', async () => {
+  it('ends in time while the database hangs, with the code 1 if it aborts a commit that is in flight', async () => {
     const { sandbox, one } = await given(() => ({ STOP_WITHIN_MS: '1000' }));
     const pages = () => one.logs().split(/"processor":"contracts","msg":"PageReceived"/).length;
     await server().pause();
@@ -170,7 +170,9 @@ describeWithPostgres('the projection', () => {
       sandbox.generate(5);
       await until(() => pages() > before);
       const { code, tookMs } = await one.kill('SIGTERM');
-      expect(code).toBe(1);
+      // the page is received, and its commit may not have begun
+      expect([0, 1]).toContain(code);
+      expect(one.logs().includes('and was aborted')).toBe(code === 1);
       expect(tookMs).toBeLessThan(stopLimitMs);
     } finally {
       await server().resume();

@@ -63,7 +63,7 @@ const apps: readonly App[] = [
       createLedger({ baseUrl: 'http://127.0.0.1:1', transport: webSocketTransport() })
         .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
         .subscribe(console.log);`,
-    plain: 70_000,
+    plain: 70_500,
     angular: 68_600,
     packages: all,
     marks,
