@@ -97,7 +97,8 @@ const confirmOrReadAgain = (
   if (result.page.outages === feed.history.outages) return [result];
   const readAgain = (): ObservableInput<RangeResult> =>
     prefetch(feed, { beginExclusive, endInclusive }, endInclusive === target).result$;
-  const last = result.page.updates.findLast((update) => idOf(update) !== undefined);
+  // a later one without an ID may be of another ledger nevertheless
+  const last = result.page.updates.findLast(({ _tag }) => _tag !== 'OffsetCheckpoint');
   const updateId = last && idOf(last);
   if (last === undefined || updateId === undefined) return readAgain();
   return isAtOffset(historyOf(feed), { offset: last.offset, updateId }).pipe(

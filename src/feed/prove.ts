@@ -83,7 +83,7 @@ function proveStep<A extends FeedElement>(feed: AnyFeed, position: Position, ste
       if (resumed !== undefined) return afterMove(feed, resumed, proves === 'no');
       if (proves === 'no') return askAgain(feed, position);
       // another participant may have sent the page, before this one was found
-      return history.mustConfirm && isNews ? of(repeat(position)) : of(step);
+      return history.mustConfirm && isNews ? of(repeat(feed, position)) : of(step);
     }),
   );
 }
@@ -203,12 +203,16 @@ const minDelayMs = 50;
 
 /** Sends a request again whose answer contradicts what the ledger has just proven. */
 const askAgain = (feed: AnyFeed, position: Position): Observable<Step<never>> =>
-  timer(delayAfterContradiction(feed, 0)).pipe(map(() => repeat(position)));
+  timer(delayAfterContradiction(feed, 0)).pipe(map(() => repeat(feed, position)));
 
-/** Returns a step that begins again where a feed is. */
-const repeat = (position: Position): Step<never> => ({
-  position: position.phase._tag === 'CatchUp' ? { ...position, phase: catchingUp } : position,
-});
+/** Returns a step that begins again where a feed is. A restored ledger may end before the target: its end is read again. */
+const repeat = (feed: AnyFeed, position: Position): Step<never> => {
+  if (position.phase._tag !== 'CatchUp') return { position };
+  const { descendingOrder, endInclusive } = feed.request;
+  if (descendingOrder === true) return { position: { ...position, phase: catchingUp } };
+  const target = endInclusive ?? position.cursor;
+  return { position: { ...position, phase: catchUpOrFollow(feed), target, ledgerEndReadAt: 0 } };
+};
 
 /**
  * Emits a step where a feed continues: at once, unless the feed has just come from other offsets, or from an answer without its

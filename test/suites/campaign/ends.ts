@@ -15,12 +15,17 @@ export function findEndFlaws(outcome: Outcome): readonly string[] {
     const isGapFound = log.some(
       (entry) => 'event' in entry && entry.event._tag === 'GapFound' && hasFacts(entry.event.cause, due.error),
     );
-    if (due.isGap === true ? !isGapFound : !hasFacts(error, due.error) || endedAt !== due.atMs)
+    if (due.isGap === true ? !isGapFound : !hasFacts(error, due.error) || !isAtOnce(outcome, due))
       return [`${rule}, and ends with ${describeError(error)} at ${String(endedAt)}`];
   }
   const stops = stopsAt(outcome);
   const flaws = stops.map((stop) => flawOfEnd(outcome, stop));
   return flaws.includes(undefined) ? [] : flaws.slice(0, 1).flatMap((flaw) => flaw ?? []);
+}
+
+/** Whether a feed has ended with an answer, or after the few reads that were to confirm the page before it. */
+function isAtOnce({ seen: { endedAt = Infinity }, schedule }: Outcome, { atMs }: Stop): boolean {
+  return endedAt >= atMs && endedAt <= atMs + 10 * (schedule.latencyMs + schedule.spreadMs);
 }
 
 /** Whether a ledger that was found pruned is pruned again before the same page is requested without the last update. */

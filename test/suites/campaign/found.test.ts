@@ -117,18 +117,6 @@ describe('bugs that the campaign found', () => {
 });
 
 describe('what the model took for a flaw of the feed', () => {
-  /** A schedule in which the feed follows from the beginning of a ledger that has these gaps between its updates. */
-  const scheduleOf = (
-    gaps: readonly number[],
-    { withoutId, ...changes }: Partial<Schedule> & { readonly withoutId?: number },
-  ): Schedule => ({
-    ledger: gaps.map((gap, i) => ({ gap, sample: i === withoutId ? 77 : 0, afterMs: 0 })),
-    ...{ changes: [], known: gaps.length, begin: 0, bound: null, isDownward: false, isLegacy: false, profile: '3.4' },
-    ...{ latencyMs: 400, spreadMs: 0, jitter: 0, checkpointMs: null, lag: null, token: null, onGap: null },
-    ...{ maxListElements: 40, maxPageSize: 10, parallelRanges: 2, idleTimeoutMs: 1, giveUpAfterMs: 1_000_000 },
-    ...{ faults: [], socketFaults: [] },
-    ...changes,
-  });
   const within = (fromMs: number, forMs: number, fault: FaultRule['fault']): FaultRule => ({
     ...{ on: 'any', when: { fromMs, forMs } },
     fault,
@@ -260,3 +248,109 @@ describe('what the model took for a flaw of the feed', () => {
     expect(findReplacementFlaws(replaced)).toEqual([]);
   });
 });
+
+describe('a ledger that changes while a feed reads ahead', () => {
+  it('ends before the target after it was restored, and stays there: its end is read again', () => {
+    const outcome = play(
+      scheduleOf([], {
+        ledger: [
+          [1, 10],
+          [2317, 57],
+          [4438, 71],
+          [3378, 17],
+          [9, 26],
+          [33, 82],
+          [2762, 72],
+          [1, 82],
+          [1217, 54],
+          [1877, 18],
+          [1921, 55],
+          [1, 30],
+          [154, 54],
+          [4667, 45],
+        ]
+          .map(toEntry)
+          .map((entry, i) => ({ ...entry, afterMs: i === 11 ? 2_277 : 1 })),
+        ...{ known: 11, latencyMs: 400, spreadMs: 500, maxListElements: 22, maxPageSize: 8, parallelRanges: 5 },
+        ...{
+          idleTimeoutMs: 5_000,
+          giveUpAfterMs: 10_000,
+          socketFaults: null,
+          profile: '3.6 gone',
+          changes: [{ kind: 'restore', atMs: 6_103, back: 7 }],
+        },
+      }),
+    );
+    expect(findFlaws(outcome)).toEqual([]);
+    expect(findMissing(outcome)).toEqual([]);
+  });
+
+  it('a page that was read ahead ends with an update without an ID, and only what is before that is on the next ledger', () => {
+    const growth = [
+      [1, 59],
+      [3_640, 46],
+    ].map(toEntry);
+    const ledger = [
+      [913, 48],
+      [5, 1],
+      [2326, 94],
+      [6, 65],
+      [1, 5],
+      [730, 8],
+      [4993, 62],
+      [1, 5],
+      [17, 7],
+      [13, 45],
+      [1, 93],
+      [1, 9],
+      [1456, 3],
+      [3091, 5],
+      [153, 44],
+      [1, 58],
+      [16, 90],
+      [1, 19],
+      [18, 92],
+      [1, 68],
+      [2371, 2],
+      [11, 76],
+      [35, 13],
+      [28, 0],
+      [40, 27],
+      [1, 91],
+      [2111, 92],
+      [1, 30],
+      [1, 72],
+      [2845, 24],
+      [4680, 43],
+      [4992, null],
+    ].map(toEntry);
+    const replaced = play(
+      scheduleOf([], {
+        ...{ ledger, known: ledger.length, latencyMs: 60, maxListElements: 35, maxPageSize: 12, parallelRanges: 5 },
+        ...{ idleTimeoutMs: 1_500, giveUpAfterMs: 30_000, socketFaults: null },
+        changes: [{ kind: 'replace', atMs: 359, downMs: 1_004, shared: 600, growth, isOtherParticipant: false }],
+      }),
+    );
+    expect(findReplacementFlaws(replaced)).toEqual([]);
+  });
+});
+
+/** A schedule in which the feed follows from the beginning of a ledger that has these gaps between its updates. */
+function scheduleOf(
+  gaps: readonly number[],
+  { withoutId, ...changes }: Partial<Schedule> & { readonly withoutId?: number },
+): Schedule {
+  return {
+    ledger: gaps.map((gap, i) => ({ gap, sample: i === withoutId ? 77 : 0, afterMs: 0 })),
+    ...{ changes: [], known: gaps.length, begin: 0, bound: null, isDownward: false, isLegacy: false, profile: '3.4' },
+    ...{ latencyMs: 400, spreadMs: 0, jitter: 0, checkpointMs: null, lag: null, token: null, onGap: null },
+    ...{ maxListElements: 40, maxPageSize: 10, parallelRanges: 2, idleTimeoutMs: 1, giveUpAfterMs: 1_000_000 },
+    ...{ faults: [], socketFaults: [] },
+    ...changes,
+  };
+}
+
+/** An update after a gap, with a number for its content. */
+function toEntry([gap = 1, sample = 0]: readonly (number | null)[]) {
+  return { gap: gap ?? 1, sample, afterMs: 1 };
+}
