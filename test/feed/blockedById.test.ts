@@ -15,17 +15,23 @@ const at = (offset: number, n: number, synchronizerId = 'one::1220'): Entry => {
   };
 };
 
+/** A ledger behind a gateway that blocks the path by ID from some time on. */
+function blockable(status: number) {
+  let isBlocked = false;
+  const given = world({
+    participantId: 'first::1220',
+    latencyMs: 5,
+    fault: ({ path }) =>
+      isBlocked && path.endsWith('/update-by-id') ? errorReply(status, '<html>blocked</html>') : undefined,
+  });
+  return { ...given, block: () => (isBlocked = true) };
+}
+
 it.each([401, 403, 404, 405])(
   'a feed relocates again although a gateway blocks the path by ID, which worked before: %d',
   (status) => {
     marbles(({ flush }) => {
-      let isBlocked = false;
-      const { ledger, client } = world({
-        participantId: 'first::1220',
-        latencyMs: 5,
-        fault: ({ path }) =>
-          isBlocked && path.endsWith('/update-by-id') ? errorReply(status, '<html>blocked</html>') : undefined,
-      });
+      const { ledger, client, block } = blockable(status);
       for (const n of upTo(3)) ledger.append(n, at(n, n).element);
       const feed$ = client.updates({ beginExclusive: 0, updateFormat }, { onOtherNode: 'relocate' });
       const seen = observe(feed$.pipe(takeUntil(timer(120_000))));
@@ -40,7 +46,7 @@ it.each([401, 403, 404, 405])(
         moveTo('second::1220', 100, 5);
       });
       timer(40_000).subscribe(() => {
-        isBlocked = true;
+        block();
         moveTo('third::1220', 50, 7);
       });
       flush();
@@ -52,13 +58,7 @@ it.each([401, 403, 404, 405])(
 
 it('a feed reads what was never read before its last update, although a gateway blocks the path by ID, which worked before', () => {
   marbles(({ flush }) => {
-    let isBlocked = false;
-    const { ledger, client } = world({
-      participantId: 'first::1220',
-      latencyMs: 5,
-      fault: ({ path }) =>
-        isBlocked && path.endsWith('/update-by-id') ? errorReply(403, '<html>blocked</html>') : undefined,
-    });
+    const { ledger, client, block } = blockable(403);
     const [quiet, busy] = ['quiet::1220', 'one::1220'];
     ledger.append(1, at(1, 1, quiet).element);
     for (const n of [2, 3, 5]) ledger.append(n, at(n, n, busy).element);
@@ -69,7 +69,7 @@ it('a feed reads what was never read before its last update, although a gateway 
       ledger.replace(second, 105, 'second::1220');
     });
     timer(40_000).subscribe(() => {
-      isBlocked = true;
+      block();
       // a restore has put something before the last update
       ledger.replace([...second.slice(1, 3), at(104, 4, quiet), ...second.slice(3)], 105, 'second::1220');
       ledger.pruned = 101;
